@@ -1,0 +1,132 @@
+//! Time, and the one place it comes from.
+
+use std::{fmt, ops::Add, time::Duration};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A moment: milliseconds since 1970-01-01T00:00:00Z.
+///
+/// On the wire a moment is an integer of unix *seconds* (wire.md section 1),
+/// which is what `Serialize` and `Deserialize` speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp {
+    millis: i64,
+}
+
+impl Timestamp {
+    /// The moment this many milliseconds after 1970.
+    #[must_use]
+    pub const fn from_millis(millis: i64) -> Self {
+        Self { millis }
+    }
+
+    /// The moment this many seconds after 1970.
+    #[must_use]
+    pub const fn from_secs(secs: i64) -> Self {
+        Self { millis: secs.saturating_mul(1000) }
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub const fn as_millis(self) -> i64 {
+        self.millis
+    }
+
+    /// Whole seconds since 1970.
+    #[must_use]
+    pub const fn as_secs(self) -> i64 {
+        self.millis.div_euclid(1000)
+    }
+
+    /// How long after `earlier` this is; zero when it is before.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.millis.saturating_sub(earlier.millis).max(0).unsigned_abs())
+    }
+}
+
+impl Add<Duration> for Timestamp {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self { millis: self.millis.saturating_add(millis) }
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.as_secs())
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        i64::deserialize(deserializer).map(Self::from_secs)
+    }
+}
+
+/// The only source of time. Stores take moments as arguments; everything else
+/// asks the clock, so that a test can move it.
+#[async_trait]
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// The current moment.
+    fn now(&self) -> Timestamp;
+
+    /// Returns when `moment` has come; at once if it has passed.
+    async fn sleep_until(&self, moment: Timestamp);
+}
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+#[async_trait]
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Timestamp::default() + since
+    }
+
+    async fn sleep_until(&self, moment: Timestamp) {
+        // Asked again each minute, because the machine's clock can be set.
+        loop {
+            let left = moment.since(self.now());
+            if left.is_zero() {
+                return;
+            }
+            tokio::time::sleep(left.min(Duration::from_secs(60))).await;
+        }
+    }
+}
+
+/// A clock that runs with tokio's, so that a test with paused time moves it.
+#[cfg(any(test, feature = "test-util"))]
+#[derive(Clone, Copy, Debug)]
+pub struct TokioClock {
+    start: Timestamp,
+    started: tokio::time::Instant,
+}
+
+#[cfg(any(test, feature = "test-util"))]
+impl TokioClock {
+    /// A clock that shows `start` now.
+    #[must_use]
+    pub fn starting_at(start: Timestamp) -> Self {
+        Self { start, started: tokio::time::Instant::now() }
+    }
+}
+
+#[cfg(any(test, feature = "test-util"))]
+#[async_trait]
+impl Clock for TokioClock {
+    fn now(&self) -> Timestamp {
+        self.start + self.started.elapsed()
+    }
+
+    async fn sleep_until(&self, moment: Timestamp) {
+        tokio::time::sleep(moment.since(self.now())).await;
+    }
+}

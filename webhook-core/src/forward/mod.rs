@@ -1,0 +1,103 @@
+//! Sending one request to a destination.
+
+use std::{fmt, time::Duration};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use url::Url;
+
+pub mod guard;
+
+/// Sends requests: those of deliveries and those that functions make.
+///
+/// Implement it to deliver by other means than HTTP, or wrap one to observe it.
+/// The contract: one request for each call and no retry inside, because there
+/// is one retry mechanism and it is the relay's; `timeout` bounds connecting,
+/// headers and body together; what the destination sends beyond
+/// `max_response_bytes` is not read.
+#[async_trait]
+pub trait Forwarder: Send + Sync + fmt::Debug {
+    /// Sends `request` and returns the destination's answer, whatever its status.
+    async fn forward(&self, request: ForwardRequest) -> Result<ForwardResponse, ForwardError>;
+}
+
+/// A request to a destination.
+#[derive(Clone, Debug)]
+pub struct ForwardRequest {
+    /// The method.
+    pub method: Method,
+    /// Where to; `http` or `https`.
+    pub url: Url,
+    /// The headers, sent as they are. `Host` is made from `url` when it is
+    /// absent, `Content-Length` always from `body`.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+    /// How long connecting, headers and body may take together.
+    pub timeout: Duration,
+    /// Whether the destination's certificate is verified.
+    pub tls_verification: bool,
+    /// How much of the answer's body is read.
+    pub max_response_bytes: usize,
+}
+
+/// A destination's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForwardResponse {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body, cut at `max_response_bytes`.
+    pub body: Bytes,
+    /// Whether the body was longer than that.
+    pub truncated: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForwardError {
+    /// The destination's address may not be connected to (see [`guard`]); trying again is pointless.
+    #[error("destination refused: {0}")]
+    Refused(String),
+    /// The request cannot be sent as it is; trying again is pointless.
+    #[error("request cannot be sent: {0}")]
+    Unsendable(String),
+    /// No connection came about, so the destination has seen nothing.
+    #[error("connection failed: {reason}")]
+    Connect {
+        /// What failed, for people.
+        reason: String,
+        /// The cause.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// The deadline passed; the destination may have seen the request.
+    #[error("no complete answer within {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// The exchange broke off; the destination may have seen the request.
+    #[error("exchange broke off: {reason}")]
+    Broken {
+        /// What failed, for people.
+        reason: String,
+        /// The cause.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+}
+
+impl ForwardError {
+    /// Whether another try could end differently.
+    #[must_use]
+    pub const fn is_retryable(&self) -> bool {
+        !matches!(self, Self::Refused(_) | Self::Unsendable(_))
+    }
+
+    /// Whether the destination may have seen any of the request.
+    #[must_use]
+    pub const fn may_have_been_sent(&self) -> bool {
+        matches!(self, Self::Timeout(_) | Self::Broken { .. })
+    }
+}

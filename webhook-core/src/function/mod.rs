@@ -1,0 +1,170 @@
+//! Running user-defined functions (functions.md).
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::HeaderMap;
+
+use crate::{
+    id::{AccountId, FunctionId},
+    model::{Driver, Request},
+};
+
+/// Runs functions in a sandbox.
+///
+/// Implementations never panic, never block the calling thread, and end every
+/// call within its [`Limits`].
+#[async_trait]
+pub trait FunctionRuntime: Send + Sync + fmt::Debug {
+    /// Whether `source` compiles.
+    async fn check(&self, driver: Driver, source: &str) -> Result<(), FunctionError>;
+
+    /// Runs a function once.
+    ///
+    /// The captured output comes back in both cases: beside the error a script
+    /// may have printed what explains it.
+    async fn run(&self, invocation: Invocation) -> Completion;
+}
+
+/// One call of a function.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// Whose function: accounts never share a VM.
+    pub account_id: AccountId,
+    /// Which function.
+    pub function_id: FunctionId,
+    /// Grows with each change of the source; compiled code is cached by
+    /// `(function_id, revision)`.
+    pub revision: u64,
+    /// The language.
+    pub driver: Driver,
+    /// The source text.
+    pub source: Arc<str>,
+    /// What `cfg` reads.
+    pub config: Arc<BTreeMap<String, String>>,
+    /// What `r.Metadata` reads.
+    pub metadata: BTreeMap<String, String>,
+    /// The request, which the script may change.
+    pub request: Request,
+    /// The destination's answer, for a response function.
+    pub response: Option<ScriptResponse>,
+}
+
+/// A response that a script reads or sets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptResponse {
+    /// The status; 0 when it was not set.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub struct Completion {
+    /// What the script left, or why it failed.
+    pub result: Result<ScriptOutcome, FunctionError>,
+    /// What it printed, a line each, cut at [`Limits::log_bytes`].
+    pub logs: Vec<String>,
+    /// How long the call took, waiting included.
+    pub duration: Duration,
+}
+
+/// What a script left when it returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptOutcome {
+    /// The request, changed or not.
+    pub request: Request,
+    /// The response, when there was one or the script set any part of one.
+    pub response: Option<ScriptResponse>,
+    /// Whether `response` was changed by the script.
+    pub response_modified: bool,
+    /// Whether the script called `StopForwarding`.
+    pub stop_forwarding: bool,
+}
+
+/// Why a function did not run to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FunctionError {
+    /// The source does not compile.
+    #[error("line {line}: {reason}")]
+    Compile {
+        /// The line, from 1.
+        line: u32,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// The script raised an error; the message carries the line.
+    #[error("{0}")]
+    Script(String),
+    /// The script ran into a limit, which the message names.
+    #[error("limit exceeded: {0}")]
+    Limit(String),
+    /// All VMs are busy and the queue is full; another try may succeed.
+    #[error("too many functions are running")]
+    Busy,
+    /// No runtime for this language is built in.
+    #[error("driver {0:?} is not available on this server")]
+    NoDriver(Driver),
+}
+
+impl FunctionError {
+    /// Whether another try could end differently.
+    #[must_use]
+    pub const fn is_retryable(&self) -> bool {
+        matches!(self, Self::Busy)
+    }
+}
+
+/// What one call of a function may use (functions.md, "Limits").
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The length of the source, 64 KB.
+    pub source_bytes: usize,
+    /// Everything, waiting included, 5 s.
+    pub total_time: Duration,
+    /// Computing, 1 s.
+    pub compute_time: Duration,
+    /// VM instructions, 50 million.
+    pub fuel: u64,
+    /// Memory, 32 MB.
+    pub memory_bytes: usize,
+    /// One string, 8 MB.
+    pub string_bytes: usize,
+    /// The body that a script leaves, 3 MB.
+    pub body_bytes: usize,
+    /// Steps of one pattern match, 1 million.
+    pub pattern_steps: u64,
+    /// Values of one `unpack`, 8 192.
+    pub unpacked_values: usize,
+    /// Captured output, 64 KB.
+    pub log_bytes: usize,
+    /// Calls of `http`, 10.
+    pub http_calls: usize,
+    /// The answer to one of them, 1 MB.
+    pub http_response_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            source_bytes: 64 << 10,
+            total_time: Duration::from_secs(5),
+            compute_time: Duration::from_secs(1),
+            fuel: 50_000_000,
+            memory_bytes: 32 << 20,
+            string_bytes: 8 << 20,
+            body_bytes: 3 << 20,
+            pattern_steps: 1_000_000,
+            unpacked_values: 8_192,
+            log_bytes: 64 << 10,
+            http_calls: 10,
+            http_response_bytes: 1 << 20,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Buckets: containers of inputs and outputs.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Input, Output, Secret, wire};
+use crate::{
+    clock::Timestamp,
+    id::{AccountId, BucketId, CronId},
+};
+
+/// A container of inputs, where webhooks arrive, and outputs, where they go.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Bucket {
+    /// Identifies the bucket.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub id: BucketId,
+    /// The account that owns it.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub account_id: AccountId,
+    /// When it was made, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub created_at: Timestamp,
+    /// When it was last changed, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub updated_at: Timestamp,
+    /// A suspended bucket answers 429 to every webhook.
+    #[cfg_attr(feature = "openapi", schema(read_only))]
+    pub suspended: bool,
+    /// The cron job that feeds it; empty when there is none.
+    #[serde(with = "wire::optional_id")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, read_only))]
+    pub cron_id: Option<CronId>,
+    /// What a caller may write.
+    #[serde(flatten)]
+    pub spec: BucketSpec,
+    /// Where webhooks arrive.
+    #[cfg_attr(feature = "openapi", schema(read_only))]
+    pub inputs: Vec<Input>,
+    /// Where they are forwarded.
+    #[cfg_attr(feature = "openapi", schema(read_only))]
+    pub outputs: Vec<Output>,
+    /// Always empty here.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>, read_only))]
+    pub service_connection_inputs: [(); 0],
+    /// Always empty here.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>, read_only))]
+    pub service_connection_outputs: [(); 0],
+    /// Always empty here.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>, read_only))]
+    pub integration_configurations: [(); 0],
+}
+
+impl Bucket {
+    /// A bucket without inputs and outputs, as `spec` says.
+    #[must_use]
+    pub fn new(id: BucketId, account_id: AccountId, now: Timestamp, spec: BucketSpec) -> Self {
+        let mut bucket = Self {
+            id,
+            account_id,
+            created_at: now,
+            updated_at: now,
+            suspended: false,
+            cron_id: None,
+            spec,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            service_connection_inputs: [],
+            service_connection_outputs: [],
+            integration_configurations: [],
+        };
+        bucket.stamp_auth();
+        bucket
+    }
+
+    /// Fills the read-only fields of `auth`, which a bucket owns one of.
+    pub fn stamp_auth(&mut self) {
+        self.spec.auth.id = Some(self.id);
+        self.spec.auth.created_at = self.created_at;
+        self.spec.auth.updated_at = self.updated_at;
+    }
+}
+
+/// What a caller may write of a [`Bucket`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct BucketSpec {
+    /// Unique in the account. An update without a name keeps the old one.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub name: String,
+    /// Free text for people.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub description: String,
+    /// Whether WebSocket and pull clients may read it; on by default.
+    #[serde(deserialize_with = "wire::null_true")]
+    pub stream: bool,
+    /// Whether body, query and headers are forgotten after the final outcome.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub ephemeral: bool,
+    /// Whether bodies over 3 MB are taken, up to the operator's larger limit.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub large_webhooks: bool,
+    /// Kept for clients that set it; deliveries leave from the server's address.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub static_ip: bool,
+    /// What a webhook's sender must show.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub auth: BucketAuth,
+}
+
+impl Default for BucketSpec {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            description: String::new(),
+            stream: true,
+            ephemeral: false,
+            large_webhooks: false,
+            static_ip: false,
+            auth: BucketAuth::default(),
+        }
+    }
+}
+
+/// What a webhook's sender must show at every input of a bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct BucketAuth {
+    /// The bucket's own identifier: a bucket has one of these.
+    #[serde(serialize_with = "wire::optional_id::serialize", skip_deserializing)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub id: Option<BucketId>,
+    /// When the bucket was made, in unix seconds.
+    #[serde(skip_deserializing)]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub created_at: Timestamp,
+    /// When the bucket was last changed, in unix seconds.
+    #[serde(skip_deserializing)]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub updated_at: Timestamp,
+    /// Which kind of credentials.
+    #[serde(rename = "type", deserialize_with = "wire::null_default")]
+    pub kind: AuthType,
+    /// For `basic`.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub username: String,
+    /// For `basic`.
+    #[serde(deserialize_with = "wire::null_default")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Password))]
+    pub password: Secret,
+    /// For `token`.
+    #[serde(deserialize_with = "wire::null_default")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Password))]
+    pub token: Secret,
+}
+
+/// The kinds of credentials of a [`BucketAuth`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+pub enum AuthType {
+    /// Anyone may send webhooks.
+    #[default]
+    None,
+    /// HTTP Basic, RFC 7617.
+    Basic,
+    /// `Authorization: Bearer <token>`, or the bare token there.
+    Token,
+}
+
+impl wire::WireEnum for AuthType {
+    const VALUES: &'static [(Self, &'static str, u64)] =
+        &[(Self::None, "none", 0), (Self::Basic, "basic", 1), (Self::Token, "token", 2)];
+}
+
+impl Serialize for AuthType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        wire::serialize_enum(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AuthType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        wire::deserialize_enum(deserializer)
+    }
+}

@@ -1,0 +1,130 @@
+//! Functions, their configuration and their runs.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Secret, wire};
+use crate::{
+    clock::Timestamp,
+    id::{AccountId, ExecutionId, FunctionId},
+};
+
+/// A user-defined script.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Function {
+    /// Identifies the function.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub id: FunctionId,
+    /// The account that owns it.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub account_id: AccountId,
+    /// The length of `payload` in bytes.
+    #[cfg_attr(feature = "openapi", schema(read_only))]
+    pub payload_size: usize,
+    /// When it was made, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub created: Timestamp,
+    /// When it was last changed, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub updated: Timestamp,
+    /// What a caller may write.
+    #[serde(flatten)]
+    pub spec: FunctionSpec,
+}
+
+/// What a caller may write of a [`Function`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct FunctionSpec {
+    /// For people. An update without a name keeps the old one.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub name: String,
+    /// Which language the source is in.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub driver: Driver,
+    /// The source text; base64 of it is taken as well.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub payload: String,
+    /// Free labels.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// The language of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Driver {
+    /// Lua; `""` on the wire is read as this.
+    #[default]
+    #[serde(alias = "")]
+    Lua,
+    /// JavaScript.
+    Js,
+    /// WebAssembly.
+    Wasm,
+}
+
+/// A configuration variable of a function, which scripts read with `cfg`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name, unique in the function.
+    pub key: String,
+    /// Its value.
+    pub value: Secret,
+    /// The function it belongs to.
+    pub function_id: FunctionId,
+    /// When it was first set.
+    pub created_at: Timestamp,
+    /// When it was last set.
+    pub updated_at: Timestamp,
+}
+
+/// One run of a function (`ExecuteLog`).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Execution {
+    /// Identifies the run.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid))]
+    pub id: ExecutionId,
+    /// The function that ran.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid))]
+    pub function_id: FunctionId,
+    /// Whose function it is; not on the wire.
+    #[serde(skip)]
+    pub account_id: AccountId,
+    /// When it started, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub created: Timestamp,
+    /// When it ended, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub updated: Timestamp,
+    /// How long it took, in nanoseconds.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub duration: Duration,
+    /// How it ended.
+    pub status: ExecutionStatus,
+    /// What the function was given, as in the invoke operation.
+    pub execute_request: Value,
+    /// What it left, with `error` and `logs`, as the invoke operation answers.
+    pub execute_response: Value,
+}
+
+/// How a run of a function ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ExecutionStatus {
+    /// It has not ended.
+    #[default]
+    None,
+    /// It returned.
+    Success,
+    /// It failed; `execute_response.error` says why.
+    Error,
+}

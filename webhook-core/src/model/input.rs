@@ -1,0 +1,132 @@
+//! Inputs: the endpoints of a bucket where webhooks arrive.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{Headers, wire};
+use crate::{
+    clock::Timestamp,
+    id::{BucketId, FunctionId, InputId, OutputId},
+};
+
+/// An endpoint of a bucket that receives webhooks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Input {
+    /// Identifies the input; part of its public address.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub id: InputId,
+    /// The bucket it belongs to.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub bucket_id: BucketId,
+    /// When it was made, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub created_at: Timestamp,
+    /// When it was last changed, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub updated_at: Timestamp,
+    /// Which credential made it, for people; may be empty.
+    #[cfg_attr(feature = "openapi", schema(read_only))]
+    pub created_by: String,
+    /// What a caller may write.
+    #[serde(flatten)]
+    pub spec: InputSpec,
+}
+
+/// What a caller may write of an [`Input`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct InputSpec {
+    /// For people. An update without a name keeps the old one.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub name: String,
+    /// Free text for people.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub description: String,
+    /// The function that sees each webhook before it is routed; empty for none.
+    #[serde(with = "wire::optional_id")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub function_id: Option<FunctionId>,
+    /// The static answer's status; 0 stands for 200.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub status_code: u16,
+    /// The static answer's headers.
+    #[serde(deserialize_with = "wire::null_default")]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, Vec<String>>))]
+    pub headers: Headers,
+    /// The static answer's body, at most 250 KB.
+    #[serde(deserialize_with = "text_or_bytes")]
+    pub body: String,
+    /// Whose answer the sender gets in place of the static one.
+    #[serde(deserialize_with = "wire::null_default")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub response_from_output: ResponseFromOutput,
+    /// A domain that the account has reserved; empty for none.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub custom_domain: String,
+    /// The part of the custom domain's paths that belongs to this input.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub path_prefix: String,
+    /// Whether the prefix is dropped from the forwarded path.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub strip_path_prefix: bool,
+    /// Kept for clients that set it.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub tls_version: String,
+    /// Kept for clients that set it.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub legacy_tls: bool,
+}
+
+/// Whose answer the sender of a webhook gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ResponseFromOutput {
+    /// The input's static answer; `""` on the wire.
+    #[default]
+    Static,
+    /// The answer of the first output that has one; `anyOutput` on the wire.
+    Any,
+    /// The answer of this output; its ID on the wire.
+    Output(OutputId),
+}
+
+impl Serialize for ResponseFromOutput {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Static => serializer.serialize_str(""),
+            Self::Any => serializer.serialize_str("anyOutput"),
+            Self::Output(id) => id.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ResponseFromOutput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match &*std::borrow::Cow::<'de, str>::deserialize(deserializer)? {
+            "" => Ok(Self::Static),
+            "anyOutput" => Ok(Self::Any),
+            id => id
+                .parse()
+                .map(Self::Output)
+                .map_err(|_| de::Error::custom("expected an output's id, \"anyOutput\" or \"\"")),
+        }
+    }
+}
+
+/// Plain text; some clients send a list of byte values in its place.
+fn text_or_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected text or a list of byte values")]
+    enum Body {
+        Text(String),
+        Bytes(Vec<u8>),
+        Null(()),
+    }
+    match Body::deserialize(deserializer)? {
+        Body::Text(text) => Ok(text),
+        Body::Bytes(bytes) => {
+            String::from_utf8(bytes).map_err(|_| de::Error::custom("the bytes are not UTF-8 text"))
+        }
+        Body::Null(()) => Ok(String::new()),
+    }
+}

@@ -1,0 +1,28 @@
+//! Plain data as it is on the wire (wire.md section 3).
+//!
+//! What a caller may write is a `…Spec`; what is answered is the spec flattened
+//! beside the read-only fields. One definition serves the API, the document,
+//! the stores and embedders.
+
+mod account;
+mod bucket;
+mod delivery;
+mod function;
+mod headers;
+mod input;
+mod output;
+mod secret;
+mod webhook;
+pub(crate) mod wire;
+
+pub use account::{Account, ApiKey};
+pub use bucket::{AuthType, Bucket, BucketAuth, BucketSpec};
+pub use delivery::{Attempt, Delivery, DeliveryStatus, Log};
+pub use function::{Driver, Execution, ExecutionStatus, Function, FunctionSpec, Variable};
+pub use headers::Headers;
+pub use input::{Input, InputSpec, ResponseFromOutput};
+pub use output::{
+    Durability, Output, OutputSpec, RateInterval, RetrySchedule, Throttle, ThrottleMode,
+};
+pub use secret::Secret;
+pub use webhook::{Request, Webhook};

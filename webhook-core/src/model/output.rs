@@ -1,0 +1,219 @@
+//! Outputs: the destinations of a bucket.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Headers, wire};
+use crate::{
+    clock::Timestamp,
+    id::{BucketId, CronId, FunctionId, OutputId},
+    rule::Rules,
+};
+
+/// A destination of a bucket.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Output {
+    /// Identifies the output.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub id: OutputId,
+    /// The bucket it belongs to.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub bucket_id: BucketId,
+    /// When it was made, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub created_at: Timestamp,
+    /// When it was last changed, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub updated_at: Timestamp,
+    /// Which credential made it, for people; may be empty.
+    #[cfg_attr(feature = "openapi", schema(read_only))]
+    pub created_by: String,
+    /// The cron job that it serves; empty when there is none.
+    #[serde(with = "wire::optional_id")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, read_only))]
+    pub cron_id: Option<CronId>,
+    /// What a caller may write.
+    #[serde(flatten)]
+    pub spec: OutputSpec,
+}
+
+/// What a caller may write of an [`Output`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct OutputSpec {
+    /// Unique in its bucket. An update without a name keeps the old one.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub name: String,
+    /// Free text for people.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub description: String,
+    /// An absolute `http` or `https` URL; required unless the output is internal.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub destination: String,
+    /// The function that transforms or filters this output's copy; empty for none.
+    #[serde(with = "wire::optional_id")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub function_id: Option<FunctionId>,
+    /// The function that sees the destination's answer; empty for none.
+    #[serde(with = "wire::optional_id")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub response_function_id: Option<FunctionId>,
+    /// Headers that replace those of the webhook, `Host` included.
+    #[serde(deserialize_with = "wire::null_default")]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, Vec<String>>))]
+    pub headers: Headers,
+    /// Which webhooks pass; `{}` lets all pass.
+    #[serde(deserialize_with = "wire::null_default")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub rules: Rules,
+    /// Handed to connected clients only, never sent from here.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub internal: bool,
+    /// A disabled output gets nothing.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub disabled: bool,
+    /// Whether the webhook's extra path is left out.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub lock_path: bool,
+    /// Attempts after the first three; -1 for a single attempt in all.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub retries: i32,
+    /// How long one attempt may take, in seconds, 0 to 180; 0 stands for 30.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub timeout: u32,
+    /// Whether the destination's certificate is verified; on by default.
+    #[serde(deserialize_with = "wire::null_true")]
+    pub tls_verification: bool,
+    /// How fast webhooks leave.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub throttle: Throttle,
+    /// How long failed deliveries are tried again.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub durability: Durability,
+}
+
+impl Default for OutputSpec {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            description: String::new(),
+            destination: String::new(),
+            function_id: None,
+            response_function_id: None,
+            headers: Headers::default(),
+            rules: Rules::default(),
+            internal: false,
+            disabled: false,
+            lock_path: false,
+            retries: 0,
+            timeout: 0,
+            tls_verification: true,
+            throttle: Throttle::default(),
+            durability: Durability::default(),
+        }
+    }
+}
+
+/// How fast webhooks leave for one output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct Throttle {
+    /// Whether the rest applies.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub enabled: bool,
+    /// Which of the limits applies.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub mode: ThrottleMode,
+    /// Webhooks per `interval`, for `rate`.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub rate: u32,
+    /// The interval of `rate`.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub interval: RateInterval,
+    /// Requests in flight, for `concurrency`; 1 is strictly in order of receipt.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub max_concurrent: u32,
+    /// How many webhooks may wait; over it the sender gets 429. 0 for no limit.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub max_queue_depth: u32,
+    /// How long a webhook may wait before it fails, in nanoseconds; 0 for no limit.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub deadline: Duration,
+}
+
+/// The limits of a [`Throttle`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ThrottleMode {
+    /// So many per interval; `""` on the wire is read as this.
+    #[default]
+    #[serde(alias = "")]
+    Rate,
+    /// So many at once.
+    Concurrency,
+}
+
+/// The interval of a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum RateInterval {
+    /// One second; `""` on the wire is read as this.
+    #[default]
+    #[serde(alias = "")]
+    Second,
+    /// 60 seconds.
+    Minute,
+    /// 3 600 seconds.
+    Hour,
+}
+
+/// How long failed deliveries of one output are tried again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct Durability {
+    /// Whether the rest applies.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub enabled: bool,
+    /// Which schedule.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub schedule: RetrySchedule,
+    /// The delays of `custom`, in nanoseconds; the last is repeated.
+    #[serde(with = "wire::nanosecond_list")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<i64>))]
+    pub custom_delays: Vec<Duration>,
+    /// When `custom` gives up, in nanoseconds after receipt.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub deadline: Duration,
+    /// How long a sender that waits for this output's answer is kept, in
+    /// nanoseconds, before it gets the static answer; 0 stands for the limit
+    /// of 10 s, which it can only shorten.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub handoff_after: Duration,
+}
+
+/// The schedules of a [`Durability`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum RetrySchedule {
+    /// From 1 s to 5 min, over 25 minutes; `""` on the wire is read as this.
+    #[default]
+    #[serde(alias = "")]
+    Seconds,
+    /// From 10 s to 1 h, over 16 hours.
+    Medium,
+    /// From 30 s to 24 h, over 30 days.
+    Long,
+    /// As `custom_delays` and `deadline` say.
+    Custom,
+}

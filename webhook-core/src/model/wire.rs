@@ -1,0 +1,162 @@
+//! Encodings that cut across the schemas (wire.md section 1).
+
+use std::{fmt, marker::PhantomData, time::Duration};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::id::Id;
+
+/// `null` stands for the default: clients send it for empty maps and lists.
+pub(crate) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// As [`null_default`], for flags that are on unless a caller turns them off.
+pub(crate) fn null_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::<bool>::deserialize(deserializer)?.unwrap_or(true))
+}
+
+/// An optional identifier, which is `""` on the wire when it is absent.
+pub(crate) mod optional_id {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer, K>(
+        id: &Option<Id<K>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match id {
+            Some(id) => id.serialize(serializer),
+            None => serializer.serialize_str(""),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, K>(
+        deserializer: D,
+    ) -> Result<Option<Id<K>>, D::Error> {
+        match Option::<std::borrow::Cow<'de, str>>::deserialize(deserializer)? {
+            None => Ok(None),
+            Some(text) if text.is_empty() => Ok(None),
+            Some(text) => text.parse().map(Some).map_err(de::Error::custom),
+        }
+    }
+}
+
+/// A duration as integer nanoseconds.
+pub(crate) mod nanoseconds {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        duration: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
+        let nanos = Option::<i64>::deserialize(deserializer)?.unwrap_or_default();
+        from_nanos(nanos)
+    }
+
+    pub(super) fn from_nanos<E: de::Error>(nanos: i64) -> Result<Duration, E> {
+        u64::try_from(nanos)
+            .map(Duration::from_nanos)
+            .map_err(|_| E::custom("a duration must not be negative (it counts nanoseconds)"))
+    }
+}
+
+/// A list of durations as integer nanoseconds.
+pub(crate) mod nanosecond_list {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        durations: &[Duration],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(
+            durations.iter().map(|delay| i64::try_from(delay.as_nanos()).unwrap_or(i64::MAX)),
+        )
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Duration>, D::Error> {
+        let nanos = Option::<Vec<i64>>::deserialize(deserializer)?.unwrap_or_default();
+        nanos.into_iter().map(nanoseconds::from_nanos).collect()
+    }
+}
+
+/// An enumeration that is written as a lower-case string and read as that
+/// string or its integer.
+pub(crate) trait WireEnum: Copy + Sized + 'static {
+    /// Every value with its name and its integer.
+    const VALUES: &'static [(Self, &'static str, u64)];
+
+    /// The lower-case name.
+    fn wire_name(self) -> &'static str
+    where
+        Self: PartialEq,
+    {
+        Self::VALUES.iter().find(|(value, ..)| *value == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// The value with this name.
+    fn from_wire_name(name: &str) -> Option<Self> {
+        Self::VALUES.iter().find(|(_, known, _)| *known == name).map(|(value, ..)| *value)
+    }
+}
+
+pub(crate) fn serialize_enum<T, S>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
+where
+    T: WireEnum + PartialEq,
+    S: Serializer,
+{
+    serializer.serialize_str(value.wire_name())
+}
+
+pub(crate) fn deserialize_enum<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: WireEnum,
+    D: Deserializer<'de>,
+{
+    struct Visitor<T>(PhantomData<T>);
+
+    impl<T: WireEnum> de::Visitor<'_> for Visitor<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("one of")?;
+            for (index, (_, name, number)) in T::VALUES.iter().enumerate() {
+                write!(f, "{} \"{name}\" ({number})", if index == 0 { "" } else { "," })?;
+            }
+            Ok(())
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+            T::from_wire_name(text)
+                .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+        }
+
+        fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+            T::VALUES
+                .iter()
+                .find(|(_, _, known)| *known == number)
+                .map(|(value, ..)| *value)
+                .ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+        }
+
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+            match u64::try_from(number) {
+                Ok(number) => self.visit_u64(number),
+                Err(_) => Err(E::invalid_value(de::Unexpected::Signed(number), &self)),
+            }
+        }
+    }
+
+    deserializer.deserialize_any(Visitor(PhantomData))
+}

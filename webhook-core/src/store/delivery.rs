@@ -1,0 +1,169 @@
+//! Webhooks and deliveries: the log and the queue in the same rows.
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+
+use crate::{
+    clock::Timestamp,
+    error::Error,
+    id::{AccountId, DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
+    model::{Attempt, DeliveryStatus, Log, Request, Webhook},
+};
+
+/// Keeps webhooks and one delivery per output of each.
+///
+/// A delivery with a `due_at` is *pending*: some node has to attempt it. It is
+/// *held* by at most one node, and only while that node's lease lasts
+/// ([`extend_lease`](Self::extend_lease)). How concurrent calls share commits
+/// is the store's own business; each of them returns when its change is durable.
+#[async_trait]
+pub trait DeliveryStore: Send + Sync + fmt::Debug {
+    /// Stores a webhook with its deliveries. Storing the same webhook ID again
+    /// changes nothing and succeeds.
+    ///
+    /// When the store cannot keep up this fails soon with
+    /// [`Unavailable`](crate::ErrorKind::Unavailable) rather than wait long.
+    async fn accept(&self, accept: Accept) -> Result<(), Error>;
+
+    /// Takes pending deliveries of one output that no node holds, and holds
+    /// them for the claiming node. Two claims never return the same delivery.
+    /// They are `preparing` from then on.
+    async fn claim(&self, claim: Claim) -> Result<Claimed, Error>;
+
+    /// Writes what came of an attempt. When the delivery is not pending or is
+    /// held by another node whose lease lasts, this is a conflict that changes
+    /// nothing. The node holds the delivery no longer afterwards.
+    async fn settle(&self, settle: Settle) -> Result<(), Error>;
+
+    /// Says that `node` is alive until `until`: what it holds is held until then.
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error>;
+
+    /// Frees everything that `node` holds: at shutdown, and at start for the
+    /// node's own former life.
+    async fn release(&self, node: NodeId) -> Result<(), Error>;
+
+    /// Every output that has pending deliveries which no node holds at `now`.
+    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error>;
+
+    /// One log of the account.
+    async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error>;
+
+    /// All logs of one webhook of the account, in ID order.
+    async fn logs_of(&self, account: AccountId, webhook: WebhookId) -> Result<Vec<Log>, Error>;
+}
+
+/// A webhook to be stored.
+#[derive(Clone, Debug)]
+pub struct Accept {
+    /// The webhook.
+    pub webhook: Arc<Webhook>,
+    /// One for each output, or a single one without output.
+    pub deliveries: Vec<NewDelivery>,
+}
+
+/// A delivery to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// Identifies it.
+    pub id: DeliveryId,
+    /// Where to; none when the bucket has no output.
+    pub output_id: Option<OutputId>,
+    /// Whether the output is handed to connected clients only.
+    pub internal: bool,
+    /// `Received`, or final already.
+    pub status: DeliveryStatus,
+    /// Why it is final already, for people.
+    pub reason: Option<String>,
+    /// When it is to be attempted; none when the relay never will.
+    pub due_at: Option<Timestamp>,
+    /// The node that attempts it right after the commit, and holds it from the start.
+    pub held_by: Option<NodeId>,
+}
+
+/// A request for pending deliveries of one output.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// Who asks.
+    pub node: NodeId,
+    /// Whose deliveries.
+    pub output_id: OutputId,
+    /// The current moment, against which `due_at` and leases are judged.
+    pub now: Timestamp,
+    /// At most so many.
+    pub limit: usize,
+    /// Which first.
+    pub order: ClaimOrder,
+}
+
+/// Which deliveries a claim takes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimOrder {
+    /// Those that are due, the longest due first.
+    Due,
+    /// All pending ones, due or not, in order of receipt (of delivery ID).
+    Receipt,
+}
+
+/// What a claim took.
+#[derive(Clone, Debug, Default)]
+pub struct Claimed {
+    /// The deliveries, in the order of the claim.
+    pub deliveries: Vec<Pending>,
+    /// When the next delivery of the output that is left unheld is due; in the
+    /// past when the limit cut the claim short.
+    pub next_due_at: Option<Timestamp>,
+}
+
+/// A delivery that a node holds.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// Identifies it.
+    pub id: DeliveryId,
+    /// Where to.
+    pub output_id: OutputId,
+    /// When it is to be attempted.
+    pub due_at: Timestamp,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// Attempts so far.
+    pub attempts: u32,
+    /// What an earlier attempt's function made of the webhook.
+    pub processed: Option<Arc<Request>>,
+    /// The webhook.
+    pub webhook: Arc<Webhook>,
+}
+
+/// What came of an attempt.
+#[derive(Clone, Debug)]
+pub struct Settle {
+    /// The delivery.
+    pub id: DeliveryId,
+    /// Who holds it.
+    pub node: NodeId,
+    /// The current moment.
+    pub now: Timestamp,
+    /// Its new status: `Received` when it is tried again, else final.
+    pub status: DeliveryStatus,
+    /// When it is tried again; none when the status is final.
+    pub due_at: Option<Timestamp>,
+    /// Attempts so far, this one included.
+    pub attempts: u32,
+    /// What came of it.
+    pub attempt: Attempt,
+    /// What the output function made of the webhook, when it ran in this attempt.
+    pub processed: Option<Arc<Request>>,
+    /// The run of the output function, when it ran in this attempt.
+    pub output_execution_id: Option<ExecutionId>,
+}
+
+/// An output with pending deliveries that no node holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// The output.
+    pub output_id: OutputId,
+    /// When the first of them is due.
+    pub due_at: Timestamp,
+    /// How many they are.
+    pub pending: u64,
+}

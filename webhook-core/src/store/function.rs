@@ -1,0 +1,74 @@
+//! Functions, their variables and their runs.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::{
+    error::Error,
+    id::{AccountId, ExecutionId, FunctionId},
+    model::{Execution, Function, Variable},
+};
+
+/// Keeps functions, their configuration variables and the log of their runs.
+#[async_trait]
+pub trait FunctionStore: Send + Sync + fmt::Debug {
+    /// Stores a new function.
+    async fn create_function(&self, function: &Function) -> Result<(), Error>;
+
+    /// The account's function with this ID.
+    async fn function(&self, account: AccountId, id: FunctionId)
+    -> Result<Option<Function>, Error>;
+
+    /// All functions of the account.
+    async fn functions(&self, account: AccountId) -> Result<Vec<Function>, Error>;
+
+    /// Replaces a function.
+    async fn update_function(&self, function: &Function) -> Result<(), Error>;
+
+    /// Removes a function, its variables and its runs.
+    async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error>;
+
+    /// The variables of a function in the order of their keys.
+    async fn variables(&self, account: AccountId, id: FunctionId) -> Result<Vec<Variable>, Error>;
+
+    /// Sets a variable, keeping `created_at` of one that is there. A missing
+    /// function is not found.
+    async fn put_variable(&self, account: AccountId, variable: &Variable) -> Result<(), Error>;
+
+    /// Removes a variable.
+    async fn delete_variable(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+        key: &str,
+    ) -> Result<(), Error>;
+
+    /// Keeps the record of a run, and of the function's runs the newest `keep`.
+    async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error>;
+
+    /// One run of a function of the account.
+    async fn execution(
+        &self,
+        account: AccountId,
+        id: ExecutionId,
+    ) -> Result<Option<Execution>, Error>;
+
+    /// The runs of a function, newest first.
+    async fn executions(
+        &self,
+        account: AccountId,
+        function: FunctionId,
+        limit: usize,
+        offset: usize,
+    ) -> Result<ExecutionPage, Error>;
+}
+
+/// A page of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecutionPage {
+    /// The runs on this page.
+    pub executions: Vec<Execution>,
+    /// How many runs are kept in all.
+    pub total: usize,
+}

@@ -1,0 +1,5 @@
+//! Stores that keep everything in memory.
+
+/// Implements every store trait in memory.
+#[derive(Debug, Default)]
+pub struct MemoryStore {}
