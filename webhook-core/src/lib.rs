@@ -8,7 +8,9 @@ pub mod forward;
 pub mod function;
 mod id;
 pub mod model;
-mod rule;
+
+pub mod retry;
+pub mod rule;
 pub mod store;
 
 #[cfg(any(test, feature = "test-util"))]
@@ -19,4 +21,4 @@ pub use id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
     InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
 };
-pub use rule::Rules;
+pub use rule::{Rules, Subject};
