@@ -30,6 +30,7 @@ pub(super) struct Outgoing {
 #[derive(Debug)]
 pub(super) struct HostOverride {
     pub(super) header: HeaderValue,
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only HTTP/2 sends it"))]
     pub(super) authority: Authority,
 }
 
