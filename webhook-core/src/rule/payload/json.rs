@@ -14,7 +14,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 /// The text of `body` without the white space around it; none when it is not JSON.
-pub(super) fn check(body: &[u8]) -> Option<&str> {
+pub(in crate::rule) fn check(body: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(body).ok()?;
     serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get)
 }
@@ -23,7 +23,11 @@ pub(super) fn check(body: &[u8]) -> Option<&str> {
 ///
 /// With `lone` an element that is alone is found as the first of a list and its
 /// text as its `#text` too, as in JSON made from XML.
-pub(super) fn find(document: &str, paths: &[Box<str>], lone: bool) -> Vec<Option<Range<usize>>> {
+pub(in crate::rule) fn find(
+    document: &str,
+    paths: &[Box<str>],
+    lone: bool,
+) -> Vec<Option<Range<usize>>> {
     let mut found = vec![None; paths.len()];
     let all = Wanted { paths, range: 0..paths.len(), skip: 0 };
     let mut stack = vec![Entry { text: document, hit: Hit { exact: None, deeper: all } }];
@@ -58,7 +62,7 @@ pub(super) fn find(document: &str, paths: &[Box<str>], lone: bool) -> Vec<Option
 
 /// What a value compares as: a string's content, anything else as compact text.
 /// None when a string is no text because of an unpaired surrogate.
-pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
+pub(in crate::rule) fn text(value: &str) -> Option<Cow<'_, str>> {
     match value.as_bytes() {
         [b'"', .., b'"'] if !value.contains('\\') => {
             value.get(1..value.len() - 1).map(Cow::Borrowed)
@@ -71,7 +75,7 @@ pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
 
 /// `value`, which is JSON, without white space between its parts and with no
 /// more escapes than needed. Numbers stay as they are.
-pub(super) fn compact(value: &str) -> String {
+pub(in crate::rule) fn compact(value: &str) -> String {
     let mut compact = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(start) = rest.find('"') {

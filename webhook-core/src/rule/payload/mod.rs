@@ -1,7 +1,7 @@
 //! The body of a request as data: which format it is in, and lookups by path.
 
 pub(super) mod form;
-mod json;
+pub(super) mod json;
 mod xml;
 
 use std::{cell::OnceCell, ops::Range};
