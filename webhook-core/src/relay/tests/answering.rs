@@ -90,8 +90,7 @@ async fn an_answer_over_the_limit_is_not_passed_on_in_part() {
         status_code: 202,
         ..InputSpec::default()
     };
-    let mut options = RelayOptions::default();
-    options.max_answer_bytes = 10;
+    let options = RelayOptions { max_answer_bytes: 10, ..RelayOptions::default() };
     let mut world = World::with(BucketSpec::default(), input, options).await;
     world.output_to(HOOK).await;
     world

@@ -8,9 +8,8 @@ use crate::{
 
 #[tokio::test(start_paused = true)]
 async fn a_body_over_the_limit_is_413_and_large_buckets_have_a_larger_one() {
-    let mut options = RelayOptions::default();
-    options.max_body_bytes = 10;
-    options.max_large_body_bytes = 20;
+    let options =
+        RelayOptions { max_body_bytes: 10, max_large_body_bytes: 20, ..RelayOptions::default() };
     let world = World::with(BucketSpec::default(), InputSpec::default(), options.clone()).await;
     assert_eq!(world.post("0123456789").await.status(), 200);
     let refused = world.post("0123456789!").await;
@@ -81,8 +80,7 @@ async fn a_store_that_cannot_keep_up_is_503_and_what_it_stored_is_delivered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_backlog_over_the_limit_is_503() {
-    let mut options = RelayOptions::default();
-    options.output_backlog = 3;
+    let options = RelayOptions { output_backlog: 3, ..RelayOptions::default() };
     let mut world = World::with(BucketSpec::default(), InputSpec::default(), options).await;
     world.output_to(HOOK).await;
     world.forwarder.script(HOOK, [unavailable()]);

@@ -82,8 +82,7 @@ async fn what_was_received_before_is_delivered_at_the_start() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stop_finishes_what_is_in_flight_and_leaves_the_rest() {
-    let mut options = RelayOptions::default();
-    options.output_concurrency = 1;
+    let options = RelayOptions { output_concurrency: 1, ..RelayOptions::default() };
     let mut world = World::with(BucketSpec::default(), InputSpec::default(), options).await;
     world.output_to(HOOK).await;
     world.forwarder.script(HOOK, [Answer::ok().after(Duration::from_secs(5))]);
@@ -100,10 +99,12 @@ async fn a_stop_finishes_what_is_in_flight_and_leaves_the_rest() {
 
 #[tokio::test(start_paused = true)]
 async fn more_than_the_memory_budget_waits_in_the_store_and_arrives() {
-    let mut options = RelayOptions::default();
-    options.memory_budget_bytes = 64 << 10;
-    options.output_queue = 20;
-    options.output_concurrency = 4;
+    let options = RelayOptions {
+        memory_budget_bytes: 64 << 10,
+        output_queue: 20,
+        output_concurrency: 4,
+        ..RelayOptions::default()
+    };
     let mut world = World::with(BucketSpec::default(), InputSpec::default(), options).await;
     world.output_to(HOOK).await;
     world.forwarder.script(HOOK, [Answer::ok().after(Duration::from_millis(10))]);
