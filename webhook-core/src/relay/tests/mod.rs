@@ -34,9 +34,12 @@ struct World {
     forwarder: ScriptedForwarder,
     bucket: Bucket,
     input: InputId,
-    dispatcher: Option<(oneshot::Sender<()>, JoinHandle<Result<(), Error>>)>,
+    dispatcher: Option<Dispatcher>,
     _checked: CheckedOnDrop,
 }
+
+/// Ends when its sender is dropped.
+type Dispatcher = (oneshot::Sender<()>, JoinHandle<Result<(), Error>>);
 
 impl World {
     async fn new() -> Self {
