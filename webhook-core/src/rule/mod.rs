@@ -84,7 +84,7 @@
 //!
 //! A header, query key or form field that is there several times passes when
 //! any of its values does, and passes `does-not-contain` when none of them
-//! contains the text. A **missing** parameter passes no test, not even
+//! contains the text; the first [`MAX_VALUES`] are looked at. A **missing** parameter passes no test, not even
 //! `does-not-contain`, so that a `not` around it passes.
 //!
 //! # Payloads
@@ -172,6 +172,8 @@ pub const MAX_SIGNATURES: usize = 100;
 pub const MAX_SIGNATURES_TRIED: usize = 16;
 /// How many segments the dotted path of a `payload` parameter may have.
 pub const MAX_PATH_SEGMENTS: usize = 64;
+/// How many values of one query key or form field are looked at.
+pub const MAX_VALUES: usize = 1_000;
 /// How many elements of an XML body may be inside each other.
 pub const MAX_XML_DEPTH: usize = 100;
 

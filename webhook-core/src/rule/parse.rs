@@ -135,7 +135,7 @@ impl Parser {
             return Err(self.path.invalid_field("envname", "must be text"));
         }
         self.path.leave();
-        Ok(Node::Match(Match { source, base64, test }))
+        Ok(Node::Match(Box::new(Match { source, base64, test })))
     }
 
     fn source(&mut self, parameter: &Object) -> Result<Source, Invalid> {

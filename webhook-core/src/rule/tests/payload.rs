@@ -1,7 +1,7 @@
 use super::{is_missing, is_text, rule, with_body};
 use crate::{
     model::Request,
-    rule::{MAX_XML_DEPTH, Subject, tests::parse},
+    rule::{MAX_VALUES, MAX_XML_DEPTH, Subject, tests::parse},
 };
 
 const JSON: &str = "application/json";
@@ -178,6 +178,10 @@ fn form_fields_go_by_their_whole_name() {
             ("flag", Some("")),
         ],
     );
+    let (others, count) = ("a=0&".repeat(MAX_VALUES - 1), "b=1&".repeat(MAX_VALUES));
+    let request_with_many = with_body("", format!("{others}{count}a=last&a=beyond"));
+    check(&request_with_many, &[("a", Some("last"))]);
+    assert!(!is_text(&request_with_many, "payload", "a", "beyond"));
     let json = "{\"a.b\":\"dotted\",\"flag\":\"\",\"tag\":[\"one\",\"twö\"],\
                 \"user[name]\":\"x y\",\"\u{fffd}\":\"bad\"}";
     assert!(is_text(&request, "entire-payload", "", json));
