@@ -1,0 +1,7 @@
+//! Secrets at rest.
+
+mod key;
+mod vault;
+
+pub use key::SecretKey;
+pub(crate) use vault::{Cell, Vault};
