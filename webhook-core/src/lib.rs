@@ -1,6 +1,8 @@
 //! Receive, route, transform and forward webhooks, durably.
 
 mod clock;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod error;
 pub mod forward;
 pub mod function;

@@ -1,5 +1,0 @@
-//! Stores that keep everything in memory.
-
-/// Implements every store trait in memory.
-#[derive(Debug, Default)]
-pub struct MemoryStore {}
