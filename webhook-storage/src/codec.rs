@@ -48,13 +48,8 @@ fn find(bytes: &[u8], pattern: &[u8; 2]) -> Option<usize> {
 pub(crate) fn encode_request(request: &Request) -> Vec<u8> {
     let Request { method, extra_path, raw_query, headers, body } = request;
     let headers = encode_headers(headers);
-    let parts: [&[u8]; 5] = [
-        method.as_str().as_bytes(),
-        extra_path.as_bytes(),
-        raw_query.as_bytes(),
-        &headers,
-        body,
-    ];
+    let parts: [&[u8]; 5] =
+        [method.as_str().as_bytes(), extra_path.as_bytes(), raw_query.as_bytes(), &headers, body];
     let mut block = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
     for part in parts {
         // Bodies are capped far below 4 GiB; a cut one would not decode.

@@ -129,7 +129,10 @@ mod tests {
             "postgresql://me:s3@cret@db:5432/hooks",
         ] {
             let url: DatabaseUrl = url.parse().expect("a url");
-            assert_eq!(format!("{url} {url:?}"), "postgres://db:5432/hooks postgres://db:5432/hooks");
+            assert_eq!(
+                format!("{url} {url:?}"),
+                "postgres://db:5432/hooks postgres://db:5432/hooks"
+            );
         }
     }
 

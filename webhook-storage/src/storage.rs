@@ -140,7 +140,8 @@ async fn check_key(database: &Database, vault: &Vault) -> Result<(), Error> {
         database.write.execute_raw(insert).await.map_err(failed)?;
         stored = read().await.map_err(failed)?;
     }
-    let opens = stored.is_some_and(|row| vault.open(cell, &row.value).is_ok_and(|text| text == CHECK));
+    let opens =
+        stored.is_some_and(|row| vault.open(cell, &row.value).is_ok_and(|text| text == CHECK));
     if opens {
         return Ok(());
     }

@@ -29,8 +29,13 @@ impl Lock {
             Error::invalid("database url", format!("cannot lock {}: {error}", path.display()))
                 .caused_by(error)
         };
-        let file =
-            private().read(true).write(true).create(true).truncate(false).open(&path).map_err(cannot)?;
+        let file = private()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(cannot)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file, path }),
             Err(TryLockError::WouldBlock) => Err(Error::conflict(format!(

@@ -57,7 +57,8 @@ impl Model {
             service_connection_outputs: [],
             integration_configurations: [],
         } = bucket;
-        let BucketSpec { name: own_name, description, stream, ephemeral, large_webhooks, .. } = spec;
+        let BucketSpec { name: own_name, description, stream, ephemeral, large_webhooks, .. } =
+            spec;
         let BucketSpec { static_ip, auth, .. } = spec;
         // The other fields of `auth` are stamped from the bucket's own.
         let BucketAuth { id: _, created_at: _, updated_at: _, kind, username, password, token } =

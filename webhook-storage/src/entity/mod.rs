@@ -14,7 +14,6 @@ pub(crate) mod execution;
 pub(crate) mod function;
 pub(crate) mod input;
 pub(crate) mod meta;
-pub(crate) mod node_lease;
 pub(crate) mod output;
 pub(crate) mod variable;
 pub(crate) mod webhook;

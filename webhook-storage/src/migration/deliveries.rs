@@ -8,6 +8,8 @@ use sea_orm_migration::{DbErr, MigrationName, MigrationTrait, SchemaManager, asy
 ///   is only ever written in the transaction of its webhook.
 /// * The indexes of claims hold free deliveries only. One that its node holds
 ///   from the start, which is the rule, never enters them.
+/// * `delivery_waiting` holds what waits for connected clients: not due, and
+///   none of `sent`, `failed`, `rejected`.
 /// * A delivery repeats what logs are filtered by, so that listing them reads
 ///   no webhook that it does not show.
 const SCHEMA: &str = r#"
@@ -56,6 +58,8 @@ CREATE INDEX delivery_free_by_due ON delivery (output_id, due_at, id)
     WHERE due_at IS NOT NULL AND held_by IS NULL;
 CREATE INDEX delivery_free_by_receipt ON delivery (output_id, id)
     WHERE due_at IS NOT NULL AND held_by IS NULL;
+CREATE INDEX delivery_waiting ON delivery (output_id, id)
+    WHERE due_at IS NULL AND status NOT IN (1, 2, 5);
 CREATE INDEX delivery_held ON delivery (held_by) WHERE held_by IS NOT NULL;
 
 CREATE TABLE node_lease (

@@ -44,7 +44,8 @@ async fn begin(database: &Database) -> Result<DatabaseTransaction, DbErr> {
     if database.backend() == DbBackend::Postgres {
         // Nodes that start at once take turns.
         let lock = "SELECT pg_advisory_xact_lock($1)";
-        let lock = Statement::from_sql_and_values(DbBackend::Postgres, lock, [ADVISORY_LOCK.into()]);
+        let lock =
+            Statement::from_sql_and_values(DbBackend::Postgres, lock, [ADVISORY_LOCK.into()]);
         transaction.query_one_raw(lock).await?;
     }
     Ok(transaction)

@@ -4,4 +4,5 @@ mod key;
 mod vault;
 
 pub use key::SecretKey;
+pub(crate) use key::private;
 pub(crate) use vault::{Cell, Vault};

@@ -90,11 +90,7 @@ impl Vault {
         let mut text = text.to_vec();
         let plain = self
             .cipher
-            .open_in_place(
-                Nonce::assume_unique_for_key(*nonce),
-                cell.associated_data(),
-                &mut text,
-            )
+            .open_in_place(Nonce::assume_unique_for_key(*nonce), cell.associated_data(), &mut text)
             .map_err(|_| cell.error("cannot be opened with this secret key"))?
             .len();
         text.truncate(plain);

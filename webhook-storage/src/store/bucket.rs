@@ -5,9 +5,7 @@ use sea_orm::{
     ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
     PaginatorTrait, QueryFilter, QuerySelect, prelude::Uuid,
 };
-use webhook_core::{
-    AccountId, BucketId, Error, InputId, model::Bucket, store::BucketStore,
-};
+use webhook_core::{AccountId, BucketId, Error, InputId, model::Bucket, store::BucketStore};
 
 use super::{delivery::stop_deliveries, read_error, whole::expect_bucket};
 use crate::{

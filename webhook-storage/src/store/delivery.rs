@@ -94,9 +94,8 @@ impl DeliveryStore for Storage {
         let webhook = self.webhook(webhook.as_uuid()).await?;
         let Some(webhook) = webhook else { return Ok(Vec::new()) };
         let webhook = webhook.read()?;
-        let log = |row: delivery::Model| {
-            Ok(Log { webhook: webhook.clone(), delivery: row.read()? })
-        };
+        let log =
+            |row: delivery::Model| Ok(Log { webhook: webhook.clone(), delivery: row.read()? });
         rows.into_iter().map(log).collect()
     }
 }
@@ -107,8 +106,15 @@ impl Storage {
     }
 }
 
-/// Ends what waits for these outputs: nobody attempts it any more. The logs
-/// stay and say so.
+/// What waits for an output, in parts that each have an index.
+const WAITING: [&str; 3] = [
+    "due_at IS NOT NULL AND held_by IS NULL",
+    "due_at IS NOT NULL AND held_by IS NOT NULL",
+    "due_at IS NULL AND status NOT IN (1, 2, 5)",
+];
+
+/// Ends what waits for these outputs: nobody attempts it any more,
+/// and no client gets it. The logs stay and say so.
 pub(super) async fn stop_deliveries(
     transaction: &DatabaseTransaction,
     outputs: Vec<Uuid>,
@@ -117,12 +123,11 @@ pub(super) async fn stop_deliveries(
     let backend = transaction.get_database_backend();
     let mut ephemeral = HashSet::new();
     for output in outputs {
-        // Each index holds one half of them.
-        for half in ["held_by IS NULL", "held_by IS NOT NULL"] {
+        for waiting in WAITING {
             let sql = format!(
                 "UPDATE delivery SET due_at = NULL, held_by = NULL, status = ?, \
                  status_code = COALESCE(status_code, 0), error = ? \
-                 WHERE output_id = ? AND due_at IS NOT NULL AND {half} \
+                 WHERE output_id = ? AND {waiting} \
                  RETURNING webhook_id, ephemeral"
             );
             let values: [Value; 3] = [

@@ -136,7 +136,8 @@ impl FunctionStore for Storage {
         let of_function = execution::Entity::find()
             .filter(execution::Column::FunctionId.eq(function.as_uuid()))
             .filter(execution::Column::AccountId.eq(account.as_uuid()));
-        let bounded = |number: usize| u64::try_from(number).unwrap_or(u64::MAX).min(i64::MAX as u64);
+        let bounded =
+            |number: usize| u64::try_from(number).unwrap_or(u64::MAX).min(i64::MAX as u64);
         let page = of_function
             .clone()
             .order_by_desc(execution::Column::Id)

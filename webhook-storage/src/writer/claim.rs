@@ -133,7 +133,8 @@ async fn load(transaction: &DatabaseTransaction, ids: &[Uuid]) -> Result<Vec<Pen
         .filter(webhook::Column::Id.is_in(rows.iter().map(|row| row.webhook_id)))
         .all(transaction)
         .await?;
-    let mut webhooks: HashMap<_, _> = webhooks.into_iter().map(|row| (row.id, row.read())).collect();
+    let mut webhooks: HashMap<_, _> =
+        webhooks.into_iter().map(|row| (row.id, row.read())).collect();
     let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
 
     let mut deliveries = Vec::with_capacity(ids.len());
@@ -147,18 +148,17 @@ async fn load(transaction: &DatabaseTransaction, ids: &[Uuid]) -> Result<Vec<Pen
     Ok(deliveries)
 }
 
-fn pending(row: delivery::Model, webhook: Option<Result<Webhook, Error>>) -> Result<Pending, Error> {
+fn pending(
+    row: delivery::Model,
+    webhook: Option<Result<Webhook, Error>>,
+) -> Result<Pending, Error> {
     let webhook = webhook.ok_or_else(|| Error::not_found("webhook"))??;
     row.pending(Arc::new(webhook))
 }
 
 /// Fails a delivery that cannot be read, which would otherwise be the first of
 /// its output at every claim.
-async fn give_up(
-    transaction: &DatabaseTransaction,
-    id: Uuid,
-    error: &Error,
-) -> Result<(), DbErr> {
+async fn give_up(transaction: &DatabaseTransaction, id: Uuid, error: &Error) -> Result<(), DbErr> {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     tracing::error!(delivery = %id, %error, cause, "a pending delivery cannot be read");
     let sql = "UPDATE delivery SET status = ?, due_at = NULL, held_by = NULL, \

@@ -21,7 +21,11 @@ const LAPSED: &str = "WITH RECURSIVE holder (id) AS (\
 const EXTEND: &str = "INSERT INTO node_lease (node_id, until) VALUES (?, ?) \
     ON CONFLICT (node_id) DO UPDATE SET until = excluded.until";
 
-pub(crate) async fn extend(database: &Database, node: NodeId, until: Timestamp) -> Result<(), DbErr> {
+pub(crate) async fn extend(
+    database: &Database,
+    node: NodeId,
+    until: Timestamp,
+) -> Result<(), DbErr> {
     let values = [node.as_uuid().into(), millis(until).into()];
     database.write.execute_raw(with(database.backend(), EXTEND, values)).await?;
     Ok(())
@@ -40,8 +44,14 @@ pub(crate) async fn free_lapsed(
         }
         _ => "held_by = ?",
     };
-    for node in lapsed(transaction, now).await? {
-        free_where(transaction, held, node).await?;
+    let lapsed = lapsed(transaction, now).await?;
+    for node in &lapsed {
+        free_where(transaction, held, *node).await?;
+    }
+    if !lapsed.is_empty() {
+        let backend = transaction.get_database_backend();
+        let forget = "DELETE FROM node_lease WHERE until <= ?";
+        transaction.execute_raw(with(backend, forget, [millis(now).into()])).await?;
     }
     Ok(())
 }

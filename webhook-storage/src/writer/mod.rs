@@ -26,8 +26,8 @@ use webhook_core::{
     store::{Accept, Claim, Claimed, Settle},
 };
 
-pub(crate) use self::settle::forget;
 use self::queue::{Queue, Reserved};
+pub(crate) use self::settle::forget;
 use crate::{StorageOptions, database::Database, entity::execution, fault};
 
 /// What goes through the queue.
@@ -136,8 +136,7 @@ impl Writer {
     /// Takes nothing more, and returns when all that was taken is answered.
     pub(crate) async fn close(&self) {
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let tasks =
-            std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in tasks {
             if let Err(error) = task.await {
                 tracing::error!(%error, "a writer ended early");

@@ -49,7 +49,9 @@ pub(super) async fn apply(
                     }
                     Ok(Outcome::Written)
                 }
-                None => Err(Error::conflict("the delivery is not pending, or held by another node")),
+                None => {
+                    Err(Error::conflict("the delivery is not pending, or held by another node"))
+                }
             };
             answers.push((number, answer));
         }
