@@ -2,6 +2,8 @@
 
 pub mod admin;
 mod clock;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod error;
 pub mod forward;
 pub mod function;
