@@ -11,7 +11,7 @@ use std::{net::IpAddr, str::FromStr};
 
 use ipnet::IpNet;
 
-mod destination;
+pub(super) mod destination;
 mod ranges;
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,22 @@
 
 use std::{fmt, time::Duration};
 
+use ::http::{HeaderMap, Method, StatusCode};
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
 pub mod guard;
+#[cfg(feature = "http")]
+pub mod http;
+mod message;
+#[cfg(any(test, feature = "test-util"))]
+mod scripted;
+mod service;
+
+#[cfg(any(test, feature = "test-util"))]
+pub use scripted::{Answer, CheckedOnDrop, ScriptedForwarder};
+pub use service::ServiceForwarder;
 
 /// Sends requests: those of deliveries and those that functions make.
 ///

@@ -1,0 +1,182 @@
+//! Forwarding over HTTP/1.1 and HTTP/2, with TLS by rustls.
+//!
+//! Built on hyper's connections rather than on a ready-made client, for what
+//! such a client cannot do: no resend that nobody asked for, an error that
+//! says whether the destination can have seen the request, a `Host` that
+//! differs from the address, and no task or lock more than the hot path needs.
+//!
+//! # Idle connections
+//!
+//! A destination may close an idle connection at the moment when a request is
+//! put on it, and then nobody knows whether it was read: that is an attempt
+//! that failed, and the relay's retry has to send again. Three things make it
+//! rare. A connection is asked whether the destination has closed it before it
+//! is used. It is kept for less time than common servers do (5 s in Node,
+//! Apache and uvicorn), and for less than the destination's own `Keep-Alive:
+//! timeout=` says. And a request that is still unwritten when the connection
+//! turns out to be closed goes out on a new one: no byte of it had left, so
+//! this is no second attempt.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use tokio::time::timeout_at;
+use url::Position;
+
+use super::{
+    ForwardError, ForwardRequest, ForwardResponse, Forwarder,
+    message::{self, Outgoing},
+};
+
+mod builder;
+mod connect;
+mod connection;
+mod failure;
+mod pool;
+mod resolve;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod tls;
+
+pub use builder::{HttpForwarderBuilder, InvalidCertificate};
+pub use resolve::{Resolve, SystemResolver};
+
+use connect::Connector;
+use connection::Failure;
+use pool::Pool;
+
+/// Forwards over HTTP/1.1 and, where a TLS destination offers it, HTTP/2.
+///
+/// Connections are kept for reuse, verified and unverified ones
+/// (`tls_verification`) strictly apart. Every address that a host resolves to
+/// must pass the [guard](super::guard) each time a connection is made; a
+/// request on a kept connection goes where the guard let it.
+///
+/// One deadline, the request's `timeout`, covers connecting, headers and body.
+/// When it passes before there is a connection the error is
+/// [`ForwardError::Connect`], because then the destination has seen nothing.
+///
+/// A destination's redirects are not followed, its cookies not kept, its
+/// bodies not decompressed, and proxies of the environment are not used. On
+/// HTTP/1.1 header names are sent in the form `X-Github-Event`. `User-Agent`
+/// is added when the request has none. `CONNECT` and URLs with credentials
+/// are [`ForwardError::Unsendable`].
+///
+/// Bounds: see [`HttpForwarderBuilder`]; answers have at most 100 headers on
+/// HTTP/1.1. Past `max_response_bytes` an HTTP/1.1 connection is closed and an
+/// HTTP/2 stream reset.
+///
+/// Cloning is cheap, and clones share the connections.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use webhook_core::forward::{ForwardRequest, Forwarder, http::HttpForwarder};
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let forwarder = HttpForwarder::builder().build();
+/// let response = forwarder
+///     .forward(ForwardRequest {
+///         method: http::Method::POST,
+///         url: "https://example.com/hook".parse()?,
+///         headers: http::HeaderMap::new(),
+///         body: "{}".into(),
+///         timeout: Duration::from_secs(30),
+///         tls_verification: true,
+///         max_response_bytes: 64 * 1024,
+///     })
+///     .await?;
+/// println!("{}", response.status);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct HttpForwarder {
+    connector: Connector,
+    /// Connections whose peer is who its certificate says, and plain ones.
+    verified: Pool,
+    unverified: Pool,
+    user_agent: Option<::http::HeaderValue>,
+}
+
+impl HttpForwarder {
+    /// Starts with the defaults: public destinations only, the system's resolver and roots.
+    #[must_use]
+    pub fn builder() -> HttpForwarderBuilder {
+        HttpForwarderBuilder::new()
+    }
+}
+
+impl fmt::Debug for HttpForwarder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpForwarder").field("connector", &self.connector).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Forwarder for HttpForwarder {
+    async fn forward(&self, request: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+        let ForwardRequest {
+            method,
+            url,
+            headers,
+            body,
+            timeout,
+            tls_verification,
+            max_response_bytes,
+        } = request;
+        let deadline = message::deadline(timeout);
+        let mut outgoing = Outgoing::new(method, &url, headers, body)?;
+        if let Some(user_agent) = &self.user_agent
+            && !outgoing.headers.contains_key(::http::header::USER_AGENT)
+        {
+            let name = ::http::header::USER_AGENT;
+            message::set(&mut outgoing.headers, name, user_agent.clone())?;
+        }
+
+        let pool = if tls_verification { &self.verified } else { &self.unverified };
+        let destination = &url[..Position::BeforePath];
+        let mut kept = pool.take(destination);
+        loop {
+            let fresh = kept.is_none();
+            let mut connection = match kept.take() {
+                Some(connection) => connection,
+                None => {
+                    // Boxed: connecting is rare and its future large.
+                    let connecting = Box::pin(self.connector.connect(&url, tls_verification));
+                    let connection = timeout_at(deadline, connecting)
+                        .await
+                        .unwrap_or_else(|_| Err(failure::no_connection_within(timeout)))?;
+                    pool.share(destination, &connection);
+                    connection
+                }
+            };
+            let exchange = connection.exchange(outgoing, max_response_bytes);
+            match timeout_at(deadline, exchange).await {
+                Ok(Ok(response)) => {
+                    pool.put_back(destination, connection, &response);
+                    return Ok(response);
+                }
+                Ok(Err(Failure::Unwritten(unwritten, _))) if !fresh => {
+                    pool.forget(destination, &connection);
+                    outgoing = *unwritten;
+                }
+                Ok(Err(Failure::Unwritten(_, error))) => {
+                    pool.forget(destination, &connection);
+                    return Err(failure::never_written(error));
+                }
+                Ok(Err(Failure::Broken(error))) => {
+                    pool.forget(destination, &connection);
+                    return Err(failure::broken(error));
+                }
+                Ok(Err(Failure::Unsendable(error))) => return Err(error),
+                Err(_) => {
+                    // Silence on a shared connection may mean that it is dead.
+                    pool.forget(destination, &connection);
+                    return Err(ForwardError::Timeout(timeout));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! From a URL to a connection: resolve, guard, TCP, TLS, HTTP.
+
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::{
+    net::TcpStream,
+    time::{sleep, timeout},
+};
+use url::{Host, Position, Url};
+
+use super::{
+    connection::{Connection, Http1, Http2},
+    failure,
+    resolve::Resolve,
+    stream::Stream,
+    tls::Tls,
+};
+use crate::forward::{ForwardError, guard::AddressGuard};
+
+/// When the next address is tried beside one that does not answer (RFC 8305 §5).
+const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
+
+/// How many addresses of one name are tried.
+const MAX_ADDRESSES: usize = 8;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) connect_timeout: Duration,
+    pub(super) max_response_header_bytes: usize,
+}
+
+/// Opens connections.
+#[derive(Clone)]
+pub(super) struct Connector {
+    guard: Arc<AddressGuard>,
+    resolver: Arc<dyn Resolve>,
+    tls: Tls,
+    limits: Limits,
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector")
+            .field("guard", &self.guard)
+            .field("resolver", &self.resolver)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Connector {
+    pub(super) fn new(
+        guard: AddressGuard,
+        resolver: Arc<dyn Resolve>,
+        tls: Tls,
+        limits: Limits,
+    ) -> Self {
+        Self { guard: Arc::new(guard), resolver, tls, limits }
+    }
+
+    /// A new connection to the host of `url`, within the connect timeout.
+    pub(super) async fn connect(
+        &self,
+        url: &Url,
+        verify: bool,
+    ) -> Result<Connection, ForwardError> {
+        let patience = self.limits.connect_timeout;
+        timeout(patience, self.connect_unbounded(url, verify))
+            .await
+            .unwrap_or_else(|_| Err(failure::no_connection_within(patience)))
+    }
+
+    async fn connect_unbounded(&self, url: &Url, verify: bool) -> Result<Connection, ForwardError> {
+        let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
+            return Err(ForwardError::Unsendable("host is missing".to_owned()));
+        };
+        let addresses = self.addresses(&host).await?;
+        let tcp = open(&addresses, port).await?;
+        // Small writes that wait for an ACK cost 40 ms; without the option it still works.
+        let _ = tcp.set_nodelay(true);
+        let stream = if url.scheme() == "https" {
+            Stream::Tls(Box::new(self.tls.handshake(&host, verify, tcp).await?))
+        } else {
+            Stream::Plain(tcp)
+        };
+        self.speak(&url[Position::BeforeHost..Position::AfterPort], stream).await
+    }
+
+    /// The addresses of `host`, all of which the guard allows.
+    ///
+    /// One that is refused refuses the host: a name that mixes public and
+    /// private addresses is how DNS rebinding looks, and skipping the private
+    /// ones would let an attacker choose when they come first.
+    async fn addresses(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, ForwardError> {
+        let refused = |error: crate::forward::guard::RefusedAddress| match host {
+            Host::Domain(name) => ForwardError::Refused(format!("{name} resolves to {error}")),
+            _ => ForwardError::Refused(error.to_string()),
+        };
+        let addresses = match host {
+            Host::Ipv4(v4) => vec![IpAddr::V4(*v4)],
+            Host::Ipv6(v6) => vec![IpAddr::V6(*v6)],
+            Host::Domain(name) => {
+                self.resolver.resolve(name).await.map_err(|error| ForwardError::Connect {
+                    reason: format!("dns: cannot resolve {name}: {error}"),
+                    source: Some(error.into()),
+                })?
+            }
+        };
+        if addresses.is_empty() {
+            let reason = format!("dns: {host} has no address");
+            return Err(ForwardError::Connect { reason, source: None });
+        }
+        addresses.iter().try_for_each(|address| self.guard.check(*address)).map_err(refused)?;
+        Ok(addresses)
+    }
+
+    async fn speak(&self, authority: &str, stream: Stream) -> Result<Connection, ForwardError> {
+        let max_header_bytes = self.limits.max_response_header_bytes;
+        if stream.negotiated_http2() {
+            let list_bytes = u32::try_from(max_header_bytes).unwrap_or(u32::MAX);
+            let (sender, driver) = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .initial_stream_window_size(256 * 1024)
+                .initial_connection_window_size(1024 * 1024)
+                .max_header_list_size(list_bytes)
+                .handshake(TokioIo::new(stream))
+                .await
+                .map_err(failure::never_written)?;
+            // Ends when the last sender is gone; its error reaches those who wait for an answer.
+            tokio::spawn(async move { drop(driver.await) });
+            return Http2::new(sender, authority).map(Connection::Http2);
+        }
+        let (sender, driver) = hyper::client::conn::http1::Builder::new()
+            .title_case_headers(true)
+            .max_header_size(max_header_bytes)
+            .max_buf_size(max_header_bytes)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(failure::never_written)?;
+        Http1::new(sender, driver, authority).map(Connection::Http1)
+    }
+}
+
+/// Connects to the first of `addresses` that answers: families take turns, and
+/// the next one is tried when one fails or is slow (RFC 8305).
+async fn open(addresses: &[IpAddr], port: u16) -> Result<TcpStream, ForwardError> {
+    let mut waiting = in_turns(addresses).take(MAX_ADDRESSES).map(|ip| SocketAddr::new(ip, port));
+    let mut attempts = FuturesUnordered::new();
+    let mut first_error = None;
+    let mut next = waiting.next();
+    loop {
+        if let Some(address) = next.take() {
+            attempts.push(TcpStream::connect(address));
+        }
+        tokio::select! {
+            outcome = attempts.next() => match outcome {
+                Some(Ok(stream)) => return Ok(stream),
+                Some(Err(error)) => {
+                    first_error.get_or_insert(error);
+                }
+                None => {
+                    let error = first_error.unwrap_or_else(|| std::io::ErrorKind::NotFound.into());
+                    return Err(failure::connect(error));
+                }
+            },
+            () = sleep(ATTEMPT_DELAY), if waiting.len() > 0 => {}
+        }
+        next = waiting.next();
+    }
+}
+
+/// The addresses with the families taking turns, beginning with the first one's.
+fn in_turns(addresses: &[IpAddr]) -> std::vec::IntoIter<IpAddr> {
+    let first_is_v6 = addresses.first().is_some_and(IpAddr::is_ipv6);
+    let (mut preferred, mut other): (Vec<_>, Vec<_>) =
+        addresses.iter().copied().partition(|ip| ip.is_ipv6() == first_is_v6);
+    preferred.reverse();
+    other.reverse();
+    let mut turns = Vec::with_capacity(addresses.len());
+    while let Some(ip) = preferred.pop() {
+        turns.push(ip);
+        turns.extend(other.pop());
+    }
+    turns.extend(other.into_iter().rev());
+    turns.into_iter()
+}

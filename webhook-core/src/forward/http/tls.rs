@@ -1,0 +1,156 @@
+//! TLS: whom to trust, and what a failed handshake means.
+
+use std::{io, sync::Arc};
+
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime},
+};
+use tokio::net::TcpStream;
+use tokio_rustls::{TlsConnector, client::TlsStream};
+use url::Host;
+
+use crate::forward::ForwardError;
+
+/// The two ways to speak TLS. They share no session, so that one made without
+/// verification is never resumed with it.
+#[derive(Clone)]
+pub(super) struct Tls {
+    verifying: TlsConnector,
+    trusting_all: TlsConnector,
+}
+
+impl Tls {
+    pub(super) fn new(extra_roots: Vec<CertificateDer<'static>>) -> Self {
+        let mut roots = RootCertStore::empty();
+        let system = rustls_native_certs::load_native_certs();
+        let (usable, _) = roots.add_parsable_certificates(system.certs);
+        if usable == 0 {
+            tracing::warn!("no root certificates on this system; using Mozilla's");
+            roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        }
+        roots.add_parsable_certificates(extra_roots);
+        Self {
+            verifying: connector(|builder| builder.with_root_certificates(roots)),
+            trusting_all: connector(|builder| {
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(TrustAll))
+            }),
+        }
+    }
+
+    pub(super) async fn handshake(
+        &self,
+        host: &Host<&str>,
+        verify: bool,
+        tcp: TcpStream,
+    ) -> Result<TlsStream<TcpStream>, ForwardError> {
+        let name = match host {
+            Host::Domain(name) => {
+                let name = name.strip_suffix('.').unwrap_or(name);
+                ServerName::try_from((*name).to_owned()).map_err(|_| {
+                    ForwardError::Unsendable(format!("{name} cannot be the name of a TLS server"))
+                })?
+            }
+            Host::Ipv4(v4) => ServerName::IpAddress(std::net::IpAddr::V4(*v4).into()),
+            Host::Ipv6(v6) => ServerName::IpAddress(std::net::IpAddr::V6(*v6).into()),
+        };
+        let connector = if verify { &self.verifying } else { &self.trusting_all };
+        connector.connect(name, tcp).await.map_err(|error| ForwardError::Connect {
+            reason: explain(&error),
+            source: Some(error.into()),
+        })
+    }
+}
+
+/// Whether `certificate` can be a trust anchor.
+pub(super) fn check_root(certificate: &CertificateDer<'_>) -> Result<(), Error> {
+    RootCertStore::empty().add(certificate.clone())
+}
+
+type Builder<State> = rustls::ConfigBuilder<ClientConfig, State>;
+
+fn connector(
+    trust: impl FnOnce(Builder<rustls::WantsVerifier>) -> Builder<rustls::client::WantsClientCert>,
+) -> TlsConnector {
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .expect("ring has cipher suites for TLS 1.2 and 1.3");
+    let mut config = trust(builder).with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    TlsConnector::from(Arc::new(config))
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
+
+fn explain(error: &io::Error) -> String {
+    let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    let Some(cause) = cause else {
+        return match error.kind() {
+            io::ErrorKind::UnexpectedEof => "tls: the destination closed the connection".to_owned(),
+            _ => format!("tls: {error}"),
+        };
+    };
+    let Error::InvalidCertificate(certificate) = cause else {
+        return format!("tls: {cause}");
+    };
+    let reason = match certificate {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "is not valid yet"
+        }
+        CertificateError::UnknownIssuer => "is not issued by a trusted authority",
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "is for another host"
+        }
+        CertificateError::Revoked => "was revoked",
+        other => return format!("tls: certificate: {other}"),
+    };
+    format!("tls: certificate {reason}")
+}
+
+/// Takes any certificate, for outputs whose `tls_verification` is off. The
+/// handshake's signatures are still checked, so that the peer has that
+/// certificate's key.
+#[derive(Debug)]
+struct TrustAll;
+
+impl ServerCertVerifier for TrustAll {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = ring::default_provider().signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, &algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = ring::default_provider().signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, &algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        ring::default_provider().signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,141 @@
+//! What every HTTP-speaking forwarder does to a request and an answer.
+
+use std::{future::poll_fn, pin::pin, time::Duration};
+
+use ::http::{
+    HeaderMap, HeaderValue, Method,
+    header::{CONTENT_LENGTH, HOST, HeaderName, TRANSFER_ENCODING},
+    uri::{Authority, PathAndQuery},
+};
+use bytes::{Bytes, BytesMut};
+use http_body::Body;
+use tokio::time::Instant;
+use url::{Position, Url};
+
+use super::{ForwardError, guard::destination};
+
+/// A request in the parts that do not depend on the connection it will take.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    pub(super) method: Method,
+    pub(super) target: PathAndQuery,
+    /// The `Host` header that replaces the URL's authority.
+    pub(super) host: Option<HostOverride>,
+    /// Without `Host`; `Content-Length` tells the body's length.
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// A `Host` header, and the same for HTTP/2's `:authority`.
+#[derive(Debug)]
+pub(super) struct HostOverride {
+    pub(super) header: HeaderValue,
+    pub(super) authority: Authority,
+}
+
+impl Outgoing {
+    pub(super) fn new(
+        method: Method,
+        url: &Url,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Self, ForwardError> {
+        destination::check_form(url)
+            .map_err(|error| ForwardError::Unsendable(error.to_string()))?;
+        if method == Method::CONNECT {
+            return Err(ForwardError::Unsendable("method CONNECT opens a tunnel".to_owned()));
+        }
+        let target =
+            Bytes::copy_from_slice(url[Position::BeforePath..Position::AfterQuery].as_bytes());
+        let target = PathAndQuery::from_maybe_shared(target)
+            .map_err(|error| ForwardError::Unsendable(format!("path and query: {error}")))?;
+        let host = match headers.remove(HOST) {
+            Some(header) if !header.is_empty() => Some(HostOverride::new(header)?),
+            _ => None,
+        };
+        // A length or coding that came from elsewhere would let the
+        // destination see another end of the body than the one sent.
+        headers.remove(TRANSFER_ENCODING);
+        headers.remove(CONTENT_LENGTH);
+        if !body.is_empty() {
+            set(&mut headers, CONTENT_LENGTH, HeaderValue::from(body.len()))?;
+        } else if expects_content(&method) {
+            set(&mut headers, CONTENT_LENGTH, HeaderValue::from_static("0"))?;
+        }
+        Ok(Self { method, target, host, headers, body })
+    }
+}
+
+impl HostOverride {
+    fn new(header: HeaderValue) -> Result<Self, ForwardError> {
+        match Authority::try_from(header.as_bytes()) {
+            Ok(authority) if !authority.as_str().contains('@') => Ok(Self { header, authority }),
+            _ => Err(ForwardError::Unsendable("header Host is not a host and port".to_owned())),
+        }
+    }
+}
+
+/// `HeaderMap::insert` that fails instead of panicking when the map is full.
+pub(super) fn set(
+    headers: &mut HeaderMap,
+    name: HeaderName,
+    value: HeaderValue,
+) -> Result<(), ForwardError> {
+    match headers.try_insert(name, value) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(ForwardError::Unsendable("too many headers".to_owned())),
+    }
+}
+
+/// Whether an empty body is told by `Content-Length: 0` (RFC 9110 §8.6). The
+/// methods without content do not, unknown ones do, which harms nobody.
+fn expects_content(method: &Method) -> bool {
+    !matches!(
+        *method,
+        Method::GET | Method::HEAD | Method::DELETE | Method::OPTIONS | Method::TRACE
+    )
+}
+
+/// When `timeout` from now ends; far away if it is too long for the clock.
+pub(super) fn deadline(timeout: Duration) -> Instant {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let now = Instant::now();
+    now.checked_add(timeout).unwrap_or_else(|| now + DAY)
+}
+
+/// Reads `body` up to `max_bytes`, and whether there was more. Trailers are dropped.
+///
+/// A body that comes in one piece, as most answers do, is not copied.
+pub(super) async fn read_capped<B: Body<Data = Bytes>>(
+    body: B,
+    max_bytes: usize,
+) -> Result<(Bytes, bool), B::Error> {
+    let mut body = pin!(body);
+    let mut whole = Bytes::new();
+    let mut joined = BytesMut::new();
+    let mut left = max_bytes;
+    while !body.is_end_stream() {
+        let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await else { break };
+        let Ok(data) = frame?.into_data() else { continue };
+        if data.is_empty() {
+            continue;
+        }
+        let truncated = data.len() > left;
+        if whole.is_empty() && joined.is_empty() && !truncated {
+            left -= data.len();
+            whole = data;
+            continue;
+        }
+        // The first piece that does not fit is copied, too, so that a short
+        // answer does not keep a large buffer alive.
+        let data = &data[..data.len().min(left)];
+        left -= data.len();
+        joined.reserve(whole.len() + data.len());
+        joined.extend_from_slice(&std::mem::take(&mut whole));
+        joined.extend_from_slice(data);
+        if truncated {
+            return Ok((joined.freeze(), true));
+        }
+    }
+    Ok((if joined.is_empty() { whole } else { joined.freeze() }, false))
+}
