@@ -8,7 +8,7 @@ use crate::{
     account,
     config::{Config, unknown_variables},
     failure::Failure,
-    lifecycle, openapi, state, telemetry,
+    lifecycle, openapi, service, telemetry,
 };
 
 /// Receives webhooks, keeps them, and forwards them.
@@ -60,12 +60,15 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::io("cannot start the runtime", error))?;
-    runtime.block_on(async {
+    let done = runtime.block_on(async {
         match command {
             Command::Serve => lifecycle::serve(config).await,
-            Command::Migrate => state::open_stores(&config.storage).await.map(drop),
+            Command::Migrate => service::open_stores(&config.storage).await.map(drop),
             Command::Account(command) => account::run(command, &config).await,
             Command::Openapi => Ok(()),
         }
-    })
+    });
+    // What did not end within the shutdown timeout is not waited for.
+    runtime.shutdown_background();
+    done
 }

@@ -1,36 +1,22 @@
 //! From start to exit: listening, connections, and an orderly end.
 
-use std::{
-    future::Future,
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
-
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto, graceful::GracefulShutdown},
-};
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
-    sync::{Semaphore, watch},
-    time::{Instant, timeout, timeout_at},
+    sync::watch,
+    task::JoinError,
+    time::{Instant, timeout_at},
 };
+use hyper_util::server::graceful::GracefulShutdown;
 
 use crate::{
     config::{Config, ListenConfig},
+    connections::Connections,
     failure::Failure,
     first_start,
     front::Front,
-    service,
+    service::Service,
 };
-
-/// How long accepting rests when the machine is out of sockets.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Runs the server until SIGTERM or SIGINT.
 pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
@@ -42,12 +28,12 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let bound =
         listener.local_addr().map_err(|error| Failure::io("cannot read the address", error))?;
 
-    let service = service::build(&config).await?;
+    let service = Service::build(&config).await?;
     let notice = first_start::prepare(&service.admin, &config, bound).await?;
     let front = Front::new(service.relay.ingest(), service.router, is_https(&config.listen));
 
     let (stop, stopped) = watch::channel(());
-    let relay = service.relay.clone();
+    let relay = service.relay;
     let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
     println!("listening on http://{bound}");
     if let Some(notice) = notice {
@@ -57,38 +43,27 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
 
     let connections = Connections::new(&config.listen, front, service.state.clone());
     let graceful = GracefulShutdown::new();
-    let ended = tokio::select! {
-        () = connections.accept(listener, &graceful) => Ok(()),
-        signal = signals.next() => {
-            tracing::info!(signal, "stopping");
-            Ok(())
-        }
-        ended = &mut relay => Err(ended),
-    };
-    if let Err(ended) = ended {
-        return Err(match ended {
-            Ok(Ok(())) => Failure::new("the relay ended"),
-            Ok(Err(error)) => Failure::caused_by("the relay failed", error),
-            Err(error) => Failure::caused_by("the relay failed", error),
-        });
+    tokio::select! {
+        () = connections.accept(&listener, &graceful) => {}
+        signal = signals.next() => tracing::info!(signal, "stopping"),
+        ended = &mut relay => return Err(relay_failure(ended)),
     }
-
-    let deadline = Instant::now() + config.listen.shutdown_timeout;
+    drop(listener);
     service.state.stop();
+
+    let timeout = config.listen.shutdown_timeout;
+    let deadline = Instant::now() + timeout;
     let orderly = async {
-        // Webhooks that are being received come before the relay's end, so
-        // that what they leave to deliver is still taken up or released.
-        if timeout_at(deadline, graceful.shutdown()).await.is_err() {
-            tracing::warn!("connections were cut at the shutdown timeout");
+        // First the senders, while the relay still runs: some of them wait for
+        // an answer that it brings. Half of the time is left to it.
+        if timeout_at(deadline - timeout / 2, graceful.shutdown()).await.is_err() {
+            tracing::warn!("some connections were cut because they did not end in time");
         }
         drop(stop);
         match timeout_at(deadline, relay).await {
             Ok(Ok(Ok(()))) => tracing::info!("stopped"),
-            Ok(Ok(Err(error))) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "the relay failed");
-            }
-            Ok(Err(error)) => tracing::error!(%error, "the relay failed"),
-            Err(_) => tracing::warn!("deliveries were cut at the shutdown timeout"),
+            Ok(ended) => tracing::error!("{}", relay_failure(ended)),
+            Err(_) => tracing::warn!("some deliveries were cut because they did not end in time"),
         }
     };
     tokio::select! {
@@ -96,6 +71,14 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
     }
     Ok(())
+}
+
+fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> Failure {
+    match ended {
+        Ok(Ok(())) => Failure::new("the relay ended by itself"),
+        Ok(Err(error)) => Failure::caused_by("the relay failed", error),
+        Err(error) => Failure::caused_by("the relay failed", error),
+    }
 }
 
 async fn until(mut stopped: watch::Receiver<()>) {

@@ -9,6 +9,7 @@ mod api;
 mod auth;
 mod cli;
 mod config;
+mod connections;
 mod dev;
 mod docs;
 mod error;
@@ -20,6 +21,7 @@ mod lifecycle;
 mod openapi;
 mod pages;
 mod router;
+mod service;
 mod state;
 mod telemetry;
 

@@ -54,9 +54,8 @@ impl ConfigError {
 impl Config {
     /// Whether the options fit together.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let Self { listen, storage, ingest, delivery, management, log } = self;
+        let Self { listen, storage: _, ingest, delivery, management, log } = self;
         listen.validate()?;
-        storage.validate()?;
         ingest.validate()?;
         delivery.validate()?;
         management.validate()?;
