@@ -9,7 +9,9 @@ pub mod forward;
 pub mod function;
 mod id;
 pub mod model;
-mod rule;
+
+pub mod retry;
+pub mod rule;
 pub mod store;
 
 #[cfg(any(test, feature = "test-util"))]
@@ -20,4 +22,4 @@ pub use id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
     InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
 };
-pub use rule::Rules;
+pub use rule::{Rules, Subject};
