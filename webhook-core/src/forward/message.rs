@@ -30,6 +30,7 @@ pub(super) struct Outgoing {
 #[derive(Debug)]
 pub(super) struct HostOverride {
     pub(super) header: HeaderValue,
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only HTTP/2 sends it"))]
     pub(super) authority: Authority,
 }
 
@@ -138,4 +139,49 @@ pub(super) async fn read_capped<B: Body<Data = Bytes>>(
         }
     }
     Ok((if joined.is_empty() { whole } else { joined.freeze() }, false))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::{FutureExt, stream};
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_body_is_read_to_its_cap(
+            chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..6),
+            cap in 0_usize..40,
+        ) {
+            let whole = chunks.concat();
+            let frames = chunks.into_iter().map(|chunk| Ok::<_, Infallible>(Frame::data(chunk.into())));
+            let read = read_capped(StreamBody::new(stream::iter(frames)), cap).now_or_never();
+            let Ok((body, truncated)) = read.expect("all there");
+            prop_assert_eq!(&body[..], &whole[..whole.len().min(cap)]);
+            prop_assert_eq!(truncated, whole.len() > cap);
+        }
+
+        #[test]
+        fn any_url_is_sendable_or_refused(text in "https?://[a-z0-9.@:]{1,12}/\\PC{0,30}", host in "\\PC{0,12}") {
+            let Ok(url) = text.parse::<Url>() else { return Ok(()) };
+            let mut headers = HeaderMap::new();
+            if let Ok(host) = HeaderValue::try_from(host) {
+                headers.insert(HOST, host);
+            }
+            headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+            match Outgoing::new(Method::POST, &url, headers, Bytes::new()) {
+                Ok(outgoing) => {
+                    prop_assert_eq!(outgoing.target.as_str(), &url[Position::BeforePath..Position::AfterQuery]);
+                    prop_assert!(!outgoing.headers.contains_key(TRANSFER_ENCODING));
+                    prop_assert_eq!(&outgoing.headers[CONTENT_LENGTH], "0");
+                }
+                Err(error) => prop_assert!(matches!(error, ForwardError::Unsendable(_)), "{error:?}"),
+            }
+        }
+    }
 }

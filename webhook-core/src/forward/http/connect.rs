@@ -22,7 +22,10 @@ use super::{
     stream::Stream,
     tls::Tls,
 };
-use crate::forward::{ForwardError, guard::AddressGuard};
+use crate::forward::{
+    ForwardError,
+    guard::{AddressGuard, RefusedAddress},
+};
 
 /// When the next address is tried beside one that does not answer (RFC 8305 §5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
@@ -99,9 +102,14 @@ impl Connector {
     /// private addresses is how DNS rebinding looks, and skipping the private
     /// ones would let an attacker choose when they come first.
     async fn addresses(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, ForwardError> {
-        let refused = |error: crate::forward::guard::RefusedAddress| match host {
-            Host::Domain(name) => ForwardError::Refused(format!("{name} resolves to {error}")),
-            _ => ForwardError::Refused(error.to_string()),
+        let refused = |error: RefusedAddress| {
+            let (address, range) = (error.address(), error.range());
+            ForwardError::Refused(match host {
+                Host::Domain(name) => {
+                    format!("{name} resolves to {address}, which is not public ({range})")
+                }
+                _ => error.to_string(),
+            })
         };
         let addresses = match host {
             Host::Ipv4(v4) => vec![IpAddr::V4(*v4)],

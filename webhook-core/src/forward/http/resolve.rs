@@ -84,3 +84,11 @@ impl SystemResolver {
         lookup
     }
 }
+
+#[cfg(test)]
+impl SystemResolver {
+    /// How many lookups are under way.
+    pub(super) fn running(&self) -> usize {
+        self.lookups.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}

@@ -1,0 +1,134 @@
+//! A destination that speaks TLS with a certificate of its own making.
+
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use ::http::{HeaderMap, Method, Request, Response, Uri, Version};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo},
+    server::conn::auto,
+};
+use rcgen::{CertificateParams, CertifiedKey, KeyPair};
+use rustls::{ServerConfig, pki_types::PrivateKeyDer};
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_rustls::TlsAcceptor;
+
+#[derive(Debug)]
+pub(super) struct TlsServer {
+    pub(super) address: SocketAddr,
+    pub(super) certificate_pem: String,
+    accepted: Arc<AtomicUsize>,
+    received: Arc<Mutex<Vec<Received>>>,
+    serving: JoinHandle<()>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Received {
+    pub(super) version: Version,
+    pub(super) method: Method,
+    pub(super) uri: Uri,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+pub(super) fn self_signed(names: &[&str]) -> CertifiedKey<KeyPair> {
+    certified(
+        CertificateParams::new(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+            .expect("names"),
+    )
+}
+
+pub(super) fn expired() -> CertifiedKey<KeyPair> {
+    let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("names");
+    params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    certified(params)
+}
+
+fn certified(params: CertificateParams) -> CertifiedKey<KeyPair> {
+    let signing_key = KeyPair::generate().expect("a key");
+    let cert = params.self_signed(&signing_key).expect("a certificate");
+    CertifiedKey { cert, signing_key }
+}
+
+impl TlsServer {
+    /// Echoes bodies; the path `/hang` is never answered.
+    pub(super) async fn start(identity: CertifiedKey<KeyPair>, alpn: &[&str]) -> Self {
+        let key = PrivateKeyDer::Pkcs8(identity.signing_key.serialize_der().into());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(|builder| {
+                builder
+                    .with_no_client_auth()
+                    .with_single_cert(vec![identity.cert.der().clone()], key)
+            })
+            .expect("a usable certificate");
+        config.alpn_protocols = alpn.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        let accepted = Arc::new(AtomicUsize::new(0));
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let (counter, records) = (accepted.clone(), received.clone());
+        let serving = tokio::spawn(async move {
+            while let Ok((tcp, _)) = listener.accept().await {
+                counter.fetch_add(1, Ordering::SeqCst);
+                let (acceptor, records) = (acceptor.clone(), records.clone());
+                tokio::spawn(async move {
+                    let Ok(tls) = acceptor.accept(tcp).await else { return };
+                    let service = service_fn(move |request| echo(request, records.clone()));
+                    let server = auto::Builder::new(TokioExecutor::new());
+                    let _ = server.serve_connection(TokioIo::new(tls), service).await;
+                });
+            }
+        });
+        Self { address, certificate_pem: identity.cert.pem(), accepted, received, serving }
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("https://{}{path}", self.address)
+    }
+
+    pub(super) fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn received(&self) -> Vec<Received> {
+        self.received.lock().expect("not poisoned").clone()
+    }
+}
+
+impl Drop for TlsServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+async fn echo(
+    request: Request<Incoming>,
+    records: Arc<Mutex<Vec<Received>>>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let hangs = parts.uri.path() == "/hang";
+    records.lock().expect("not poisoned").push(Received {
+        version: parts.version,
+        method: parts.method,
+        uri: parts.uri,
+        headers: parts.headers,
+        body: body.clone(),
+    });
+    if hangs {
+        std::future::pending::<()>().await;
+    }
+    Ok(Response::new(Full::new(body)))
+}
