@@ -59,7 +59,11 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { "body" } else { &path };
-        Error::invalid(field, error.inner())
+        match error.inner().to_string() {
+            // Rules say themselves where they are wrong.
+            reason if reason.starts_with("rules") => Error::new(ErrorKind::Invalid, reason),
+            reason => Error::invalid(field, reason),
+        }
     })?;
     deserializer.end().map_err(|error| Error::invalid("body", error))?;
     Ok(value)
@@ -134,7 +138,7 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let deep = format!(r#"{{"rules":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-        assert!(refusal(&deep).contains("recursion limit"));
+        assert!(refusal(&deep).contains("rules are more than 32 deep"));
         let ignored = format!(r#"{{"other":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         assert!(refusal(&ignored).contains("recursion limit"));
     }

@@ -38,7 +38,11 @@ impl Front {
     }
 
     /// The service of one connection.
-    pub(crate) fn connection(&self, ip: IpAddr, seen: Arc<std::sync::atomic::AtomicBool>) -> Connection {
+    pub(crate) fn connection(
+        &self,
+        ip: IpAddr,
+        seen: Arc<std::sync::atomic::AtomicBool>,
+    ) -> Connection {
         let client = ClientAddr { ip: ip.to_canonical(), secure: self.secure };
         Connection { front: self.clone(), client, seen }
     }

@@ -1,5 +1,6 @@
 //! From start to exit: listening, connections, and an orderly end.
 
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -7,7 +8,6 @@ use tokio::{
     task::JoinError,
     time::{Instant, timeout_at},
 };
-use hyper_util::server::graceful::GracefulShutdown;
 
 use crate::{
     config::{Config, ListenConfig},
@@ -99,9 +99,8 @@ struct Signals {
 
 impl Signals {
     fn new() -> Result<Self, Failure> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Failure::io("cannot listen for signals", error))
-        };
+        let listen =
+            |kind| signal(kind).map_err(|error| Failure::io("cannot listen for signals", error));
         Ok(Self {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,

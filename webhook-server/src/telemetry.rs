@@ -22,8 +22,7 @@ use crate::{
 };
 
 /// What [`Metrics::text`] is written in.
-pub(crate) const CONTENT_TYPE: &str =
-    "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Sends the log to standard error.
 pub(crate) fn start_log(config: &LogConfig) -> Result<(), Failure> {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::forward::guard::AddressGuard;
 
-/// Bounds on accounts, buckets, inputs and outputs.
+/// Bounds on accounts, buckets, inputs and outputs. Those on rules and on
+/// retries are in [`rule`](crate::rule) and [`retry`](crate::retry).
 ///
 /// ```
 /// use webhook_core::admin::AdminOptions;
@@ -38,18 +39,9 @@ pub struct AdminOptions {
     pub max_headers_bytes: usize,
     /// The length of a destination, 8 KB.
     pub max_destination_bytes: usize,
-    /// The JSON text of an output's rules, 64 KB.
-    pub max_rules_bytes: usize,
-    /// `retries` of an output, 100.
-    pub max_retries: i32,
     /// `timeout` of an output, 180 s.
     pub max_timeout: Duration,
-    /// Entries of `durability.custom_delays`, 100.
-    pub max_custom_delays: usize,
-    /// Each of `durability.custom_delays`: at least 100 ms.
-    pub min_custom_delay: Duration,
-    /// `durability.deadline`, `throttle.deadline` and each of
-    /// `durability.custom_delays`, 30 days.
+    /// `throttle.deadline` and `durability.handoff_after`, 30 days.
     pub max_deadline: Duration,
     /// `throttle.max_concurrent`, 1 000.
     pub max_concurrent: u32,
@@ -69,11 +61,7 @@ impl Default for AdminOptions {
             max_headers: 100,
             max_headers_bytes: 16 << 10,
             max_destination_bytes: 8 << 10,
-            max_rules_bytes: 64 << 10,
-            max_retries: 100,
             max_timeout: Duration::from_secs(180),
-            max_custom_delays: 100,
-            min_custom_delay: Duration::from_millis(100),
             max_deadline: Duration::from_secs(30 * 24 * 60 * 60),
             max_concurrent: 1_000,
         }

@@ -84,7 +84,6 @@ impl Admin {
         id: OutputId,
         rules: Rules,
     ) -> Result<Output, Error> {
-        check::rules(&rules, &self.options)?;
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
         self.change_output(caller, bucket, id, |output| output.spec.rules = rules).await

@@ -12,7 +12,12 @@ const HEADING: &str = "Delivering webhooks";
 pub(crate) struct DeliveryConfig {
     /// Whether destinations may be private, loopback and other non-public
     /// addresses: true, false, or the networks that may be, separated by commas.
-    #[arg(long, env = "WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", default_value = "false", global = true)]
+    #[arg(
+        long,
+        env = "WEBHOOK_ALLOW_PRIVATE_DESTINATIONS",
+        default_value = "false",
+        global = true
+    )]
     #[arg(value_name = "true|false|NETWORKS")]
     pub(crate) allow_private_destinations: AddressGuard,
     /// Requests in flight to one output, unless its throttle says less.

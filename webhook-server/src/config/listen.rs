@@ -69,10 +69,7 @@ impl ListenConfig {
             return Err(ConfigError::new("WEBHOOK_HEADER_TIMEOUT", "must not be zero"));
         }
         if !(8 << 10..=16 << 20).contains(&self.max_header_bytes) {
-            return Err(ConfigError::new(
-                "WEBHOOK_MAX_HEADER_BYTES",
-                "must be from 8KiB to 16MiB",
-            ));
+            return Err(ConfigError::new("WEBHOOK_MAX_HEADER_BYTES", "must be from 8KiB to 16MiB"));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ mod output;
 
 pub(super) use bucket::bucket;
 pub(super) use input::input;
-pub(super) use output::{output, rules};
+pub(super) use output::output;
 
 use super::AdminOptions;
 use crate::error::Error;

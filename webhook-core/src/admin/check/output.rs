@@ -1,4 +1,4 @@
-//! Outputs and their rules.
+//! Outputs.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::{description, headers, length, optional_name};
 use crate::{
     admin::AdminOptions,
     error::Error,
-    model::{Durability, OutputSpec, RetrySchedule, Throttle, ThrottleMode},
-    rule::Rules,
+    model::{Durability, OutputSpec, Throttle, ThrottleMode},
+    retry,
 };
 
 mod destination;
@@ -22,11 +22,12 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
         function_id: _,
         response_function_id: _,
         headers: own_headers,
-        rules: own_rules,
+        // Read within the bounds of `rule`, or not at all.
+        rules: _,
         internal,
         disabled: _,
         lock_path: _,
-        retries,
+        retries: _,
         timeout,
         tls_verification: _,
         throttle: own_throttle,
@@ -37,11 +38,7 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
     destination::check(destination, *internal, options)?;
     headers::sendable(&own_headers.0, options)?;
     host(&own_headers.0)?;
-    rules(own_rules, options)?;
-    if !(-1..=options.max_retries).contains(retries) {
-        let reason = format!("must be from -1 to {}, not {retries}", options.max_retries);
-        return Err(Error::invalid("retries", reason));
-    }
+    retry::validate(spec)?;
     let max_timeout = options.max_timeout.as_secs();
     if u64::from(*timeout) > max_timeout {
         let reason = format!("must be from 0 to {max_timeout} seconds, not {timeout}");
@@ -49,11 +46,6 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
     }
     throttle(own_throttle, options)?;
     durability(own_durability, options)
-}
-
-pub(in crate::admin) fn rules(rules: &Rules, options: &AdminOptions) -> Result<(), Error> {
-    let text = serde_json::to_string(rules).map_err(Error::internal)?;
-    length("rules", &text, options.max_rules_bytes)
 }
 
 /// A `Host` of one's own must be one that a server can be asked for.
@@ -86,34 +78,16 @@ fn throttle(throttle: &Throttle, options: &AdminOptions) -> Result<(), Error> {
     }
 }
 
+/// What `retry::validate` leaves: it looks at what is in force.
 fn durability(durability: &Durability, options: &AdminOptions) -> Result<(), Error> {
-    let Durability { enabled, schedule, custom_delays, deadline, handoff_after } = durability;
-    at_most("durability.deadline", *deadline, options.max_deadline)?;
-    at_most("durability.handoff_after", *handoff_after, options.max_deadline)?;
-    let max = options.max_custom_delays;
+    let Durability { enabled: _, schedule: _, custom_delays, deadline, handoff_after } = durability;
+    let max = retry::MAX_CUSTOM_DELAYS;
     if custom_delays.len() > max {
         let reason = format!("at most {max} are possible, not {}", custom_delays.len());
         return Err(Error::invalid("durability.custom_delays", reason));
     }
-    for (index, delay) in custom_delays.iter().enumerate() {
-        let field = format!("durability.custom_delays[{index}]");
-        at_most(&field, *delay, options.max_deadline)?;
-        if *delay < options.min_custom_delay {
-            let min = options.min_custom_delay.as_nanos();
-            return Err(Error::invalid(&field, format!("must be at least {min} nanoseconds")));
-        }
-    }
-    if *enabled && *schedule == RetrySchedule::Custom {
-        if custom_delays.is_empty() {
-            let reason = "must not be empty for the schedule custom";
-            return Err(Error::invalid("durability.custom_delays", reason));
-        }
-        if deadline.is_zero() {
-            let reason = "must be set for the schedule custom, in nanoseconds";
-            return Err(Error::invalid("durability.deadline", reason));
-        }
-    }
-    Ok(())
+    at_most("durability.deadline", *deadline, retry::MAX_DEADLINE)?;
+    at_most("durability.handoff_after", *handoff_after, options.max_deadline)
 }
 
 fn at_most(field: &str, duration: Duration, max: Duration) -> Result<(), Error> {
