@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Conflict,
     /// The body is over its limit.
     TooLarge,
+    /// The caller took too long to send its request.
+    Timeout,
     /// A queue that belongs to the caller is full; try again later.
     Busy,
     /// Refused by the operator's policy.

@@ -9,7 +9,7 @@ pub mod forward;
 pub mod function;
 mod id;
 pub mod model;
-
+pub mod relay;
 pub mod retry;
 pub mod rule;
 pub mod store;

@@ -65,6 +65,14 @@ pub struct ForwardResponse {
     pub truncated: bool,
 }
 
+impl ForwardResponse {
+    /// An answer of this status without headers and body.
+    #[must_use]
+    pub fn empty(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Bytes::new(), truncated: false }
+    }
+}
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -1,5 +1,7 @@
 //! Running user-defined functions (functions.md).
 
+pub mod record;
+
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;

@@ -174,6 +174,18 @@ pub enum RateInterval {
     Hour,
 }
 
+impl RateInterval {
+    /// How long it is.
+    #[must_use]
+    pub const fn duration(self) -> Duration {
+        Duration::from_secs(match self {
+            Self::Second => 1,
+            Self::Minute => 60,
+            Self::Hour => 3_600,
+        })
+    }
+}
+
 /// How long failed deliveries of one output are tried again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

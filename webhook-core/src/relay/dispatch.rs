@@ -1,0 +1,282 @@
+//! Step 3: deliveries leave their lanes.
+//!
+//! Each output has a lane of its own with workers of its own, so that a hanging
+//! destination holds up nobody else. A lane that has nothing to do has no
+//! worker, and without due timers nothing runs and nothing is asked of the store.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio_util::task::TaskTracker;
+
+use super::{
+    Inner, RelayOptions,
+    lane::{Held, Lane, Limits, Next, Seat},
+    timers::Timers,
+};
+use crate::{clock::Timestamp, error::Error, id::OutputId, model::Output, store::Claim};
+
+/// How long a lane waits when the store did not answer.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+
+/// The lanes and what drives them.
+#[derive(Debug, Default)]
+pub(super) struct Dispatch {
+    lanes: Mutex<HashMap<OutputId, Arc<Lane>>>,
+    timers: Timers,
+    workers: TaskTracker,
+    running: AtomicBool,
+    /// Until when this node's lease lasts, in milliseconds.
+    leased_until: AtomicI64,
+    leasing: tokio::sync::Mutex<()>,
+}
+
+impl Dispatch {
+    fn lane(&self, output_id: OutputId, limits: impl FnOnce() -> Limits) -> Arc<Lane> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane =
+            lanes.entry(output_id).or_insert_with(|| Arc::new(Lane::new(output_id, limits())));
+        Arc::clone(lane)
+    }
+
+    fn known_lane(&self, output_id: OutputId) -> Option<Arc<Lane>> {
+        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.get(&output_id).cloned()
+    }
+
+    /// Forgets a lane that has nothing to remember.
+    fn leave(&self, lane: &Lane) {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nobody can get at the lane while the map is locked, but some may have it already.
+        let unused = |known: &Arc<Lane>| Arc::strong_count(known) <= 2 && known.is_quiet();
+        if lanes.get(&lane.output_id).is_some_and(unused) {
+            lanes.remove(&lane.output_id);
+        }
+    }
+
+    /// Whether deliveries are no longer started.
+    pub(super) fn is_stopped(&self) -> bool {
+        !self.running.load(Ordering::Acquire)
+    }
+
+    /// Whether the output's lane takes another delivery.
+    pub(super) fn has_room(&self, output: &Output, options: &RelayOptions) -> Result<(), Error> {
+        match self.known_lane(output.id) {
+            Some(lane) => lane.has_room(&Limits::of(&output.spec, options)),
+            None => Ok(()),
+        }
+    }
+
+    /// A place for a delivery that is about to be stored.
+    pub(super) fn seat(
+        &self,
+        output: &Output,
+        options: &RelayOptions,
+        in_memory: bool,
+    ) -> Result<Seat, Error> {
+        let limits = Limits::of(&output.spec, options);
+        let in_memory = in_memory && self.running.load(Ordering::Acquire);
+        self.lane(output.id, || limits).seat(limits, in_memory)
+    }
+}
+
+impl Inner {
+    /// Dispatches until `shutdown`, then finishes what is in flight.
+    pub(super) async fn run(
+        self: &Arc<Self>,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), Error> {
+        self.start_dispatching().await?;
+        tokio::pin!(shutdown);
+        loop {
+            tokio::select! {
+                () = &mut shutdown => break,
+                due = self.dispatch.timers.due(&*self.clock) => self.wake(due),
+                () = self.lease_runs_low() => self.renew_lease().await,
+            }
+        }
+        self.stop_dispatching().await
+    }
+
+    /// Attempts everything that is due and returns when nothing is.
+    pub(super) async fn run_until_idle(self: &Arc<Self>) -> Result<(), Error> {
+        self.start_dispatching().await?;
+        self.dispatch.workers.close();
+        self.dispatch.workers.wait().await;
+        self.stop_dispatching().await
+    }
+
+    async fn start_dispatching(self: &Arc<Self>) -> Result<(), Error> {
+        // What this node held in a former life is free for it again.
+        self.stores.deliveries.release(self.node).await?;
+        let now = self.clock.now();
+        let lanes = self.stores.deliveries.lanes(now).await?;
+        self.dispatch.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.dispatch.running.store(true, Ordering::Release);
+        for found in lanes {
+            let limits = Limits::unthrottled(&self.options);
+            let lane = self.dispatch.lane(found.output_id, || limits);
+            lane.found(found.pending, found.due_at);
+            self.observer.pending(i64::try_from(found.pending).unwrap_or(i64::MAX));
+            self.dispatch.timers.add(found.due_at, found.output_id);
+            if found.due_at <= now {
+                self.wake(vec![found.output_id]);
+            }
+        }
+        Ok(())
+    }
+
+    async fn stop_dispatching(&self) -> Result<(), Error> {
+        self.dispatch.running.store(false, Ordering::Release);
+        self.dispatch.workers.close();
+        let drained = self.dispatch.workers.wait();
+        if tokio::time::timeout(self.options.drain_timeout, drained).await.is_err() {
+            tracing::warn!("stopped with deliveries in flight; they are attempted again");
+        }
+        self.dispatch.leased_until.store(0, Ordering::Release);
+        self.stores.deliveries.release(self.node).await
+    }
+
+    /// A delivery has been stored and is this node's to attempt.
+    pub(super) fn dispatched(self: &Arc<Self>, seat: Seat, held: Held) {
+        self.observer.pending(1);
+        let expires_at = seat.expires_at(held.pending.created_at);
+        let lane = seat.take(held);
+        if let Some(moment) = expires_at {
+            self.dispatch.timers.add(moment, lane.output_id);
+        }
+        self.start_workers(&lane);
+    }
+
+    fn wake(self: &Arc<Self>, lanes: Vec<OutputId>) {
+        for lane in lanes.into_iter().filter_map(|id| self.dispatch.known_lane(id)) {
+            for held in lane.take_expired(self.clock.now()) {
+                let (relay, lane) = (Arc::clone(self), Arc::clone(&lane));
+                self.dispatch.workers.spawn(async move { relay.expire(&lane, held).await });
+            }
+            self.start_workers(&lane);
+        }
+    }
+
+    fn start_workers(self: &Arc<Self>, lane: &Arc<Lane>) {
+        while self.dispatch.running.load(Ordering::Acquire) && lane.start_worker() {
+            let (relay, lane) = (Arc::clone(self), Arc::clone(lane));
+            self.dispatch.workers.spawn(async move {
+                lane.worker_started();
+                relay.work(&lane).await;
+                relay.dispatch.leave(&lane);
+            });
+        }
+    }
+
+    /// A worker: takes deliveries from its lane until there is none to take.
+    async fn work(self: &Arc<Self>, lane: &Arc<Lane>) {
+        loop {
+            let route = match self.route_of_output(lane.output_id).await {
+                Ok(route) => route,
+                Err(error) => {
+                    tracing::error!(output = %lane.output_id, %error, "the route cannot be read");
+                    lane.worker_ended();
+                    return self.pause(lane, self.clock.now() + STORE_PAUSE);
+                }
+            };
+            let output = route.as_ref().and_then(|route| route.output(lane.output_id));
+            let limits = match output {
+                Some(output) => Limits::of(&output.spec, &self.options),
+                None => Limits::unthrottled(&self.options),
+            };
+            let stopping = !self.dispatch.running.load(Ordering::Acquire);
+            match lane.next(limits, self.clock.now(), stopping) {
+                Next::Attempt(held) => match (&route, output) {
+                    (Some(route), Some(output)) => self.attempt(lane, route, output, held).await,
+                    _ => self.orphaned(lane, held).await,
+                },
+                Next::Expire(held) => self.expire(lane, held).await,
+                Next::Claim(limit) => self.claim(lane, limits, limit).await,
+                Next::Until(moment) => return self.pause(lane, moment),
+                Next::Idle => return,
+            }
+        }
+    }
+
+    pub(super) fn dispatch_at(&self, due_at: Timestamp, lane: OutputId) {
+        self.dispatch.timers.add(due_at, lane);
+    }
+
+    fn pause(&self, lane: &Lane, until: Timestamp) {
+        self.dispatch.timers.add(until, lane.output_id);
+    }
+
+    /// Brings due deliveries from the store into the lane.
+    async fn claim(self: &Arc<Self>, lane: &Arc<Lane>, limits: Limits, limit: usize) {
+        let now = self.clock.now();
+        let claim = Claim {
+            node: self.node,
+            output_id: lane.output_id,
+            now,
+            limit: if self.memory.is_spent() { limit.min(8) } else { limit },
+            order: limits.order(),
+        };
+        let claimed = match self.hold_lease().await {
+            Ok(()) => self.stores.deliveries.claim(claim).await,
+            Err(error) => Err(error),
+        };
+        match claimed {
+            Ok(claimed) => {
+                let held = claimed.deliveries.into_iter().map(|pending| {
+                    let share = self.memory.take_anyway(pending.webhook.request.size_bytes());
+                    Held::new(pending, Some(Arc::new(share)))
+                });
+                lane.claimed(held.collect(), claimed.next_due_at, now);
+                self.start_workers(lane);
+            }
+            Err(error) => {
+                tracing::warn!(output = %lane.output_id, %error, "deliveries cannot be claimed");
+                lane.claim_failed(now + STORE_PAUSE);
+            }
+        }
+    }
+
+    /// Makes sure that what this node holds stays its own for a while.
+    pub(super) async fn hold_lease(&self) -> Result<(), Error> {
+        let low = self.options.lease.as_millis() as i64 / 3;
+        let lasts = |now: Timestamp| {
+            self.dispatch.leased_until.load(Ordering::Acquire) - now.as_millis() > low
+        };
+        if lasts(self.clock.now()) {
+            return Ok(());
+        }
+        let _one_at_a_time = self.dispatch.leasing.lock().await;
+        let now = self.clock.now();
+        if lasts(now) {
+            return Ok(());
+        }
+        let until = now + self.options.lease;
+        self.stores.deliveries.extend_lease(self.node, until).await?;
+        self.dispatch.leased_until.store(until.as_millis(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Returns when the lease should be renewed because something is held; an
+    /// idle relay lets it run out.
+    async fn lease_runs_low(&self) {
+        loop {
+            tokio::time::sleep(self.options.lease / 3).await;
+            if !self.dispatch.workers.is_empty() {
+                return;
+            }
+        }
+    }
+
+    async fn renew_lease(&self) {
+        if let Err(error) = self.hold_lease().await {
+            tracing::error!(%error, "the lease cannot be renewed");
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! The queue of one output: what may leave next, and when.
+//!
+//! A lane decides and does nothing: no time of its own, no I/O. Workers ask it
+//! for the [`Next`] step; whoever adds something learns whether to start one.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use super::{RelayOptions, budget::Share, pace::Pace};
+use crate::{
+    clock::Timestamp,
+    error::Error,
+    id::OutputId,
+    model::{OutputSpec, ThrottleMode},
+    store::{ClaimOrder, Pending},
+};
+
+/// A delivery in memory, with its share of the memory budget.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) pending: Pending,
+    _share: Option<Arc<Share>>,
+}
+
+impl Held {
+    pub(super) fn new(pending: Pending, share: Option<Arc<Share>>) -> Self {
+        Self { pending, _share: share }
+    }
+}
+
+/// How an output's webhooks may leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    concurrency: usize,
+    rate: Option<(u32, Duration)>,
+    /// How long a webhook may wait.
+    deadline: Option<Duration>,
+    /// One after the other, in order of receipt, retries included.
+    strict: bool,
+    queue: usize,
+    backlog: u64,
+    depth: Option<u64>,
+}
+
+impl Limits {
+    pub(super) fn of(spec: &OutputSpec, options: &RelayOptions) -> Self {
+        let throttle = &spec.throttle;
+        let mut limits = Self {
+            concurrency: options.output_concurrency.max(1),
+            rate: None,
+            deadline: None,
+            strict: false,
+            queue: options.output_queue.max(1),
+            backlog: options.output_backlog,
+            depth: None,
+        };
+        if !throttle.enabled {
+            return limits;
+        }
+        match throttle.mode {
+            ThrottleMode::Rate => {
+                limits.rate = Some((throttle.rate.max(1), throttle.interval.duration()));
+            }
+            ThrottleMode::Concurrency => {
+                let most = usize::try_from(throttle.max_concurrent).unwrap_or(usize::MAX).max(1);
+                limits.concurrency = limits.concurrency.min(most);
+                limits.strict = most == 1;
+            }
+        }
+        limits.deadline = (!throttle.deadline.is_zero()).then_some(throttle.deadline);
+        limits.depth = (throttle.max_queue_depth > 0).then(|| throttle.max_queue_depth.into());
+        limits
+    }
+
+    /// The limits of an output that cannot be read.
+    pub(super) fn unthrottled(options: &RelayOptions) -> Self {
+        Self::of(&OutputSpec::default(), options)
+    }
+
+    pub(super) fn order(&self) -> ClaimOrder {
+        if self.strict { ClaimOrder::Receipt } else { ClaimOrder::Due }
+    }
+
+    fn admit(&self, pending: u64) -> Result<(), Error> {
+        let wait = Duration::from_secs(1);
+        if self.depth.is_some_and(|depth| pending >= depth) {
+            return Err(Error::busy("the output's queue is full", wait));
+        }
+        if pending >= self.backlog {
+            return Err(Error::unavailable("too many deliveries wait for the output", wait));
+        }
+        Ok(())
+    }
+}
+
+/// Where an accepted delivery waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Memory,
+    Store,
+}
+
+/// What a worker does next.
+#[derive(Debug)]
+pub(super) enum Next {
+    Attempt(Held),
+    /// It has waited past its deadline.
+    Expire(Held),
+    /// Ask the store for so many, then ask again.
+    Claim(usize),
+    /// The worker ends; another starts at this moment.
+    Until(Timestamp),
+    /// The worker ends.
+    Idle,
+}
+
+/// The queue of one output.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) output_id: OutputId,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    limits: Limits,
+    queue: VecDeque<Held>,
+    /// Seats in `queue` that are promised to deliveries which are being stored.
+    promised: usize,
+    /// The queue was full, so that deliveries went to the store: newer ones
+    /// follow them there until a claim finds no more.
+    overflown: bool,
+    /// The store has deliveries that no node holds and that are due.
+    stored: bool,
+    /// When the first delivery that waits in the store for its retry is due.
+    retry_at: Option<Timestamp>,
+    claiming: bool,
+    workers: usize,
+    /// Workers that were started and have not asked for their first step.
+    seeking: usize,
+    /// Deliveries that have not ended, wherever they wait.
+    pending: u64,
+    pace: Pace,
+}
+
+impl Lane {
+    pub(super) fn new(output_id: OutputId, limits: Limits) -> Self {
+        let state = State {
+            limits,
+            queue: VecDeque::new(),
+            promised: 0,
+            overflown: false,
+            stored: false,
+            retry_at: None,
+            claiming: false,
+            workers: 0,
+            seeking: 0,
+            pending: 0,
+            pace: Pace::default(),
+        };
+        Self { output_id, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether another delivery may wait here.
+    pub(super) fn has_room(&self, limits: &Limits) -> Result<(), Error> {
+        limits.admit(self.state().pending)
+    }
+
+    /// Counts in a delivery that is about to be stored and says where it waits.
+    pub(super) fn seat(self: &Arc<Self>, limits: Limits, in_memory: bool) -> Result<Seat, Error> {
+        let mut state = self.state();
+        state.limits = limits;
+        limits.admit(state.pending)?;
+        state.pending += 1;
+        let room = state.queue.len() + state.promised < limits.queue;
+        let place = if in_memory && room && !state.overflown {
+            state.promised += 1;
+            Place::Memory
+        } else {
+            state.overflown = true;
+            Place::Store
+        };
+        drop(state);
+        Ok(Seat { lane: Arc::clone(self), place, given_up: true })
+    }
+
+    /// Knows of `pending` deliveries in the store, the first of them due at `due_at`.
+    pub(super) fn found(&self, pending: u64, due_at: Timestamp) {
+        let mut state = self.state();
+        state.pending += pending;
+        state.wait_for_retry(due_at);
+    }
+
+    /// Counts in a worker if there is work for one more. It must then ask for
+    /// its first step, and for the [`next`](Self::next) until it is told to end.
+    pub(super) fn start_worker(&self) -> bool {
+        let mut state = self.state();
+        let free = state.workers < state.limits.concurrency;
+        let in_store = state.stored || state.retry_at.is_some();
+        let work = state.queue.len() + usize::from(in_store && !state.claiming);
+        let useful = state.seeking < work;
+        if free && useful {
+            state.workers += 1;
+            state.seeking += 1;
+        }
+        free && useful
+    }
+
+    /// A worker begins to ask.
+    pub(super) fn worker_started(&self) {
+        self.state().seeking -= 1;
+    }
+
+    /// A worker ends out of turn.
+    pub(super) fn worker_ended(&self) {
+        self.state().workers -= 1;
+    }
+
+    /// Takes out what has waited past its deadline, whether a worker is free or not.
+    pub(super) fn take_expired(&self, now: Timestamp) -> Vec<Held> {
+        let mut state = self.state();
+        std::iter::from_fn(|| state.pop_expired(now)).collect()
+    }
+
+    /// What the calling worker does next. With `Until` and `Idle` it has been
+    /// counted out already.
+    pub(super) fn next(&self, limits: Limits, now: Timestamp, stopping: bool) -> Next {
+        let mut state = self.state();
+        state.limits = limits;
+        let next = if stopping { Next::Idle } else { state.next(now) };
+        if matches!(next, Next::Until(_) | Next::Idle) {
+            state.workers -= 1;
+        }
+        next
+    }
+
+    /// Takes in what a claim brought.
+    pub(super) fn claimed(
+        &self,
+        claimed: Vec<Held>,
+        next_due_at: Option<Timestamp>,
+        now: Timestamp,
+    ) {
+        let mut state = self.state();
+        state.claiming = false;
+        if next_due_at.is_some_and(|due| due <= now) {
+            state.stored = true;
+        } else {
+            // Deliveries that are stored from now on are announced by their seats.
+            state.overflown = false;
+            state.retry_at = next_due_at;
+        }
+        for held in claimed {
+            state.insert(held);
+        }
+    }
+
+    /// A claim failed; it is tried again at `again_at`.
+    pub(super) fn claim_failed(&self, again_at: Timestamp) {
+        let mut state = self.state();
+        state.claiming = false;
+        state.wait_for_retry(again_at);
+    }
+
+    /// An attempt failed and the delivery waits in the store until `due_at`.
+    pub(super) fn retry_at(&self, due_at: Timestamp) {
+        self.state().wait_for_retry(due_at);
+    }
+
+    /// A delivery has ended.
+    pub(super) fn ended(&self) {
+        let mut state = self.state();
+        state.pending = state.pending.saturating_sub(1);
+    }
+
+    /// Whether there is nothing to remember.
+    pub(super) fn is_quiet(&self) -> bool {
+        let state = self.state();
+        state.pending == 0 && state.workers == 0 && state.pace.is_empty()
+    }
+}
+
+impl State {
+    fn wait_for_retry(&mut self, due_at: Timestamp) {
+        self.retry_at = Some(self.retry_at.map_or(due_at, |known| known.min(due_at)));
+    }
+
+    /// In order of receipt where that counts, else at the end.
+    fn insert(&mut self, held: Held) {
+        let place = if self.limits.strict {
+            self.queue.partition_point(|other| other.pending.id < held.pending.id)
+        } else {
+            self.queue.len()
+        };
+        self.queue.insert(place, held);
+    }
+
+    fn next(&mut self, now: Timestamp) -> Next {
+        if let Some(late) = self.pop_expired(now) {
+            return Next::Expire(late);
+        }
+        if self.retry_at.is_some_and(|due| due <= now) {
+            self.retry_at = None;
+            self.stored = true;
+        }
+        // In strict order what waits in the store may be older than the queue.
+        if self.limits.strict {
+            if self.stored {
+                return self.claim();
+            }
+            if let Some(due) = self.retry_at {
+                return Next::Until(self.before_deadline(due));
+            }
+            if let Some(due) = self.queue.front().map(|held| held.pending.due_at)
+                && due > now
+            {
+                return Next::Until(self.before_deadline(due));
+            }
+        }
+        if self.queue.is_empty() {
+            return match self.retry_at {
+                _ if self.stored => self.claim(),
+                Some(due) => Next::Until(due),
+                None => Next::Idle,
+            };
+        }
+        if let Some((rate, interval)) = self.limits.rate
+            && let Err(slot) = self.pace.start(rate, interval, now)
+        {
+            return Next::Until(self.before_deadline(slot));
+        }
+        self.queue.pop_front().map_or(Next::Idle, Next::Attempt)
+    }
+
+    fn pop_expired(&mut self, now: Timestamp) -> Option<Held> {
+        let deadline = self.limits.deadline?;
+        self.queue.pop_front_if(|head| head.pending.created_at + deadline <= now)
+    }
+
+    /// The earlier of `moment` and the deadline of the delivery at the head.
+    fn before_deadline(&self, moment: Timestamp) -> Timestamp {
+        match (self.limits.deadline, self.queue.front()) {
+            (Some(deadline), Some(head)) => moment.min(head.pending.created_at + deadline),
+            _ => moment,
+        }
+    }
+
+    fn claim(&mut self) -> Next {
+        if self.claiming {
+            return Next::Idle;
+        }
+        let room = self.limits.queue.saturating_sub(self.queue.len() + self.promised);
+        self.stored = false;
+        self.claiming = true;
+        Next::Claim(room.clamp(1, 256))
+    }
+}
+
+/// A delivery's place in a lane while it is being stored. Dropped without
+/// having been taken it gives the place back.
+#[derive(Debug)]
+pub(super) struct Seat {
+    lane: Arc<Lane>,
+    place: Place,
+    given_up: bool,
+}
+
+impl Seat {
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// When a delivery that was stored at `created_at` has waited too long.
+    pub(super) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
+        self.lane.state().limits.deadline.map(|deadline| created_at + deadline)
+    }
+
+    /// The delivery has been stored: it waits where the seat says.
+    pub(super) fn take(mut self, held: Held) -> Arc<Lane> {
+        self.given_up = false;
+        let mut state = self.lane.state();
+        match self.place {
+            Place::Memory => {
+                state.promised -= 1;
+                state.insert(held);
+            }
+            Place::Store => state.stored = true,
+        }
+        drop(state);
+        Arc::clone(&self.lane)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if self.given_up {
+            let mut state = self.lane.state();
+            state.pending -= 1;
+            if self.place == Place::Memory {
+                state.promised -= 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

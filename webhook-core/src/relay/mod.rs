@@ -1,0 +1,212 @@
+//! The data path: one file for each step, in reading order.
+//!
+//! ```text
+//!  sender ──► ingest ──► route ──► accept ──────────► the sender's answer
+//!             find the   rules     one transaction:
+//!             input,     pick      the webhook and one
+//!             read the   outputs   delivery per output
+//!             body                     │ after the commit
+//!                                      ▼
+//!             settle ◄── attempt ◄── dispatch (a lane for each output)
+//!             outcome    function,   claims what waits
+//!             and retry  request     in the store
+//! ```
+//!
+//! A delivery is attempted at least once: after a crash between the request and
+//! the commit of its outcome it is sent again, with the same `X-Webhook-Relay-Id`.
+
+mod accept;
+mod answer;
+mod answers;
+mod attempt;
+mod body;
+mod budget;
+mod credentials;
+mod detach;
+mod dispatch;
+mod functions;
+mod headers;
+mod ingest;
+mod lane;
+mod observer;
+mod options;
+mod outgoing;
+mod pace;
+mod route;
+mod routes;
+mod settle;
+mod timers;
+
+use std::sync::Arc;
+
+use answers::Answers;
+use budget::Budget;
+use dispatch::Dispatch;
+use routes::{Route, Routes, Source};
+
+use crate::{
+    clock::{Clock, SystemClock},
+    error::Error,
+    forward::Forwarder,
+    function::FunctionRuntime,
+    id::{InputId, NodeId, OutputId},
+    model::Bucket,
+    store::Stores,
+};
+
+pub use ingest::{ClientAddr, IngestService};
+pub use observer::{Observer, Silent};
+pub use options::RelayOptions;
+
+/// Receives webhooks and delivers them. A clone is a handle on the same relay.
+#[derive(Clone, Debug)]
+pub struct Relay {
+    inner: Arc<Inner>,
+}
+
+/// What the steps share.
+#[derive(Debug)]
+struct Inner {
+    stores: Stores,
+    clock: Arc<dyn Clock>,
+    forwarder: Arc<dyn Forwarder>,
+    functions: Option<Arc<dyn FunctionRuntime>>,
+    observer: Arc<dyn Observer>,
+    options: RelayOptions,
+    node: NodeId,
+    routes: Routes,
+    answers: Answers,
+    dispatch: Dispatch,
+    /// Bodies that are being received.
+    receiving: Budget,
+    /// Webhooks that wait in memory.
+    memory: Budget,
+}
+
+impl Relay {
+    /// A relay over these stores that sends with this forwarder; everything
+    /// else has a default.
+    pub fn builder(stores: Stores, forwarder: impl Forwarder + 'static) -> RelayBuilder {
+        RelayBuilder {
+            stores,
+            forwarder: Arc::new(forwarder),
+            clock: Arc::new(SystemClock),
+            functions: None,
+            observer: Arc::new(Silent),
+            options: RelayOptions::default(),
+            node: NodeId::generate(),
+        }
+    }
+
+    /// The service that receives webhooks.
+    #[must_use]
+    pub fn ingest(&self) -> IngestService {
+        IngestService::new(Arc::clone(&self.inner))
+    }
+
+    /// Delivers until `shutdown` completes, then finishes what is in flight
+    /// (for [`RelayOptions::drain_timeout`] at most) and returns.
+    ///
+    /// Until this runs, webhooks are received and stored but not delivered. It
+    /// fails when the store cannot be read at the start.
+    pub async fn run(&self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        self.inner.run(shutdown).await
+    }
+
+    /// Delivers everything that is due and returns when nothing is: for tests
+    /// and for programs that run from time to time. Not beside [`run`](Self::run).
+    pub async fn run_until_idle(&self) -> Result<(), Error> {
+        self.inner.run_until_idle().await
+    }
+
+    /// Says that a bucket has changed, with the inputs and outputs that it has
+    /// and that it had: the next webhook sees the change.
+    pub fn bucket_changed(&self, bucket: &Bucket) {
+        self.inner.routes.forget(bucket);
+    }
+}
+
+impl Inner {
+    fn source(&self) -> Source<'_> {
+        Source { stores: &self.stores, clock: &*self.clock, options: &self.options }
+    }
+
+    async fn route_of_input(&self, id: InputId) -> Result<Option<Arc<Route>>, Error> {
+        self.routes.of_input(id, &self.source()).await
+    }
+
+    async fn route_of_output(&self, id: OutputId) -> Result<Option<Arc<Route>>, Error> {
+        self.routes.of_output(id, &self.source()).await
+    }
+}
+
+/// Puts a [`Relay`] together.
+#[derive(Debug)]
+pub struct RelayBuilder {
+    stores: Stores,
+    forwarder: Arc<dyn Forwarder>,
+    clock: Arc<dyn Clock>,
+    functions: Option<Arc<dyn FunctionRuntime>>,
+    observer: Arc<dyn Observer>,
+    options: RelayOptions,
+    node: NodeId,
+}
+
+impl RelayBuilder {
+    /// Takes the time from `clock` in place of the machine's.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Runs functions; without a runtime, what needs one fails.
+    #[must_use]
+    pub fn functions(mut self, runtime: Arc<dyn FunctionRuntime>) -> Self {
+        self.functions = Some(runtime);
+        self
+    }
+
+    /// Tells `observer` what happens.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// Sets the bounds.
+    #[must_use]
+    pub fn options(mut self, options: RelayOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Names this node among those that share a store. A node that keeps its
+    /// name over a restart goes on at once with what it held.
+    #[must_use]
+    pub fn node(mut self, node: NodeId) -> Self {
+        self.node = node;
+        self
+    }
+
+    /// The relay.
+    #[must_use]
+    pub fn build(self) -> Relay {
+        let Self { stores, forwarder, clock, functions, observer, options, node } = self;
+        let inner = Inner {
+            routes: Routes::new(&options),
+            answers: Answers::default(),
+            dispatch: Dispatch::default(),
+            receiving: Budget::new(options.max_receiving_bytes),
+            memory: Budget::new(options.memory_budget_bytes),
+            stores,
+            clock,
+            forwarder,
+            functions,
+            observer,
+            options,
+            node,
+        };
+        Relay { inner: Arc::new(inner) }
+    }
+}

@@ -1,0 +1,83 @@
+//! The bounds of a relay.
+
+use std::time::Duration;
+
+/// The bounds of a [`Relay`](super::Relay). Everything that can grow has one.
+///
+/// ```
+/// use webhook_core::relay::RelayOptions;
+///
+/// let mut options = RelayOptions::default();
+/// options.max_body_bytes = 1 << 20;
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RelayOptions {
+    /// The path that input addresses start with, `/v1/webhooks/`.
+    pub path_prefix: String,
+    /// The longest body of a webhook, 3 MiB; over it the sender gets 413.
+    pub max_body_bytes: usize,
+    /// The same for buckets with `large_webhooks`, 25 MiB.
+    pub max_large_body_bytes: usize,
+    /// All bodies that are being received together, 256 MiB; over it senders get 503.
+    pub max_receiving_bytes: usize,
+    /// How long a sender may take to send the body, 30 s; past it 408.
+    pub body_timeout: Duration,
+    /// How long storing may take, 5 s; past it the sender gets 503, because a
+    /// late acknowledgement is worth less than a prompt refusal.
+    pub accept_timeout: Duration,
+    /// How long a sender waits for an output's answer, 10 s; past it the
+    /// static answer is sent.
+    pub answer_timeout: Duration,
+    /// The longest answer of an output that is passed on to a waiting sender,
+    /// 3 MiB; in place of a longer one the static answer is sent.
+    pub max_answer_bytes: usize,
+    /// How much of a destination's answer the log keeps, 64 KiB.
+    pub max_logged_response_bytes: usize,
+    /// All webhooks that wait in memory together, 64 MiB; past it deliveries
+    /// wait in the store and cost no memory.
+    pub memory_budget_bytes: usize,
+    /// Deliveries of one output that wait in memory, 10 000; the rest wait in the store.
+    pub output_queue: usize,
+    /// Deliveries of one output that wait at all, 1 000 000; over it senders get 503.
+    pub output_backlog: u64,
+    /// Deliveries of one output in flight at once, 128, unless its throttle says less.
+    pub output_concurrency: usize,
+    /// How long a crashed node's deliveries wait for another node, 15 s.
+    pub lease: Duration,
+    /// How long shutdown waits for what is in flight, 25 s.
+    pub drain_timeout: Duration,
+    /// Buckets whose routes are kept in memory, 100 000.
+    pub cached_routes: usize,
+    /// How old a cached route may be: unlimited for a relay that alone writes
+    /// to its store, some seconds where several share one.
+    pub route_max_age: Option<Duration>,
+    /// Runs that are kept for each function, 1 000.
+    pub kept_executions: usize,
+}
+
+impl Default for RelayOptions {
+    fn default() -> Self {
+        Self {
+            path_prefix: "/v1/webhooks/".to_owned(),
+            max_body_bytes: 3 << 20,
+            max_large_body_bytes: 25 << 20,
+            max_receiving_bytes: 256 << 20,
+            body_timeout: Duration::from_secs(30),
+            accept_timeout: Duration::from_secs(5),
+            answer_timeout: Duration::from_secs(10),
+            max_answer_bytes: 3 << 20,
+            max_logged_response_bytes: 64 << 10,
+            memory_budget_bytes: 64 << 20,
+            output_queue: 10_000,
+            output_backlog: 1_000_000,
+            output_concurrency: 128,
+            lease: Duration::from_secs(15),
+            drain_timeout: Duration::from_secs(25),
+            cached_routes: 100_000,
+            route_max_age: None,
+            kept_executions: 1_000,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The request that leaves for a destination.
+
+use std::time::Duration;
+
+use http::Uri;
+
+use super::headers;
+use crate::{
+    forward::{ForwardError, ForwardRequest},
+    id::DeliveryId,
+    model::{OutputSpec, Request, Webhook},
+};
+
+/// How long an attempt may take when the output does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The request for one attempt: `request` is what is sent of `webhook`.
+pub(super) fn forward_request(
+    spec: &OutputSpec,
+    webhook: &Webhook,
+    request: &Request,
+    delivery: DeliveryId,
+    max_response_bytes: usize,
+) -> Result<ForwardRequest, ForwardError> {
+    Ok(ForwardRequest {
+        method: request.method.clone(),
+        url: target(spec, request)?
+            .to_string()
+            .parse()
+            .map_err(|_| ForwardError::Unsendable("the path is not a valid URL".to_owned()))?,
+        headers: headers::forwarded(&request.headers, webhook, &spec.headers.0, delivery),
+        body: request.body.clone(),
+        timeout: timeout(spec),
+        tls_verification: spec.tls_verification,
+        max_response_bytes,
+    })
+}
+
+/// How long one attempt may take.
+pub(super) fn timeout(spec: &OutputSpec) -> Duration {
+    match spec.timeout {
+        0 => DEFAULT_TIMEOUT,
+        secs => Duration::from_secs(secs.into()),
+    }
+}
+
+/// Destination path and extra path, the destination's own query and the
+/// webhook's (wire.md section 4). Nothing is decoded, cleaned or encoded again:
+/// the destination sees the bytes that the sender sent.
+fn target(spec: &OutputSpec, request: &Request) -> Result<Uri, ForwardError> {
+    let unsendable = |what: &str| ForwardError::Unsendable(format!("{what} is not a valid URL"));
+    let raw = spec.destination.as_str();
+    if raw.parse::<Uri>().is_ok_and(|uri| uri.authority().is_some()) {
+        return join(raw, spec.lock_path, request).parse().map_err(|_| unsendable("the path"));
+    }
+    // International names and unescaped characters take the long way.
+    let cleaned = url::Url::parse(raw).map_err(|_| unsendable("the destination"))?;
+    join(cleaned.as_str(), spec.lock_path, request).parse().map_err(|_| unsendable("the path"))
+}
+
+fn join(destination: &str, lock_path: bool, request: &Request) -> String {
+    let (destination, _fragment) = destination.split_once('#').unwrap_or((destination, ""));
+    let (base, own_query) = destination.split_once('?').unwrap_or((destination, ""));
+    let extra = if lock_path { "" } else { request.extra_path.as_str() };
+    let capacity = base.len() + extra.len() + own_query.len() + request.raw_query.len() + 4;
+    let mut url = String::with_capacity(capacity);
+    url.push_str(base);
+    if !extra.is_empty() {
+        if url.ends_with('/') {
+            url.pop();
+        }
+        if !extra.starts_with('/') {
+            url.push('/');
+        }
+        url.push_str(extra);
+    }
+    for (query, separator) in [(own_query, '?'), (request.raw_query.as_str(), '&')] {
+        if !query.is_empty() {
+            url.push(if own_query.is_empty() { '?' } else { separator });
+            url.push_str(query);
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::{HeaderMap, Method};
+
+    use super::*;
+
+    fn sent(destination: &str, lock_path: bool, extra: &str, query: &str) -> String {
+        let spec =
+            OutputSpec { destination: destination.to_owned(), lock_path, ..OutputSpec::default() };
+        let request = Request {
+            method: Method::POST,
+            extra_path: extra.to_owned(),
+            raw_query: query.to_owned(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        };
+        target(&spec, &request).map_or_else(|error| error.to_string(), |uri| uri.to_string())
+    }
+
+    #[test]
+    fn paths_and_queries_are_joined_and_left_as_they_are() {
+        assert_eq!(sent("http://a/b", false, "", ""), "http://a/b");
+        assert_eq!(sent("http://a/b/", false, "", ""), "http://a/b/");
+        assert_eq!(sent("http://a", false, "/x", ""), "http://a/x");
+        assert_eq!(sent("http://a/b/", false, "/x/", ""), "http://a/b/x/");
+        assert_eq!(sent("http://a/b", false, "x", ""), "http://a/b/x");
+        assert_eq!(sent("http://a/b", true, "/x", "q=1"), "http://a/b?q=1");
+        assert_eq!(sent("http://a/b?k=v#f", false, "/x", "q=1"), "http://a/b/x?k=v&q=1");
+        assert_eq!(sent("http://a/b?k=v", false, "", ""), "http://a/b?k=v");
+        assert_eq!(
+            sent("http://a/b", false, "/x%2F..//%41/../", "a=%20+"),
+            "http://a/b/x%2F..//%41/../?a=%20+"
+        );
+        assert_eq!(
+            sent("http://bücher.example/a b", false, "/x", ""),
+            "http://xn--bcher-kva.example/a%20b/x"
+        );
+        assert_eq!(
+            sent("http://a/b", false, "/x y", ""),
+            "request cannot be sent: the path is not a valid URL"
+        );
+    }
+}
