@@ -78,7 +78,7 @@ async fn again(
     Ok(config.listen.dev.then(|| {
         format!(
             "The API key was shown at the first start; `webhook-server account rotate-key {}` \
-             makes another one.",
+             makes another one.\n",
             account.name
         )
     }))

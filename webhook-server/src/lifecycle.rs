@@ -1,6 +1,8 @@
 //! From start to exit: listening, connections, and an orderly end.
 
 use hyper_util::server::graceful::GracefulShutdown;
+use std::{io::Write, net::SocketAddr};
+
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -35,10 +37,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let (stop, stopped) = watch::channel(());
     let relay = service.relay;
     let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
-    println!("listening on http://{bound}");
-    if let Some(notice) = notice {
-        println!("{notice}");
-    }
+    announce(bound, notice.as_deref());
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
 
     let connections = Connections::new(&config.listen, front, service.state.clone());
@@ -78,6 +77,18 @@ fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> F
         Ok(Ok(())) => Failure::new("the relay ended by itself"),
         Ok(Err(error)) => Failure::caused_by("the relay failed", error),
         Err(error) => Failure::caused_by("the relay failed", error),
+    }
+}
+
+/// Tells the operator, and whoever starts the server from a program, where it
+/// listens: on standard output, with nothing else before it.
+fn announce(bound: SocketAddr, notice: Option<&str>) {
+    let mut text = format!("listening on http://{bound}\n");
+    text.push_str(notice.unwrap_or_default());
+    let mut out = std::io::stdout().lock();
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // Nobody reads it, which is no reason not to serve.
+        tracing::warn!(%error, "cannot write to standard output");
     }
 }
 

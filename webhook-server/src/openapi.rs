@@ -108,7 +108,7 @@ fn merge_flattened(components: &mut Components) {
     let specs: Vec<String> =
         components.schemas.keys().filter(|name| name.ends_with("Spec")).cloned().collect();
     for spec in &specs {
-        let Some(RefOr::T(Schema::Object(fields))) = components.schemas.shift_remove(spec) else {
+        let Some(RefOr::T(Schema::Object(fields))) = components.schemas.remove(spec) else {
             continue;
         };
         merged.push((spec.trim_end_matches("Spec").to_owned(), fields));

@@ -5,9 +5,8 @@ use std::{path::Path, sync::Arc};
 use axum::Router;
 use webhook_core::{
     SystemClock,
-    admin::{Admin, BucketWatcher},
+    admin::{Admin, Unwatched},
     forward::{guard::AddressGuard, http::HttpForwarder},
-    model::Bucket,
     relay::{Relay, RelayOptions},
     store::Stores,
 };
@@ -43,7 +42,7 @@ impl Service {
             stores,
             Arc::new(SystemClock),
             config.management.admin_options(guard),
-            Arc::new(Routes(relay.clone())),
+            Arc::new(relay.clone()),
         ));
         let state = AppState::new(Arc::clone(&admin), metrics, config)?;
         let router = router::router(state.clone());
@@ -55,8 +54,7 @@ impl Service {
 pub(crate) async fn admin(config: &Config) -> Result<Admin, Failure> {
     let stores = open_stores(&config.storage).await?;
     let options = config.management.admin_options(guard(config));
-    let unwatched = Arc::new(webhook_core::admin::Unwatched);
-    Ok(Admin::new(stores, Arc::new(SystemClock), options, unwatched))
+    Ok(Admin::new(stores, Arc::new(SystemClock), options, Arc::new(Unwatched)))
 }
 
 /// Opens the database and brings it up to date.
@@ -104,14 +102,4 @@ fn relay_options(config: &Config) -> RelayOptions {
     // The other half is for the connections, which end first.
     options.drain_timeout = listen.shutdown_timeout / 2;
     options
-}
-
-/// Tells the relay of changes.
-#[derive(Debug)]
-struct Routes(Relay);
-
-impl BucketWatcher for Routes {
-    fn bucket_changed(&self, bucket: &Bucket) {
-        self.0.bucket_changed(bucket);
-    }
 }

@@ -61,6 +61,7 @@ use crate::{
     error::Error,
     id::BucketId,
     model::Bucket,
+    relay::Relay,
     store::Stores,
 };
 
@@ -73,6 +74,12 @@ pub trait BucketWatcher: Send + Sync + fmt::Debug {
     /// `bucket` was made, changed or removed. Its inputs and outputs are all
     /// that it had before the change and all that it has after it.
     fn bucket_changed(&self, bucket: &Bucket);
+}
+
+impl BucketWatcher for Relay {
+    fn bucket_changed(&self, bucket: &Bucket) {
+        self.bucket_changed(bucket);
+    }
 }
 
 /// Watches nothing.

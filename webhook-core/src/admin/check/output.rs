@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, header::HOST, uri::Authority};
 
-use super::{description, headers, length, optional_name};
+use super::{description, headers, optional_name};
 use crate::{
     admin::AdminOptions,
     error::Error,
