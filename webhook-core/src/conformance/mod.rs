@@ -62,5 +62,7 @@ pub mod input;
 pub mod output;
 mod sample;
 mod suite;
+#[cfg(test)]
+mod tests;
 
 pub use fixture::{CASE_TIME_LIMIT, Fixture, run};

@@ -1,5 +1,138 @@
 //! Stores that keep everything in memory.
 
-/// Implements every store trait in memory.
-#[derive(Debug, Default)]
-pub struct MemoryStore {}
+mod account;
+mod bucket;
+mod delivery;
+mod function;
+mod input;
+mod lane;
+mod output;
+mod queue;
+mod retention;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
+
+use account::Accounts;
+use bucket::Directory;
+use function::Functions;
+use queue::Queue;
+
+/// Implements every store trait in memory: for tests, for trying things out,
+/// and for relays that may forget what they hold when they end.
+///
+/// # What it is bounded by
+///
+/// Webhooks and their deliveries are bounded by a number
+/// ([`with_capacity`](Self::with_capacity)) and by about how many bytes they
+/// take ([`with_max_bytes`](Self::with_max_bytes)), whichever is reached first.
+/// A webhook that would go over a bound pushes out others, oldest first:
+///
+/// 1. the *finished* ones, all of whose deliveries are final; their logs go
+///    with them;
+/// 2. then those of buckets without outputs, which wait for clients that may
+///    never come, and must not stop everybody else's webhooks meanwhile.
+///
+/// A webhook that some output is still to get is never pushed out. When nothing
+/// else is left, [`accept`](super::DeliveryStore::accept) answers
+/// [`Unavailable`](crate::ErrorKind::Unavailable) and pushes out nothing; it
+/// takes webhooks again as soon as older ones are finished. A webhook that
+/// would not fit into an empty store is
+/// [`TooLarge`](crate::ErrorKind::TooLarge). That a webhook was stored before is
+/// known only as long as it is kept.
+///
+/// What attempts bring, a response or what a function made of the webhook, is
+/// always kept, and pushes out finished webhooks to make room. So unfinished
+/// webhooks take more than the bound at worst by one response and one processed
+/// request each.
+///
+/// The runs of a function are bounded by the `keep` of
+/// [`record_execution`](super::FunctionStore::record_execution). Accounts,
+/// buckets, inputs, outputs and functions are not: their callers limit them.
+///
+/// # Deleted outputs
+///
+/// What waits for an output when it is deleted becomes
+/// [`Failed`](crate::model::DeliveryStatus::Failed), with a reason.
+///
+/// ```
+/// use webhook_core::store::memory::MemoryStore;
+///
+/// let store = MemoryStore::with_capacity(1_000).with_max_bytes(16 << 20);
+/// # let _ = store;
+/// ```
+pub struct MemoryStore {
+    accounts: Mutex<Accounts>,
+    /// Taken before `queue` by whoever needs both.
+    directory: RwLock<Directory>,
+    functions: Mutex<Functions>,
+    queue: Mutex<Queue>,
+}
+
+impl MemoryStore {
+    /// How many webhooks [`default`](Self::default) keeps.
+    pub const DEFAULT_MAX_WEBHOOKS: usize = 100_000;
+
+    /// About how many bytes of webhooks are kept unless
+    /// [`with_max_bytes`](Self::with_max_bytes) says otherwise: 512 MiB.
+    pub const DEFAULT_MAX_BYTES: usize = 512 << 20;
+
+    /// A store that keeps at most `max_webhooks` webhooks with their deliveries.
+    #[must_use]
+    pub fn with_capacity(max_webhooks: usize) -> Self {
+        Self {
+            accounts: Mutex::default(),
+            directory: RwLock::default(),
+            functions: Mutex::default(),
+            queue: Mutex::new(Queue::new(max_webhooks, Self::DEFAULT_MAX_BYTES)),
+        }
+    }
+
+    /// The same store with another bound on the bytes of webhooks, deliveries
+    /// and responses.
+    #[must_use]
+    pub fn with_max_bytes(self, max_bytes: usize) -> Self {
+        self.queue().set_max_bytes(max_bytes);
+        self
+    }
+
+    // A panic while a lock is held would be a defect of this module; the rows
+    // are plain data, and serving them beats refusing everything from then on.
+
+    fn accounts(&self) -> MutexGuard<'_, Accounts> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn directory(&self) -> RwLockReadGuard<'_, Directory> {
+        self.directory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn directory_mut(&self) -> RwLockWriteGuard<'_, Directory> {
+        self.directory.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn functions(&self) -> MutexGuard<'_, Functions> {
+        self.functions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for MemoryStore {
+    /// A store that keeps [`DEFAULT_MAX_WEBHOOKS`](Self::DEFAULT_MAX_WEBHOOKS).
+    fn default() -> Self {
+        Self::with_capacity(Self::DEFAULT_MAX_WEBHOOKS)
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,174 @@
+//! The queue and the log in memory.
+
+use std::{collections::HashMap, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::{
+    MemoryStore,
+    queue::{Entry, Queue},
+};
+use crate::{
+    clock::Timestamp,
+    error::Error,
+    id::{AccountId, DeliveryId, NodeId, WebhookId},
+    model::{Delivery, DeliveryStatus, Log, Webhook},
+    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Pending, Settle},
+};
+
+impl Queue {
+    fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
+        self.leases.get(&node).is_some_and(|until| now < *until)
+    }
+
+    /// Nodes that hold something in name only.
+    fn lapsed(&self, now: Timestamp) -> impl Iterator<Item = NodeId> {
+        self.held.keys().copied().filter(move |node| !self.is_alive(*node, now))
+    }
+
+    fn claim(&mut self, claim: Claim) -> Claimed {
+        let Claim { node, output_id, now, limit, order } = claim;
+        let lapsed: Vec<_> = self.lapsed(now).collect();
+        for node in lapsed {
+            self.free(node);
+        }
+        self.leases.retain(|_, until| now < *until);
+
+        let ids = self.lanes.get(&output_id).map(|lane| lane.first(order, now, limit));
+        let mut deliveries = Vec::new();
+        for id in ids.unwrap_or_default() {
+            self.change(id, |row| {
+                row.held_by = Some(node);
+                row.status = DeliveryStatus::Preparing;
+                row.updated_at = now;
+            });
+            deliveries.extend(self.pending(id));
+        }
+        let next_due_at = self.lanes.get(&output_id).and_then(|lane| lane.next_due_at());
+        Claimed { deliveries, next_due_at }
+    }
+
+    fn pending(&self, id: DeliveryId) -> Option<Pending> {
+        let row = self.rows.get(&id)?;
+        Some(Pending {
+            id,
+            output_id: row.output_id?,
+            due_at: row.due_at?,
+            created_at: row.created_at,
+            attempts: row.attempts,
+            processed: row.processed.clone(),
+            webhook: self.webhooks.get(&row.webhook_id)?.webhook.clone(),
+        })
+    }
+
+    fn settle(&mut self, settle: Settle) -> Result<(), Error> {
+        let Settle {
+            id,
+            node,
+            now,
+            status,
+            due_at,
+            attempts,
+            attempt,
+            processed,
+            output_execution_id,
+        } = settle;
+        let Some(row) = self.rows.get(&id).filter(|row| row.due_at.is_some()) else {
+            return Err(Error::conflict("the delivery is not pending"));
+        };
+        if row.held_by.is_some_and(|holder| holder != node && self.is_alive(holder, now)) {
+            return Err(Error::conflict("another node holds the delivery"));
+        }
+        let webhook = row.webhook_id;
+        self.change(id, |row| {
+            row.status = status;
+            row.due_at = due_at;
+            row.held_by = None;
+            row.attempts = attempts;
+            row.last = Some(attempt);
+            row.updated_at = now;
+            if processed.is_some() {
+                row.processed = processed;
+            }
+            if output_execution_id.is_some() {
+                row.output_execution_id = output_execution_id;
+            }
+        });
+        self.forget_if_done(webhook);
+        self.make_room(0, 0);
+        Ok(())
+    }
+
+    fn free_lanes(&self, now: Timestamp) -> Vec<Lane> {
+        let free = self.lanes.iter().filter_map(|(output_id, lane)| {
+            let pending = u64::try_from(lane.free()).unwrap_or(u64::MAX);
+            Some((*output_id, Lane { output_id: *output_id, due_at: lane.next_due_at()?, pending }))
+        });
+        let mut lanes: HashMap<_, _> = free.collect();
+        let in_name_only = self.lapsed(now).filter_map(|node| self.held.get(&node)).flatten();
+        for row in in_name_only.filter_map(|id| self.rows.get(id)) {
+            let (Some(output_id), Some(due_at)) = (row.output_id, row.due_at) else { continue };
+            let lane = lanes.entry(output_id).or_insert(Lane { output_id, due_at, pending: 0 });
+            lane.due_at = lane.due_at.min(due_at);
+            lane.pending += 1;
+        }
+        lanes.into_values().collect()
+    }
+
+    fn entry(&self, account: AccountId, webhook: WebhookId) -> Option<&Entry> {
+        self.webhooks.get(&webhook).filter(|entry| entry.webhook.account_id == account)
+    }
+
+    fn find(&self, account: AccountId, id: DeliveryId) -> Option<(Arc<Webhook>, Delivery)> {
+        let row = self.rows.get(&id)?;
+        let entry = self.entry(account, row.webhook_id)?;
+        Some((entry.webhook.clone(), row.to_delivery(id)))
+    }
+}
+
+#[async_trait]
+impl DeliveryStore for MemoryStore {
+    async fn accept(&self, accept: Accept) -> Result<(), Error> {
+        self.queue().insert(accept)
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
+        Ok(self.queue().claim(claim))
+    }
+
+    async fn settle(&self, settle: Settle) -> Result<(), Error> {
+        self.queue().settle(settle)
+    }
+
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
+        self.queue().leases.insert(node, until);
+        Ok(())
+    }
+
+    async fn release(&self, node: NodeId) -> Result<(), Error> {
+        self.queue().free(node);
+        Ok(())
+    }
+
+    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
+        Ok(self.queue().free_lanes(now))
+    }
+
+    async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
+        let found = self.queue().find(account, id);
+        Ok(found
+            .map(|(webhook, delivery)| Log { webhook: Arc::unwrap_or_clone(webhook), delivery }))
+    }
+
+    async fn logs_of(&self, account: AccountId, webhook: WebhookId) -> Result<Vec<Log>, Error> {
+        let found: Vec<_> = {
+            let queue = self.queue();
+            let ids = queue.entry(account, webhook).into_iter().flat_map(|entry| &entry.deliveries);
+            ids.filter_map(|id| queue.find(account, *id)).collect()
+        };
+        let logs = found.into_iter();
+        Ok(logs
+            .map(|(webhook, delivery)| Log { webhook: Arc::unwrap_or_clone(webhook), delivery })
+            .collect())
+    }
+}

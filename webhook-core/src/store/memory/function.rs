@@ -1,0 +1,172 @@
+//! Functions, their variables and their runs in memory.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use async_trait::async_trait;
+
+use super::MemoryStore;
+use crate::{
+    error::Error,
+    id::{AccountId, ExecutionId, FunctionId},
+    model::{Execution, Function, Variable},
+    store::{ExecutionPage, FunctionStore},
+};
+
+#[derive(Default)]
+pub(super) struct Functions {
+    rows: HashMap<FunctionId, Stored>,
+    owners: HashMap<AccountId, BTreeSet<FunctionId>>,
+    /// Which function a run is kept with.
+    of_execution: HashMap<ExecutionId, FunctionId>,
+}
+
+/// A function with what goes when it is removed.
+struct Stored {
+    function: Function,
+    variables: BTreeMap<String, Variable>,
+    /// In the order of identifiers, which is that of the runs.
+    executions: BTreeMap<ExecutionId, Execution>,
+}
+
+impl Functions {
+    fn get(&self, account: AccountId, id: FunctionId) -> Option<&Stored> {
+        self.rows.get(&id).filter(|stored| stored.function.account_id == account)
+    }
+
+    fn get_mut(&mut self, account: AccountId, id: FunctionId) -> Result<&mut Stored, Error> {
+        self.rows
+            .get_mut(&id)
+            .filter(|stored| stored.function.account_id == account)
+            .ok_or_else(|| Error::not_found("function"))
+    }
+}
+
+#[async_trait]
+impl FunctionStore for MemoryStore {
+    async fn create_function(&self, function: &Function) -> Result<(), Error> {
+        let mut functions = self.functions();
+        if functions.rows.contains_key(&function.id) {
+            return Err(Error::conflict("a function with this id exists"));
+        }
+        functions.owners.entry(function.account_id).or_default().insert(function.id);
+        let stored = Stored {
+            function: function.clone(),
+            variables: BTreeMap::new(),
+            executions: BTreeMap::new(),
+        };
+        functions.rows.insert(function.id, stored);
+        Ok(())
+    }
+
+    async fn function(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+    ) -> Result<Option<Function>, Error> {
+        Ok(self.functions().get(account, id).map(|stored| stored.function.clone()))
+    }
+
+    async fn functions(&self, account: AccountId) -> Result<Vec<Function>, Error> {
+        let functions = MemoryStore::functions(self);
+        let ids = functions.owners.get(&account).into_iter().flatten();
+        let rows = ids.filter_map(|id| functions.rows.get(id));
+        Ok(rows.map(|stored| stored.function.clone()).collect())
+    }
+
+    async fn update_function(&self, function: &Function) -> Result<(), Error> {
+        let mut functions = self.functions();
+        functions.get_mut(function.account_id, function.id)?.function = function.clone();
+        Ok(())
+    }
+
+    async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error> {
+        let mut functions = self.functions();
+        if functions.get(account, id).is_none() {
+            return Err(Error::not_found("function"));
+        }
+        if let Some(stored) = functions.rows.remove(&id) {
+            for execution in stored.executions.keys() {
+                functions.of_execution.remove(execution);
+            }
+        }
+        if let Some(owned) = functions.owners.get_mut(&account) {
+            owned.remove(&id);
+            if owned.is_empty() {
+                functions.owners.remove(&account);
+            }
+        }
+        Ok(())
+    }
+
+    async fn variables(&self, account: AccountId, id: FunctionId) -> Result<Vec<Variable>, Error> {
+        let functions = self.functions();
+        let stored = functions.get(account, id);
+        Ok(stored.into_iter().flat_map(|stored| stored.variables.values()).cloned().collect())
+    }
+
+    async fn put_variable(&self, account: AccountId, variable: &Variable) -> Result<(), Error> {
+        let mut functions = self.functions();
+        let variables = &mut functions.get_mut(account, variable.function_id)?.variables;
+        let mut variable = variable.clone();
+        if let Some(former) = variables.get(&variable.key) {
+            variable.created_at = former.created_at;
+        }
+        variables.insert(variable.key.clone(), variable);
+        Ok(())
+    }
+
+    async fn delete_variable(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+        key: &str,
+    ) -> Result<(), Error> {
+        let mut functions = self.functions();
+        let removed = functions.get_mut(account, id)?.variables.remove(key);
+        removed.map(drop).ok_or_else(|| Error::not_found("variable"))
+    }
+
+    async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error> {
+        let mut functions = self.functions();
+        if functions.of_execution.contains_key(&execution.id) {
+            return Err(Error::conflict("a run with this id exists"));
+        }
+        let stored = functions.get_mut(execution.account_id, execution.function_id)?;
+        stored.executions.insert(execution.id, execution.clone());
+        let mut dropped = Vec::new();
+        while stored.executions.len() > keep {
+            dropped.extend(stored.executions.pop_first().map(|(id, _)| id));
+        }
+        functions.of_execution.insert(execution.id, execution.function_id);
+        for id in dropped {
+            functions.of_execution.remove(&id);
+        }
+        Ok(())
+    }
+
+    async fn execution(
+        &self,
+        account: AccountId,
+        id: ExecutionId,
+    ) -> Result<Option<Execution>, Error> {
+        let functions = self.functions();
+        let function = functions.of_execution.get(&id);
+        let stored = function.and_then(|function| functions.get(account, *function));
+        Ok(stored.and_then(|stored| stored.executions.get(&id)).cloned())
+    }
+
+    async fn executions(
+        &self,
+        account: AccountId,
+        function: FunctionId,
+        limit: usize,
+        offset: usize,
+    ) -> Result<ExecutionPage, Error> {
+        let functions = self.functions();
+        let Some(Stored { executions, .. }) = functions.get(account, function) else {
+            return Ok(ExecutionPage { executions: Vec::new(), total: 0 });
+        };
+        let page = executions.values().rev().skip(offset).take(limit);
+        Ok(ExecutionPage { executions: page.cloned().collect(), total: executions.len() })
+    }
+}

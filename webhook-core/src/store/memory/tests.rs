@@ -1,0 +1,1 @@
+//! What the bounds of the store promise.
