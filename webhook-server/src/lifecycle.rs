@@ -37,8 +37,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let (stop, stopped) = watch::channel(());
     let relay = service.relay;
     let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
-    announce(bound, notice.as_deref());
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
+    announce(bound, notice.as_deref());
 
     let connections = Connections::new(&config.listen, front, service.state.clone());
     let graceful = GracefulShutdown::new();

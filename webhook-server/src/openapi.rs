@@ -1,10 +1,11 @@
 //! The OpenAPI document: what the handlers say of themselves, put into the
 //! shape that clients expect.
 
+use serde_json::{Map, Value};
 use utoipa::{
     Modify, OpenApi,
     openapi::{
-        Components, ContentBuilder, HttpMethod, ObjectBuilder, RefOr, ResponseBuilder, Schema,
+        Components, ContentBuilder, ObjectBuilder, RefOr, ResponseBuilder,
         path::Operation,
         schema::{SchemaType, Type},
         security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
@@ -53,33 +54,23 @@ impl Modify for Security {
     }
 }
 
-/// The document.
-pub(crate) fn document() -> utoipa::openapi::OpenApi {
-    let mut document = router::operations().into_openapi();
-    for item in document.paths.paths.values_mut() {
-        let operations = [
-            (HttpMethod::Get, &mut item.get),
-            (HttpMethod::Post, &mut item.post),
-            (HttpMethod::Put, &mut item.put),
-            (HttpMethod::Delete, &mut item.delete),
-        ];
-        for (_, operation) in operations {
-            if let Some(operation) = operation {
-                add_common_refusals(operation);
-            }
-        }
-    }
-    if let Some(components) = &mut document.components {
-        merge_flattened(components);
-    }
-    document
-}
-
 /// The document as text, the same for the same code.
 pub(crate) fn document_text() -> Result<String, Failure> {
-    document()
-        .to_pretty_json()
-        .map_err(|error| Failure::caused_by("cannot write the OpenAPI document", error))
+    let failed = |error| Failure::caused_by("cannot write the OpenAPI document", error);
+    let mut document = serde_json::to_value(document()).map_err(failed)?;
+    if let Some(Value::Object(schemas)) = document.pointer_mut("/components/schemas") {
+        merge_flattened(schemas);
+    }
+    serde_json::to_string_pretty(&document).map_err(failed)
+}
+
+fn document() -> utoipa::openapi::OpenApi {
+    let mut document = router::operations().into_openapi();
+    for item in document.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.delete];
+        operations.into_iter().flatten().for_each(add_common_refusals);
+    }
+    document
 }
 
 /// What any operation may answer besides the statuses of its own (wire.md section 9).
@@ -102,31 +93,37 @@ fn add_common_refusals(operation: &mut Operation) {
 }
 
 /// A resource is its read-only part with its spec flattened into it, which
-/// derives as `allOf`; clients know one flat schema.
-fn merge_flattened(components: &mut Components) {
-    let mut merged = Vec::new();
+/// derives as `allOf`; clients know one flat schema with read-only fields.
+fn merge_flattened(schemas: &mut Map<String, Value>) {
     let specs: Vec<String> =
-        components.schemas.keys().filter(|name| name.ends_with("Spec")).cloned().collect();
-    for spec in &specs {
-        let Some(RefOr::T(Schema::Object(fields))) = components.schemas.remove(spec) else {
-            continue;
-        };
-        merged.push((spec.trim_end_matches("Spec").to_owned(), fields));
+        schemas.keys().filter(|name| name.ends_with("Spec")).cloned().collect();
+    for spec_name in specs {
+        let Some(Value::Object(mut spec)) = schemas.remove(&spec_name) else { continue };
+        let name = spec_name.trim_end_matches("Spec");
+        let Some(Value::Object(resource)) = schemas.get_mut(name) else { continue };
+        let Some(Value::Array(parts)) = resource.remove("allOf") else { continue };
+        for part in parts {
+            let Value::Object(part) = part else { continue };
+            for (key, value) in part.into_iter().filter(|(key, _)| key != "$ref") {
+                resource.insert(key, value);
+            }
+        }
+        if let Some(Value::Object(properties)) = resource.get_mut("properties") {
+            properties.values_mut().for_each(mark_read_only);
+            if let Some(Value::Object(written)) = spec.remove("properties") {
+                properties.extend(written);
+            }
+        }
     }
-    for (name, fields) in merged {
-        let Some(RefOr::T(Schema::AllOf(parts))) = components.schemas.get_mut(&name) else {
-            continue;
-        };
-        let description = parts.description.clone();
-        let own = parts.items.iter_mut().find_map(|part| match part {
-            RefOr::T(Schema::Object(object)) => Some(std::mem::take(object)),
-            _ => None,
-        });
-        let mut object = own.unwrap_or_default();
-        object.description = description.or(object.description);
-        object.properties.extend(fields.properties);
-        object.required.extend(fields.required);
-        components.schemas.insert(name, RefOr::T(Schema::Object(object)));
+}
+
+/// Lists derive as lists of read-only things, if at all.
+fn mark_read_only(property: &mut Value) {
+    if let Some(Value::Object(items)) = property.get_mut("items") {
+        items.remove("readOnly");
+    }
+    if let Value::Object(property) = property {
+        property.insert("readOnly".to_owned(), Value::Bool(true));
     }
 }
 

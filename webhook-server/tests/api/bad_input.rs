@@ -30,8 +30,8 @@ async fn bodies() {
         (b"{\"name\":\"b\",\"auth\":{\"type\":3}}", "auth.type: "),
         (b"{\"name\":\"b\",\"auth\":{\"type\":-1}}", "auth.type: "),
         (b"{\"name\":\"b\\u0000\"}", "name: "),
-        (deep.as_bytes(), "recursion limit"),
-        (deep_objects.as_bytes(), "recursion limit"),
+        (deep.as_bytes(), "levels deep"),
+        (deep_objects.as_bytes(), "levels deep"),
     ] {
         let request = server.request("POST", "/v1/buckets").body(body.to_vec());
         request.send().await.expect_error(400, said);

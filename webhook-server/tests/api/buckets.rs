@@ -125,9 +125,7 @@ async fn update_refuses() {
     let server = Server::start().await;
     server.bucket("taken").await;
     let path = format!("/v1/buckets/{}", id(&server.bucket("mine").await));
-    let put = |path: String, spec: Value| async move {
-        server.request("PUT", &path).json(&spec).send().await
-    };
+    let put = |path: String, spec: Value| server.request("PUT", &path).json(&spec).send();
     put(path.clone(), json!({"name": "taken"})).await.expect_error(412, "taken");
     put(path, json!({"auth": {"type": "token"}})).await.expect_error(400, "auth.token: ");
     put(format!("/v1/buckets/{NOBODY}"), json!({})).await.expect_error(404, "bucket not found");
@@ -145,7 +143,7 @@ async fn get_refuses() {
 #[tokio::test]
 async fn delete_spares_the_default_input_only() {
     let server = Server::start().await;
-    let delete = |path: String| async { server.request("DELETE", &path.clone()).send().await };
+    let delete = |path: String| server.request("DELETE", &path).send();
 
     let bare = server.bucket("bare").await;
     let path = format!("/v1/buckets/{}", id(&bare));

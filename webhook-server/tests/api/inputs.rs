@@ -72,10 +72,7 @@ async fn the_static_answer_is_what_senders_get() {
 async fn create_refuses() {
     let server = Server::start_with(&[("WEBHOOK_MAX_INPUTS", "2")]).await;
     let bucket = server.bucket("b").await;
-    let post = |path: String, spec: Value| async {
-        let (path, spec) = (path, spec);
-        server.request("POST", &path).json(&spec).send().await
-    };
+    let post = |path: String, spec: Value| server.request("POST", &path).json(&spec).send();
     let missing = format!("/v1/buckets/{NOBODY}/inputs");
     post(missing, json!({})).await.expect_error(400, "bucket");
     post("/v1/buckets/b/inputs".into(), json!({})).await.expect_error(400, "not found");

@@ -71,10 +71,7 @@ async fn defaults() {
 async fn create_refuses() {
     let server = Server::start_with(&[("WEBHOOK_MAX_OUTPUTS", "2")]).await;
     let bucket = server.bucket("b").await;
-    let post = |path: String, spec: Value| async {
-        let (path, spec) = (path, spec);
-        server.request("POST", &path).json(&spec).send().await
-    };
+    let post = |path: String, spec: Value| server.request("POST", &path).json(&spec).send();
     let valid = json!({"name": "ci", "destination": DESTINATION});
     let missing = format!("/v1/buckets/{NOBODY}/outputs");
     post(missing, valid.clone()).await.expect_error(404, "bucket not found");

@@ -51,6 +51,7 @@ async fn put_refuses_rules_that_are_wrong() {
     let output = server.output(&bucket, json!({"internal": true, "rules": is_push()})).await;
     let path = format!("/v1/buckets/{}/outputs/{}/rules", id(&bucket), id(&output));
     let deep = format!("{}{}{}", r#"{"not":"#.repeat(5_000), "{}", "}".repeat(5_000));
+    let deeper_than_rules = format!("{}{}{}", r#"{"not":"#.repeat(33), "{}", "}".repeat(33));
     for (body, said) in [
         ("[]", "body: "),
         ("", "body: "),
@@ -65,7 +66,8 @@ async fn put_refuses_rules_that_are_wrong() {
             r#"{"match": {"type": "regex", "regex": "(", "parameter": {"source": "body"}}}"#,
             "rules.match.regex: ",
         ),
-        (&deep, "rules"),
+        (&deep, "levels deep"),
+        (&deeper_than_rules, "rules are more than 32 deep"),
     ] {
         server.request("PUT", &path).body(body.to_owned()).send().await.expect_error(400, said);
     }
