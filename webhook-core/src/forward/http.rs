@@ -21,7 +21,6 @@ use std::fmt;
 
 use async_trait::async_trait;
 use tokio::time::timeout_at;
-use url::Position;
 
 use super::{
     ForwardError, ForwardRequest, ForwardResponse, Forwarder,
@@ -136,7 +135,7 @@ impl Forwarder for HttpForwarder {
         }
 
         let pool = if tls_verification { &self.verified } else { &self.unverified };
-        let destination = &url[..Position::BeforePath];
+        let destination = &*message::destination(&url)?;
         let mut kept = pool.take(destination);
         loop {
             let fresh = kept.is_none();
@@ -144,7 +143,8 @@ impl Forwarder for HttpForwarder {
                 Some(connection) => connection,
                 None => {
                     // Boxed: connecting is rare and its future large.
-                    let connecting = Box::pin(self.connector.connect(&url, tls_verification));
+                    let connecting =
+                        Box::pin(self.connector.connect(destination, tls_verification));
                     let connection = timeout_at(deadline, connecting)
                         .await
                         .unwrap_or_else(|_| Err(failure::no_connection_within(timeout)))?;

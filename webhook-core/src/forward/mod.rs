@@ -2,10 +2,9 @@
 
 use std::{fmt, time::Duration};
 
-use ::http::{HeaderMap, Method, StatusCode};
+use ::http::{HeaderMap, Method, StatusCode, Uri};
 use async_trait::async_trait;
 use bytes::Bytes;
-use url::Url;
 
 pub mod guard;
 #[cfg(feature = "http")]
@@ -37,8 +36,8 @@ pub trait Forwarder: Send + Sync + fmt::Debug {
 pub struct ForwardRequest {
     /// The method.
     pub method: Method,
-    /// Where to; `http` or `https`.
-    pub url: Url,
+    /// Where to: absolute, `http` or `https`. Path and query are sent as they are.
+    pub url: Uri,
     /// The headers, sent as they are. `Host` is made from `url` when it is
     /// absent, `Content-Length` always from `body`.
     pub headers: HeaderMap,

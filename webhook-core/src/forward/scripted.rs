@@ -179,7 +179,7 @@ impl ScriptedForwarder {
     #[must_use]
     pub fn requests_to(&self, url: &str) -> Vec<ForwardRequest> {
         let state = self.lock();
-        state.requests.iter().filter(|request| request.url.as_str() == url).cloned().collect()
+        state.requests.iter().filter(|request| request.url == *url).cloned().collect()
     }
 
     /// How many requests have no outcome yet.
@@ -226,7 +226,7 @@ impl ScriptedForwarder {
         state.requests.push(request.clone());
         state.in_flight += 1;
         state.most_in_flight = state.most_in_flight.max(state.in_flight);
-        match state.scripts.get_mut(request.url.as_str()) {
+        match state.scripts.get_mut(&request.url.to_string()) {
             Some(script) if script.len() > 1 => script.pop_front(),
             Some(script) => script.front().cloned(),
             None => None,

@@ -2,14 +2,17 @@
 
 use std::{fmt, future::poll_fn};
 
-use ::http::{Request, Response, Uri, header::HOST};
+use ::http::{
+    HeaderValue, Request, Response,
+    header::HOST,
+    uri::{Authority, Uri},
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_body::Body;
 use http_body_util::Full;
 use tokio::time::timeout_at;
 use tower_service::Service;
-use url::{Position, Url};
 
 use super::{
     ForwardError, ForwardRequest, ForwardResponse, Forwarder,
@@ -97,12 +100,11 @@ where
     }
 }
 
-fn in_process(url: &Url, outgoing: Outgoing) -> Result<Request<Full<Bytes>>, ForwardError> {
+fn in_process(url: &Uri, outgoing: Outgoing) -> Result<Request<Full<Bytes>>, ForwardError> {
     let Outgoing { method, target, host, mut headers, body } = outgoing;
     let host = match host {
         Some(host) => host.header,
-        None => url[Position::BeforeHost..Position::AfterPort]
-            .parse()
+        None => HeaderValue::from_str(url.authority().map(Authority::as_str).unwrap_or_default())
             .map_err(|_| ForwardError::Unsendable("host is not a header value".to_owned()))?,
     };
     message::set(&mut headers, HOST, host)?;

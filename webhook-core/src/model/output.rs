@@ -140,7 +140,8 @@ pub struct Throttle {
     /// How many webhooks may wait; over it the sender gets 429. 0 for no limit.
     #[serde(deserialize_with = "wire::null_default")]
     pub max_queue_depth: u32,
-    /// How long a webhook may wait before it fails, in nanoseconds; 0 for no limit.
+    /// How long a webhook may wait for its first attempt before it fails, in
+    /// nanoseconds; 0 stands for 24 h.
     #[serde(with = "wire::nanoseconds")]
     #[cfg_attr(feature = "openapi", schema(value_type = i64))]
     pub deadline: Duration,
@@ -218,13 +219,13 @@ pub struct Durability {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RetrySchedule {
-    /// From 1 s to 5 min, over 25 minutes; `""` on the wire is read as this.
-    #[default]
-    #[serde(alias = "")]
+    /// From 1 s to 5 min, over 25 minutes.
     Seconds,
     /// From 10 s to 1 h, over 16 hours.
     Medium,
-    /// From 30 s to 24 h, over 30 days.
+    /// From 30 s to 24 h, over 30 days; `""` on the wire is read as this.
+    #[default]
+    #[serde(alias = "")]
     Long,
     /// As `custom_delays` and `deadline` say.
     Custom,

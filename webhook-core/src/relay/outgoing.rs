@@ -24,10 +24,7 @@ pub(super) fn forward_request(
 ) -> Result<ForwardRequest, ForwardError> {
     Ok(ForwardRequest {
         method: request.method.clone(),
-        url: target(spec, request)?
-            .to_string()
-            .parse()
-            .map_err(|_| ForwardError::Unsendable("the path is not a valid URL".to_owned()))?,
+        url: target(spec, request)?,
         headers: headers::forwarded(&request.headers, webhook, &spec.headers.0, delivery),
         body: request.body.clone(),
         timeout: timeout(spec),

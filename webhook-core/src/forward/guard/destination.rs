@@ -65,7 +65,7 @@ impl AddressGuard {
 }
 
 /// The parts of `check_url` that hold for every guard.
-pub(in crate::forward) fn check_form(url: &Url) -> Result<Host<&str>, InvalidDestination> {
+fn check_form(url: &Url) -> Result<Host<&str>, InvalidDestination> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(InvalidDestination::Scheme(url.scheme().to_owned()));
     }

@@ -68,14 +68,18 @@ impl Connector {
         Self { guard: Arc::new(guard), resolver, tls, limits }
     }
 
-    /// A new connection to the host of `url`, within the connect timeout.
+    /// A new connection to `destination`, a scheme and authority, within the connect timeout.
     pub(super) async fn connect(
         &self,
-        url: &Url,
+        destination: &str,
         verify: bool,
     ) -> Result<Connection, ForwardError> {
+        // Addresses in any spelling (`0x7f.1`) and international names become plain here.
+        let url: Url = destination
+            .parse()
+            .map_err(|error| ForwardError::Unsendable(format!("host: {error}")))?;
         let patience = self.limits.connect_timeout;
-        timeout(patience, self.connect_unbounded(url, verify))
+        timeout(patience, self.connect_unbounded(&url, verify))
             .await
             .unwrap_or_else(|_| Err(failure::no_connection_within(patience)))
     }

@@ -108,8 +108,8 @@ async fn a_request_on_a_closed_connection_comes_back_unwritten() -> Result<(), F
     let witness = Raw::always(OK).await;
     let forwarder = forwarder();
     let sent = with_header(request(&server.url("/a?b")), "x-event", "push");
-    let destination = &sent.url[..Position::BeforePath];
-    let connection = forwarder.connector.connect(&sent.url, true).await?;
+    let destination = &*crate::forward::message::destination(&sent.url)?;
+    let connection = forwarder.connector.connect(destination, true).await?;
     forwarder.verified.put_back(
         destination,
         connection,

@@ -13,7 +13,7 @@ async fn a_request_arrives_unchanged() -> Result<(), ForwardError> {
         "HTTP/1.1 418 I'm a teapot\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 3\r\n\r\nyes",
     )
     .await;
-    let mut sent = request(&server.url("/a%20b//./c|^'[]{}?q=1&q=%2F&=#fragment"));
+    let mut sent = request(&server.url("/a%20b//./../c|^'[]{}?q=1&q=%2F&="));
     sent.method = Method::from_bytes(b"PURGE").expect("a token");
     sent.body = vec![0, 255, b'\r', b'\n', 7].into();
     for (name, value) in [
@@ -26,7 +26,7 @@ async fn a_request_arrives_unchanged() -> Result<(), ForwardError> {
     ] {
         sent = with_header(sent, name, value);
     }
-    let path = sent.url[Position::BeforePath..Position::AfterQuery].to_owned();
+    let path = "/a%20b//./../c|^'[]{}?q=1&q=%2F&=";
     let response = forwarder().forward(sent).await?;
     assert_eq!(
         (response.status.as_u16(), &response.body[..], response.truncated),
