@@ -1,0 +1,8 @@
+//! Secrets at rest.
+
+mod key;
+mod vault;
+
+pub use key::SecretKey;
+pub(crate) use key::private;
+pub(crate) use vault::{Cell, Vault};

@@ -1,0 +1,129 @@
+//! Statements over many rows whose text is the same each time, so that the
+//! database prepares it once.
+
+use sea_orm::{DbBackend, Statement, Value};
+
+/// The most rows of one statement. With 20 columns they stay far below the
+/// limits on parameters: 32 766 in SQLite, 65 535 in PostgreSQL.
+pub(super) const MAX_ROWS: usize = 256;
+
+/// Sizes that add up to `rows`, each a power of two: any number of rows is
+/// written with statements of nine different texts.
+pub(super) fn chunk_sizes(mut rows: usize) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let size = match rows {
+            0 => return None,
+            MAX_ROWS.. => MAX_ROWS,
+            _ => 1 << rows.ilog2(),
+        };
+        rows -= size;
+        Some(size)
+    })
+}
+
+/// `head`, the rows as `(…),(…)`, `tail`.
+pub(super) fn over_rows(
+    backend: DbBackend,
+    head: &str,
+    rows: usize,
+    tail: &str,
+    values: Vec<Value>,
+) -> Statement {
+    let columns = values.len() / rows.max(1);
+    let mut sql = String::with_capacity(head.len() + tail.len() + values.len() * 6);
+    sql.push_str(head);
+    for row in 0..rows {
+        sql.push_str(if row == 0 { "(" } else { ",(" });
+        push_parameters(&mut sql, backend, row * columns, columns);
+        sql.push(')');
+    }
+    sql.push_str(tail);
+    Statement::from_sql_and_values(backend, sql, values)
+}
+
+/// `head`, the values as `(…)`, `tail`. The list is filled up to a power of two
+/// by repeating its last value, which changes nothing where sets are meant.
+pub(super) fn over_set(
+    backend: DbBackend,
+    head: &str,
+    mut values: Vec<Value>,
+    set: impl IntoIterator<Item = Value>,
+    tail: &str,
+) -> Statement {
+    let before = values.len();
+    values.extend(set);
+    if let Some(last) = values.last().cloned() {
+        let members = (values.len() - before).next_power_of_two();
+        values.resize(before + members, last);
+    }
+    let mut sql = String::from(head);
+    sql.push('(');
+    push_parameters(&mut sql, backend, before, values.len() - before);
+    sql.push(')');
+    sql.push_str(tail);
+    Statement::from_sql_and_values(backend, sql, values)
+}
+
+/// `sql` with `?` for each parameter, in order, as `backend` writes them.
+pub(crate) fn with(
+    backend: DbBackend,
+    sql: &str,
+    values: impl IntoIterator<Item = Value>,
+) -> Statement {
+    let values: Vec<_> = values.into_iter().collect();
+    if backend == DbBackend::Sqlite {
+        return Statement::from_sql_and_values(backend, sql, values);
+    }
+    let mut numbered = String::with_capacity(sql.len() + 2 * values.len());
+    for (number, part) in sql.split('?').enumerate() {
+        if number > 0 {
+            numbered.push_str(&format!("${number}"));
+        }
+        numbered.push_str(part);
+    }
+    Statement::from_sql_and_values(backend, numbered, values)
+}
+
+fn push_parameters(sql: &mut String, backend: DbBackend, before: usize, count: usize) {
+    for number in before + 1..=before + count {
+        if number > before + 1 {
+            sql.push(',');
+        }
+        match backend {
+            DbBackend::Sqlite => sql.push('?'),
+            _ => sql.push_str(&format!("${number}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_add_up() {
+        assert_eq!(chunk_sizes(0).count(), 0);
+        assert_eq!(chunk_sizes(77).collect::<Vec<_>>(), [64, 8, 4, 1]);
+        assert_eq!(chunk_sizes(512).collect::<Vec<_>>(), [256, 256]);
+        for rows in 0..1_100 {
+            assert_eq!(chunk_sizes(rows).sum::<usize>(), rows);
+            assert!(chunk_sizes(rows).all(|size| size.is_power_of_two() && size <= MAX_ROWS));
+        }
+    }
+
+    #[test]
+    fn parameters_are_written_as_the_database_reads_them() {
+        let values = || (1..=4).map(Value::from).collect::<Vec<_>>();
+        let sqlite = over_rows(DbBackend::Sqlite, "A ", 2, " B", values());
+        assert_eq!(sqlite.sql, "A (?,?),(?,?) B");
+        let postgres = over_rows(DbBackend::Postgres, "A ", 2, " B", values());
+        assert_eq!(postgres.sql, "A ($1,$2),($3,$4) B");
+        let set = over_set(DbBackend::Postgres, "a = $1 AND b IN ", vec![7.into()], values(), " C");
+        assert_eq!(set.sql, "a = $1 AND b IN ($2,$3,$4,$5) C");
+        let three = values().into_iter().take(3);
+        let set = over_set(DbBackend::Sqlite, "IN ", Vec::new(), three, "");
+        assert_eq!(set.sql, "IN (?,?,?,?)");
+        assert_eq!(set.values.expect("four values").0.last(), Some(&Value::from(3)));
+        assert_eq!(with(DbBackend::Postgres, "a = ? AND b = ?", values()).sql, "a = $1 AND b = $2");
+    }
+}

@@ -1,0 +1,7 @@
+//! The storage as its users see it. PostgreSQL is tested when
+//! `TEST_POSTGRES_URL` names a server, each test in a schema of its own.
+
+#![cfg(all(feature = "sqlite", feature = "postgres"))]
+
+mod conformance;
+mod databases;
