@@ -1,6 +1,6 @@
 //! The operator's commands on accounts and their API keys.
 
-use webhook_core::admin::Caller;
+use webhook_core::admin::{Admin, Caller};
 
 use crate::{config::Config, failure::Failure, service};
 
@@ -26,7 +26,13 @@ pub(crate) enum Command {
 }
 
 pub(crate) async fn run(command: Command, config: &Config) -> Result<(), Failure> {
-    let admin = service::admin(config).await?;
+    let (admin, storage) = service::admin(config).await?;
+    let done = carry_out(command, &admin).await;
+    storage.close().await;
+    done
+}
+
+async fn carry_out(command: Command, admin: &Admin) -> Result<(), Failure> {
     match command {
         Command::Create { name } => {
             let (account, key) = admin.create_account(&name, None).await?;

@@ -63,7 +63,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
     let done = runtime.block_on(async {
         match command {
             Command::Serve => lifecycle::serve(config).await,
-            Command::Migrate => service::open_stores(&config.storage).await.map(drop),
+            Command::Migrate => service::migrate(&config.storage).await,
             Command::Account(command) => account::run(command, &config).await,
             Command::Openapi => Ok(()),
         }

@@ -35,7 +35,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let front = Front::new(service.relay.ingest(), service.router, is_https(&config.listen));
 
     let (stop, stopped) = watch::channel(());
-    let relay = service.relay;
+    let (relay, storage) = (service.relay, service.storage);
     let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
     announce(bound, notice.as_deref());
@@ -64,6 +64,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
             Ok(ended) => tracing::error!("{}", relay_failure(ended)),
             Err(_) => tracing::warn!("some deliveries were cut because they did not end in time"),
         }
+        storage.close().await;
     };
     tokio::select! {
         () = orderly => {}

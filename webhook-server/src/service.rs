@@ -22,6 +22,8 @@ use crate::{
 
 /// The parts of the running server.
 pub(crate) struct Service {
+    /// To be closed at the end.
+    pub(crate) storage: Storage,
     pub(crate) admin: Arc<Admin>,
     pub(crate) relay: Relay,
     pub(crate) router: Router,
@@ -30,7 +32,8 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) async fn build(config: &Config) -> Result<Self, Failure> {
-        let stores = open_stores(&config.storage).await?;
+        let storage = open(&config.storage).await?;
+        let stores = Stores::of(storage.clone());
         let guard = guard(config);
         let metrics = Arc::new(Metrics::new());
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
@@ -46,19 +49,29 @@ impl Service {
         ));
         let state = AppState::new(Arc::clone(&admin), metrics, config)?;
         let router = router::router(state.clone());
-        Ok(Self { admin, relay, router, state })
+        Ok(Self { storage, admin, relay, router, state })
     }
 }
 
-/// The operations that the operator's commands need.
-pub(crate) async fn admin(config: &Config) -> Result<Admin, Failure> {
-    let stores = open_stores(&config.storage).await?;
+/// The operations that the operator's commands need, and the storage that is
+/// to be closed after them.
+pub(crate) async fn admin(config: &Config) -> Result<(Admin, Storage), Failure> {
+    let storage = open(&config.storage).await?;
     let options = config.management.admin_options(guard(config));
-    Ok(Admin::new(stores, Arc::new(SystemClock), options, Arc::new(Unwatched)))
+    let stores = Stores::of(storage.clone());
+    Ok((Admin::new(stores, Arc::new(SystemClock), options, Arc::new(Unwatched)), storage))
 }
 
-/// Opens the database and brings it up to date.
-pub(crate) async fn open_stores(config: &StorageConfig) -> Result<Stores, Failure> {
+/// Brings the database up to date.
+pub(crate) async fn migrate(config: &StorageConfig) -> Result<(), Failure> {
+    Ok(Storage::migrate(&storage_options(config)?).await?)
+}
+
+async fn open(config: &StorageConfig) -> Result<Storage, Failure> {
+    Ok(Storage::connect(&storage_options(config)?).await?)
+}
+
+fn storage_options(config: &StorageConfig) -> Result<StorageOptions, Failure> {
     let folder = &config.data_dir;
     create_private(folder).map_err(|error| {
         Failure::io(format!("cannot make the data folder {}", folder.display()), error)
@@ -71,8 +84,7 @@ pub(crate) async fn open_stores(config: &StorageConfig) -> Result<Stores, Failur
         Some(key) => key.clone(),
         None => SecretKey::load_or_create(folder.join("secret.key"))?,
     };
-    let storage = Storage::open(StorageOptions::new(url, key)).await?;
-    Ok(Stores::of(storage))
+    Ok(StorageOptions::new(url, key))
 }
 
 /// Makes a folder that only its owner may look into; one that is there stays as it is.
