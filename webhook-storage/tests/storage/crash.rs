@@ -65,7 +65,9 @@ async fn what_was_acknowledged_survives_a_kill() -> Tested {
         .stderr(Stdio::null())
         .spawn()?;
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-    let stored = |line: &str| line.strip_prefix("stored ").and_then(|id| id.parse().ok());
+    let stored = |line: &str| -> Option<DeliveryId> {
+        line.strip_prefix("stored ").and_then(|id| id.parse().ok())
+    };
 
     let mut acknowledged = HashSet::<DeliveryId>::new();
     while acknowledged.len() < ACKNOWLEDGED {
