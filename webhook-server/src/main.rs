@@ -20,6 +20,7 @@ mod front;
 mod lifecycle;
 mod openapi;
 mod pages;
+mod print;
 mod router;
 mod service;
 mod state;
