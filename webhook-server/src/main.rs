@@ -18,6 +18,7 @@ mod failure;
 mod first_start;
 mod front;
 mod lifecycle;
+mod node;
 mod openapi;
 mod pages;
 mod print;

@@ -7,6 +7,7 @@ mod harness;
 mod answering;
 mod crash;
 mod forwarding;
+mod postgres;
 mod retrying;
 mod sink;
 
