@@ -107,11 +107,19 @@ impl Storage {
 }
 
 /// What waits for an output, in parts that each have an index.
-const WAITING: [&str; 3] = [
+pub(crate) const WAITING: [&str; 3] = [
     "due_at IS NOT NULL AND held_by IS NULL",
     "due_at IS NOT NULL AND held_by IS NOT NULL",
     "due_at IS NULL AND status NOT IN (1, 2, 5)",
 ];
+
+pub(crate) fn stop_sql(waiting: &str) -> String {
+    format!(
+        "UPDATE delivery SET due_at = NULL, held_by = NULL, status = ?, \
+         status_code = COALESCE(status_code, 0), error = ? \
+         WHERE output_id = ? AND {waiting} RETURNING webhook_id, ephemeral"
+    )
+}
 
 /// Ends what waits for these outputs: nobody attempts it any more,
 /// and no client gets it. The logs stay and say so.
@@ -124,12 +132,7 @@ pub(super) async fn stop_deliveries(
     let mut ephemeral = HashSet::new();
     for output in outputs {
         for waiting in WAITING {
-            let sql = format!(
-                "UPDATE delivery SET due_at = NULL, held_by = NULL, status = ?, \
-                 status_code = COALESCE(status_code, 0), error = ? \
-                 WHERE output_id = ? AND {waiting} \
-                 RETURNING webhook_id, ephemeral"
-            );
+            let sql = stop_sql(waiting);
             let values: [Value; 3] = [
                 delivery::number(DeliveryStatus::Failed).into(),
                 "the output was deleted".into(),

@@ -8,6 +8,9 @@ mod input;
 mod output;
 mod whole;
 
+#[cfg(all(test, feature = "sqlite"))]
+pub(crate) use self::delivery::{WAITING, stop_sql};
+
 use sea_orm::{DatabaseTransaction, DbErr};
 use webhook_core::Error;
 

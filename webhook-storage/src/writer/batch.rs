@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     StorageOptions,
-    database::Database,
+    database::{Database, rollback},
     fault::{self, Fault},
 };
 
@@ -131,13 +131,13 @@ impl Batches {
 
     async fn together(&self, operations: &[Operation]) -> Result<Answers, Failure> {
         let transaction = self.database.begin().await?;
-        match self.apply(&transaction, operations, 0).await {
+        match self.apply(&transaction, operations, 0, false).await {
             Ok(answers) => {
-                self.database.commit(transaction).await?;
+                transaction.commit().await?;
                 Ok(answers)
             }
             Err(failure) => {
-                self.database.rollback(transaction).await;
+                rollback(transaction).await;
                 Err(failure)
             }
         }
@@ -148,11 +148,11 @@ impl Batches {
         let transaction = self.database.begin().await?;
         match self.apply_one_by_one(&transaction, operations).await {
             Ok(answers) => {
-                self.database.commit(transaction).await?;
+                transaction.commit().await?;
                 Ok(answers)
             }
             Err(error) => {
-                self.database.rollback(transaction).await;
+                rollback(transaction).await;
                 Err(error)
             }
         }
@@ -166,7 +166,7 @@ impl Batches {
         let mut answers = Vec::with_capacity(operations.len());
         for (number, operation) in operations.iter().enumerate() {
             let savepoint = transaction.begin().await?;
-            match self.apply(&savepoint, std::slice::from_ref(operation), number).await {
+            match self.apply(&savepoint, std::slice::from_ref(operation), number, true).await {
                 Ok(answer) => {
                     savepoint.commit().await?;
                     answers.extend(answer);
@@ -183,12 +183,14 @@ impl Batches {
         Ok(answers)
     }
 
-    /// Runs `operations`, the first of which has the number `first`.
+    /// Runs `operations`, the first of which has the number `first`, in a
+    /// transaction of many or of the one that is `alone`.
     async fn apply(
         &self,
         transaction: &DatabaseTransaction,
         operations: &[Operation],
         first: usize,
+        alone: bool,
     ) -> Result<Answers, Failure> {
         let (mut accepts, mut settles, mut claims, mut records) = Default::default();
         for (operation, number) in operations.iter().zip(first..) {
@@ -202,7 +204,7 @@ impl Batches {
             }
         }
         let mut answers = Vec::with_capacity(operations.len());
-        accept::apply(transaction, &accepts, &mut answers).await?;
+        accept::apply(transaction, &accepts, alone, &mut answers).await?;
         settle::apply(transaction, settles, &mut answers).await?;
         record::apply(transaction, &records, &mut answers).await?;
         claim::apply(transaction, &claims, self.claim, &mut answers).await?;

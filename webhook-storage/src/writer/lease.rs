@@ -11,7 +11,7 @@ use crate::{
 
 /// The nodes that hold something and are not known to be alive. It steps from
 /// one node to the next in the index, however much each of them holds.
-const LAPSED: &str = "WITH RECURSIVE holder (id) AS (\
+pub(super) const LAPSED: &str = "WITH RECURSIVE holder (id) AS (\
     SELECT (SELECT held_by FROM delivery WHERE held_by IS NOT NULL ORDER BY held_by LIMIT 1) \
     UNION ALL SELECT (SELECT held_by FROM delivery WHERE held_by > holder.id \
     ORDER BY held_by LIMIT 1) FROM holder WHERE holder.id IS NOT NULL) \
@@ -71,16 +71,20 @@ pub(crate) async fn free(transaction: &DatabaseTransaction, node: Uuid) -> Resul
     free_where(transaction, "held_by = ?", node).await
 }
 
+pub(super) fn free_sql(held: &str) -> String {
+    format!(
+        "UPDATE delivery SET held_by = NULL, \
+         status = CASE WHEN status = ? THEN ? ELSE status END WHERE {held}"
+    )
+}
+
 async fn free_where(
     transaction: &DatabaseTransaction,
     held: &str,
     node: Uuid,
 ) -> Result<(), DbErr> {
     let backend = transaction.get_database_backend();
-    let sql = format!(
-        "UPDATE delivery SET held_by = NULL, \
-         status = CASE WHEN status = ? THEN ? ELSE status END WHERE {held}"
-    );
+    let sql = free_sql(held);
     let values = [
         number(DeliveryStatus::Preparing).into(),
         number(DeliveryStatus::Received).into(),

@@ -15,6 +15,9 @@ mod settle;
 
 pub(crate) mod statement;
 
+#[cfg(all(test, feature = "sqlite"))]
+mod tests;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::{
