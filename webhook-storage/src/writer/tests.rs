@@ -96,7 +96,7 @@ async fn queries_of_the_queue_use_its_indexes() -> Tested {
         (claim::by_due(), "delivery_free_by_due"),
         (claim::by_receipt(), "delivery_free_by_receipt"),
         (claim::NEXT_DUE.to_owned(), "delivery_free_by_due"),
-        (lease::LAPSED.to_owned(), "delivery_held"),
+        (lease::lapsed_sql(), "delivery_held"),
         (record::TRIM.to_owned(), "execution_of_function"),
         (lease::free_sql("held_by = ?"), "delivery_held"),
         (settle::one(), "sqlite_autoindex_delivery"),
@@ -108,6 +108,10 @@ async fn queries_of_the_queue_use_its_indexes() -> Tested {
         assert!(plan.contains(index), "{sql}\n{plan}");
         assert!(!plan.contains("SCAN d"), "no table is read whole: {sql}\n{plan}");
         assert!(!plan.contains("SORT") && !plan.contains("TEMP B-TREE"), "{sql}\n{plan}");
+    }
+    let plan = plan(&storage, &lease::lanes_sql()).await?;
+    for index in ["USING COVERING INDEX delivery_free_by_due", "delivery_held"] {
+        assert!(plan.contains(index), "{plan}");
     }
     storage.close().await;
     Ok(())
