@@ -11,6 +11,7 @@ use bytes::Bytes;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use http::{Request, StatusCode};
 use http_body_util::Full;
+use tokio::sync::Semaphore;
 use tower_service::Service;
 use webhook_core::{
     InputId, SystemClock,
@@ -21,21 +22,22 @@ use webhook_core::{
     store::{Stores, memory::MemoryStore},
 };
 
-/// Answers 200 at once.
-#[derive(Debug)]
-struct Nowhere;
+/// Answers 200 at once and counts.
+#[derive(Clone, Debug)]
+struct Nowhere(Arc<Semaphore>);
 
 #[async_trait::async_trait]
 impl Forwarder for Nowhere {
     async fn forward(&self, _: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+        self.0.add_permits(1);
         Ok(ForwardResponse::empty(StatusCode::OK))
     }
 }
 
 /// A relay with one bucket of `outputs` outputs, and the address of its input.
-async fn relay(outputs: usize) -> (Relay, InputId) {
+async fn relay(outputs: usize, nowhere: Nowhere) -> (Relay, InputId) {
     let stores = Stores::of(MemoryStore::default());
-    let relay = Relay::builder(stores.clone(), Nowhere).build();
+    let relay = Relay::builder(stores.clone(), nowhere).build();
     let watcher = Arc::new(relay.clone());
     let admin = Admin::new(stores, Arc::new(SystemClock), AdminOptions::default(), watcher);
     let (account, _) = admin.create_account("bench", None).await.expect("an account");
@@ -73,7 +75,9 @@ fn ingest(criterion: &mut Criterion) {
         ("1 KiB, 10 outputs", 10, 1 << 10),
         ("256 KiB, 1 output", 1, 256 << 10),
     ] {
-        let (relay, input) = runtime.block_on(relay(outputs));
+        let delivered = Arc::new(Semaphore::new(0));
+        let (relay, input) = runtime.block_on(relay(outputs, Nowhere(Arc::clone(&delivered))));
+        let expected = u32::try_from(64 * outputs).expect("a small number");
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let dispatching = relay.clone();
         let dispatcher =
@@ -85,12 +89,13 @@ fn ingest(criterion: &mut Criterion) {
             bencher.to_async(&runtime).iter_batched(
                 || (0..64).map(|_| request(input, &body)).collect::<Vec<_>>(),
                 |requests| {
-                    let mut service = service.clone();
+                    let (mut service, delivered) = (service.clone(), Arc::clone(&delivered));
                     async move {
                         let answers = requests.into_iter().map(|request| service.call(request));
                         for answer in futures_util::future::join_all(answers).await {
                             assert_eq!(answer.map(|answer| answer.status()), Ok(StatusCode::OK));
                         }
+                        delivered.acquire_many(expected).await.expect("open").forget();
                     }
                 },
                 BatchSize::SmallInput,

@@ -38,7 +38,10 @@ fn rules(criterion: &mut Criterion) {
     let payload = r#"{"match":{"type":"value","value":"refs/heads/main","parameter":{"source":"payload","name":"ref"}}}"#;
     let regex =
         r#"{"match":{"type":"regex","regex":"number 2[0-9]\"","parameter":{"source":"body"}}}"#;
-    let hmac = r#"{"match":{"type":"payload-hmac-sha256","secret":"s","parameter":{"source":"string","name":"sha256=00"}}}"#;
+    let hmac = format!(
+        r#"{{"match":{{"type":"payload-hmac-sha256","secret":"s","parameter":{{"source":"string","name":"sha256={:064}"}}}}}}"#,
+        0
+    );
     let all = format!(r#"{{"and":[{header},{payload},{regex}]}}"#);
     let mut group = criterion.benchmark_group("rules");
     for (name, json) in [
@@ -46,7 +49,7 @@ fn rules(criterion: &mut Criterion) {
         ("header", header),
         ("payload", payload),
         ("regex", regex),
-        ("hmac", hmac),
+        ("hmac", &*hmac),
         ("all three", &all),
     ] {
         let rules: Rules = serde_json::from_str(json).expect("rules");

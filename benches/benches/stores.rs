@@ -121,13 +121,18 @@ fn stores(criterion: &mut Criterion) {
         runtime
             .block_on(store.extend_lease(scene.node, NOW + Duration::from_secs(3600)))
             .expect("a lease");
-        group.bench_function(format!("accept, {name}"), |bencher| {
-            bencher.to_async(&runtime).iter(|| async {
-                for accepted in join_all((0..AT_ONCE).map(|_| store.accept(scene.accept()))).await {
-                    accepted.expect("accepted");
-                }
+        // Without outcomes the store in memory would soon be full.
+        if name != "memory" {
+            group.bench_function(format!("accept, {name}"), |bencher| {
+                bencher.to_async(&runtime).iter(|| async {
+                    for accepted in
+                        join_all((0..AT_ONCE).map(|_| store.accept(scene.accept()))).await
+                    {
+                        accepted.expect("accepted");
+                    }
+                });
             });
-        });
+        }
         group.bench_function(format!("accept and settle, {name}"), |bencher| {
             bencher.to_async(&runtime).iter(|| async {
                 join_all((0..AT_ONCE).map(|_| scene.cycle(store))).await;
