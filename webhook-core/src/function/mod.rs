@@ -1,5 +1,9 @@
 //! Running user-defined functions (functions.md).
 
+#[cfg(feature = "js")]
+pub mod js;
+#[cfg(feature = "js")]
+mod modules;
 pub mod record;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
