@@ -2,6 +2,11 @@
 
 #[cfg(feature = "js")]
 pub mod js;
+/// The parts of the Lua runtime that other languages use as well.
+#[cfg(feature = "js")]
+pub mod lua {
+    pub mod bytes;
+}
 #[cfg(feature = "js")]
 mod modules;
 pub mod record;

@@ -49,9 +49,14 @@ pub(super) fn classify(name: &str, message: &str, limits: &Limits) -> Option<Fun
         return Some(FunctionError::Limit(limit.to_owned()));
     }
     match (name, message) {
-        ("InternalError", "out of memory") => Some(Limit::Memory.error(limits)),
+        ("InternalError", "out of memory" | "out of memory in regexp execution") => {
+            Some(Limit::Memory.error(limits))
+        }
         ("RangeError", "Maximum call stack size exceeded")
         | ("InternalError", "stack overflow") => Some(Limit::CallStack.error(limits)),
+        ("InternalError", "string too long") => {
+            Some(FunctionError::Limit("string size of 2^30 characters".to_owned()))
+        }
         _ => None,
     }
 }

@@ -29,6 +29,8 @@ mod limit;
 mod options;
 mod queue;
 mod source;
+#[cfg(test)]
+mod tests;
 mod turns;
 mod vm;
 mod worker;

@@ -50,19 +50,19 @@ impl Shared {
         while let Some(Job { task, call }) = self.queue.next(IDLE) {
             let running = Running { shared: &self, call: &call };
             if !call.is_pointless() {
-                match ahead.or_else(|| self.make()) {
-                    Some(vm) => {
+                match ahead.or_else(|_| self.make()) {
+                    Ok(vm) => {
                         // An engine that has panicked is dropped in there as well.
                         let served = catch_unwind(AssertUnwindSafe(|| vm.serve(task, &call)));
                         if served.is_err() {
                             call.answer(Err(broken()), Vec::new());
                         }
                     }
-                    None => call.answer(Err(broken()), Vec::new()),
+                    Err(error) => call.answer(Err(error), Vec::new()),
                 }
-            } else if let Some(unused) = ahead {
+            } else if let Ok(unused) = ahead {
                 drop(running);
-                ahead = Some(unused);
+                ahead = Ok(unused);
                 continue;
             }
             drop(running);
@@ -70,10 +70,10 @@ impl Shared {
         }
     }
 
-    fn make(&self) -> Option<Vm> {
+    fn make(&self) -> Result<Vm, FunctionError> {
         let made = catch_unwind(AssertUnwindSafe(|| Vm::new(self)));
         let made = made.unwrap_or_else(|_| Err(broken()));
-        made.inspect_err(|error| tracing::error!(%error, "no engine for JavaScript")).ok()
+        made.inspect_err(|error| tracing::error!(%error, "no engine for JavaScript"))
     }
 }
 

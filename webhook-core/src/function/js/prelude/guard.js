@@ -5,16 +5,19 @@
 //    turn a loop once for each microsecond, and the limits are seen in time;
 //  - sizes at which one step takes too long are refused beforehand;
 //  - what cannot be bounded is taken away.
+// Scripts may spoil the library, so nothing is looked up in it later. (The
+// engine makes a call of `concat` of a template, hence none in here.)
 (function ($) {
   "use strict";
   const {
     Array, String, RegExp, Promise, Reflect, Object, Proxy, TypeError, RangeError, Symbol, Map, Set, Error,
   } = globalThis;
+  const { max, floor, trunc } = Math;
   const { apply, construct, ownKeys, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
   const { isArray } = Array;
   const { now } = performance;
   const { iterator, isConcatSpreadable } = Symbol;
-  const ELEMENTS = 1 << 22, SEARCH = 2 ** 31, PATTERN = 1 << 16, STRING = $.stringBytes;
+  const ELEMENTS = 1 << 22, SEARCH = 1 << 28, CHUNK = 1 << 24, PATTERN = 1 << 13, STRING = $.stringBytes;
 
   const hide = (object, name, value) =>
     defineProperty(object, name, { value, writable: true, enumerable: false, configurable: true });
@@ -120,19 +123,40 @@
   payAll(String, new Set(["raw"]));
   const found = (args, self) => {
     if (self === undefined || self === null) throw new TypeError("not a string");
-    const text = `${self}`, part = args[0];
+    const text = String(self), part = args[0];
     if (part !== null && typeof part === "object") return text;
-    if (text.length * `${part}`.length > SEARCH) throw limit("pattern steps, at most " + SEARCH);
+    if (text.length * String(part).length > SEARCH) throw limit("pattern steps, at most " + SEARCH);
     return text;
   };
-  for (const key of ["indexOf", "includes", "lastIndexOf", "split", "replace", "replaceAll"]) {
-    checked(strings, key, found);
-  }
+  for (const key of ["lastIndexOf", "split", "replace", "replaceAll"]) checked(strings, key, found);
+  // The engine compares at each place anew; what could take long is searched piece by piece.
+  const { indexOf, includes, slice } = strings;
+  const search = (text, part, from) => {
+    const step = max(1, floor(CHUNK / part.length));
+    for (let at = max(0, trunc(from) || 0); at + part.length <= text.length; at += step) {
+      const place = apply(indexOf, apply(slice, text, [at, at + step + part.length - 1]), [part]);
+      if (place >= 0) return at + place;
+    }
+    return -1;
+  };
+  const searching = (key, native, answer) => replace(strings, key, {
+    f(part, from) {
+      if (this === undefined || this === null || (typeof part === "object" && part !== null)) {
+        return apply(native, this, [part, from]);
+      }
+      const text = String(this);
+      part = String(part);
+      if (text.length * part.length <= CHUNK) return apply(native, text, [part, from]);
+      return answer(search(text, part, +from));
+    },
+  }.f);
+  searching("indexOf", indexOf, (at) => at);
+  searching("includes", includes, (at) => at >= 0);
   const long = (length) => {
     if (length > STRING) throw limit("string size of " + STRING + " bytes");
   };
   checked(strings, "repeat", (args, self) => {
-    const text = `${self}`;
+    const text = String(self);
     long(text.length * (args[0] = +args[0]));
     return text;
   });
@@ -147,10 +171,10 @@
     if (text.length > 256 && apply(exec, marks, [text])) throw limit("256 combining marks in a row");
     return text;
   };
-  checked(strings, "normalize", (args, self) => composed(`${self}`));
+  checked(strings, "normalize", (args, self) => composed(String(self)));
   checked(strings, "localeCompare", (args, self) => {
-    args[0] = composed(`${args[0]}`);
-    return composed(`${self}`);
+    args[0] = composed(String(args[0]));
+    return composed(String(self));
   });
   replace(String, "raw", {
     f(parts, ...values) {
@@ -165,7 +189,7 @@
   const { beginPattern, endPattern } = $;
   replace(RegExp.prototype, "exec", {
     f(text) {
-      text = `${text}`;
+      text = String(text);
       beginPattern();
       const since = now();
       try { return apply(exec, this, [text]); } finally { endPattern(); pay(since); }
@@ -174,7 +198,7 @@
   delete RegExp.prototype.compile;
   const pattern = (args) => {
     if (typeof args[0] === "object" && args[0] !== null) return;
-    if (args.length > 0 && (args[0] = `${args[0]}`).length > PATTERN) {
+    if (args.length > 0 && (args[0] = String(args[0])).length > PATTERN) {
       throw limit("patterns of more than " + PATTERN + " characters");
     }
   };
@@ -232,10 +256,24 @@
   payAll(Reflect, new Set(["get", "set", "has", "getPrototypeOf", "setPrototypeOf", "defineProperty",
     "deleteProperty", "getOwnPropertyDescriptor", "isExtensible"]));
   payAll(JSON, new Set());
-  checked(JSON, "stringify", (args, self) => {
-    if (isArray(args[1])) short(args[1]);
-    return self;
-  });
+  // With a function for each value the engine looks at the limits at each.
+  const { stringify, parse } = JSON;
+  const visiting = (visit) => function (key, value) {
+    if (isArray(value)) short(value);
+    return visit ? apply(visit, this, [key, value]) : value;
+  };
+  replace(JSON, "stringify", {
+    f(value, replacer, space) {
+      if (isArray(replacer)) {
+        short(replacer);
+        const whole = apply(stringify, JSON, [value, visiting()]);
+        if (whole === undefined) return whole;
+        return apply(stringify, JSON, [apply(parse, JSON, [whole]), replacer, space]);
+      }
+      const visit = visiting(typeof replacer === "function" ? replacer : undefined);
+      return apply(stringify, JSON, [value, visit, space]);
+    },
+  }.f);
   payAll(Promise, new Set());
   checked(Date, "parse", (args, self) => self);
   for (const name of ["parseInt", "parseFloat", "decodeURI", "decodeURIComponent", "encodeURI",
@@ -244,16 +282,16 @@
   }
 
   // Numbers without bound, code from text, memory shared or waited on, and what shows the engine's own functions.
-  const none = { Function() { throw new TypeError("code from text is not available"); } }.Function;
+  const none = function Function() { throw new TypeError("code from text is not available"); };
   for (const f of [function () {}, function* () {}, async function () {}, async function* () {}]) {
     hide(getPrototypeOf(f), "constructor", none);
   }
-  hide(none, "prototype", getPrototypeOf(none));
+  none.prototype = getPrototypeOf(none);
   hide(globalThis, "Function", none);
   for (const name of ["eval", "BigInt", "BigInt64Array", "BigUint64Array", "Atomics", "SharedArrayBuffer", "Proxy",
     "performance"]) {
     delete globalThis[name];
   }
   for (const name of ["prepareStackTrace", "captureStackTrace", "stackTraceLimit"]) delete Error[name];
-  return { Proxy, now };
+  return { Proxy, String, apply, paying };
 })

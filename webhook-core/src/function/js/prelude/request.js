@@ -1,17 +1,18 @@
-// The globals of a script: r, cfg and console. Answers the function that takes
-// over what `transform` returned.
-(function ($, { Proxy }) {
+// The globals of a script: r, cfg and console. Leaves in `kept` the function
+// that takes over what `transform` returned, and what the modules need as well.
+(function ($, kept) {
   "use strict";
-  const { Object, JSON, TypeError, String, Error, Uint8Array, ArrayBuffer } = globalThis;
-  const { apply, defineProperty, getPrototypeOf } = Reflect;
+  const { Proxy, String, apply } = kept;
+  const { Object, JSON, TypeError, Error, Uint8Array, ArrayBuffer } = globalThis;
+  const { defineProperty, getPrototypeOf } = Reflect;
   const { isArray } = Array, { isView } = ArrayBuffer, { stringify } = JSON;
   const { keys, freeze, getOwnPropertyDescriptor } = Object;
-  const { toWellFormed } = String.prototype, { toBase64 } = Uint8Array.prototype;
+  const { toWellFormed, toLowerCase } = String.prototype, { toBase64 } = Uint8Array.prototype;
   const { join } = Array.prototype, { toString } = Object.prototype;
   const typeOf = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
 
   const plain = () => Object.create(null);
-  const text = (value) => apply(toWellFormed, `${value}`, []);
+  const text = (value) => apply(toWellFormed, String(value), []);
   // The bytes of a body or undefined, when it is text.
   const bytes = (value) => {
     if (apply(typeOf, value, []) === "Uint8Array") return apply(toBase64, value, []);
@@ -21,9 +22,9 @@
   };
   const shown = (value) => {
     if (typeof value === "string") return value;
-    if (value instanceof Error) return `${value.name}: ${value.message}`;
+    if (value instanceof Error) return value.name + ": " + value.message;
     if (typeof value === "object" && value !== null) {
-      try { return stringify(value) ?? `${value}`; } catch { return apply(toString, value, []); }
+      try { return stringify(value) ?? String(value); } catch { return apply(toString, value, []); }
     }
     return String(value);
   };
@@ -150,8 +151,19 @@
     defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
   }
 
+  // Headers of an answer to a request, by their names in any case.
+  kept.headersOf = (given) => {
+    const lower = plain(), names = keys(given);
+    for (let i = 0; i < names.length; i++) lower[apply(toLowerCase, names[i], [])] = given[names[i]];
+    return new Proxy(given, {
+      get: (_, name) => (typeof name === "string" ? lower[apply(toLowerCase, name, [])] : undefined),
+      has: (_, name) => typeof name === "string" && apply(toLowerCase, name, []) in lower,
+    });
+  };
+  kept.text = text;
+  kept.bytes = bytes;
   // Takes over the fields in which `returned` differs from r.
-  return (returned) => {
+  kept.finish = (returned) => {
     if (returned === r || returned === undefined || returned === null) return;
     if (typeof returned !== "object") {
       throw new TypeError("transform must return r or an object with its fields, not a " + typeof returned);

@@ -36,6 +36,13 @@ impl Thrown {
                     line: field("stack").as_deref().and_then(source::line),
                 }
             }
+            // What the engine throws when there is no room for an error; a
+            // script hardly throws null itself.
+            None if value.is_null() => Self {
+                name: "InternalError".to_owned(),
+                message: "out of memory".to_owned(),
+                line: None,
+            },
             None => {
                 let message = text(Some(value.clone())).unwrap_or_default();
                 Self { name: String::new(), message: format!("threw {message}"), line: None }

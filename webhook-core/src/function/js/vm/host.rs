@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap, fmt, rc::Rc, sync::Arc};
 
+use bytes::Bytes;
 use rquickjs::{Ctx, Exception};
 use tokio::runtime::Handle;
 
@@ -33,6 +34,10 @@ pub(super) struct Script {
     pub(super) metadata: BTreeMap<String, String>,
     pub(super) handle: Option<Handle>,
     pub(super) http_calls: usize,
+    /// The bodies of the answers to the script's requests.
+    pub(super) answers: Vec<Bytes>,
+    /// Rejections of promises that nobody has looked at so far.
+    rejections: Vec<String>,
     logs: Vec<String>,
     log_bytes: usize,
 }
@@ -79,6 +84,26 @@ impl Host {
         // An empty line costs too, or there could be any number of them.
         script.log_bytes += text.len().max(1) + 1;
         script.logs.push(text.to_owned());
+    }
+
+    /// Remembers a rejection, or forgets one that was looked at after all.
+    pub(super) fn rejected(&self, reason: Option<String>) {
+        /// More of them say nothing more.
+        const KEPT: usize = 16;
+        let rejections = &mut self.script.borrow_mut().rejections;
+        match reason {
+            Some(reason) if rejections.len() < KEPT => rejections.push(reason),
+            Some(_) => {}
+            None => drop(rejections.pop()),
+        }
+    }
+
+    /// Prints the rejections that are left, which are lost otherwise.
+    pub(super) fn log_rejections(&self) {
+        let rejections = std::mem::take(&mut self.script.borrow_mut().rejections);
+        for reason in rejections {
+            self.log(&format!("unhandled rejection: {reason}"));
+        }
     }
 
     /// Throws the error of a limit into the script.

@@ -2,7 +2,9 @@
 
 mod failure;
 mod host;
+mod http;
 mod meter;
+mod modules;
 mod request;
 mod wait;
 
@@ -27,6 +29,9 @@ use crate::function::{FunctionError, Invocation, ScriptOutcome};
 const GUARD: &str = include_str!("../prelude/guard.js");
 /// Makes `r`, `cfg` and `console`.
 const REQUEST: &str = include_str!("../prelude/request.js");
+
+/// Makes `http`, `crypto` and the other modules.
+const MODULES: &str = include_str!("../prelude/modules.js");
 
 /// What the engine needs before the script runs, on top of the script's memory.
 const BASE_BYTES: usize = 2 << 20;
@@ -76,12 +81,14 @@ impl Vm {
             runtime.set_max_stack_size(STACK_BYTES);
             runtime.set_memory_limit(limits.memory_bytes.saturating_add(BASE_BYTES));
             let context = Context::custom::<Intrinsics>(&runtime)?;
-            context.with(|ctx| prepare(&ctx, &host))?;
-            Ok::<_, rquickjs::Error>((context, runtime))
+            let prepared = context
+                .with(|ctx| prepare(&ctx, &host).map_err(|_| Thrown::catch(&ctx).to_string()));
+            Ok::<_, rquickjs::Error>((prepared, context, runtime))
         };
-        let (context, runtime) = made().map_err(|error| {
-            FunctionError::Script(format!("the engine cannot be started: {error}"))
-        })?;
+        let failed =
+            |reason| FunctionError::Script(format!("the engine cannot be started: {reason}"));
+        let (prepared, context, runtime) = made().map_err(|error| failed(error.to_string()))?;
+        prepared.map_err(failed)?;
         Ok(Self { context, runtime, host })
     }
 
@@ -91,6 +98,12 @@ impl Vm {
             Ok(()) => {
                 let meter = Rc::clone(&self.host.meter);
                 self.runtime.set_interrupt_handler(Some(Box::new(move || meter.must_stop())));
+                let host = Rc::clone(&self.host);
+                self.runtime.set_host_promise_rejection_tracker(Some(Box::new(
+                    move |_, _, reason, handled| {
+                        host.rejected((!handled).then(|| Thrown::read(&reason).to_string()));
+                    },
+                )));
                 match task {
                     Task::Run(invocation, handle) => self.run(*invocation, handle),
                     Task::Check(source) => self.check(&source),
@@ -118,7 +131,12 @@ impl Vm {
             let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
             let ended = finish.and_then(|finish| {
                 let promise: Promise<'_> = script.call((This(ctx.globals()),))?;
-                self.settle(&ctx, &promise);
+                self.settle(&ctx);
+                if promise.state() == PromiseState::Rejected {
+                    // This one is the call's own error.
+                    self.host.rejected(None);
+                }
+                self.host.log_rejections();
                 match promise.result::<Value<'_>>() {
                     Some(returned) => finish.call::<_, ()>((returned?,)).map(Some),
                     None => Ok(None),
@@ -155,7 +173,7 @@ impl Vm {
     }
 
     /// Runs what the script left to be done later.
-    fn settle(&self, ctx: &Ctx<'_>, promise: &Promise<'_>) {
+    fn settle(&self, ctx: &Ctx<'_>) {
         /// Jobs between two looks at the clock: one may be a single call.
         const JOBS: usize = 64;
         for job in 1_usize.. {
@@ -164,10 +182,6 @@ impl Vm {
                 break;
             }
         }
-        if promise.state() != PromiseState::Pending {
-            return;
-        }
-        tracing::debug!("a script ended before its promise was settled");
     }
 }
 
@@ -208,15 +222,17 @@ fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> JsResult<()> {
     let config = move |key: String| own.script.borrow().config.get(&key).cloned();
     natives.set("config", Function::new(ctx.clone(), config)?)?;
     request::install(ctx, host, &natives)?;
-    let mut options = EvalOptions::default();
-    options.filename = Some("host".to_owned());
-    let guard: Function<'_> = ctx.eval_with_options(GUARD, options)?;
-    let kept: Object<'_> = guard.call((natives.clone(),))?;
-    let mut options = EvalOptions::default();
-    options.filename = Some("host".to_owned());
-    let request: Function<'_> = ctx.eval_with_options(REQUEST, options)?;
-    let finish: Function<'_> = request.call((natives, kept))?;
-    ctx.globals().set(FINISH, finish)
+    http::install(ctx, host, &natives)?;
+    modules::install(ctx, host, &natives)?;
+    let part = |source: &str| -> JsResult<Function<'_>> {
+        let mut options = EvalOptions::default();
+        options.filename = Some("host".to_owned());
+        ctx.eval_with_options(source, options)
+    };
+    let kept: Object<'_> = part(GUARD)?.call((natives.clone(),))?;
+    part(REQUEST)?.call::<_, ()>((natives.clone(), kept.clone()))?;
+    part(MODULES)?.call::<_, ()>((natives, kept.clone()))?;
+    ctx.globals().set(FINISH, kept.get::<_, Function<'_>>("finish")?)
 }
 
 fn take_global<'js>(ctx: &Ctx<'js>, name: &str) -> JsResult<Function<'js>> {

@@ -17,6 +17,9 @@ impl Host {
         let left = self.meter.deadline().saturating_duration_since(Instant::now());
         self.meter.pause();
         thread::sleep(duration.min(left));
+        if duration >= left {
+            self.meter.stop(Limit::TotalTime.error(&self.limits));
+        }
         self.meter.resume();
     }
 

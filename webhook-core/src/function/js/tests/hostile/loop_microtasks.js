@@ -1,0 +1,4 @@
+// ends: compute time | fuel
+const again = () => Promise.resolve().then(again);
+again();
+await new Promise(() => {});

@@ -1,0 +1,7 @@
+mod fixture;
+mod hostile;
+mod isolation;
+mod limits;
+mod modules;
+mod requests;
+mod scripts;
