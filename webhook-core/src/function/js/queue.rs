@@ -40,6 +40,7 @@ struct State {
     waiting: usize,
     running: Vec<(Instant, Arc<Call>)>,
     threads: usize,
+    /// Threads that wait for a call, or will in a moment.
     idle_threads: usize,
     closed: bool,
 }
@@ -90,6 +91,7 @@ impl Queue {
         let needs =
             runnable && state.idle_threads < state.waiting && state.threads < bounds.threads;
         state.threads += usize::from(needs);
+        state.idle_threads += usize::from(needs);
         drop(state);
         self.work.notify_one();
         self.watch.notify_one();
@@ -100,6 +102,7 @@ impl Queue {
     pub(super) fn thread_failed(&self) -> bool {
         let mut state = self.state();
         state.threads = state.threads.saturating_sub(1);
+        state.idle_threads = state.idle_threads.saturating_sub(1);
         state.threads > 0
     }
 
@@ -111,23 +114,24 @@ impl Queue {
         loop {
             if let Some(job) = state.take(self.bounds.running_per_account) {
                 state.running.push((Instant::now(), Arc::clone(&job.call)));
+                state.idle_threads = state.idle_threads.saturating_sub(1);
                 return Some(job);
             }
             let left = until.saturating_duration_since(Instant::now());
             if state.closed || left.is_zero() {
                 state.threads = state.threads.saturating_sub(1);
+                state.idle_threads = state.idle_threads.saturating_sub(1);
                 return None;
             }
-            state.idle_threads += 1;
             let woken = self.work.wait_timeout(state, left);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
-            state.idle_threads = state.idle_threads.saturating_sub(1);
         }
     }
 
-    /// A call has ended.
+    /// A call has ended; its thread will ask for the next one.
     pub(super) fn ended(&self, call: &Arc<Call>) {
         let mut state = self.state();
+        state.idle_threads += 1;
         state.running.retain(|(_, other)| !Arc::ptr_eq(call, other));
         if let Some(lane) = state.lanes.get_mut(&call.account) {
             lane.running = lane.running.saturating_sub(1);

@@ -50,5 +50,6 @@ async fn an_account_with_many_calls_does_not_keep_another_waiting() {
         started.elapsed()
     };
     let (_, took) = futures_util::join!(many, other);
-    assert!(took < Duration::from_millis(400), "{took:?}");
+    // In the order of arrival it would wait for more than two seconds.
+    assert!(took < Duration::from_millis(1500), "{took:?}");
 }

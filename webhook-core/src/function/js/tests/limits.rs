@@ -1,4 +1,7 @@
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use super::fixture::{complete, invocation, limited, runtime};
 use crate::function::{FunctionError, FunctionRuntime, Limits, js::JsRuntime};
@@ -13,7 +16,8 @@ async fn limit_of(runtime: &JsRuntime, source: &str) -> String {
 #[tokio::test]
 async fn each_limit_is_hit_and_named() {
     let endless = "for (;;) {}";
-    let cases: &[(fn(&mut Limits), &str, &str)] = &[
+    type Case = (fn(&mut Limits), &'static str, &'static str);
+    let cases: &[Case] = &[
         (|l| l.source_bytes = 10, "r.body = 'long'", "source of 10 bytes"),
         (|l| l.compute_time = Duration::from_millis(50), endless, "compute time of 50 ms"),
         (|l| l.total_time = Duration::from_millis(50), endless, "total time of 50 ms"),
@@ -87,8 +91,7 @@ const STUCK: &str =
 
 #[tokio::test]
 async fn who_the_engine_does_not_let_go_of_is_answered_for_and_keeps_nobody_else() {
-    let mut limits = Limits::default();
-    limits.total_time = Duration::from_millis(700);
+    let limits = Limits { total_time: Duration::from_millis(700), ..Limits::default() };
     let runtime = JsRuntime::builder().limits(limits).computing(2).build().expect("threads");
     let stuck = invocation(STUCK);
     let started = Instant::now();
@@ -108,8 +111,7 @@ async fn who_the_engine_does_not_let_go_of_is_answered_for_and_keeps_nobody_else
 
 #[tokio::test]
 async fn a_full_queue_is_busy() {
-    let mut limits = Limits::default();
-    limits.compute_time = Duration::from_millis(300);
+    let limits = Limits { compute_time: Duration::from_millis(300), ..Limits::default() };
     let builder = JsRuntime::builder().limits(limits).running_calls(1, 1).queued_calls(2);
     let runtime = builder.build().expect("threads");
     let calls = (0..6).map(|_| complete(&runtime, "for (;;) {}"));
@@ -121,10 +123,9 @@ async fn a_full_queue_is_busy() {
 
 #[tokio::test]
 async fn a_caller_that_goes_away_ends_its_call() {
-    let mut limits = Limits::default();
-    limits.compute_time = Duration::from_secs(60);
-    limits.total_time = Duration::from_secs(60);
-    limits.fuel = u64::MAX;
+    let long = Duration::from_secs(60);
+    let limits =
+        Limits { compute_time: long, total_time: long, fuel: u64::MAX, ..Limits::default() };
     let runtime = JsRuntime::builder().limits(limits).running_calls(1, 1).build().expect("threads");
     {
         let call = complete(&runtime, "for (;;) {}");
@@ -136,8 +137,14 @@ async fn a_caller_that_goes_away_ends_its_call() {
 }
 
 #[tokio::test]
-async fn the_runtime_ends_while_a_call_runs() {
+async fn dropping_the_runtime_ends_its_threads() {
     let runtime = runtime();
-    drop(complete(&runtime, "").await);
+    complete(&runtime, "").await.result.expect("runs");
+    let queue = Arc::downgrade(&runtime.shared.queue);
     drop(runtime);
+    let started = Instant::now();
+    while queue.strong_count() > 0 {
+        assert!(started.elapsed() < Duration::from_secs(10), "a thread goes on");
+        std::thread::yield_now();
+    }
 }

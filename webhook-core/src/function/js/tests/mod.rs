@@ -1,5 +1,4 @@
 mod fixture;
-mod hostile;
 mod isolation;
 mod limits;
 mod modules;

@@ -12,9 +12,11 @@ use crate::{
 };
 
 fn sending(forwarder: &ScriptedForwarder) -> JsRuntime {
-    let mut limits = Limits::default();
-    limits.total_time = Duration::from_millis(1500);
-    limits.http_response_bytes = 100;
+    sending_within(Duration::from_secs(20), forwarder)
+}
+
+fn sending_within(total_time: Duration, forwarder: &ScriptedForwarder) -> JsRuntime {
+    let limits = Limits { total_time, http_response_bytes: 100, ..Limits::default() };
     let builder = JsRuntime::builder().limits(limits).computing(2);
     builder.forwarder(Arc::new(forwarder.clone())).build().expect("threads")
 }
@@ -105,7 +107,7 @@ async fn who_waits_keeps_nobody_from_computing() {
         took
     };
     let (waited, took) = futures_util::join!(futures_util::future::join_all(waits), others);
-    assert!(took < Duration::from_millis(1000), "{took:?}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
     for completion in waited {
         completion.result.expect("answered after all");
     }
@@ -115,7 +117,7 @@ async fn who_waits_keeps_nobody_from_computing() {
 async fn waiting_ends_at_the_deadline() {
     let forwarder = ScriptedForwarder::new();
     forwarder.script("http://example.com/never", [Answer::ok().held()]);
-    let runtime = sending(&forwarder);
+    let runtime = sending_within(Duration::from_millis(1500), &forwarder);
     for source in
         ["try { http.get('http://example.com/never') } catch {} r.body = 'x'", "time.sleep(60)"]
     {
