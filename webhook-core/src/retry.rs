@@ -44,8 +44,9 @@
 //!
 //! # Deadlines
 //!
-//! No attempt starts later than the [`deadline`]: the end above, or that of an
-//! enabled `throttle` when it comes first. A retry that would is not made, so
+//! No attempt starts later than the [`deadline`]: the end above. (A throttle's
+//! `deadline` bounds the waiting for the first attempt, not the retries.) A
+//! retry that would start later is not made, so
 //! that a delivery is given up when its last attempt fails, not at the deadline.
 //!
 //! # Jitter
@@ -190,7 +191,7 @@ pub fn delay_after(spec: &OutputSpec, attempts: u32) -> Option<Duration> {
 }
 
 /// The moment after which no attempt to deliver to the output `spec` starts, if
-/// there is one. It binds the first attempt too, which a throttle can hold up.
+/// there is one.
 #[must_use]
 pub fn deadline(spec: &OutputSpec, received_at: Timestamp) -> Option<Timestamp> {
     let not_zero = |duration: Duration| (!duration.is_zero()).then_some(duration);
@@ -198,9 +199,7 @@ pub fn deadline(spec: &OutputSpec, received_at: Timestamp) -> Option<Timestamp> 
         let span = preset(spec.durability.schedule).map(|preset| preset.span);
         span.into_iter().chain(not_zero(spec.durability.deadline)).min()
     });
-    let throttle = spec.throttle.enabled.then(|| not_zero(spec.throttle.deadline));
-    let both = durability.flatten().into_iter().chain(throttle.flatten());
-    both.min().map(|duration| received_at + duration)
+    durability.flatten().map(|duration| received_at + duration)
 }
 
 /// How long after `now` a destination asks to be left alone in its

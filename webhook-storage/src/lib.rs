@@ -1,1 +1,55 @@
-//! webhook-storage
+//! Keeps webhooks and their configuration in SQLite or PostgreSQL.
+//!
+//! [`Storage`] implements every store trait of `webhook-core`. It is opened
+//! with a URL and the key that encrypts secrets at rest:
+//!
+//! ```no_run
+//! use webhook_core::store::Stores;
+//! use webhook_storage::{SecretKey, Storage, StorageOptions};
+//!
+//! # async fn open() -> Result<(), webhook_core::Error> {
+//! let key = SecretKey::load_or_create("data/secret.key")?;
+//! let options = StorageOptions::new("sqlite://data/webhooks.db".parse()?, key);
+//! let storage = Storage::connect(&options).await?;
+//! let stores = Stores::of(storage.clone());
+//! # let _ = stores;
+//! storage.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it promises
+//!
+//! * A call that returns `Ok` has been synced to disk: SQLite runs with
+//!   `synchronous=FULL`, PostgreSQL as its server is set up.
+//! * Concurrent [`accept`], [`claim`], [`settle`] and [`record_execution`] calls
+//!   share commits. When more wait than [`StorageOptions`] allows, further ones
+//!   fail at once.
+//! * One process at a time opens a SQLite file; several nodes share PostgreSQL.
+//! * Secrets are encrypted with AES-256-GCM; a key that is not the database's
+//!   own is refused at [`Storage::connect`].
+//! * An idle storage runs no queries.
+//!
+//! [`accept`]: webhook_core::store::DeliveryStore::accept
+//! [`claim`]: webhook_core::store::DeliveryStore::claim
+//! [`settle`]: webhook_core::store::DeliveryStore::settle
+//! [`record_execution`]: webhook_core::store::FunctionStore::record_execution
+
+#[cfg(not(any(feature = "sqlite", feature = "postgres")))]
+compile_error!("webhook-storage needs the feature `sqlite` or `postgres`");
+
+mod codec;
+mod database;
+mod entity;
+mod fault;
+mod migration;
+mod options;
+mod secret;
+mod storage;
+mod store;
+mod writer;
+
+pub use options::{DatabaseUrl, StorageOptions};
+pub use secret::SecretKey;
+pub use storage::Storage;
+pub use writer::WriteStats;

@@ -56,6 +56,7 @@ pub mod account;
 pub mod bucket;
 pub mod deletion;
 pub mod delivery;
+pub mod execution;
 mod fixture;
 pub mod function;
 pub mod input;

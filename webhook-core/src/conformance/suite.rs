@@ -48,7 +48,7 @@ macro_rules! account_store_conformance {
 macro_rules! bucket_store_conformance {
     ($make:expr) => {
         $crate::conformance_tests! { $make;
-            $crate::conformance::bucket {
+            $crate::conformance::bucket::create {
                 created_bucket_is_read_back,
                 every_field_of_a_bucket_round_trips,
                 bucket_comes_with_inputs_and_outputs_in_id_order,
@@ -63,6 +63,8 @@ macro_rules! bucket_store_conformance {
                 concurrent_buckets_with_one_id_store_one,
                 buckets_of_another_account_are_absent,
                 buckets_are_listed_in_id_order,
+            }
+            $crate::conformance::bucket::change {
                 update_bucket_replaces_all_but_inputs_and_outputs,
                 update_to_a_taken_bucket_name_is_a_conflict,
                 renamed_bucket_frees_its_name,
@@ -145,6 +147,8 @@ macro_rules! function_store_conformance {
                 variable_for_a_missing_function_is_not_found,
                 delete_of_no_variable_is_not_found,
                 concurrent_puts_of_a_variable_store_one,
+            }
+            $crate::conformance::execution {
                 every_field_of_an_execution_round_trips,
                 record_execution_keeps_the_newest,
                 record_execution_can_keep_none,
@@ -221,6 +225,7 @@ macro_rules! delivery_store_conformance {
                 extended_lease_holds_longer,
                 lease_covers_what_was_claimed_before,
                 leases_of_nodes_are_independent,
+                lanes_count_what_a_lapsed_node_held,
                 node_without_a_lease_holds_nothing,
                 release_frees_everything_of_a_node,
                 release_leaves_other_nodes_alone,

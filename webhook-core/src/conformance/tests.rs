@@ -1,6 +1,16 @@
 //! The suites on the store in memory, and what holds for the suites themselves.
 
-use crate::{conformance::Fixture, store::memory::MemoryStore};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex},
+};
+
+use futures_util::FutureExt;
+
+use crate::{
+    conformance::{Fixture, run},
+    store::{Stores, memory::MemoryStore},
+};
 
 async fn make_store() -> Fixture {
     Fixture::new(MemoryStore::default())
@@ -34,13 +44,15 @@ fn every_case_is_listed() {
     let suites = include_str!("suite.rs");
     let cases = [
         include_str!("account.rs"),
-        include_str!("bucket.rs"),
+        include_str!("bucket/change.rs"),
+        include_str!("bucket/create.rs"),
         include_str!("deletion.rs"),
         include_str!("delivery/accept.rs"),
         include_str!("delivery/claim.rs"),
         include_str!("delivery/ephemeral.rs"),
         include_str!("delivery/lease.rs"),
         include_str!("delivery/settle.rs"),
+        include_str!("execution.rs"),
         include_str!("function.rs"),
         include_str!("input.rs"),
         include_str!("output.rs"),
@@ -55,4 +67,48 @@ fn every_case_is_listed() {
         }
     }
     assert!(found > 100, "the sources were read; {found} cases found");
+}
+
+#[tokio::test]
+async fn skipped_case_does_not_run() {
+    let fixture = async { Fixture::skip("TEST_STORE_URL is not set") };
+    run(fixture, async |_: &Stores| panic!("the case runs")).await;
+}
+
+/// Notes when it is dropped.
+struct Guard(Arc<Mutex<Vec<&'static str>>>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.lock().expect("nobody panics with the lock").push("guard dropped");
+    }
+}
+
+async fn order_of_cleanup(case: impl AsyncFnOnce(&Stores)) -> (bool, Vec<&'static str>) {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let (kept, noted) = (Guard(events.clone()), events.clone());
+    let fixture = make_store().await.keep(kept).teardown(async move {
+        noted.lock().expect("nobody panics with the lock").push("torn down");
+    });
+    let outcome = AssertUnwindSafe(run(async { fixture }, case)).catch_unwind().await;
+    let events = events.lock().expect("nobody panics with the lock").clone();
+    (outcome.is_ok(), events)
+}
+
+#[tokio::test]
+async fn fixture_is_cleaned_up_after_the_case() {
+    let cleanup = order_of_cleanup(async |_: &Stores| ()).await;
+    assert_eq!(cleanup, (true, vec!["torn down", "guard dropped"]));
+}
+
+#[tokio::test]
+async fn fixture_is_cleaned_up_after_a_case_that_failed() {
+    let cleanup = order_of_cleanup(async |_: &Stores| panic!("as a failed case does")).await;
+    assert_eq!(cleanup, (false, vec!["torn down", "guard dropped"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn case_that_hangs_fails() {
+    let cleanup = order_of_cleanup(async |_: &Stores| std::future::pending().await).await;
+    assert_eq!(cleanup, (false, vec!["torn down", "guard dropped"]));
 }

@@ -55,11 +55,11 @@ pub struct OutputSpec {
     pub destination: String,
     /// The function that transforms or filters this output's copy; empty for none.
     #[serde(with = "wire::optional_id")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, default = ""))]
     pub function_id: Option<FunctionId>,
     /// The function that sees the destination's answer; empty for none.
     #[serde(with = "wire::optional_id")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, default = ""))]
     pub response_function_id: Option<FunctionId>,
     /// Headers that replace those of the webhook, `Host` included.
     #[serde(deserialize_with = "wire::null_default")]
@@ -88,10 +88,10 @@ pub struct OutputSpec {
     #[serde(deserialize_with = "wire::null_true")]
     pub tls_verification: bool,
     /// How fast webhooks leave.
-    #[serde(deserialize_with = "wire::null_default")]
+    #[serde(deserialize_with = "wire::null_default_object")]
     pub throttle: Throttle,
     /// How long failed deliveries are tried again.
-    #[serde(deserialize_with = "wire::null_default")]
+    #[serde(deserialize_with = "wire::null_default_object")]
     pub durability: Durability,
 }
 
@@ -140,9 +140,10 @@ pub struct Throttle {
     /// How many webhooks may wait; over it the sender gets 429. 0 for no limit.
     #[serde(deserialize_with = "wire::null_default")]
     pub max_queue_depth: u32,
-    /// How long a webhook may wait before it fails, in nanoseconds; 0 for no limit.
+    /// How long a webhook may wait for its first attempt before it fails, in
+    /// nanoseconds; 0 stands for 24 h.
     #[serde(with = "wire::nanoseconds")]
-    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
     pub deadline: Duration,
 }
 
@@ -203,13 +204,13 @@ pub struct Durability {
     pub custom_delays: Vec<Duration>,
     /// When `custom` gives up, in nanoseconds after receipt.
     #[serde(with = "wire::nanoseconds")]
-    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
     pub deadline: Duration,
     /// How long a sender that waits for this output's answer is kept, in
     /// nanoseconds, before it gets the static answer; 0 stands for the limit
     /// of 10 s, which it can only shorten.
     #[serde(with = "wire::nanoseconds")]
-    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
     pub handoff_after: Duration,
 }
 
@@ -218,13 +219,13 @@ pub struct Durability {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RetrySchedule {
-    /// From 1 s to 5 min, over 25 minutes; `""` on the wire is read as this.
-    #[default]
-    #[serde(alias = "")]
+    /// From 1 s to 5 min, over 25 minutes.
     Seconds,
     /// From 10 s to 1 h, over 16 hours.
     Medium,
-    /// From 30 s to 24 h, over 30 days.
+    /// From 30 s to 24 h, over 30 days; `""` on the wire is read as this.
+    #[default]
+    #[serde(alias = "")]
     Long,
     /// As `custom_delays` and `deadline` say.
     Custom,

@@ -210,3 +210,6 @@ impl RelayBuilder {
         Relay { inner: Arc::new(inner) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,7 +29,7 @@ struct Budget {
 
 impl Budget {
     fn take<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
-        self.bytes_left = self.bytes_left.checked_sub(bytes + VALUE_BYTES).ok_or_else(|| {
+        self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or_else(|| {
             E::custom(self.path.invalid(format_args!("rules are over {MAX_SIZE_BYTES} bytes")))
         })?;
         Ok(())
@@ -52,7 +52,7 @@ impl Bounded<'_> {
     }
 
     fn scalar<E: Error>(self, value: impl Into<Value>) -> Result<Value, E> {
-        self.budget.take(0)?;
+        self.budget.take(VALUE_BYTES)?;
         Ok(value.into())
     }
 }
@@ -105,12 +105,12 @@ impl<'de> Visitor<'de> for Bounded<'_> {
     }
 
     fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        self.budget.take(text.len())?;
+        self.budget.take(VALUE_BYTES + text.len())?;
         Ok(Value::String(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Value, A::Error> {
-        self.budget.take(0)?;
+        self.budget.take(VALUE_BYTES)?;
         let mut values = Vec::new();
         loop {
             self.budget.path.enter_index(values.len());
@@ -123,7 +123,7 @@ impl<'de> Visitor<'de> for Bounded<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
-        self.budget.take(0)?;
+        self.budget.take(VALUE_BYTES)?;
         let mut object = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             self.budget.path.enter(&key);

@@ -6,9 +6,9 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use memchr::memmem::Finder;
-use regex::bytes::Regex;
 
 use super::{
+    regex::Regex,
     signature::Signature,
     view::{Source, View},
 };
@@ -40,7 +40,10 @@ impl Match {
                 self.any(view, |value| text.find(value).is_some()) == Some(true)
             }
             Test::Lacks(text) => self.any(view, |value| text.find(value).is_some()) == Some(false),
-            Test::Regex(regex) => self.any(view, |value| regex.is_match(value)) == Some(true),
+            Test::Regex(regex) => {
+                let mut search = regex.search();
+                self.any(view, |value| search.finds_in(value)) == Some(true)
+            }
             Test::Signature(signature) => {
                 let mut check = signature.of(view.body(), self.base64);
                 self.any(view, |value| check.is_satisfied_by(value)) == Some(true)

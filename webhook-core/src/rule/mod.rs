@@ -52,7 +52,7 @@
 //! | `value` | `value` | equals it; compared in constant time, as it may be a token |
 //! | `contains`, `substring` | `substring` | contains it |
 //! | `does-not-contain` | `substring` | is present and does not contain it |
-//! | `regex` | `regex` | has a match of it anywhere ([`regex`] syntax: that of RE2, with Unicode classes; linear time) |
+//! | `regex` | `regex` | has a match of it anywhere; syntax and meaning of RE2 (`\d`, `\w`, `\s`, `\b` are ASCII), see [bounds](#bounds) |
 //! | `payload-hmac-sha1`, `-sha256`, `-sha512`, `payload-hash-…` | `secret` | is the HMAC of the body under the secret, see below |
 //! | `ip-whitelist` | `ip-range` | *(takes none)* the sender's address is in one of these blank-separated networks or addresses |
 //!
@@ -84,7 +84,7 @@
 //!
 //! A header, query key or form field that is there several times passes when
 //! any of its values does, and passes `does-not-contain` when none of them
-//! contains the text. A **missing** parameter passes no test, not even
+//! contains the text; the first [`MAX_VALUES`] are looked at. A **missing** parameter passes no test, not even
 //! `does-not-contain`, so that a `not` around it passes.
 //!
 //! # Payloads
@@ -116,16 +116,24 @@
 //!
 //! Rules beyond [`MAX_DEPTH`], [`MAX_RULES`], [`MAX_SIZE_BYTES`],
 //! [`MAX_REGEXES`], [`MAX_REGEX_BYTES`], [`REGEX_MEMORY_BYTES`],
-//! [`MAX_SIGNATURES`] or [`MAX_PATH_SEGMENTS`] are refused when they are read.
-//! Evaluating takes time linear in the size of the request for each match and,
-//! beside the request, memory of a small multiple of its size, whatever is in
-//! it; nothing about it recurses deeper than the rules themselves do.
+//! [`MAX_SLOW_REGEXES`], [`MAX_SIGNATURES`] or [`MAX_PATH_SEGMENTS`] are refused
+//! when they are read.
+//!
+//! Evaluating takes, for each match, time linear in the size of the request,
+//! and memory of a small multiple of that size in all, whatever is in it;
+//! nothing about it recurses deeper than the rules themselves do. A regex is
+//! turned into a table that takes one step for each byte. The rare one whose
+//! table would be too large (a counted repetition that can begin anywhere,
+//! such as `foo.{0,100}bar`) is still taken, but then costs more for each byte,
+//! and looks at the first [`SLOW_REGEX_STEPS`] ÷ states bytes of a parameter
+//! only: some 50 KB for that example.
 
 mod bounded;
 mod matching;
 mod parse;
 mod path;
 mod payload;
+mod regex;
 mod signature;
 mod tree;
 mod view;
@@ -150,14 +158,22 @@ pub const MAX_SIZE_BYTES: usize = 256 * 1024;
 pub const MAX_REGEXES: usize = 100;
 /// How long one regex may be.
 pub const MAX_REGEX_BYTES: usize = 8 * 1024;
-/// How much memory one compiled regex may take, and again each thread that searches with it.
+/// How much memory the automaton of a regex may take, and again the table made
+/// of it; without a table, what each thread that searches may keep.
 pub const REGEX_MEMORY_BYTES: usize = 512 * 1024;
+/// How many regexes may be so complex that no table of [`REGEX_MEMORY_BYTES`] holds them.
+pub const MAX_SLOW_REGEXES: usize = 8;
+/// How many bytes of a parameter such a regex is searched for in, times the
+/// states of its automaton. What comes after is not looked at.
+pub const SLOW_REGEX_STEPS: usize = 50_000_000;
 /// How many matches may be of the HMAC types.
 pub const MAX_SIGNATURES: usize = 100;
 /// How many of the comma-separated signatures in a parameter are tried.
 pub const MAX_SIGNATURES_TRIED: usize = 16;
 /// How many segments the dotted path of a `payload` parameter may have.
 pub const MAX_PATH_SEGMENTS: usize = 64;
+/// How many values of one query key or form field are looked at.
+pub const MAX_VALUES: usize = 1_000;
 /// How many elements of an XML body may be inside each other.
 pub const MAX_XML_DEPTH: usize = 100;
 

@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use http::HeaderName;
 use ipnet::{IpNet, Ipv4Net};
 use memchr::memmem::Finder;
-use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use super::{
-    MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES,
-    REGEX_MEMORY_BYTES,
+    MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES, MAX_SLOW_REGEXES,
     matching::{Match, Test},
     path::{Invalid, Path, shown},
+    regex::Regex,
     signature::{ALGORITHMS, Signature},
     tree::{Names, Node, Tree},
     view::Source,
@@ -42,6 +41,7 @@ struct Parser {
     path: Path,
     rules: usize,
     regexes: usize,
+    slow_regexes: usize,
     signatures: usize,
     payload_paths: BTreeSet<Box<str>>,
     query_keys: BTreeSet<Box<str>>,
@@ -135,7 +135,7 @@ impl Parser {
             return Err(self.path.invalid_field("envname", "must be text"));
         }
         self.path.leave();
-        Ok(Node::Match(Match { source, base64, test }))
+        Ok(Node::Match(Box::new(Match { source, base64, test })))
     }
 
     fn source(&mut self, parameter: &Object) -> Result<Source, Invalid> {
@@ -198,24 +198,13 @@ impl Parser {
         if self.regexes > MAX_REGEXES {
             return Err(invalid(&format!("there are more than {MAX_REGEXES} regexes")));
         }
-        if pattern.len() > MAX_REGEX_BYTES {
-            return Err(invalid(&format!("is longer than {MAX_REGEX_BYTES} bytes")));
+        let regex = Regex::new(pattern).map_err(|reason| invalid(&reason))?;
+        self.slow_regexes += usize::from(regex.is_slow());
+        if self.slow_regexes > MAX_SLOW_REGEXES {
+            let reason = format!("there are more than {MAX_SLOW_REGEXES} regexes this complex");
+            return Err(invalid(&reason));
         }
-        RegexBuilder::new(pattern)
-            .size_limit(REGEX_MEMORY_BYTES)
-            .dfa_size_limit(REGEX_MEMORY_BYTES)
-            .build()
-            .map_err(|error| match error {
-                regex::Error::CompiledTooBig(limit) => {
-                    invalid(&format!("takes more than {limit} bytes when compiled"))
-                }
-                // The message shows the pattern on lines of its own; the reason is on the last.
-                error => {
-                    let message = error.to_string();
-                    let reason = message.lines().last().unwrap_or_default().trim();
-                    invalid(reason.strip_prefix("error: ").unwrap_or(reason))
-                }
-            })
+        Ok(regex)
     }
 
     /// None when `kind` is not a type of signature.

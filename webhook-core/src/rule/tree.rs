@@ -28,7 +28,7 @@ pub(super) enum Node {
     All(Vec<Node>),
     Any(Vec<Node>),
     None(Vec<Node>),
-    Match(Match),
+    Match(Box<Match>),
     SentFrom(Vec<IpNet>),
 }
 

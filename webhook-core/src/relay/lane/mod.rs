@@ -18,6 +18,9 @@ use crate::{
     store::{ClaimOrder, Pending},
 };
 
+/// How long a webhook may wait at a throttle that does not say.
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(24 * 3600);
+
 /// A delivery in memory, with its share of the memory budget.
 #[derive(Debug)]
 pub(super) struct Held {
@@ -36,7 +39,7 @@ impl Held {
 pub(super) struct Limits {
     concurrency: usize,
     rate: Option<(u32, Duration)>,
-    /// How long a webhook may wait.
+    /// How long a webhook may wait for its first attempt.
     deadline: Option<Duration>,
     /// One after the other, in order of receipt, retries included.
     strict: bool,
@@ -70,7 +73,8 @@ impl Limits {
                 limits.strict = most == 1;
             }
         }
-        limits.deadline = (!throttle.deadline.is_zero()).then_some(throttle.deadline);
+        let stated = (!throttle.deadline.is_zero()).then_some(throttle.deadline);
+        limits.deadline = Some(stated.unwrap_or(DEFAULT_DEADLINE));
         limits.depth = (throttle.max_queue_depth > 0).then(|| throttle.max_queue_depth.into());
         limits
     }
@@ -341,13 +345,17 @@ impl State {
 
     fn pop_expired(&mut self, now: Timestamp) -> Option<Held> {
         let deadline = self.limits.deadline?;
-        self.queue.pop_front_if(|head| head.pending.created_at + deadline <= now)
+        self.queue.pop_front_if(|head| {
+            head.pending.attempts == 0 && head.pending.created_at + deadline <= now
+        })
     }
 
     /// The earlier of `moment` and the deadline of the delivery at the head.
     fn before_deadline(&self, moment: Timestamp) -> Timestamp {
         match (self.limits.deadline, self.queue.front()) {
-            (Some(deadline), Some(head)) => moment.min(head.pending.created_at + deadline),
+            (Some(deadline), Some(head)) if head.pending.attempts == 0 => {
+                moment.min(head.pending.created_at + deadline)
+            }
             _ => moment,
         }
     }

@@ -43,10 +43,12 @@ fn held(id: DeliveryId, due_at: Timestamp) -> Held {
 }
 
 fn limits(throttle: Throttle) -> Limits {
-    let mut options = RelayOptions::default();
-    options.output_queue = 3;
-    options.output_concurrency = 2;
-    options.output_backlog = 100;
+    let options = RelayOptions {
+        output_queue: 3,
+        output_concurrency: 2,
+        output_backlog: 100,
+        ..RelayOptions::default()
+    };
     Limits::of(&OutputSpec { throttle, ..OutputSpec::default() }, &options)
 }
 

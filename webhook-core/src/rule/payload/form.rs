@@ -5,15 +5,19 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::{Serialize, Serializer};
 use url::form_urlencoded;
 
-/// The values of each wanted name, in the order of the names.
+use crate::rule::MAX_VALUES;
+
+/// The first values of each wanted name, in the order of the names.
 pub(in crate::rule) type Fields<'a> = Vec<Vec<Cow<'a, str>>>;
 
-/// The values in `input` of each of `names`, which are sorted.
+/// The first values in `input` of each of `names`, which are sorted.
 pub(in crate::rule) fn fields<'a>(input: &'a [u8], names: &[Box<str>]) -> Fields<'a> {
     let mut fields: Fields<'a> = names.iter().map(|_| Vec::new()).collect();
     for (name, value) in form_urlencoded::parse(input) {
         let index = names.binary_search_by(|known| (**known).cmp(&name)).ok();
-        if let Some(values) = index.and_then(|index| fields.get_mut(index)) {
+        if let Some(values) = index.and_then(|index| fields.get_mut(index))
+            && values.len() < MAX_VALUES
+        {
             values.push(value);
         }
     }

@@ -5,7 +5,7 @@
 //! all paths need from it; the rest is skipped. Neither recurses, so that depth
 //! costs nothing.
 
-use std::{borrow::Cow, cmp::Ordering, collections::BTreeMap, fmt, ops::Range};
+use std::{cmp::Ordering, collections::BTreeMap, fmt, ops::Range};
 
 use serde::{
     Deserializer as _,
@@ -54,50 +54,6 @@ pub(super) fn find(document: &str, paths: &[Box<str>], lone: bool) -> Vec<Option
         }
     }
     found
-}
-
-/// What a value compares as: a string's content, anything else as compact text.
-/// None when a string is no text because of an unpaired surrogate.
-pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
-    match value.as_bytes() {
-        [b'"', .., b'"'] if !value.contains('\\') => {
-            value.get(1..value.len() - 1).map(Cow::Borrowed)
-        }
-        [b'"', ..] => serde_json::from_str(value).ok().map(Cow::Owned),
-        [b'{' | b'[', ..] => Some(Cow::Owned(compact(value))),
-        _ => Some(Cow::Borrowed(value)),
-    }
-}
-
-/// `value`, which is JSON, without white space between its parts and with no
-/// more escapes than needed. Numbers stay as they are.
-pub(super) fn compact(value: &str) -> String {
-    let mut compact = String::with_capacity(value.len());
-    let mut rest = value;
-    while let Some(start) = rest.find('"') {
-        let (before, from_quote) = rest.split_at(start);
-        compact.extend(before.chars().filter(|c| !c.is_ascii_whitespace()));
-        let (string, after) = from_quote.split_at(string_length(from_quote));
-        let unescaped = string.contains('\\').then(|| serde_json::from_str::<String>(string));
-        match unescaped.and_then(Result::ok).and_then(|text| serde_json::to_string(&text).ok()) {
-            Some(shorter) => compact.push_str(&shorter),
-            None => compact.push_str(string),
-        }
-        rest = after;
-    }
-    compact.extend(rest.chars().filter(|c| !c.is_ascii_whitespace()));
-    compact
-}
-
-/// How long the string at the start of `text` is, its quotes included.
-fn string_length(text: &str) -> usize {
-    let mut escaped = false;
-    let end = text.bytes().skip(1).position(|byte| {
-        let ends = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        ends
-    });
-    end.map_or(text.len(), |end| end + 2)
 }
 
 /// The paths that lead through one place: some neighbours in the sorted list,

@@ -2,12 +2,14 @@
 
 pub(super) mod form;
 mod json;
+pub(super) mod text;
 mod xml;
 
-use std::{cell::OnceCell, ops::Range};
+use std::cell::OnceCell;
 
 use http::header::CONTENT_TYPE;
 
+use self::text::Texts;
 use crate::model::Request;
 
 /// A body that is parsed when something in it is asked for.
@@ -31,8 +33,7 @@ enum Document<'a> {
 /// What was found under each path.
 enum Found<'a> {
     Nothing,
-    /// Where in the document's JSON text it is.
-    Json(Vec<Option<Range<usize>>>),
+    Json(Texts),
     Form(form::Fields<'a>),
 }
 
@@ -58,18 +59,14 @@ impl<'a> Payload<'a> {
     pub(super) fn each_value(&self, path: &str, test: &mut dyn FnMut(&[u8]) -> bool) {
         let found = self.found.get_or_init(|| match self.document() {
             None => Found::Nothing,
-            Some(Document::Json(text)) => Found::Json(json::find(text, self.paths, false)),
-            Some(Document::Xml(text)) => Found::Json(json::find(text, self.paths, true)),
+            Some(Document::Json(text)) => Found::Json(Texts::of(text, self.paths, false)),
+            Some(Document::Xml(text)) => Found::Json(Texts::of(text, self.paths, true)),
             Some(Document::Form(body)) => Found::Form(form::fields(body, self.paths)),
         });
         match (found, self.document()) {
-            (Found::Json(ranges), Some(document)) => {
-                let value = self
-                    .paths
-                    .binary_search_by(|known| (**known).cmp(path))
-                    .ok()
-                    .and_then(|index| ranges.get(index)?.clone())
-                    .and_then(|range| json::text(document.as_json()?.get(range)?));
+            (Found::Json(texts), Some(document)) => {
+                let index = self.paths.binary_search_by(|known| (**known).cmp(path)).ok();
+                let value = index.and_then(|index| texts.get(document.as_json()?, index));
                 if let Some(value) = value {
                     test(value.as_bytes());
                 }
@@ -84,7 +81,7 @@ impl<'a> Payload<'a> {
     /// All of it as compact JSON text; none when it does not parse.
     pub(super) fn entire(&self) -> Option<&str> {
         let text = || match self.document()? {
-            Document::Json(text) => Some(json::compact(text)),
+            Document::Json(text) => Some(text::compact(text)),
             Document::Xml(text) => Some(text.clone()),
             Document::Form(body) => form::to_json(body),
         };

@@ -10,7 +10,7 @@
 (function ($) {
   "use strict";
   const {
-    Array, String, RegExp, Promise, Reflect, Object, Proxy, TypeError, RangeError, Symbol, Map, Set, Error,
+    Array, String, RegExp, Promise, Reflect, Object, Proxy, TypeError, RangeError, Symbol, Map, Set, Error, Number,
   } = globalThis;
   const { max, floor, trunc } = Math;
   const { apply, construct, ownKeys, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
@@ -232,7 +232,10 @@
       return self;
     });
   }
-  for (const name of ["Map", "Set", "WeakMap", "WeakSet", "String", "Date", "ArrayBuffer", "DataView", "Uint8Array",
+  payAll(Number, new Set(["isFinite", "isInteger", "isNaN", "isSafeInteger"]));
+  payAll(RegExp, new Set());
+  payAll(Symbol, new Set());
+  for (const name of ["Map", "Set", "WeakMap", "WeakSet", "String", "Number", "Date", "ArrayBuffer", "DataView", "Uint8Array",
     "Int8Array", "Uint8ClampedArray", "Uint16Array", "Int16Array", "Uint32Array", "Int32Array", "Float16Array",
     "Float32Array", "Float64Array"]) {
     constructor(name);

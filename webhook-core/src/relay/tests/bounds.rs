@@ -1,0 +1,136 @@
+use async_trait::async_trait;
+
+use super::*;
+use crate::{
+    id::{DeliveryId, NodeId, WebhookId},
+    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Settle},
+};
+
+#[tokio::test(start_paused = true)]
+async fn a_body_over_the_limit_is_413_and_large_buckets_have_a_larger_one() {
+    let options =
+        RelayOptions { max_body_bytes: 10, max_large_body_bytes: 20, ..RelayOptions::default() };
+    let world = World::with(BucketSpec::default(), InputSpec::default(), options.clone()).await;
+    assert_eq!(world.post("0123456789").await.status(), 200);
+    let refused = world.post("0123456789!").await;
+    assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(refused.body(), "the body is longer than 10 bytes");
+    let large = BucketSpec { large_webhooks: true, ..BucketSpec::default() };
+    let world = World::with(large, InputSpec::default(), options).await;
+    assert_eq!(world.post("0123456789!").await.status(), 200);
+    assert_eq!(world.post("012345678901234567890").await.status(), 413);
+}
+
+/// A store that is too slow, or fails, at one call.
+#[derive(Debug)]
+struct Slow {
+    stores: Stores,
+    takes: Duration,
+}
+
+#[async_trait]
+impl DeliveryStore for Slow {
+    async fn accept(&self, accept: Accept) -> Result<(), Error> {
+        tokio::time::sleep(self.takes).await;
+        self.stores.deliveries.accept(accept).await
+    }
+    async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
+        self.stores.deliveries.claim(claim).await
+    }
+    async fn settle(&self, settle: Settle) -> Result<(), Error> {
+        self.stores.deliveries.settle(settle).await
+    }
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
+        self.stores.deliveries.extend_lease(node, until).await
+    }
+    async fn release(&self, node: NodeId) -> Result<(), Error> {
+        self.stores.deliveries.release(node).await
+    }
+    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
+        self.stores.deliveries.lanes(now).await
+    }
+    async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
+        self.stores.deliveries.log(account, id).await
+    }
+    async fn logs_of(&self, account: AccountId, webhook: WebhookId) -> Result<Vec<Log>, Error> {
+        self.stores.deliveries.logs_of(account, webhook).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_cannot_keep_up_is_503_and_what_it_stored_is_delivered() {
+    let mut world = World::new().await;
+    let takes = Duration::from_secs(8);
+    let deliveries = Arc::new(Slow { stores: world.stores.clone(), takes });
+    let stores = Stores { deliveries, ..world.stores.clone() };
+    world.relay = Relay::builder(stores, world.forwarder.clone())
+        .clock(TokioClock::starting_at(START))
+        .build();
+    world.output_to(HOOK).await;
+    world.deliver().await;
+    let refused = world.post("late").await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(world.relay.inner.clock.now().since(START), RelayOptions::default().accept_timeout);
+    // The commit came through after all: the delivery must not be forgotten.
+    world.forwarder.finished(1).await;
+    assert_eq!(world.forwarder.requests()[0].body, "late");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backlog_over_the_limit_is_503() {
+    let options = RelayOptions { output_backlog: 3, ..RelayOptions::default() };
+    let mut world = World::with(BucketSpec::default(), InputSpec::default(), options).await;
+    world.output_to(HOOK).await;
+    world.forwarder.script(HOOK, [unavailable()]);
+    world.deliver().await;
+    for _ in 0..3 {
+        assert_eq!(world.post("x").await.status(), 200);
+    }
+    assert_eq!(world.post("x").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    world.forwarder.finished(9).await;
+    world.outcome_of_request(8).await;
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_relay_asks_its_store_nothing() {
+    #[derive(Debug)]
+    struct Untouchable;
+    #[async_trait]
+    impl DeliveryStore for Untouchable {
+        async fn accept(&self, _: Accept) -> Result<(), Error> {
+            panic!("idle")
+        }
+        async fn claim(&self, _: Claim) -> Result<Claimed, Error> {
+            panic!("idle")
+        }
+        async fn settle(&self, _: Settle) -> Result<(), Error> {
+            panic!("idle")
+        }
+        async fn extend_lease(&self, _: NodeId, _: Timestamp) -> Result<(), Error> {
+            panic!("idle")
+        }
+        async fn release(&self, _: NodeId) -> Result<(), Error> {
+            Ok(())
+        }
+        async fn lanes(&self, _: Timestamp) -> Result<Vec<Lane>, Error> {
+            Ok(Vec::new())
+        }
+        async fn log(&self, _: AccountId, _: DeliveryId) -> Result<Option<Log>, Error> {
+            panic!("idle")
+        }
+        async fn logs_of(&self, _: AccountId, _: WebhookId) -> Result<Vec<Log>, Error> {
+            panic!("idle")
+        }
+    }
+    let mut world = World::new().await;
+    let stores = Stores { deliveries: Arc::new(Untouchable), ..world.stores.clone() };
+    world.relay = Relay::builder(stores, world.forwarder.clone())
+        .clock(TokioClock::starting_at(START))
+        .build();
+    world.deliver().await;
+    tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+    world.stop().await;
+}

@@ -1,0 +1,162 @@
+//! The data path over memory stores, a scripted forwarder and paused time.
+
+mod answering;
+mod bounds;
+mod delivering;
+mod forwarding;
+mod receiving;
+mod throttling;
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use tokio::{sync::oneshot, task::JoinHandle};
+use tower_service::Service;
+
+use super::{ClientAddr, Relay, RelayOptions};
+use crate::{
+    Error, Timestamp, TokioClock,
+    forward::{Answer, CheckedOnDrop, ScriptedForwarder},
+    id::{AccountId, BucketId, InputId, OutputId},
+    model::{Bucket, BucketSpec, DeliveryStatus, Input, InputSpec, Log, Output, OutputSpec},
+    store::{Stores, memory::MemoryStore},
+};
+
+const START: Timestamp = Timestamp::from_secs(1_700_000_000);
+const HOOK: &str = "https://example.com/hook";
+
+/// A relay with one bucket and one input, that delivers until the test ends it.
+struct World {
+    stores: Stores,
+    relay: Relay,
+    forwarder: ScriptedForwarder,
+    bucket: Bucket,
+    input: InputId,
+    dispatcher: Option<Dispatcher>,
+    _checked: CheckedOnDrop,
+}
+
+/// Ends when its sender is dropped.
+type Dispatcher = (oneshot::Sender<()>, JoinHandle<Result<(), Error>>);
+
+impl World {
+    async fn new() -> Self {
+        Self::with(BucketSpec::default(), InputSpec::default(), RelayOptions::default()).await
+    }
+
+    async fn with(bucket: BucketSpec, input: InputSpec, options: RelayOptions) -> Self {
+        let stores = Stores::of(MemoryStore::default());
+        let forwarder = ScriptedForwarder::new();
+        let relay = Relay::builder(stores.clone(), forwarder.clone())
+            .clock(TokioClock::starting_at(START))
+            .options(options)
+            .build();
+        let mut bucket = Bucket::new(BucketId::generate(), AccountId::generate(), START, bucket);
+        let input = Input {
+            id: InputId::generate(),
+            bucket_id: bucket.id,
+            created_at: START,
+            updated_at: START,
+            created_by: String::new(),
+            spec: input,
+        };
+        bucket.inputs.push(input.clone());
+        stores.buckets.create_bucket(&bucket).await.expect("a new bucket");
+        let _checked = forwarder.checked_on_drop();
+        Self { stores, relay, forwarder, bucket, input: input.id, dispatcher: None, _checked }
+    }
+
+    /// Adds an output.
+    async fn output(&mut self, spec: OutputSpec) -> OutputId {
+        let output = Output {
+            id: OutputId::generate(),
+            bucket_id: self.bucket.id,
+            created_at: START,
+            updated_at: START,
+            created_by: String::new(),
+            cron_id: None,
+            spec,
+        };
+        self.stores
+            .outputs
+            .create_output(self.bucket.account_id, &output)
+            .await
+            .expect("a new output");
+        self.relay.bucket_changed(&self.bucket);
+        self.bucket.outputs.push(output.clone());
+        output.id
+    }
+
+    async fn output_to(&mut self, destination: &str) -> OutputId {
+        self.output(OutputSpec {
+            name: destination.to_owned(),
+            destination: destination.to_owned(),
+            ..OutputSpec::default()
+        })
+        .await
+    }
+
+    /// Starts to deliver.
+    async fn deliver(&mut self) {
+        let (stop, stopped) = oneshot::channel();
+        let relay = self.relay.clone();
+        let dispatcher =
+            tokio::spawn(async move { relay.run(async { drop(stopped.await) }).await });
+        self.dispatcher = Some((stop, dispatcher));
+        tokio::task::yield_now().await;
+    }
+
+    /// Stops to deliver and waits for what is in flight.
+    async fn stop(&mut self) {
+        let (stop, dispatcher) = self.dispatcher.take().expect("it delivers");
+        drop(stop);
+        dispatcher.await.expect("no panic").expect("a clean stop");
+    }
+
+    async fn send(&self, request: http::request::Builder, body: &str) -> Response<Bytes> {
+        let mut request = request.body(Full::from(body.to_owned())).expect("a request");
+        let ip = [203, 0, 113, 7].into();
+        request.extensions_mut().insert(ClientAddr { ip, secure: true });
+        let response = self.relay.ingest().call(request).await.expect("infallible");
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.expect("infallible").to_bytes();
+        Response::from_parts(parts, body)
+    }
+
+    async fn post(&self, body: &str) -> Response<Bytes> {
+        self.send(http::Request::post(self.address()), body).await
+    }
+
+    fn address(&self) -> String {
+        format!("/v1/webhooks/{}", self.input)
+    }
+
+    /// The logs of all deliveries to the forwarder so far, by their header.
+    async fn log_of_request(&self, index: usize) -> Log {
+        let request = self.forwarder.requests().swap_remove(index);
+        let id = request.headers["x-webhook-relay-id"].to_str().expect("text").parse();
+        self.stores
+            .deliveries
+            .log(self.bucket.account_id, id.expect("an id"))
+            .await
+            .expect("readable")
+            .expect("logged")
+    }
+
+    /// Waits until the log of the request is final.
+    async fn outcome_of_request(&self, index: usize) -> Log {
+        loop {
+            let log = self.log_of_request(index).await;
+            if log.delivery.status.is_final() {
+                return log;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+fn unavailable() -> Answer {
+    Answer::status(StatusCode::SERVICE_UNAVAILABLE)
+}

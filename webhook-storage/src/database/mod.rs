@@ -1,0 +1,149 @@
+//! The connections to one database.
+
+#[cfg(feature = "sqlite")]
+mod lock;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use sea_orm::{
+    AccessMode, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
+    SqliteTransactionMode, TransactionOptions, TransactionTrait,
+};
+use webhook_core::Error;
+
+use crate::{DatabaseUrl, StorageOptions, fault};
+
+/// Connections for reading and for writing. With SQLite there is one that
+/// writes, so that writers queue for it in order rather than for a file lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Database {
+    pub(crate) read: DatabaseConnection,
+    pub(crate) write: DatabaseConnection,
+    #[cfg(feature = "sqlite")]
+    lock: Option<std::sync::Arc<lock::Lock>>,
+}
+
+impl Database {
+    pub(crate) async fn open(options: &StorageOptions) -> Result<Self, Error> {
+        match &options.database_url {
+            #[cfg(feature = "sqlite")]
+            DatabaseUrl::Sqlite(path) => sqlite::open(path, options).await,
+            #[cfg(feature = "postgres")]
+            DatabaseUrl::Postgres(url) => postgres::open(url, options).await,
+            #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+            url => Err(Error::invalid("database url", format!("{url} is not built in"))),
+        }
+    }
+
+    pub(crate) fn backend(&self) -> DbBackend {
+        self.write.get_database_backend()
+    }
+
+    /// Begins a transaction that writes.
+    pub(crate) async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
+        let sqlite_transaction_mode = match self.backend() {
+            // Takes the write lock now instead of failing at the first write.
+            DbBackend::Sqlite => Some(SqliteTransactionMode::Immediate),
+            _ => None,
+        };
+        let options = TransactionOptions { sqlite_transaction_mode, ..Default::default() };
+        self.write.begin_with_options(options).await
+    }
+
+    /// Begins a transaction in which all reads see one state of the database.
+    pub(crate) async fn snapshot(&self) -> Result<DatabaseTransaction, DbErr> {
+        let options = match self.backend() {
+            DbBackend::Sqlite => TransactionOptions::default(),
+            _ => TransactionOptions {
+                isolation_level: Some(IsolationLevel::RepeatableRead),
+                access_mode: Some(AccessMode::ReadOnly),
+                ..Default::default()
+            },
+        };
+        self.read.begin_with_options(options).await
+    }
+
+    /// Commits what went well and takes back the rest. `what` names for the
+    /// caller what was written.
+    pub(crate) async fn finish<T>(
+        &self,
+        transaction: DatabaseTransaction,
+        outcome: Result<T, Error>,
+        what: &str,
+    ) -> Result<T, Error> {
+        match outcome {
+            Ok(value) => match transaction.commit().await {
+                Ok(()) => Ok(value),
+                Err(error) => Err(fault::error(error, what)),
+            },
+            Err(error) => {
+                rollback(transaction).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits until every connection is closed, then lets another process in.
+    pub(crate) async fn close(&self) {
+        for connection in [&self.read, &self.write] {
+            if let Err(error) = connection.close_by_ref().await {
+                tracing::warn!(%error, "closing the database failed");
+            }
+        }
+        #[cfg(feature = "sqlite")]
+        if let Some(lock) = &self.lock {
+            lock.release();
+        }
+    }
+}
+
+/// Takes back what a transaction wrote. When this fails, the database has done
+/// so itself, or does so when the connection is closed.
+pub(crate) async fn rollback(transaction: DatabaseTransaction) {
+    if let Err(error) = transaction.rollback().await {
+        tracing::debug!(%error, "rollback failed");
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use sea_orm::ConnectionTrait;
+
+    use super::*;
+    use crate::SecretKey;
+
+    #[tokio::test]
+    async fn a_transaction_that_sqlite_ended_itself_is_not_the_last()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let url = format!("sqlite://{}", folder.path().join("webhooks.db").display());
+        let options = StorageOptions::new(url.parse()?, SecretKey::generate()?);
+        let database = Database::open(&options).await?;
+        database.write.execute_unprepared("CREATE TABLE t (n INTEGER)").await?;
+
+        for commit in [true, false] {
+            let transaction = database.begin().await?;
+            // What SQLite does of its own accord when it cannot go on.
+            transaction.execute_unprepared("ROLLBACK").await?;
+            match commit {
+                true => assert!(transaction.commit().await.is_err()),
+                false => rollback(transaction).await,
+            }
+            let taken_back = database.begin().await?;
+            taken_back.execute_unprepared("INSERT INTO t VALUES (0)").await?;
+            rollback(taken_back).await;
+            let next = database.begin().await?;
+            next.execute_unprepared("INSERT INTO t VALUES (1)").await?;
+            next.commit().await?;
+        }
+        let rows = database.read.query_all_raw(sea_orm::Statement::from_string(
+            database.backend(),
+            "SELECT n FROM t WHERE n = 1",
+        ));
+        assert_eq!(rows.await?.len(), 2, "what was committed is there for others");
+        database.close().await;
+        Ok(())
+    }
+}

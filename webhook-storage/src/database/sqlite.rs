@@ -1,0 +1,104 @@
+//! SQLite, with the settings that hold what the store promises.
+
+use std::{io, path::Path, sync::Arc, time::Duration};
+
+use sea_orm::{
+    ConnectOptions, DatabaseConnection,
+    sqlx::{
+        Connection,
+        sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
+    },
+};
+use webhook_core::Error;
+
+use super::{Database, lock::Lock};
+use crate::{StorageOptions, fault, secret::private};
+
+/// Pages in the write-ahead log before it is moved into the database: with
+/// more of them a checkpoint takes long enough to be felt by those who wait
+/// for a commit.
+const WAL_AUTOCHECKPOINT_PAGES: &str = "1000";
+
+/// Kept prepared: every size of a batch is a statement of its own.
+const STATEMENTS: usize = 200;
+
+pub(super) async fn open(path: &Path, options: &StorageOptions) -> Result<Database, Error> {
+    let lock = Lock::acquire(path)?;
+    create(path)?;
+    let write = connect(path, options, 1, false).await?;
+    let read = connect(path, options, options.read_connections.max(1), true).await?;
+    Ok(Database { read, write, lock: Some(Arc::new(lock)) })
+}
+
+/// Makes the file before SQLite does, whose logs beside it take over its mode.
+fn create(path: &Path) -> Result<(), Error> {
+    match private().write(true).create_new(true).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            warn_when_others_can_read(path);
+            Ok(())
+        }
+        Err(error) => {
+            let reason = format!("cannot create {}: {error}", path.display());
+            Err(Error::invalid("database url", reason).caused_by(error))
+        }
+    }
+}
+
+fn warn_when_others_can_read(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if let Ok(metadata) = path.metadata()
+            && metadata.permissions().mode() & 0o077 != 0
+        {
+            tracing::warn!(path = %path.display(), "the database is open to other users");
+        }
+    }
+}
+
+async fn connect(
+    path: &Path,
+    options: &StorageOptions,
+    connections: u32,
+    read_only: bool,
+) -> Result<DatabaseConnection, Error> {
+    let path = path.to_owned();
+    let timeout = options.connection_timeout;
+    let mut connect = ConnectOptions::new("sqlite::memory:");
+    connect
+        .max_connections(connections)
+        .min_connections(1)
+        .acquire_timeout(timeout)
+        // Connections to a file do not go stale.
+        .idle_timeout(None::<Duration>)
+        .max_lifetime(None::<Duration>)
+        .test_before_acquire(false)
+        .sqlx_logging(false)
+        // When it cannot go on SQLite rolls back by itself. The driver counts
+        // transactions and would take every later one for a nested one, whose
+        // commit commits nothing. Such a connection is replaced.
+        .map_sqlx_sqlite_before_acquire(|connection, _| {
+            Box::pin(async move { Ok(!connection.is_in_transaction()) })
+        })
+        .map_sqlx_sqlite_opts(move |_| settings(&path, timeout, read_only));
+    sea_orm::Database::connect(connect).await.map_err(|error| fault::error(error, "database"))
+}
+
+fn settings(path: &Path, busy_timeout: Duration, read_only: bool) -> SqliteConnectOptions {
+    let settings = SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        // An answer to a caller follows an fsync of the log.
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(busy_timeout)
+        .statement_cache_capacity(STATEMENTS)
+        .pragma("wal_autocheckpoint", WAL_AUTOCHECKPOINT_PAGES)
+        // What a delete removes is not to be found in the file afterwards.
+        .pragma("secure_delete", "FAST")
+        .thread_name(move |number| {
+            format!("sqlite-{}-{number}", if read_only { "read" } else { "write" })
+        });
+    if read_only { settings.pragma("query_only", "ON") } else { settings }
+}

@@ -1,0 +1,151 @@
+//! Deliveries, which are the queue and the log.
+
+use std::{sync::Arc, time::Duration};
+
+use sea_orm::entity::prelude::*;
+use webhook_core::{
+    DeliveryId, Error, ExecutionId, OutputId, WebhookId,
+    model::{Attempt, Delivery, DeliveryStatus, Webhook},
+    store::{NewDelivery, Pending},
+};
+
+use super::{millis, moment};
+use crate::{codec, fault::Row};
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "delivery")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) id: Uuid,
+    pub(crate) webhook_id: Uuid,
+    pub(crate) account_id: Uuid,
+    pub(crate) bucket_id: Uuid,
+    pub(crate) output_id: Option<Uuid>,
+    pub(crate) internal: bool,
+    pub(crate) ephemeral: bool,
+    pub(crate) status: i64,
+    pub(crate) due_at: Option<i64>,
+    pub(crate) held_by: Option<Uuid>,
+    pub(crate) attempts: i64,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+    pub(crate) output_execution_id: Option<Uuid>,
+    pub(crate) status_code: Option<i64>,
+    pub(crate) duration_ns: Option<i64>,
+    pub(crate) error: Option<String>,
+    pub(crate) response_headers: Option<Vec<u8>>,
+    pub(crate) response_body: Option<Vec<u8>>,
+    pub(crate) processed: Option<Vec<u8>>,
+}
+
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+const STATUSES: [DeliveryStatus; 6] = [
+    DeliveryStatus::Preparing,
+    DeliveryStatus::Sent,
+    DeliveryStatus::Failed,
+    DeliveryStatus::Stalled,
+    DeliveryStatus::Received,
+    DeliveryStatus::Rejected,
+];
+
+/// How a status is stored.
+pub(crate) fn number(status: DeliveryStatus) -> i64 {
+    status.as_u8().into()
+}
+
+/// The numbers of the statuses after which nothing more happens.
+pub(crate) fn final_numbers() -> impl Iterator<Item = i64> {
+    STATUSES.into_iter().filter(|status| status.is_final()).map(number)
+}
+
+/// Text for people, without the character that PostgreSQL cannot store.
+pub(crate) fn text(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+impl Model {
+    pub(crate) fn of(webhook: &Webhook, delivery: &NewDelivery) -> Self {
+        let NewDelivery { id, output_id, internal, status, reason, due_at, held_by } = delivery;
+        let received_at = millis(webhook.received_at);
+        Self {
+            id: id.as_uuid(),
+            webhook_id: webhook.id.as_uuid(),
+            account_id: webhook.account_id.as_uuid(),
+            bucket_id: webhook.bucket_id.as_uuid(),
+            output_id: output_id.map(|id| id.as_uuid()),
+            internal: *internal,
+            ephemeral: webhook.ephemeral,
+            status: number(*status),
+            due_at: due_at.map(millis),
+            // Only what is attempted can be held.
+            held_by: due_at.and(*held_by).map(|id| id.as_uuid()),
+            attempts: 0,
+            created_at: received_at,
+            updated_at: received_at,
+            output_execution_id: None,
+            status_code: reason.as_ref().map(|_| 0),
+            duration_ns: None,
+            error: reason.as_deref().map(text),
+            response_headers: None,
+            response_body: None,
+            processed: None,
+        }
+    }
+
+    const fn row(&self) -> Row {
+        Row { table: "delivery", id: self.id }
+    }
+
+    fn last(&self) -> Result<Option<Attempt>, Error> {
+        let row = self.row();
+        let Some(status_code) = self.status_code else { return Ok(None) };
+        let headers = self.response_headers.as_deref().unwrap_or_default();
+        let duration = self.duration_ns.unwrap_or_default().try_into().map(Duration::from_nanos);
+        Ok(Some(Attempt {
+            status_code: row.read("status_code", status_code.try_into())?,
+            response_headers: row.read("response_headers", codec::decode_headers(headers))?,
+            response_body: self.response_body.clone().unwrap_or_default().into(),
+            duration: row.read("duration_ns", duration)?,
+            error: self.error.clone(),
+        }))
+    }
+
+    pub(crate) fn read(self) -> Result<Delivery, Error> {
+        let (row, last) = (self.row(), self.last()?);
+        let status = STATUSES.into_iter().find(|status| number(*status) == self.status);
+        let processed = self.processed.map(codec::decode_request).transpose();
+        Ok(Delivery {
+            id: DeliveryId::from_uuid(self.id),
+            webhook_id: WebhookId::from_uuid(self.webhook_id),
+            output_id: self.output_id.map(OutputId::from_uuid),
+            internal: self.internal,
+            status: row.read("status", status.ok_or("no such status"))?,
+            due_at: self.due_at.map(moment),
+            attempts: row.read("attempts", self.attempts.try_into())?,
+            last,
+            processed: row.read("processed", processed)?,
+            output_execution_id: self.output_execution_id.map(ExecutionId::from_uuid),
+            created_at: moment(self.created_at),
+            updated_at: moment(self.updated_at),
+        })
+    }
+
+    /// The row as its holder needs it.
+    pub(crate) fn pending(self, webhook: Arc<Webhook>) -> Result<Pending, Error> {
+        let row = self.row();
+        let processed = self.processed.map(codec::decode_request).transpose();
+        Ok(Pending {
+            id: DeliveryId::from_uuid(self.id),
+            output_id: OutputId::from_uuid(row.read("output_id", self.output_id.ok_or("is null"))?),
+            due_at: moment(row.read("due_at", self.due_at.ok_or("is null"))?),
+            created_at: moment(self.created_at),
+            attempts: row.read("attempts", self.attempts.try_into())?,
+            processed: row.read("processed", processed)?.map(Arc::new),
+            webhook,
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Inputs.
+
+use sea_orm::entity::prelude::*;
+use webhook_core::{
+    BucketId, Error, FunctionId, InputId,
+    model::{Headers, Input, InputSpec},
+};
+
+use super::{millis, moment, name, named};
+use crate::{codec, fault::Row};
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "input")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) id: Uuid,
+    pub(crate) bucket_id: Uuid,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+    pub(crate) created_by: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) function_id: Option<Uuid>,
+    pub(crate) status_code: i64,
+    pub(crate) headers: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) response_from_output: String,
+    pub(crate) custom_domain: String,
+    pub(crate) path_prefix: String,
+    pub(crate) strip_path_prefix: bool,
+    pub(crate) tls_version: String,
+    pub(crate) legacy_tls: bool,
+}
+
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    pub(crate) fn of(input: &Input) -> Result<Self, Error> {
+        let Input { id, bucket_id, created_at, updated_at, created_by, spec } = input.clone();
+        let InputSpec {
+            name: own_name,
+            description,
+            function_id,
+            status_code,
+            headers,
+            body,
+            response_from_output,
+            custom_domain,
+            path_prefix,
+            strip_path_prefix,
+            tls_version,
+            legacy_tls,
+        } = spec;
+        Ok(Self {
+            id: id.as_uuid(),
+            bucket_id: bucket_id.as_uuid(),
+            created_at: millis(created_at),
+            updated_at: millis(updated_at),
+            created_by,
+            name: own_name,
+            description,
+            function_id: function_id.map(|id| id.as_uuid()),
+            status_code: status_code.into(),
+            headers: codec::encode_headers(&headers.0),
+            body: body.into_bytes(),
+            response_from_output: name(&response_from_output)?,
+            custom_domain,
+            path_prefix,
+            strip_path_prefix,
+            tls_version,
+            legacy_tls,
+        })
+    }
+
+    pub(crate) fn read(self) -> Result<Input, Error> {
+        let row = Row { table: "input", id: self.id };
+        let from_output = named(self.response_from_output);
+        Ok(Input {
+            id: InputId::from_uuid(self.id),
+            bucket_id: BucketId::from_uuid(self.bucket_id),
+            created_at: moment(self.created_at),
+            updated_at: moment(self.updated_at),
+            created_by: self.created_by,
+            spec: InputSpec {
+                name: self.name,
+                description: self.description,
+                function_id: self.function_id.map(FunctionId::from_uuid),
+                status_code: row.read("status_code", self.status_code.try_into())?,
+                headers: Headers(row.read("headers", codec::decode_headers(&self.headers))?),
+                body: row.read("body", String::from_utf8(self.body))?,
+                response_from_output: row.read("response_from_output", from_output)?,
+                custom_domain: self.custom_domain,
+                path_prefix: self.path_prefix,
+                strip_path_prefix: self.strip_path_prefix,
+                tls_version: self.tls_version,
+                legacy_tls: self.legacy_tls,
+            },
+        })
+    }
+}

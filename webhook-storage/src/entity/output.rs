@@ -1,0 +1,146 @@
+//! Outputs. Their headers carry credentials and their rules signing secrets,
+//! so both are sealed.
+
+use sea_orm::entity::prelude::*;
+use webhook_core::{
+    BucketId, CronId, Error, FunctionId, OutputId, Rules,
+    model::{Headers, Output, OutputSpec},
+};
+
+use super::{json, millis, moment};
+use crate::{
+    codec,
+    fault::Row,
+    secret::{Cell, Vault},
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "output")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) id: Uuid,
+    pub(crate) bucket_id: Uuid,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+    pub(crate) created_by: String,
+    pub(crate) cron_id: Option<Uuid>,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) destination: String,
+    pub(crate) function_id: Option<Uuid>,
+    pub(crate) response_function_id: Option<Uuid>,
+    pub(crate) headers_sealed: Option<Vec<u8>>,
+    pub(crate) rules_sealed: Option<Vec<u8>>,
+    pub(crate) internal: bool,
+    pub(crate) disabled: bool,
+    pub(crate) lock_path: bool,
+    pub(crate) retries: i64,
+    pub(crate) timeout_secs: i64,
+    pub(crate) tls_verification: bool,
+    pub(crate) throttle: String,
+    pub(crate) durability: String,
+}
+
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+const TABLE: &str = "output";
+const HEADERS: &str = "headers_sealed";
+const RULES: &str = "rules_sealed";
+
+impl Model {
+    pub(crate) fn seal(output: &Output, vault: &Vault) -> Result<Self, Error> {
+        let Output { id, bucket_id, created_at, updated_at, created_by, cron_id, spec } =
+            output.clone();
+        let OutputSpec {
+            name,
+            description,
+            destination,
+            function_id,
+            response_function_id,
+            headers,
+            rules,
+            internal,
+            disabled,
+            lock_path,
+            retries,
+            timeout,
+            tls_verification,
+            throttle,
+            durability,
+        } = spec;
+        let id = id.as_uuid();
+        let headers = codec::encode_headers(&headers.0);
+        let rules = match rules == Rules::default() {
+            true => Vec::new(),
+            false => json(&rules)?.into_bytes(),
+        };
+        let seal = |column, plain: Vec<u8>| match plain.is_empty() {
+            true => Ok(None),
+            false => vault.seal(Cell::new(TABLE, column, id), &plain).map(Some),
+        };
+        Ok(Self {
+            id,
+            bucket_id: bucket_id.as_uuid(),
+            created_at: millis(created_at),
+            updated_at: millis(updated_at),
+            created_by,
+            cron_id: cron_id.map(|id| id.as_uuid()),
+            name,
+            description,
+            destination,
+            function_id: function_id.map(|id| id.as_uuid()),
+            response_function_id: response_function_id.map(|id| id.as_uuid()),
+            headers_sealed: seal(HEADERS, headers)?,
+            rules_sealed: seal(RULES, rules)?,
+            internal,
+            disabled,
+            lock_path,
+            retries: retries.into(),
+            timeout_secs: timeout.into(),
+            tls_verification,
+            throttle: json(&throttle)?,
+            durability: json(&durability)?,
+        })
+    }
+
+    pub(crate) fn open(self, vault: &Vault) -> Result<Output, Error> {
+        let row = Row { table: TABLE, id: self.id };
+        let open = |column, sealed: Option<Vec<u8>>| match sealed {
+            Some(sealed) => vault.open(Cell::new(TABLE, column, self.id), &sealed).map(Some),
+            None => Ok(None),
+        };
+        let headers = open(HEADERS, self.headers_sealed)?.unwrap_or_default();
+        let rules = match open(RULES, self.rules_sealed)? {
+            Some(json) => row.read(RULES, serde_json::from_slice(&json))?,
+            None => Rules::default(),
+        };
+        Ok(Output {
+            id: OutputId::from_uuid(self.id),
+            bucket_id: BucketId::from_uuid(self.bucket_id),
+            created_at: moment(self.created_at),
+            updated_at: moment(self.updated_at),
+            created_by: self.created_by,
+            cron_id: self.cron_id.map(CronId::from_uuid),
+            spec: OutputSpec {
+                name: self.name,
+                description: self.description,
+                destination: self.destination,
+                function_id: self.function_id.map(FunctionId::from_uuid),
+                response_function_id: self.response_function_id.map(FunctionId::from_uuid),
+                headers: Headers(row.read(HEADERS, codec::decode_headers(&headers))?),
+                rules,
+                internal: self.internal,
+                disabled: self.disabled,
+                lock_path: self.lock_path,
+                retries: row.read("retries", self.retries.try_into())?,
+                timeout: row.read("timeout_secs", self.timeout_secs.try_into())?,
+                tls_verification: self.tls_verification,
+                throttle: row.read("throttle", serde_json::from_str(&self.throttle))?,
+                durability: row.read("durability", serde_json::from_str(&self.durability))?,
+            },
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! What a database error means to a caller, judged by its type and code.
+
+use std::time::Duration;
+
+use sea_orm::{DbErr, RuntimeErr, SqlxError};
+use webhook_core::Error;
+
+/// When a caller may try again after the database was not available.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The classes of database errors that are told apart.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "some errors are PostgreSQL's only")
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The row's own identifier is taken.
+    TakenId,
+    /// Another unique column, or combination of columns, is taken.
+    TakenName,
+    /// A row that this one refers to does not exist.
+    MissingReference,
+    /// Text that this database cannot store.
+    BadText,
+    /// Two transactions were in each other's way; the same again may succeed at once.
+    Interlocked,
+    /// No connection, no space, too busy.
+    Unavailable,
+    /// A defect, or a broken database.
+    Broken,
+}
+
+impl Fault {
+    pub(crate) fn of(error: &DbErr) -> Self {
+        match error {
+            DbErr::ConnectionAcquire(_) => Self::Unavailable,
+            DbErr::Conn(RuntimeErr::SqlxError(error))
+            | DbErr::Exec(RuntimeErr::SqlxError(error))
+            | DbErr::Query(RuntimeErr::SqlxError(error)) => Self::of_driver(error),
+            _ => Self::Broken,
+        }
+    }
+
+    fn of_driver(error: &SqlxError) -> Self {
+        match error {
+            SqlxError::Io(_)
+            | SqlxError::Tls(_)
+            | SqlxError::PoolTimedOut
+            | SqlxError::PoolClosed
+            | SqlxError::WorkerCrashed
+            | SqlxError::BeginFailed => Self::Unavailable,
+            #[cfg(feature = "postgres")]
+            SqlxError::Database(error)
+                if error.try_downcast_ref::<sea_orm::SqlxPostgresError>().is_some() =>
+            {
+                let primary = error.constraint().is_some_and(|name| name.ends_with("_pkey"));
+                Self::of_sqlstate(&error.code().unwrap_or_default(), primary)
+            }
+            #[cfg(feature = "sqlite")]
+            SqlxError::Database(error)
+                if error.try_downcast_ref::<sea_orm::SqlxSqliteError>().is_some() =>
+            {
+                Self::of_result_code(error.code().and_then(|code| code.parse().ok()))
+            }
+            _ => Self::Broken,
+        }
+    }
+
+    /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+    #[cfg(feature = "postgres")]
+    fn of_sqlstate(code: &str, primary: bool) -> Self {
+        match code {
+            "23505" if primary => Self::TakenId,
+            "23505" => Self::TakenName,
+            "23503" => Self::MissingReference,
+            "22021" | "22P05" => Self::BadText,
+            "40001" | "40P01" => Self::Interlocked,
+            // Lock timeout, statement timeout, read-only after a failover.
+            "55P03" | "57014" | "25006" | "58030" => Self::Unavailable,
+            // Connection, resources (disk full, memory, connections), shutdown.
+            _ if ["08", "53", "57P"].iter().any(|class| code.starts_with(class)) => {
+                Self::Unavailable
+            }
+            _ => Self::Broken,
+        }
+    }
+
+    /// <https://www.sqlite.org/rescode.html>
+    #[cfg(feature = "sqlite")]
+    fn of_result_code(code: Option<u32>) -> Self {
+        const FOREIGN_KEY: u32 = 787;
+        const PRIMARY_KEY: u32 = 1555;
+        const UNIQUE: u32 = 2067;
+        match code {
+            Some(PRIMARY_KEY) => Self::TakenId,
+            Some(UNIQUE) => Self::TakenName,
+            Some(FOREIGN_KEY) => Self::MissingReference,
+            // Busy, locked, out of memory, read-only, I/O error, disk full, cannot open.
+            Some(code) if [5, 6, 7, 8, 10, 13, 14].contains(&(code & 0xff)) => Self::Unavailable,
+            _ => Self::Broken,
+        }
+    }
+
+    /// Whether the database is at fault rather than one operation, so that
+    /// others of its transaction would fare no better alone.
+    pub(crate) const fn is_of_the_database(self) -> bool {
+        matches!(self, Self::Unavailable)
+    }
+}
+
+/// The error for a caller who was writing a `what`.
+pub(crate) fn error(error: DbErr, what: &str) -> Error {
+    match Fault::of(&error) {
+        Fault::TakenId => Error::conflict(format!("{what} id: is taken")),
+        Fault::TakenName => Error::conflict(format!("{what} name: is taken")),
+        Fault::MissingReference => Error::not_found(what),
+        Fault::BadText => Error::invalid(what, "text must not contain a NUL character"),
+        Fault::Interlocked | Fault::Unavailable => {
+            Error::unavailable("the database is not available", RETRY_AFTER)
+        }
+        Fault::Broken => return Error::internal(error),
+    }
+    .caused_by(error)
+}
+
+/// The error of a store whose queue has no room.
+pub(crate) fn queue_full() -> Error {
+    Error::unavailable("the store cannot keep up", RETRY_AFTER)
+}
+
+/// The error of a store that was closed.
+pub(crate) fn closed() -> Error {
+    Error::unavailable("the store is closed", RETRY_AFTER)
+}
+
+/// A row that does not read as what it was written from.
+#[derive(Debug, thiserror::Error)]
+#[error("{table}.{column} of row {row}: {reason}")]
+pub(crate) struct BadRow {
+    pub(crate) table: &'static str,
+    pub(crate) column: &'static str,
+    pub(crate) row: uuid::Uuid,
+    pub(crate) reason: String,
+}
+
+/// Names the table and the row in errors of one row's conversion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) table: &'static str,
+    pub(crate) id: uuid::Uuid,
+}
+
+impl Row {
+    /// What came of reading `column`.
+    pub(crate) fn read<T, E: ToString>(
+        self,
+        column: &'static str,
+        result: Result<T, E>,
+    ) -> Result<T, Error> {
+        result.map_err(|error| {
+            let Self { table, id: row } = self;
+            Error::internal(BadRow { table, column, row, reason: error.to_string() })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn sqlite_codes_are_told_apart() {
+        for (code, fault) in [
+            (1555, Fault::TakenId),
+            (2067, Fault::TakenName),
+            (787, Fault::MissingReference),
+            (13, Fault::Unavailable),
+            (5 | (2 << 8), Fault::Unavailable),
+            (10 | (4 << 8), Fault::Unavailable),
+            (11, Fault::Broken),
+            (1299, Fault::Broken),
+        ] {
+            assert_eq!(Fault::of_result_code(Some(code)), fault, "{code}");
+        }
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn sqlstates_are_told_apart() {
+        for (code, fault) in [
+            ("23505", Fault::TakenName),
+            ("23503", Fault::MissingReference),
+            ("40P01", Fault::Interlocked),
+            ("53100", Fault::Unavailable),
+            ("08006", Fault::Unavailable),
+            ("57P01", Fault::Unavailable),
+            ("42P01", Fault::Broken),
+        ] {
+            assert_eq!(Fault::of_sqlstate(code, false), fault, "{code}");
+        }
+        assert_eq!(Fault::of_sqlstate("23505", true), Fault::TakenId);
+    }
+}

@@ -1,0 +1,152 @@
+//! How to open a database.
+
+use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
+
+use webhook_core::Error;
+
+use crate::SecretKey;
+
+/// Which database: `sqlite://path` or `postgres://user:password@host/name`.
+///
+/// What follows `sqlite://` is the path as it is: `sqlite:///srv/webhooks.db`
+/// is absolute, `sqlite://webhooks.db` relative to the working directory.
+/// `Display` and `Debug` show no password.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DatabaseUrl {
+    /// A file of SQLite.
+    Sqlite(PathBuf),
+    /// A PostgreSQL server; parameters such as `sslmode` are libpq's.
+    Postgres(String),
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if let Some(path) = text.strip_prefix("sqlite://") {
+            if path.is_empty() || path == ":memory:" {
+                return Err(Error::invalid("database url", "sqlite:// must be followed by a path"));
+            }
+            return Ok(Self::Sqlite(path.into()));
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self::Postgres(text.replacen("postgresql://", "postgres://", 1)));
+        }
+        Err(Error::invalid("database url", "must start with sqlite:// or postgres://"))
+    }
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite://{}", path.display()),
+            Self::Postgres(url) => {
+                let rest = url.strip_prefix("postgres://").unwrap_or_default();
+                // Parameters can carry a password too.
+                let rest = rest.split('?').next().unwrap_or_default();
+                write!(f, "postgres://{}", rest.rsplit('@').next().unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// How to open a database, and the bounds of what waits for it in memory.
+///
+/// ```
+/// use webhook_storage::{SecretKey, StorageOptions};
+///
+/// let mut options =
+///     StorageOptions::new("sqlite://webhooks.db".parse()?, SecretKey::generate()?);
+/// options.queue_bytes = 16 << 20;
+/// # Ok::<(), webhook_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StorageOptions {
+    /// Which database.
+    pub database_url: DatabaseUrl,
+    /// Encrypts secrets at rest; the same one for the life of the database.
+    pub secret_key: SecretKey,
+    /// Connections for reading. 4 unless set; each costs a thread with SQLite.
+    pub read_connections: u32,
+    /// Transactions in which queued operations are written at the same time:
+    /// 2 with PostgreSQL unless set; SQLite has one writer whatever is said here.
+    pub writers: usize,
+    /// How many operations may wait for a commit, 8 192. Further ones are
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) at once.
+    pub queue_operations: usize,
+    /// How many bytes of webhooks and answers may wait for a commit, 64 MB. A
+    /// single one that is larger is taken when nothing else waits.
+    pub queue_bytes: usize,
+    /// How many operations share a commit at most, 512.
+    pub batch_operations: usize,
+    /// How many bytes of webhooks and answers share a commit at most, 8 MB, or
+    /// one operation.
+    pub batch_bytes: usize,
+    /// How many bytes of webhooks one claim returns at most, 16 MB, or one
+    /// delivery. What is left is claimed by the next one.
+    pub claim_bytes: usize,
+    /// How long an operation waits for a connection before it is
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable), 10 s.
+    pub connection_timeout: Duration,
+}
+
+impl StorageOptions {
+    /// The defaults for this database.
+    #[must_use]
+    pub fn new(database_url: DatabaseUrl, secret_key: SecretKey) -> Self {
+        Self {
+            database_url,
+            secret_key,
+            read_connections: 4,
+            writers: 2,
+            queue_operations: 8_192,
+            queue_bytes: 64 << 20,
+            batch_operations: 512,
+            batch_bytes: 8 << 20,
+            claim_bytes: 16 << 20,
+            connection_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for url in [
+            "postgres://me:s3cret@db:5432/hooks?sslmode=require",
+            "postgres://db:5432/hooks?user=me&password=s3cret",
+            "postgresql://me:s3@cret@db:5432/hooks",
+        ] {
+            let url: DatabaseUrl = url.parse().expect("a url");
+            assert_eq!(
+                format!("{url} {url:?}"),
+                "postgres://db:5432/hooks postgres://db:5432/hooks"
+            );
+        }
+    }
+
+    #[test]
+    fn other_databases_and_missing_paths_are_refused() {
+        for url in ["", "mysql://db/hooks", "sqlite://", "sqlite://:memory:", "hooks.db"] {
+            let error = url.parse::<DatabaseUrl>().expect_err(url);
+            assert_eq!(error.kind(), webhook_core::ErrorKind::Invalid);
+        }
+    }
+
+    #[test]
+    fn the_path_is_taken_as_it_is() {
+        let url = "sqlite:///srv/a%20b?c.db".parse::<DatabaseUrl>().expect("a url");
+        assert_eq!(url, DatabaseUrl::Sqlite("/srv/a%20b?c.db".into()));
+    }
+}

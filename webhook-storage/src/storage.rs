@@ -1,0 +1,160 @@
+//! Opening and closing.
+
+use std::{fmt, sync::Arc};
+
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, EntityTrait};
+use webhook_core::Error;
+
+use crate::{
+    StorageOptions, WriteStats,
+    database::Database,
+    entity::meta,
+    fault, migration,
+    secret::{Cell, Vault},
+    writer::{Operation, Outcome, Writer, lease, statement::with},
+};
+
+/// Implements every store trait on one database. Clones share it.
+///
+/// Call [`close`](Self::close) before the end, which waits for what is being
+/// written. A process that is killed instead loses nothing that was acknowledged.
+#[derive(Clone)]
+pub struct Storage {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    database: Database,
+    vault: Vault,
+    writer: Writer,
+}
+
+/// What is sealed in the table `meta`, to tell a wrong key before it does harm.
+const CHECK: &[u8] = b"webhook-storage";
+const CHECK_NAME: &str = "secret_key_check";
+
+impl Storage {
+    /// Opens the database, brings its schema up to date and checks the key.
+    ///
+    /// It needs a tokio runtime, on which it starts its writers. With SQLite,
+    /// whatever nodes of former processes held is free afterwards.
+    ///
+    /// # Errors
+    /// * [`Invalid`](webhook_core::ErrorKind::Invalid): the URL, the file or the
+    ///   key is wrong, or a newer version wrote the database.
+    /// * [`Conflict`](webhook_core::ErrorKind::Conflict): another process has
+    ///   the SQLite file open.
+    /// * [`Unavailable`](webhook_core::ErrorKind::Unavailable): the server
+    ///   cannot be reached.
+    pub async fn connect(options: &StorageOptions) -> Result<Self, Error> {
+        let vault = Vault::new(&options.secret_key)?;
+        let database = Database::open(options).await?;
+        match prepare(&database, &vault).await {
+            Ok(()) => {
+                let writer = Writer::start(&database, options);
+                Ok(Self { shared: Arc::new(Shared { database, vault, writer }) })
+            }
+            Err(error) => {
+                database.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Brings the schema up to date and does nothing else. [`connect`](Self::connect)
+    /// does so as well.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect), but for the key.
+    pub async fn migrate(options: &StorageOptions) -> Result<(), Error> {
+        let database = Database::open(options).await?;
+        let migrated = migration::migrate(&database).await;
+        database.close().await;
+        migrated
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when it does not.
+    pub async fn ping(&self) -> Result<(), Error> {
+        self.database().read.ping().await.map_err(|error| fault::error(error, "database"))
+    }
+
+    /// What the writers have done so far.
+    #[must_use]
+    pub fn write_stats(&self) -> WriteStats {
+        self.shared.writer.stats()
+    }
+
+    /// Waits for what is being written, and closes every connection. All
+    /// further calls, on any clone, are
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable).
+    pub async fn close(&self) {
+        self.shared.writer.close().await;
+        self.shared.database.close().await;
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.shared.database
+    }
+
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.shared.vault
+    }
+
+    pub(crate) async fn write(&self, operation: Operation) -> Result<Outcome, Error> {
+        self.shared.writer.write(operation).await
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Storage")
+            .field("backend", &self.database().backend())
+            .field("stats", &self.write_stats())
+            .finish_non_exhaustive()
+    }
+}
+
+async fn prepare(database: &Database, vault: &Vault) -> Result<(), Error> {
+    migration::migrate(database).await?;
+    check_key(database, vault).await?;
+    if database.backend() == DbBackend::Sqlite {
+        free_all(database).await?;
+    }
+    Ok(())
+}
+
+/// Opens what the first start sealed.
+async fn check_key(database: &Database, vault: &Vault) -> Result<(), Error> {
+    let failed = |error: DbErr| fault::error(error, "database");
+    let cell = Cell { key: CHECK_NAME, ..Cell::new("meta", "value", uuid::Uuid::nil()) };
+    let read = || meta::Entity::find_by_id(CHECK_NAME).one(&database.write);
+    let mut stored = read().await.map_err(failed)?;
+    if stored.is_none() {
+        // The first start. Of two nodes that are first, the key of one is kept.
+        let sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
+        let values = [CHECK_NAME.into(), vault.seal(cell, CHECK)?.into()];
+        let insert = with(database.backend(), sql, values);
+        database.write.execute_raw(insert).await.map_err(failed)?;
+        stored = read().await.map_err(failed)?;
+    }
+    let opens =
+        stored.is_some_and(|row| vault.open(cell, &row.value).is_ok_and(|text| text == CHECK));
+    if opens {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        "secret key",
+        "is not the one that this database was first opened with; nothing was changed",
+    ))
+}
+
+/// No other process has the file open, so nobody holds anything.
+async fn free_all(database: &Database) -> Result<(), Error> {
+    let transaction = database.begin().await.map_err(|error| fault::error(error, "database"))?;
+    let freed = lease::free_all(&transaction).await;
+    let freed = freed.map_err(|error| fault::error(error, "database"));
+    database.finish::<()>(transaction, freed, "database").await
+}

@@ -1,0 +1,126 @@
+//! Buckets.
+
+use async_trait::async_trait;
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
+    PaginatorTrait, QueryFilter, QuerySelect, prelude::Uuid,
+};
+use webhook_core::{AccountId, BucketId, Error, InputId, model::Bucket, store::BucketStore};
+
+use super::{delivery::stop_deliveries, read_error, whole::expect_bucket};
+use crate::{
+    Storage,
+    entity::{bucket, input, output},
+    fault,
+};
+
+fn of_account(account: AccountId) -> Condition {
+    Condition::all().add(bucket::Column::AccountId.eq(account.as_uuid()))
+}
+
+#[async_trait]
+impl BucketStore for Storage {
+    async fn create_bucket(&self, bucket: &Bucket) -> Result<(), Error> {
+        let transaction = self.begin("bucket").await?;
+        let created = self.insert_whole(&transaction, bucket).await;
+        self.database().finish(transaction, created, "bucket").await
+    }
+
+    async fn bucket(&self, account: AccountId, id: BucketId) -> Result<Option<Bucket>, Error> {
+        self.whole_bucket(of_account(account).add(bucket::Column::Id.eq(id.as_uuid()))).await
+    }
+
+    async fn bucket_by_name(
+        &self,
+        account: AccountId,
+        name: &str,
+    ) -> Result<Option<Bucket>, Error> {
+        self.whole_bucket(of_account(account).add(bucket::Column::Name.eq(name))).await
+    }
+
+    async fn bucket_owner(&self, id: BucketId) -> Result<Option<AccountId>, Error> {
+        let find = bucket::Entity::find_by_id(id.as_uuid());
+        let find = find.select_only().column(bucket::Column::AccountId).into_tuple::<Uuid>();
+        let owner = find.one(&self.database().read).await.map_err(read_error)?;
+        Ok(owner.map(AccountId::from_uuid))
+    }
+
+    async fn buckets(&self, account: AccountId) -> Result<Vec<Bucket>, Error> {
+        self.whole_buckets(of_account(account)).await
+    }
+
+    async fn update_bucket(&self, bucket: &Bucket) -> Result<(), Error> {
+        let row = bucket::Model::seal(bucket, self.vault())?.into_active_model().reset_all();
+        let update = bucket::Entity::update_many().set(row);
+        let update = update.filter(bucket::Column::Id.eq(bucket.id.as_uuid()));
+        let update = update.filter(of_account(bucket.account_id));
+        match update.exec(&self.database().write).await {
+            Ok(updated) if updated.rows_affected == 0 => Err(Error::not_found("bucket")),
+            Ok(_) => Ok(()),
+            Err(error) => Err(fault::error(error, "bucket")),
+        }
+    }
+
+    async fn delete_bucket(
+        &self,
+        account: AccountId,
+        id: BucketId,
+        spare: Option<InputId>,
+        force: bool,
+    ) -> Result<(), Error> {
+        let transaction = self.begin("bucket").await?;
+        let deleted = delete(&transaction, account, id, spare, force).await;
+        self.database().finish(transaction, deleted, "bucket").await
+    }
+}
+
+impl Storage {
+    async fn insert_whole(
+        &self,
+        transaction: &DatabaseTransaction,
+        bucket: &Bucket,
+    ) -> Result<(), Error> {
+        let row = bucket::Model::seal(bucket, self.vault())?.into_active_model();
+        let insert = bucket::Entity::insert(row).exec_without_returning(transaction);
+        insert.await.map_err(|error| fault::error(error, "bucket"))?;
+        for input in &bucket.inputs {
+            let row = input::Model::of(input)?.into_active_model();
+            let insert = input::Entity::insert(row).exec_without_returning(transaction);
+            insert.await.map_err(|error| fault::error(error, "input"))?;
+        }
+        for output in &bucket.outputs {
+            let row = output::Model::seal(output, self.vault())?.into_active_model();
+            let insert = output::Entity::insert(row).exec_without_returning(transaction);
+            insert.await.map_err(|error| fault::error(error, "output"))?;
+        }
+        Ok(())
+    }
+}
+
+async fn delete(
+    transaction: &DatabaseTransaction,
+    account: AccountId,
+    id: BucketId,
+    spare: Option<InputId>,
+    force: bool,
+) -> Result<(), Error> {
+    let id = id.as_uuid();
+    expect_bucket(transaction, account.as_uuid(), id).await?;
+    let outputs = output::Entity::find().filter(output::Column::BucketId.eq(id));
+    let outputs = outputs.select_only().column(output::Column::Id).into_tuple::<Uuid>();
+    let outputs = outputs.all(transaction).await.map_err(read_error)?;
+    if !force {
+        let mut inputs = input::Entity::find().filter(input::Column::BucketId.eq(id));
+        if let Some(spare) = spare {
+            inputs = inputs.filter(input::Column::Id.ne(spare.as_uuid()));
+        }
+        let inputs = inputs.count(transaction).await.map_err(read_error)?;
+        if inputs > 0 || !outputs.is_empty() {
+            return Err(Error::conflict("the bucket has inputs or outputs"));
+        }
+    }
+    stop_deliveries(transaction, outputs).await?;
+    // Its inputs and outputs go with it.
+    let deleted = bucket::Entity::delete_by_id(id).exec(transaction).await;
+    deleted.map(|_| ()).map_err(|error| fault::error(error, "bucket"))
+}

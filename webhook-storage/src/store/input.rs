@@ -1,0 +1,95 @@
+//! Inputs.
+
+use async_trait::async_trait;
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
+    QueryFilter, QuerySelect, QueryTrait, prelude::Uuid,
+};
+use webhook_core::{
+    AccountId, BucketId, Error, InputId,
+    model::{Bucket, Input},
+    store::InputStore,
+};
+
+use super::{read_error, whole::expect_bucket};
+use crate::{
+    Storage,
+    entity::{bucket, input},
+    fault,
+};
+
+/// The input in this bucket of the account.
+fn place(account: AccountId, bucket: BucketId, id: InputId) -> Condition {
+    let owned = bucket::Entity::find()
+        .select_only()
+        .column(bucket::Column::Id)
+        .filter(bucket::Column::Id.eq(bucket.as_uuid()))
+        .filter(bucket::Column::AccountId.eq(account.as_uuid()));
+    Condition::all()
+        .add(input::Column::Id.eq(id.as_uuid()))
+        .add(input::Column::BucketId.in_subquery(owned.into_query()))
+}
+
+#[async_trait]
+impl InputStore for Storage {
+    async fn create_input(&self, account: AccountId, input: &Input) -> Result<(), Error> {
+        let transaction = self.begin("input").await?;
+        let created = create(&transaction, account.as_uuid(), input).await;
+        self.database().finish(transaction, created, "input").await
+    }
+
+    async fn input(
+        &self,
+        account: AccountId,
+        bucket: BucketId,
+        id: InputId,
+    ) -> Result<Option<Input>, Error> {
+        let find = input::Entity::find().filter(place(account, bucket, id));
+        let row = find.one(&self.database().read).await.map_err(read_error)?;
+        row.map(input::Model::read).transpose()
+    }
+
+    async fn bucket_of_input(&self, id: InputId) -> Result<Option<Bucket>, Error> {
+        let bucket = input::Entity::find_by_id(id.as_uuid())
+            .select_only()
+            .column(input::Column::BucketId)
+            .into_query();
+        self.whole_bucket(Condition::all().add(bucket::Column::Id.in_subquery(bucket))).await
+    }
+
+    async fn update_input(&self, account: AccountId, input: &Input) -> Result<(), Error> {
+        let row = input::Model::of(input)?.into_active_model().reset_all();
+        let update = input::Entity::update_many().set(row);
+        let update = update.filter(place(account, input.bucket_id, input.id));
+        match update.exec(&self.database().write).await {
+            Ok(updated) if updated.rows_affected == 0 => Err(Error::not_found("input")),
+            Ok(_) => Ok(()),
+            Err(error) => Err(fault::error(error, "input")),
+        }
+    }
+
+    async fn delete_input(
+        &self,
+        account: AccountId,
+        bucket: BucketId,
+        id: InputId,
+    ) -> Result<(), Error> {
+        let delete = input::Entity::delete_many().filter(place(account, bucket, id));
+        match delete.exec(&self.database().write).await {
+            Ok(deleted) if deleted.rows_affected == 0 => Err(Error::not_found("input")),
+            Ok(_) => Ok(()),
+            Err(error) => Err(fault::error(error, "input")),
+        }
+    }
+}
+
+async fn create(
+    transaction: &DatabaseTransaction,
+    account: Uuid,
+    input: &Input,
+) -> Result<(), Error> {
+    expect_bucket(transaction, account, input.bucket_id.as_uuid()).await?;
+    let row = input::Model::of(input)?.into_active_model();
+    let insert = input::Entity::insert(row).exec_without_returning(transaction);
+    insert.await.map(|_| ()).map_err(|error| fault::error(error, "input"))
+}

@@ -1,0 +1,109 @@
+//! Outputs.
+
+use async_trait::async_trait;
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
+    QueryFilter, QuerySelect, QueryTrait,
+};
+use webhook_core::{
+    AccountId, BucketId, Error, OutputId,
+    model::{Bucket, Output},
+    store::OutputStore,
+};
+
+use super::{delivery::stop_deliveries, read_error, whole::expect_bucket};
+use crate::{
+    Storage,
+    entity::{bucket, output},
+    fault,
+};
+
+/// The output in this bucket of the account.
+fn place(account: AccountId, bucket: BucketId, id: OutputId) -> Condition {
+    let owned = bucket::Entity::find()
+        .select_only()
+        .column(bucket::Column::Id)
+        .filter(bucket::Column::Id.eq(bucket.as_uuid()))
+        .filter(bucket::Column::AccountId.eq(account.as_uuid()));
+    Condition::all()
+        .add(output::Column::Id.eq(id.as_uuid()))
+        .add(output::Column::BucketId.in_subquery(owned.into_query()))
+}
+
+#[async_trait]
+impl OutputStore for Storage {
+    async fn create_output(&self, account: AccountId, output: &Output) -> Result<(), Error> {
+        let transaction = self.begin("output").await?;
+        let created = self.insert_output(&transaction, account, output).await;
+        self.database().finish(transaction, created, "output").await
+    }
+
+    async fn output(
+        &self,
+        account: AccountId,
+        bucket: BucketId,
+        id: OutputId,
+    ) -> Result<Option<Output>, Error> {
+        let find = output::Entity::find().filter(place(account, bucket, id));
+        let row = find.one(&self.database().read).await.map_err(read_error)?;
+        row.map(|row| row.open(self.vault())).transpose()
+    }
+
+    async fn bucket_of_output(&self, id: OutputId) -> Result<Option<Bucket>, Error> {
+        let bucket = output::Entity::find_by_id(id.as_uuid())
+            .select_only()
+            .column(output::Column::BucketId)
+            .into_query();
+        self.whole_bucket(Condition::all().add(bucket::Column::Id.in_subquery(bucket))).await
+    }
+
+    async fn update_output(&self, account: AccountId, output: &Output) -> Result<(), Error> {
+        let row = output::Model::seal(output, self.vault())?.into_active_model().reset_all();
+        let update = output::Entity::update_many().set(row);
+        let update = update.filter(place(account, output.bucket_id, output.id));
+        match update.exec(&self.database().write).await {
+            Ok(updated) if updated.rows_affected == 0 => Err(Error::not_found("output")),
+            Ok(_) => Ok(()),
+            Err(error) => Err(fault::error(error, "output")),
+        }
+    }
+
+    async fn delete_output(
+        &self,
+        account: AccountId,
+        bucket: BucketId,
+        id: OutputId,
+    ) -> Result<(), Error> {
+        let transaction = self.begin("output").await?;
+        let deleted = delete(&transaction, account, bucket, id).await;
+        self.database().finish(transaction, deleted, "output").await
+    }
+}
+
+impl Storage {
+    async fn insert_output(
+        &self,
+        transaction: &DatabaseTransaction,
+        account: AccountId,
+        output: &Output,
+    ) -> Result<(), Error> {
+        expect_bucket(transaction, account.as_uuid(), output.bucket_id.as_uuid()).await?;
+        let row = output::Model::seal(output, self.vault())?.into_active_model();
+        let insert = output::Entity::insert(row).exec_without_returning(transaction);
+        insert.await.map(|_| ()).map_err(|error| fault::error(error, "output"))
+    }
+}
+
+async fn delete(
+    transaction: &DatabaseTransaction,
+    account: AccountId,
+    bucket: BucketId,
+    id: OutputId,
+) -> Result<(), Error> {
+    let delete = output::Entity::delete_many().filter(place(account, bucket, id));
+    let deleted = delete.exec(transaction).await.map_err(|error| fault::error(error, "output"))?;
+    if deleted.rows_affected == 0 {
+        return Err(Error::not_found("output"));
+    }
+    stop_deliveries(transaction, vec![id.as_uuid()]).await
+}

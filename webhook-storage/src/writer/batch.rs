@@ -1,0 +1,238 @@
+//! Running a batch: together, or one by one when one of it spoils it for all.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use sea_orm::{DatabaseTransaction, DbErr, TransactionTrait};
+use tokio::sync::{Mutex, mpsc};
+use webhook_core::{Error, store::Claimed};
+
+use super::{
+    Answer, Job, Operation, Outcome, accept,
+    claim::{self, ClaimLimits},
+    lease,
+    queue::Queue,
+    record, settle,
+};
+use crate::{
+    StorageOptions,
+    database::{Database, rollback},
+    fault::{self, Fault},
+};
+
+/// How often a batch starts over because another transaction was in its way.
+const TRIES: usize = 4;
+
+/// Why a batch was not written.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Database(DbErr),
+    /// One operation has to be seen apart from the others.
+    Split,
+}
+
+impl From<DbErr> for Failure {
+    fn from(error: DbErr) -> Self {
+        Self::Database(error)
+    }
+}
+
+/// The answers to a batch by the number of the operation.
+pub(super) type Answers = Vec<(usize, Answer)>;
+
+/// One writer.
+#[derive(Debug)]
+pub(super) struct Batches {
+    database: Database,
+    queue: Arc<Queue>,
+    max_operations: usize,
+    max_bytes: usize,
+    claim: ClaimLimits,
+}
+
+impl Batches {
+    pub(super) fn new(database: Database, queue: Arc<Queue>, options: &StorageOptions) -> Self {
+        Self {
+            database,
+            queue,
+            max_operations: options.batch_operations.max(1),
+            max_bytes: options.batch_bytes,
+            claim: ClaimLimits { bytes: options.claim_bytes },
+        }
+    }
+
+    /// Writes until the queue is closed and empty.
+    pub(super) async fn run(self, waiting: Arc<Mutex<mpsc::Receiver<Job>>>) {
+        let mut taken = Vec::with_capacity(self.max_operations);
+        loop {
+            waiting.lock().await.recv_many(&mut taken, self.max_operations).await;
+            if taken.is_empty() {
+                return;
+            }
+            let mut jobs = VecDeque::from(std::mem::take(&mut taken));
+            while !jobs.is_empty() {
+                self.write(self.next_batch(&mut jobs)).await;
+            }
+        }
+    }
+
+    /// As many jobs as fit the bound on bytes, at least one.
+    fn next_batch(&self, jobs: &mut VecDeque<Job>) -> Vec<Job> {
+        let mut bytes = 0_usize;
+        let fit = jobs.iter().take_while(|job| {
+            bytes = bytes.saturating_add(job.reserved.bytes);
+            bytes <= self.max_bytes
+        });
+        let fit = fit.count().max(1);
+        jobs.drain(..fit).collect()
+    }
+
+    async fn write(&self, jobs: Vec<Job>) {
+        let mut operations = Vec::with_capacity(jobs.len());
+        let mut callers = Vec::with_capacity(jobs.len());
+        for Job { operation, reply, reserved } in jobs {
+            operations.push(operation);
+            callers.push(Some((reply, reserved)));
+        }
+        let answers = match self.commit(&operations).await {
+            Ok(answers) => {
+                self.queue.committed(operations.len());
+                answers
+            }
+            // The transaction failed: it is `Err` for everybody.
+            Err(error) => {
+                let answer = |operation| Err(explain(operation, error.clone()));
+                operations.iter().map(answer).enumerate().collect()
+            }
+        };
+        for (number, answer) in answers {
+            let Some((reply, _reserved)) = callers.get_mut(number).and_then(Option::take) else {
+                continue;
+            };
+            if let Err(Ok(Outcome::Claimed(claimed))) = reply.send(answer) {
+                self.give_back(&operations[number], claimed).await;
+            }
+        }
+    }
+
+    async fn commit(&self, operations: &[Operation]) -> Result<Answers, DbErr> {
+        for _ in 0..TRIES {
+            match self.together(operations).await {
+                Ok(answers) => return Ok(answers),
+                Err(Failure::Split) => break,
+                Err(Failure::Database(error)) => match Fault::of(&error) {
+                    Fault::Interlocked => tracing::debug!(%error, "the batch starts over"),
+                    fault if fault.is_of_the_database() => return Err(error),
+                    _ => break,
+                },
+            }
+        }
+        self.one_by_one(operations).await
+    }
+
+    async fn together(&self, operations: &[Operation]) -> Result<Answers, Failure> {
+        let transaction = self.database.begin().await?;
+        match self.apply(&transaction, operations, 0, false).await {
+            Ok(answers) => {
+                transaction.commit().await?;
+                Ok(answers)
+            }
+            Err(failure) => {
+                rollback(transaction).await;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Still one transaction, but what fails is taken back alone.
+    async fn one_by_one(&self, operations: &[Operation]) -> Result<Answers, DbErr> {
+        let transaction = self.database.begin().await?;
+        match self.apply_one_by_one(&transaction, operations).await {
+            Ok(answers) => {
+                transaction.commit().await?;
+                Ok(answers)
+            }
+            Err(error) => {
+                rollback(transaction).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn apply_one_by_one(
+        &self,
+        transaction: &DatabaseTransaction,
+        operations: &[Operation],
+    ) -> Result<Answers, DbErr> {
+        let mut answers = Vec::with_capacity(operations.len());
+        for (number, operation) in operations.iter().enumerate() {
+            let savepoint = transaction.begin().await?;
+            match self.apply(&savepoint, std::slice::from_ref(operation), number, true).await {
+                Ok(answer) => {
+                    savepoint.commit().await?;
+                    answers.extend(answer);
+                }
+                Err(Failure::Database(error)) if Fault::of(&error).is_of_the_database() => {
+                    return Err(error);
+                }
+                Err(failure) => {
+                    savepoint.rollback().await?;
+                    answers.push((number, Err(refusal(operation, failure))));
+                }
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Runs `operations`, the first of which has the number `first`, in a
+    /// transaction of many or of the one that is `alone`.
+    async fn apply(
+        &self,
+        transaction: &DatabaseTransaction,
+        operations: &[Operation],
+        first: usize,
+        alone: bool,
+    ) -> Result<Answers, Failure> {
+        let (mut accepts, mut settles, mut claims, mut records) = Default::default();
+        for (operation, number) in operations.iter().zip(first..) {
+            match operation {
+                Operation::Accept(accept) => Vec::push(&mut accepts, (number, accept)),
+                Operation::Settle(settle) => Vec::push(&mut settles, (number, settle)),
+                Operation::Claim(claim) => Vec::push(&mut claims, (number, claim)),
+                Operation::Record { execution, keep } => {
+                    Vec::push(&mut records, (number, (execution, *keep)));
+                }
+            }
+        }
+        let mut answers = Vec::with_capacity(operations.len());
+        accept::apply(transaction, &accepts, alone, &mut answers).await?;
+        settle::apply(transaction, settles, &mut answers).await?;
+        record::apply(transaction, &records, &mut answers).await?;
+        claim::apply(transaction, &claims, self.claim, &mut answers).await?;
+        Ok(answers)
+    }
+
+    /// Frees what was claimed for a caller who no longer waits.
+    async fn give_back(&self, operation: &Operation, claimed: Claimed) {
+        let Operation::Claim(claim) = operation else { return };
+        let ids = claimed.deliveries.iter().map(|pending| pending.id).collect();
+        if let Err(error) = lease::give_back(&self.database, claim.node, ids).await {
+            tracing::warn!(%error, node = %claim.node, "a claim that nobody waits for stays held");
+        }
+    }
+}
+
+fn refusal(operation: &Operation, failure: Failure) -> Error {
+    match failure {
+        Failure::Database(error) => explain(operation, error),
+        Failure::Split => Error::internal(std::io::Error::other("an operation cannot be split")),
+    }
+}
+
+fn explain(operation: &Operation, error: DbErr) -> Error {
+    let what = match operation {
+        Operation::Record { .. } if Fault::of(&error) == Fault::MissingReference => "function",
+        Operation::Record { .. } => "execution",
+        Operation::Accept(_) | Operation::Settle(_) | Operation::Claim(_) => "delivery",
+    };
+    fault::error(error, what)
+}

@@ -1,0 +1,149 @@
+//! Group commit: concurrent operations share transactions.
+//!
+//! Every operation goes through one bounded queue. A writer takes all that
+//! queued up while it was busy with the last commit, runs it in one
+//! transaction, and answers each caller after the commit. It never waits for a
+//! batch to fill: with one caller, each operation is a batch of its own.
+
+mod accept;
+mod batch;
+mod claim;
+pub(crate) mod lease;
+mod queue;
+mod record;
+mod settle;
+
+pub(crate) mod statement;
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
+use webhook_core::{
+    Error,
+    store::{Accept, Claim, Claimed, Settle},
+};
+
+use self::queue::{Queue, Reserved};
+pub(crate) use self::settle::forget;
+use crate::{StorageOptions, database::Database, entity::execution, fault};
+
+/// What goes through the queue.
+#[derive(Debug)]
+pub(crate) enum Operation {
+    Accept(Accept),
+    Settle(Settle),
+    Claim(Claim),
+    Record { execution: execution::Model, keep: usize },
+}
+
+impl Operation {
+    /// About how much memory it holds.
+    fn size_bytes(&self) -> usize {
+        match self {
+            Self::Accept(accept) => accept.webhook.request.size_bytes(),
+            Self::Settle(Settle { attempt, processed, .. }) => {
+                256 + attempt.response_body.len()
+                    + processed.as_ref().map_or(0, |request| request.size_bytes())
+            }
+            Self::Claim(_) => 128,
+            Self::Record { execution, .. } => {
+                256 + execution.request.len() + execution.response.len()
+            }
+        }
+    }
+}
+
+/// What an operation came to.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Written,
+    Claimed(Claimed),
+}
+
+type Answer = Result<Outcome, Error>;
+
+/// An operation and the caller who waits for it.
+#[derive(Debug)]
+struct Job {
+    operation: Operation,
+    reply: oneshot::Sender<Answer>,
+    reserved: Reserved,
+}
+
+/// Counts of what the writers have done since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriteStats {
+    /// Transactions that were committed for queued operations.
+    pub commits: u64,
+    /// Operations that those transactions answered.
+    pub operations: u64,
+    /// Operations that wait or are being written now.
+    pub queued: usize,
+    /// The bytes of webhooks and answers in them.
+    pub queued_bytes: usize,
+}
+
+/// The way into the queue, and the tasks at its other end.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    queue: Arc<Queue>,
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Writer {
+    pub(crate) fn start(database: &Database, options: &StorageOptions) -> Self {
+        let queue = Arc::new(Queue::new(options.queue_bytes));
+        let (jobs, waiting) = mpsc::channel(options.queue_operations.max(1));
+        let waiting = Arc::new(tokio::sync::Mutex::new(waiting));
+        let writers = match database.backend() {
+            sea_orm::DbBackend::Sqlite => 1,
+            _ => options.writers.max(1),
+        };
+        let tasks = (0..writers)
+            .map(|_| {
+                let batches = batch::Batches::new(database.clone(), queue.clone(), options);
+                tokio::spawn(batches.run(waiting.clone()))
+            })
+            .collect();
+        Self { queue, jobs: Mutex::new(Some(jobs)), tasks: Mutex::new(tasks) }
+    }
+
+    /// Writes `operation` with whatever else is waiting; returns after the commit.
+    pub(crate) async fn write(&self, operation: Operation) -> Answer {
+        let (reply, answer) = oneshot::channel();
+        let reserved = self.queue.reserve(operation.size_bytes()).ok_or_else(fault::queue_full)?;
+        {
+            let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            let jobs = jobs.as_ref().ok_or_else(fault::closed)?;
+            jobs.try_send(Job { operation, reply, reserved }).map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => fault::queue_full(),
+                mpsc::error::TrySendError::Closed(_) => fault::closed(),
+            })?;
+        }
+        // A writer that is gone before it answers has not committed.
+        answer.await.unwrap_or_else(|_| Err(fault::closed()))
+    }
+
+    pub(crate) fn stats(&self) -> WriteStats {
+        self.queue.stats()
+    }
+
+    /// Takes nothing more, and returns when all that was taken is answered.
+    pub(crate) async fn close(&self) {
+        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            if let Err(error) = task.await {
+                tracing::error!(%error, "a writer ended early");
+            }
+        }
+    }
+}

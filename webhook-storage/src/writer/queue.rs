@@ -1,0 +1,89 @@
+//! What waits, in numbers.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
+
+use super::WriteStats;
+
+/// Counts what waits and what was written, and bounds the bytes that wait.
+#[derive(Debug)]
+pub(super) struct Queue {
+    max_bytes: usize,
+    bytes: AtomicUsize,
+    operations: AtomicUsize,
+    commits: AtomicU64,
+    committed: AtomicU64,
+}
+
+impl Queue {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self {
+            max_bytes,
+            bytes: AtomicUsize::new(0),
+            operations: AtomicUsize::new(0),
+            commits: AtomicU64::new(0),
+            committed: AtomicU64::new(0),
+        }
+    }
+
+    /// Room for one operation of this size until the guard is dropped. One that
+    /// is larger than all the room gets it when it is the only one.
+    pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
+        let reserved = self.bytes.try_update(Relaxed, Relaxed, |waiting| {
+            let after = waiting.saturating_add(bytes);
+            (waiting == 0 || after <= self.max_bytes).then_some(after)
+        });
+        reserved.ok()?;
+        self.operations.fetch_add(1, Relaxed);
+        Some(Reserved { queue: self.clone(), bytes })
+    }
+
+    pub(super) fn committed(&self, operations: usize) {
+        self.commits.fetch_add(1, Relaxed);
+        self.committed.fetch_add(operations as u64, Relaxed);
+    }
+
+    pub(super) fn stats(&self) -> WriteStats {
+        WriteStats {
+            commits: self.commits.load(Relaxed),
+            operations: self.committed.load(Relaxed),
+            queued: self.operations.load(Relaxed),
+            queued_bytes: self.bytes.load(Relaxed),
+        }
+    }
+}
+
+/// Gives its room back when it is dropped.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    queue: Arc<Queue>,
+    pub(super) bytes: usize,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.queue.bytes.fetch_sub(self.bytes, Relaxed);
+        self.queue.operations.fetch_sub(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_bounded_and_given_back() {
+        let queue = Arc::new(Queue::new(100));
+        let whole = queue.reserve(1_000).expect("the first one may be larger than the room");
+        assert!(queue.reserve(1).is_none());
+        drop(whole);
+        let (first, second) = (queue.reserve(60), queue.reserve(40));
+        assert!(first.is_some() && second.is_some());
+        assert!(queue.reserve(1).is_none());
+        assert_eq!((queue.stats().queued, queue.stats().queued_bytes), (2, 100));
+        drop((first, second));
+        assert_eq!((queue.stats().queued, queue.stats().queued_bytes), (0, 0));
+    }
+}

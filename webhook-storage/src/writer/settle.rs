@@ -1,0 +1,146 @@
+//! Writing what came of attempts.
+
+use std::collections::{HashMap, HashSet};
+
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Value, prelude::Uuid};
+use webhook_core::{Error, model::Attempt, store::Settle};
+
+use super::{
+    Outcome,
+    batch::{Answers, Failure},
+    statement::{over_all, over_set},
+};
+use crate::{
+    codec,
+    entity::{
+        delivery::{final_numbers, number, text},
+        millis,
+    },
+};
+
+/// The columns of the outcomes are, in order: the delivery, its node, the
+/// moment, then what is written.
+const SETTLE: &str = "UPDATE delivery SET held_by = NULL, updated_at = s.column3, \
+    status = s.column4, due_at = s.column5, attempts = s.column6, status_code = s.column7, \
+    duration_ns = s.column8, error = s.column9, response_headers = s.column10, \
+    response_body = s.column11, processed = COALESCE(s.column12, processed), \
+    output_execution_id = COALESCE(s.column13, output_execution_id) FROM (VALUES ";
+
+const IF_NOT_LOST: &str = ") AS s WHERE id = s.column1 AND due_at IS NOT NULL \
+    AND (held_by IS NULL OR held_by = s.column2 OR NOT EXISTS (SELECT 1 FROM node_lease \
+    WHERE node_id = held_by AND until > s.column3)) RETURNING id, webhook_id, ephemeral";
+
+pub(super) async fn apply(
+    transaction: &DatabaseTransaction,
+    mut settles: Vec<(usize, &Settle)>,
+    answers: &mut Answers,
+) -> Result<(), Failure> {
+    let mut finished = HashSet::new();
+    while !settles.is_empty() {
+        // Of several outcomes of one delivery the first counts; the others see it.
+        let mut seen = HashSet::with_capacity(settles.len());
+        let again = settles.extract_if(.., |(_, settle)| !seen.insert(settle.id)).collect();
+        let written = write(transaction, &settles).await?;
+        for (number, settle) in settles {
+            let answer = match written.get(&settle.id.as_uuid()) {
+                Some(ephemeral) => {
+                    if settle.status.is_final() {
+                        finished.extend(*ephemeral);
+                    }
+                    Ok(Outcome::Written)
+                }
+                None => {
+                    Err(Error::conflict("the delivery is not pending, or held by another node"))
+                }
+            };
+            answers.push((number, answer));
+        }
+        settles = again;
+    }
+    Ok(forget(transaction, finished).await?)
+}
+
+/// The statement for one outcome.
+#[cfg(all(test, feature = "sqlite"))]
+pub(super) fn one() -> String {
+    [SETTLE, "(?,?,?,?,?,?,?,?,?,?,?,?,?)", IF_NOT_LOST].concat()
+}
+
+/// The deliveries that were written, with the webhook of those whose content
+/// is not to be kept.
+async fn write(
+    transaction: &DatabaseTransaction,
+    settles: &[(usize, &Settle)],
+) -> Result<HashMap<Uuid, Option<Uuid>>, DbErr> {
+    let backend = transaction.get_database_backend();
+    let mut written = HashMap::with_capacity(settles.len());
+    let rows = settles.iter().map(|(_, settle)| row(settle)).collect();
+    for statement in over_all(backend, SETTLE, rows, IF_NOT_LOST) {
+        for row in transaction.query_all_raw(statement).await? {
+            let ephemeral: bool = row.try_get_by("ephemeral")?;
+            let webhook = if ephemeral { Some(row.try_get_by("webhook_id")?) } else { None };
+            written.insert(row.try_get_by("id")?, webhook);
+        }
+    }
+    Ok(written)
+}
+
+fn row(settle: &Settle) -> [Value; 13] {
+    let Settle { id, node, now, status, due_at, attempts, attempt, processed, .. } = settle;
+    let Attempt { status_code, response_headers, response_body, duration, error } = attempt;
+    let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+    [
+        id.as_uuid().into(),
+        node.as_uuid().into(),
+        millis(*now).into(),
+        number(*status).into(),
+        due_at.map(millis).into(),
+        i64::from(*attempts).into(),
+        i64::from(*status_code).into(),
+        duration_ns.into(),
+        error.as_deref().map(text).into(),
+        codec::encode_headers(response_headers).into(),
+        response_body.to_vec().into(),
+        processed.as_ref().map(|request| codec::encode_request(request)).into(),
+        settle.output_execution_id.map(|id| id.as_uuid()).into(),
+    ]
+}
+
+/// Removes the content of ephemeral webhooks whose deliveries are all final.
+pub(crate) async fn forget(
+    transaction: &DatabaseTransaction,
+    webhooks: HashSet<Uuid>,
+) -> Result<(), DbErr> {
+    let backend = transaction.get_database_backend();
+    let mut webhooks: Vec<_> = webhooks.into_iter().collect();
+    // In one order everywhere, so that two transactions do not lock crosswise.
+    webhooks.sort_unstable();
+    let finals = final_numbers().map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    for some in webhooks.chunks(super::statement::MAX_ROWS) {
+        let set = || some.iter().map(|id| Value::from(*id));
+        if backend == DbBackend::Postgres {
+            // Of two transactions that each settle one of the last two
+            // deliveries, neither sees the other's: the later one has to wait.
+            let lock = "SELECT id FROM webhook WHERE id IN ";
+            let lock = over_set(backend, lock, Vec::new(), set(), " ORDER BY id FOR UPDATE");
+            transaction.query_all_raw(lock).await?;
+        }
+        let pending = format!(
+            " AND NOT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id \
+             AND status NOT IN ({finals})) RETURNING id"
+        );
+        let head = "UPDATE webhook SET raw_query = '', headers = '', body = '' WHERE id IN ";
+        let head = if backend == DbBackend::Sqlite { &head.replace("''", "x''") } else { head };
+        let forgotten = over_set(backend, head, Vec::new(), set(), &pending);
+        let forgotten = transaction.query_all_raw(forgotten).await?;
+        if forgotten.is_empty() {
+            continue;
+        }
+        let ids = forgotten.iter().map(|row| row.try_get_by::<Uuid, _>("id"));
+        let ids = ids.collect::<Result<Vec<_>, _>>()?.into_iter().map(Value::from);
+        let head = "UPDATE delivery SET processed = NULL WHERE webhook_id IN ";
+        let tail = " AND processed IS NOT NULL";
+        transaction.execute_raw(over_set(backend, head, Vec::new(), ids, tail)).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Databases for tests.
+
+use std::{future::Future, path::Path};
+
+use sea_orm::{ConnectionTrait, Database};
+use webhook_storage::{SecretKey, Storage, StorageOptions};
+
+/// The outcome of a test.
+pub(crate) type Tested = Result<(), Box<dyn std::error::Error>>;
+
+/// A key that all tests share.
+pub(crate) fn key() -> SecretKey {
+    "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=".parse().expect("32 bytes")
+}
+
+/// A database in `folder`.
+pub(crate) fn sqlite(folder: &Path) -> StorageOptions {
+    let url = format!("sqlite://{}", folder.join("webhooks.db").display());
+    StorageOptions::new(url.parse().expect("a url"), key())
+}
+
+/// A schema of its own on the server that `TEST_POSTGRES_URL` names, and what
+/// removes it; none, and a line that says so, when the variable is not set.
+pub(crate) async fn postgres() -> Option<(StorageOptions, impl Future<Output = ()> + Send + 'static)>
+{
+    let Ok(server) = std::env::var("TEST_POSTGRES_URL") else {
+        println!("skipped: TEST_POSTGRES_URL is not set");
+        return None;
+    };
+    let schema = format!("test_{}", uuid::Uuid::now_v7().simple());
+    run(&server, &format!("CREATE SCHEMA {schema}")).await;
+    let separator = if server.contains('?') { '&' } else { '?' };
+    let url = format!("{server}{separator}options=-csearch_path%3D{schema}");
+    let options = StorageOptions::new(url.parse().expect("a url"), key());
+    Some((options, async move { run(&server, &format!("DROP SCHEMA {schema} CASCADE")).await }))
+}
+
+async fn run(server: &str, sql: &str) {
+    let database = Database::connect(server).await.expect("the server can be reached");
+    database.execute_unprepared(sql).await.expect("the statement is valid");
+    database.close().await.expect("the connection can be closed");
+}
+
+pub(crate) async fn open(options: &StorageOptions) -> Storage {
+    Storage::connect(options).await.expect("the database can be opened")
+}
+
+/// Runs `test` on a new database of each kind.
+pub(crate) async fn on_each(test: impl AsyncFn(StorageOptions)) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    test(sqlite(folder.path())).await;
+    if let Some((options, remove)) = postgres().await {
+        test(options).await;
+        remove.await;
+    }
+}

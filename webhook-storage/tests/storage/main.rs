@@ -1,0 +1,14 @@
+//! The storage as its users see it. PostgreSQL is tested when
+//! `TEST_POSTGRES_URL` names a server, each test in a schema of its own.
+
+#![cfg(all(feature = "sqlite", feature = "postgres"))]
+
+mod claims;
+mod commits;
+mod conformance;
+mod crash;
+mod databases;
+mod nodes;
+mod opening;
+mod sample;
+mod secrets;
