@@ -1,5 +1,14 @@
 //! Running user-defined functions (functions.md).
 
+#[cfg(feature = "js")]
+pub mod js;
+/// The parts of the Lua runtime that other languages use as well.
+#[cfg(feature = "js")]
+pub mod lua {
+    pub mod bytes;
+}
+#[cfg(feature = "js")]
+mod modules;
 pub mod record;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};

@@ -1,0 +1,184 @@
+// The globals of a script: r, cfg and console. Leaves in `kept` the function
+// that takes over what `transform` returned, and what the modules need as well.
+(function ($, kept) {
+  "use strict";
+  const { Proxy, String, apply } = kept;
+  const { Object, JSON, TypeError, Error, Uint8Array, ArrayBuffer } = globalThis;
+  const { defineProperty, getPrototypeOf } = Reflect;
+  const { isArray } = Array, { isView } = ArrayBuffer, { stringify } = JSON;
+  const { keys, freeze, getOwnPropertyDescriptor } = Object;
+  const { toWellFormed, toLowerCase } = String.prototype, { toBase64 } = Uint8Array.prototype;
+  const { join } = Array.prototype, { toString } = Object.prototype;
+  const typeOf = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
+
+  const plain = () => Object.create(null);
+  const text = (value) => apply(toWellFormed, String(value), []);
+  // The bytes of a body or undefined, when it is text.
+  const bytes = (value) => {
+    if (apply(typeOf, value, []) === "Uint8Array") return apply(toBase64, value, []);
+    if (isView(value)) return apply(toBase64, new Uint8Array(value.buffer, value.byteOffset, value.byteLength), []);
+    if (apply(toString, value, []) === "[object ArrayBuffer]") return apply(toBase64, new Uint8Array(value), []);
+    return undefined;
+  };
+  const shown = (value) => {
+    if (typeof value === "string") return value;
+    if (value instanceof Error) return value.name + ": " + value.message;
+    if (typeof value === "object" && value !== null) {
+      try { return stringify(value) ?? String(value); } catch { return apply(toString, value, []); }
+    }
+    return String(value);
+  };
+  const pairs = (flat, add) => {
+    const object = plain();
+    for (let i = 0; i + 1 < flat.length; i += 2) add(object, flat[i], flat[i + 1]);
+    return freeze(object);
+  };
+
+  // Headers by their names in any case; the first value of each.
+  const headers = (answer) => new Proxy(plain(), {
+    get: (_, name) => (typeof name === "string" ? $.header(answer, text(name)) ?? undefined : undefined),
+    has: (_, name) => typeof name === "string" && typeof $.header(answer, text(name)) === "string",
+    set: (_, name, value) => (setHeader(answer, name, value), true),
+    deleteProperty: (_, name) => ($.deleteHeader(answer, text(name)), true),
+    defineProperty: (_, name, { value }) => (setHeader(answer, name, value), true),
+    ownKeys: () => $.headerNames(answer),
+    getOwnPropertyDescriptor: (_, name) => {
+      const value = typeof name === "string" ? $.header(answer, text(name)) : undefined;
+      return typeof value === "string" ? { value, writable: true, enumerable: true, configurable: true } : undefined;
+    },
+    setPrototypeOf: () => false,
+    preventExtensions: () => false,
+  });
+  const setHeader = (answer, name, value) => {
+    if (value === undefined || value === null) return $.deleteHeader(answer, text(name));
+    $.setHeader(answer, text(name), text(isArray(value) ? apply(join, value, [", "]) : value));
+  };
+  const setHeaders = (answer, given) => {
+    if (given === views[+answer]) return;
+    if (typeof given !== "object" || given === null) throw new TypeError("headers must be an object");
+    const names = keys(given), values = [];
+    for (let i = 0; i < names.length; i++) values[i] = given[names[i]];
+    const old = $.headerNames(answer);
+    for (let i = 0; i < old.length; i++) $.deleteHeader(answer, old[i]);
+    for (let i = 0; i < names.length; i++) setHeader(answer, names[i], values[i]);
+  };
+  const views = [headers(false), headers(true)];
+
+  // Bodies are made when they are read. One that is set to what was read stays
+  // byte for byte as it came.
+  const read = [undefined, undefined];
+  const body = (answer) => (read[+answer] ??= $.body(answer) ?? undefined);
+  const setBody = (answer, value) => {
+    if (typeof value === "string" && value === read[+answer]) return;
+    if (typeof value === "object" && value !== null) {
+      const raw = bytes(value);
+      if (raw === undefined) $.setBody(answer, text(stringify(value)));
+      else $.setBytes(answer, raw);
+    } else {
+      $.setBody(answer, value === undefined || value === null ? "" : text(value));
+    }
+    read[+answer] = undefined;
+    if (!answer) form = undefined;
+  };
+
+  let query, form, metadata;
+  const fields = {
+    body: [() => body(false), (value) => setBody(false, value), "RequestBody"],
+    bodyBytes: [() => $.bytes(false), (value) => setBody(false, value)],
+    method: [() => $.method(), (value) => $.setMethod(text(value)), "RequestMethod"],
+    path: [() => $.path(), (value) => $.setPath(text(value)), "RequestPath"],
+    rawQuery: [
+      () => $.rawQuery(),
+      (value) => { $.setRawQuery(text(value)); query = undefined; },
+      "RequestRawQuery",
+    ],
+    headers: [() => views[0], (value) => setHeaders(false, value), "RequestHeader"],
+    query: [() => (query ??= pairs($.query(), (o, k, v) => { if (!(k in o)) o[k] = v; })), undefined, "RequestQuery"],
+    formData: [
+      () => (form ??= pairs($.form(), (o, k, v) => { const list = (o[k] ??= []); list[list.length] = v; })),
+      undefined,
+      "RequestFormData",
+    ],
+    metadata: [() => (metadata ??= pairs($.metadata(), (o, k, v) => { o[k] = v; })), undefined, "Metadata"],
+    responseBody: [() => body(true), (value) => setBody(true, value), "ResponseBody"],
+    responseBodyBytes: [() => $.bytes(true) ?? undefined, (value) => setBody(true, value)],
+    responseStatus: [() => $.status() ?? undefined, (value) => $.setStatus(+value), "ResponseStatusCode"],
+    responseHeaders: [() => views[1], (value) => setHeaders(true, value), "ResponseHeader"],
+  };
+  const methods = {
+    setBody: (value) => { r.body = value; },
+    setMethod: (value) => { r.method = value; },
+    setPath: (value) => { r.path = value; },
+    setRawQuery: (value) => { r.rawQuery = value; },
+    setHeader: (name, value) => setHeader(false, name, value),
+    deleteHeader: (name) => $.deleteHeader(false, text(name)),
+    setResponseBody: (value) => { r.responseBody = value; },
+    setResponseStatus: (value) => { r.responseStatus = value; },
+    setResponseHeader: (name, value) => setHeader(true, name, value),
+    stopForwarding: () => $.stop(),
+  };
+  const lua = {
+    setBody: "SetRequestBody", setMethod: "SetRequestMethod", setPath: "SetRequestPath",
+    setRawQuery: "SetRequestRawQuery", setHeader: "SetRequestHeader", deleteHeader: "DeleteRequestHeader",
+    setResponseBody: "SetResponseBody", setResponseStatus: "SetResponseStatusCode",
+    setResponseHeader: "SetResponseHeader", stopForwarding: "StopForwarding",
+  };
+  const r = {}, settable = [];
+  const readOnly = (name) => () => { throw new TypeError("r." + name + " cannot be set"); };
+  for (const name of keys(fields)) {
+    const [get, set, other] = fields[name];
+    defineProperty(r, name, { get, set: set ?? readOnly(name), enumerable: true });
+    if (other) defineProperty(r, other, { get, set: set ?? readOnly(other), enumerable: false });
+    if (!set) continue;
+    settable[settable.length] = name;
+    if (other) settable[settable.length] = other;
+  }
+  for (const name of keys(methods)) {
+    defineProperty(r, name, { value: methods[name], enumerable: true });
+    defineProperty(r, lua[name], { value: methods[name], enumerable: false });
+  }
+
+  const cfg = freeze({
+    get: (key) => $.config(text(key)) ?? undefined,
+    GetValue: (key) => $.config(text(key)) ?? undefined,
+  });
+  const print = (...values) => {
+    for (let i = 0; i < values.length; i++) values[i] = shown(values[i]);
+    $.log(text(apply(join, values, [" "])));
+  };
+  const console = { log: print, info: print, debug: print, warn: print, error: print };
+  for (const [name, value] of [["r", r], ["cfg", cfg], ["console", console]]) {
+    defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+  }
+
+  // Headers of an answer to a request, by their names in any case.
+  kept.headersOf = (given) => {
+    const lower = plain(), names = keys(given);
+    for (let i = 0; i < names.length; i++) lower[apply(toLowerCase, names[i], [])] = given[names[i]];
+    return new Proxy(given, {
+      get: (_, name) => (typeof name === "string" ? lower[apply(toLowerCase, name, [])] : undefined),
+      has: (_, name) => typeof name === "string" && apply(toLowerCase, name, []) in lower,
+    });
+  };
+  kept.text = text;
+  kept.bytes = bytes;
+  // Takes over the fields in which `returned` differs from r.
+  kept.finish = (returned) => {
+    if (returned === r || returned === undefined || returned === null) return;
+    if (typeof returned !== "object") {
+      throw new TypeError("transform must return r or an object with its fields, not a " + typeof returned);
+    }
+    const changes = [];
+    for (let i = 0; i < settable.length; i++) {
+      const name = settable[i];
+      if (!(name in returned)) continue;
+      const value = returned[name];
+      if (value !== r[name] && name !== "bodyBytes" && name !== "responseBodyBytes") {
+        changes[changes.length] = [name, value];
+      } else if ((name === "bodyBytes" || name === "responseBodyBytes") && !("body" in returned) && value) {
+        changes[changes.length] = [name, value];
+      }
+    }
+    for (let i = 0; i < changes.length; i++) r[changes[i][0]] = changes[i][1];
+  };
+})

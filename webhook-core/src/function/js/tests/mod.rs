@@ -1,0 +1,6 @@
+mod fixture;
+mod isolation;
+mod limits;
+mod modules;
+mod requests;
+mod scripts;

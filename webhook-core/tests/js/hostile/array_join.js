@@ -1,0 +1,2 @@
+// ends: arrays of more | compute time
+new Array(3e9).join();

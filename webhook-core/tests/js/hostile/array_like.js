@@ -1,0 +1,2 @@
+// ends: arrays of more | compute time
+Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);

@@ -1,0 +1,3 @@
+// ends: well
+let n = 0;
+Array.prototype.map.call({ get length() { return n++ ? 2 ** 53 - 1 : 1; } }, (x) => x);

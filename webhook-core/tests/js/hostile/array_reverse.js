@@ -1,0 +1,2 @@
+// ends: arrays of more | compute time
+new Array(4e9).reverse();

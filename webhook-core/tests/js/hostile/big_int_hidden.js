@@ -1,0 +1,2 @@
+// ends: ReferenceError | not a function | undefined
+new BigInt64Array(1)[0] ** 3;

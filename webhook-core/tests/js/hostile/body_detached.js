@@ -1,0 +1,4 @@
+// ends: well | TypeError
+const b = new ArrayBuffer(8);
+b.transfer();
+r.body = b;

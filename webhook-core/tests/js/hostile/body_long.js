@@ -1,0 +1,2 @@
+// ends: body size
+r.body = 'x'.repeat(4e6);

@@ -1,0 +1,2 @@
+// ends: compute time | fuel
+r.body = { toJSON() { for (;;) {} } };

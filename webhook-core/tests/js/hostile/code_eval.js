@@ -1,0 +1,2 @@
+// ends: ReferenceError
+eval('for (;;) {}');

@@ -1,0 +1,2 @@
+// ends: code from text
+(() => {}).constructor('for (;;) {}')();

@@ -1,0 +1,2 @@
+// ends: function: | Error
+await import('os');

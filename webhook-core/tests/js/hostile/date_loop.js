@@ -1,0 +1,2 @@
+// ends: compute time | fuel
+for (;;) new Date('x'.repeat(1e6));

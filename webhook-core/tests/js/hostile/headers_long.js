@@ -1,0 +1,2 @@
+// ends: over 65536
+r.setHeader('x-a', 'v'.repeat(1e5));

@@ -1,0 +1,2 @@
+// ends: too many headers
+for (let i = 0; ; i++) r.setHeader('x-' + i, 'v');

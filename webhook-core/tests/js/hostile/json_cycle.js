@@ -1,0 +1,4 @@
+// ends: circular
+const o = {};
+o.o = o;
+JSON.stringify(o);

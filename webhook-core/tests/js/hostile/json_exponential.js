@@ -1,0 +1,4 @@
+// ends: compute time | fuel | memory
+let a = [];
+for (let i = 0; i < 60; i++) a = [a, a];
+JSON.stringify(a);

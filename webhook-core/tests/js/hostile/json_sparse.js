@@ -1,0 +1,2 @@
+// ends: arrays of more
+JSON.stringify(new Array(4e9));

@@ -1,0 +1,2 @@
+// ends: compute time | fuel
+for (;;) console.log('x'.repeat(1000));

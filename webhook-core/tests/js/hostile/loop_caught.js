@@ -1,0 +1,2 @@
+// ends: compute time | fuel
+for (;;) { try { for (;;) {} } catch {} finally { continue; } }

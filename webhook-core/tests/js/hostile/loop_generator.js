@@ -1,0 +1,3 @@
+// ends: compute time | fuel
+function* g() { for (;;) yield 1; }
+for (const x of g()) {}

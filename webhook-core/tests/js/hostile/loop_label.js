@@ -1,0 +1,2 @@
+// ends: compute time | fuel
+a: for (;;) { continue a; }

@@ -1,0 +1,3 @@
+// ends: compute time | fuel
+const t = { then(f) { queueMicrotask(() => f(t)); } };
+await t;

@@ -1,0 +1,2 @@
+// ends: RangeError | compute time
+new ArrayBuffer(2 ** 32);

@@ -1,0 +1,2 @@
+// ends: memory | compute time
+JSON.parse('[' + '[],'.repeat(2e6) + '[]]');

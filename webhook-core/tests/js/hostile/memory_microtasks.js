@@ -1,0 +1,2 @@
+// ends: memory | compute time | fuel
+for (;;) queueMicrotask(() => {});

@@ -1,0 +1,3 @@
+// ends: memory | compute time
+let o = null;
+for (;;) o = { o, a: 1, b: 2, c: 3 };

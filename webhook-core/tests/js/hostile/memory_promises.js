@@ -1,0 +1,3 @@
+// ends: memory | compute time
+const all = [];
+for (;;) all.push(new Promise(() => {}));

@@ -1,0 +1,2 @@
+// ends: memory | compute time
+'ab'.repeat(4e6).split('');

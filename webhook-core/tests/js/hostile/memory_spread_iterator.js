@@ -1,0 +1,2 @@
+// ends: memory | compute time
+[...{ *[Symbol.iterator]() { for (;;) yield 1; } }];

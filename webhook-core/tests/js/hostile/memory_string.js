@@ -1,0 +1,3 @@
+// ends: string size | memory | compute time
+let s = 'x';
+for (;;) { s += s; s.length; }

@@ -1,0 +1,2 @@
+// ends: longer than
+r.path = 'ü'.repeat(1e6);

@@ -1,0 +1,2 @@
+// ends: pattern steps
+/^(a|a)*$/.test('a'.repeat(50) + 'b');

@@ -1,0 +1,2 @@
+// ends: not a function
+/a/.compile('(a+)+b');

@@ -1,0 +1,2 @@
+// ends: pattern steps | compute time
+/(?:.*?,){20}x/.test('a,'.repeat(500));

@@ -1,0 +1,2 @@
+// ends: patterns of more
+new RegExp('(?:a|b)'.repeat(1e6));

@@ -1,0 +1,2 @@
+// ends: pattern steps
+/(?=(a+))*(a+)+b/.test('a'.repeat(50));

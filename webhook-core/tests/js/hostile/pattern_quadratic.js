@@ -1,0 +1,2 @@
+// ends: pattern steps | compute time
+/a*b/.test('a'.repeat(1e6));

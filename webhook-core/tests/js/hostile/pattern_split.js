@@ -1,0 +1,2 @@
+// ends: pattern steps
+'a'.repeat(50).split(/(a+)+b/);

@@ -1,0 +1,2 @@
+// ends: compute time | fuel | pattern steps
+for (;;) /x*y/y.test('x'.repeat(1e5));

@@ -1,0 +1,2 @@
+// ends: ReferenceError
+new Proxy({}, { get() { for (;;) {} } }).x;

@@ -1,0 +1,3 @@
+// ends: depth of the call stack
+const f = () => f();
+f();

@@ -1,0 +1,3 @@
+// ends: depth of the call stack | compute time
+class A { constructor() { new A(); } }
+new A();

@@ -1,0 +1,3 @@
+// ends: depth of the call stack | compute time | fuel
+const f = () => { try { f(); } finally { f(); } };
+f();

@@ -1,0 +1,3 @@
+// ends: depth of the call stack | compute time
+function* g() { yield* g(); }
+for (const x of g()) {}

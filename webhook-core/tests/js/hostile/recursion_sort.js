@@ -1,0 +1,3 @@
+// ends: depth of the call stack | compute time
+const f = () => [1, 2].sort(f);
+f();

@@ -1,0 +1,2 @@
+// ends: line
+function transform(r) { if (r) {

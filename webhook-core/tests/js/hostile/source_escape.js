@@ -1,0 +1,2 @@
+// ends: fuel | compute time
+})(); for (;;) {} (async function () {

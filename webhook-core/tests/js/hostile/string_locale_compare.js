@@ -1,0 +1,2 @@
+// ends: combining marks
+'a'.localeCompare('a' + '\u0301\u0316'.repeat(1e6));

@@ -1,0 +1,2 @@
+// ends: string size
+'x'.padStart(2 ** 29, 'ab');

@@ -1,0 +1,2 @@
+// ends: arrays of more
+String.raw({ raw: { length: 2 ** 53 - 1 } });

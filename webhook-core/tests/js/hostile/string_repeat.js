@@ -1,0 +1,2 @@
+// ends: string size
+'x'.repeat(2 ** 29);

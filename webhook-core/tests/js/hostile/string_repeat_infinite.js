@@ -1,0 +1,2 @@
+// ends: RangeError | string size
+'x'.repeat(Infinity);

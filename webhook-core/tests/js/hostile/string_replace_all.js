@@ -1,0 +1,2 @@
+// ends: pattern steps
+('a'.repeat(4e6)).replaceAll('a'.repeat(2e6) + 'b', '');

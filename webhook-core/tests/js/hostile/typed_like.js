@@ -1,0 +1,2 @@
+// ends: memory | RangeError
+new Float64Array({ length: 2 ** 53 - 1 });
