@@ -1,5 +1,10 @@
 //! Running user-defined functions (functions.md).
 
+#[cfg(feature = "lua")]
+pub mod lua;
+#[cfg(feature = "lua")]
+mod modules;
+
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;

@@ -1,0 +1,73 @@
+//! The objects `r` and `cfg`.
+
+use crate::harness::{failure, outcome, output};
+
+#[tokio::test]
+async fn a_script_reads_and_changes_the_request() {
+    let outcome = outcome(
+        r#"
+        assert(r.RequestBody == '{"a":1}')
+        assert(r.RequestMethod == "POST" and r.RequestPath == "/a/b")
+        assert(r.RequestHeader["X-GITHUB-event"] == "push" and r.RequestHeader["none"] == nil)
+        assert(r.RequestQuery.k == "v" and r.RequestQuery["x"] == "1 2")
+        assert(r.Metadata["bucket_name"] == "orders")
+        assert(cfg:GetValue("TOKEN") == "secret" and cfg:GetValue("other") == nil)
+        r:SetRequestBody("new")
+        assert(r.RequestBody == "new")
+        r:SetRequestMethod("put")
+        r:SetRequestPath("/x y")
+        r:SetRequestRawQuery("a=b")
+        assert(r.RequestQuery.a == "b")
+        r:SetRequestHeader("X-New", 5)
+        r:DeleteRequestHeader("x-github-event")
+        r:StopForwarding()
+        "#,
+    )
+    .await;
+    assert_eq!(outcome.request.body, "new");
+    assert_eq!(outcome.request.method, "PUT");
+    assert_eq!(outcome.request.extra_path, "/x%20y");
+    assert_eq!(outcome.request.raw_query, "a=b");
+    assert_eq!(outcome.request.headers["x-new"], "5");
+    assert!(!outcome.request.headers.contains_key("x-github-event"));
+    assert!(outcome.stop_forwarding && outcome.response.is_none() && !outcome.response_modified);
+}
+
+#[tokio::test]
+async fn a_script_sets_the_response() {
+    let outcome = outcome(
+        r#"r:SetResponseBody("no") r:SetResponseStatusCode(403) r:SetResponseHeader("X-A", "b")"#,
+    )
+    .await;
+    let response = outcome.response.expect("a response");
+    assert_eq!((response.status, &response.body[..]), (403, &b"no"[..]));
+    assert_eq!(response.headers["x-a"], "b");
+    assert!(outcome.response_modified);
+}
+
+#[tokio::test]
+async fn errors_carry_the_line_and_the_name() {
+    let cases = [
+        ("local x\n\nx.y = 1", "function:3: attempt to index a nil value (local 'x')"),
+        ("local t = {}\nt.a.b.c = 1", "function:2: attempt to index a nil value (field 'a')"),
+        ("foo()", "function:1: attempt to call a nil value (global 'foo')"),
+        ("local s = 'a'\ns:nope()", "function:2: attempt to call a nil value (method 'nope')"),
+        ("local n\nreturn 1 + n", "function:2: attempt to perform arithmetic on a nil value (local 'n')"),
+        ("return 'a' .. nil_one", "function:1: attempt to concatenate a nil value (global 'nil_one')"),
+        ("return 1 < 'a'", "function:1: attempt to compare number with string"),
+        ("\nerror('boom')", "function:2: boom"),
+        ("error('boom', 0)", "boom"),
+        ("error({})", "(error object is a table value)"),
+        ("local t = {}\nt[nil] = 1", "function:2: table index is nil"),
+        ("return #nil_one", "function:1: attempt to get length of a nil value (global 'nil_one')"),
+        ("string.rep()", "function:1: bad argument #1 to 'rep' (string expected, got no value)"),
+    ];
+    for (source, message) in cases {
+        assert_eq!(failure(source).await.to_string(), message, "{source}");
+    }
+}
+
+#[tokio::test]
+async fn output_is_captured() {
+    assert_eq!(output("print(1, 'a', nil, 2.0) log('x')").await, ["1\ta\tnil\t2.0", "x"]);
+}
