@@ -49,7 +49,7 @@ async fn a_script_sets_the_response() {
 async fn errors_carry_the_line_and_the_name() {
     let cases = [
         ("local x\n\nx.y = 1", "function:3: attempt to index a nil value (local 'x')"),
-        ("local t = {}\nt.a.b.c = 1", "function:2: attempt to index a nil value (field 'a')"),
+        ("local t = {}\nt.a.b = 1", "function:2: attempt to index a nil value (field 'a')"),
         ("foo()", "function:1: attempt to call a nil value (global 'foo')"),
         ("local s = 'a'\ns:nope()", "function:2: attempt to call a nil value (method 'nope')"),
         ("local n\nreturn 1 + n", "function:2: attempt to perform arithmetic on a nil value (local 'n')"),

@@ -1,4 +1,5 @@
 //! The Lua runtime, through the trait that the relay uses.
 
+mod goldens;
 mod harness;
 mod basics;

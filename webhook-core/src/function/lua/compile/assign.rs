@@ -11,7 +11,7 @@ use super::{
     helper::Helper,
     mentions::Mentions,
     rewrite::{Result, Rewriter},
-    scope::Binding,
+    scope::{Binding, Kind},
 };
 
 type Target = p::AssignmentTarget<Name>;
@@ -38,7 +38,7 @@ impl Rewriter {
                 names.iter().take(index).any(|name| read.contains(name))
             });
         let one_each = names.len() == values.len();
-        let numbers: Vec<_> = values.iter().map(|v| one_each && self.is_number(v)).collect();
+        let kinds: Vec<_> = values.iter().map(|value| self.kind_of(value)).collect();
         let mut values = self.value_list(values, names.len())?;
         if clash {
             let held: Vec<_> = (0..names.len()).map(temporary).collect();
@@ -46,11 +46,21 @@ impl Rewriter {
             values = held.iter().map(ast::variable).collect();
         }
         for (index, name) in names.iter().enumerate() {
-            let number = numbers.get(index).copied().unwrap_or(false);
-            self.scopes.declare(name, number && !self.mentions.assigned.contains(name));
+            let kind = kinds.get(index).copied().filter(|_| one_each).unwrap_or(Kind::Any);
+            let kind = self.fixed(name, kind);
+            self.scopes.declare(name, kind);
         }
         self.push(ast::local(names, values), out);
         Ok(())
+    }
+
+    fn kind_of(&self, value: &Expr) -> Kind {
+        match ast::as_simple(value) {
+            Some(p::SimpleExpression::TableConstructor(_)) => Kind::Table,
+            Some(p::SimpleExpression::Function(_)) => Kind::Function,
+            _ if self.is_number(value) => Kind::Number,
+            _ => Kind::Any,
+        }
     }
 
     pub(super) fn assignment(

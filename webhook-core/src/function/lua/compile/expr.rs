@@ -8,7 +8,7 @@ use super::{
     helper::Helper,
     precedence,
     rewrite::{Result, Rewriter, line_number},
-    scope::Binding,
+    scope::{Binding, Kind},
     sites::Use,
 };
 
@@ -157,7 +157,15 @@ impl Rewriter {
             self.globals.bare(name);
         }
         let name = self.name_of(&suffixed);
-        self.sites.add(line_number(self.line), Use::Index, name);
+        let known = match &suffixed.primary {
+            p::PrimaryExpression::Name(name) => {
+                suffixed.suffixes.is_empty() && self.scopes.kind(name) == Kind::Table
+            }
+            p::PrimaryExpression::GroupedExpression(_) => false,
+        };
+        if !known {
+            self.sites.add(line_number(self.line), Use::Index, name);
+        }
         self.suffixes(suffixed)
     }
 
@@ -169,6 +177,12 @@ impl Rewriter {
         }
         self.enter(levels + 1)?;
         let line = line_number(self.line);
+        // What surely is a function of the host is never what is wrong.
+        let safe = self.host_prefix(&suffixed);
+        let first = match &suffixed.primary {
+            p::PrimaryExpression::Name(name) => self.scopes.kind(name),
+            p::PrimaryExpression::GroupedExpression(_) => Kind::Any,
+        };
         let mut done = match suffixed.primary {
             p::PrimaryExpression::GroupedExpression(expr) => {
                 ast::grouped(self.expr(expr, false)?)
@@ -179,10 +193,13 @@ impl Rewriter {
         };
         // What the value so far is called; the rewritten form does not show it.
         let mut name = self.name_of(&done);
-        for suffix in suffixed.suffixes {
+        for (index, suffix) in suffixed.suffixes.into_iter().enumerate() {
             match suffix {
                 p::SuffixPart::Field(field) => {
-                    self.sites.add(line, Use::Index, name.take());
+                    let held = name.take();
+                    if index >= safe && !(index == 0 && first == Kind::Table) {
+                        self.sites.add(line, Use::Index, held);
+                    }
                     let field = match field {
                         p::FieldSuffix::Named(key) => {
                             name = Some(format!("field '{}'", String::from_utf8_lossy(&key)));
@@ -198,12 +215,18 @@ impl Rewriter {
                     done.suffixes.push(p::SuffixPart::Field(field));
                 }
                 p::SuffixPart::Call(p::CallSuffix::Function(arguments)) => {
-                    self.sites.add(line, Use::Call, name.take());
+                    let held = name.take();
+                    if index >= safe && !(index == 0 && first == Kind::Function) {
+                        self.sites.add(line, Use::Call, held);
+                    }
                     let arguments = self.exprs(arguments)?;
                     done.suffixes.push(p::SuffixPart::Call(p::CallSuffix::Function(arguments)));
                 }
                 p::SuffixPart::Call(p::CallSuffix::Method(method, arguments)) => {
-                    self.sites.add(line, Use::Index, name.take());
+                    let held = name.take();
+                    if !(index == 0 && first == Kind::Table) {
+                        self.sites.add(line, Use::Index, held);
+                    }
                     let mut all = vec![ast::suffixed(done), ast::string(&method)];
                     all.extend(self.exprs(arguments)?);
                     let helper = self.helper(Helper::Method);

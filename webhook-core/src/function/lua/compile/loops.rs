@@ -6,6 +6,7 @@ use super::{
     ast::{self, Expr, Line, Name},
     helper::Helper,
     rewrite::{Result, Rewriter},
+    scope::Kind,
 };
 
 /// Bounds of a `for` between which adding the step cannot overflow before the fuel is gone.
@@ -100,8 +101,8 @@ impl Rewriter {
                     self.push(ast::local(names.to_vec(), values), &mut inner);
                     bounds = names.iter().map(ast::variable).collect();
                 }
-                let number = !self.mentions.assigned.contains(&name);
-                let body = self.loop_body(std::slice::from_ref(&name), number, body)?;
+                let kind = self.fixed(&name, Kind::Number);
+                let body = self.loop_body(std::slice::from_ref(&name), kind, body)?;
                 let mut bounds = bounds.into_iter();
                 let nil = || ast::simple(p::SimpleExpression::Nil);
                 p::ForStatement::Numeric {
@@ -115,7 +116,7 @@ impl Rewriter {
             p::ForStatement::Generic { names, arguments, body } => {
                 self.mark(&mut inner);
                 let arguments = self.exprs(arguments)?;
-                let body = self.loop_body(&names, false, body)?;
+                let body = self.loop_body(&names, Kind::Any, body)?;
                 p::ForStatement::Generic { names, arguments, body }
             }
         };
@@ -129,11 +130,11 @@ impl Rewriter {
         Ok(())
     }
 
-    fn loop_body(&mut self, names: &[Name], number: bool, body: ast::Block) -> Result<ast::Block> {
+    fn loop_body(&mut self, names: &[Name], kind: Kind, body: ast::Block) -> Result<ast::Block> {
         let line = self.line;
         self.scopes.open_block(&ast::block(Vec::new(), line));
         for name in names {
-            self.scopes.declare(name, number);
+            self.scopes.declare(name, kind);
         }
         self.scopes.open_loop();
         let body = self.block(body)?;

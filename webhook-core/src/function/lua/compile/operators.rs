@@ -7,6 +7,7 @@ use super::{
     helper::Helper,
     precedence::Tree,
     rewrite::{Result, Rewriter, line_number},
+    scope::Kind,
     sites::Use,
 };
 
@@ -126,7 +127,7 @@ impl Rewriter {
                 p::SimpleExpression::Integer(_) | p::SimpleExpression::Float(_) => true,
                 p::SimpleExpression::Suffixed(suffixed) if suffixed.suffixes.is_empty() => {
                     match &suffixed.primary {
-                        p::PrimaryExpression::Name(name) => self.scopes.is_number(name),
+                        p::PrimaryExpression::Name(name) => self.scopes.kind(name) == Kind::Number,
                         p::PrimaryExpression::GroupedExpression(expr) => self.is_number(expr),
                     }
                 }
@@ -209,7 +210,7 @@ impl Rewriter {
     }
 
     /// How many suffixes lead from a global name of the standard library to its call.
-    fn host_prefix(&self, suffixed: &Suffixed) -> usize {
+    pub(super) fn host_prefix(&self, suffixed: &Suffixed) -> usize {
         const FUNCTIONS: &[&[u8]] = &[
             b"assert", b"error", b"ipairs", b"pairs", b"next", b"pcall", b"xpcall", b"print", b"log",
             b"select", b"tonumber", b"tostring", b"type", b"require", b"setmetatable",

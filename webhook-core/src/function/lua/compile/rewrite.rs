@@ -8,7 +8,7 @@ use super::{
     globals::Globals,
     helper::{Helper, Used},
     mentions::Mentions,
-    scope::{Binding, Scopes},
+    scope::{Binding, Kind, Scopes},
     sites::Sites,
 };
 
@@ -89,6 +89,11 @@ impl Rewriter {
         }
     }
 
+    /// The kind of a variable whose first value is of `kind`.
+    pub(super) fn fixed(&self, name: &Name, kind: Kind) -> Kind {
+        if self.mentions.assigned.contains(name) { Kind::Any } else { kind }
+    }
+
     fn statement(&mut self, statement: Statement, out: &mut Vec<Line>) -> Result<()> {
         match statement {
             p::Statement::If(statement) => return self.if_statement(statement, out),
@@ -104,7 +109,8 @@ impl Rewriter {
                 self.push(p::Statement::Do(block), out);
             }
             p::Statement::LocalFunction(statement) => {
-                self.scopes.declare(&statement.name, false);
+                let kind = self.fixed(&statement.name, Kind::Function);
+                self.scopes.declare(&statement.name, kind);
                 let definition = self.function(statement.definition, false)?;
                 let statement = p::LocalFunctionStatement { name: statement.name, definition };
                 self.push(p::Statement::LocalFunction(statement), out);
@@ -190,7 +196,15 @@ impl Rewriter {
         let risky = values.iter().any(|value| self.is_risky(value));
         self.mark_if(risky, out);
         let host_call = matches!(values.as_slice(), [only] if self.is_host_call(only));
+        let single = values.len() == 1;
         let mut returns = self.exprs(values)?;
+        let operator = single && !host_call && returns.first().is_some_and(is_helper_call);
+        if operator {
+            // The same for an operator, which has one value.
+            let held = Name::from(&b"@result"[..]);
+            self.push(ast::local(vec![Name::clone(&held)], returns), out);
+            returns = vec![ast::variable(&held)];
+        }
         if host_call {
             // A tail call would take the frame away that knows the line.
             let all = self.helper(Helper::All);
@@ -212,10 +226,10 @@ impl Rewriter {
         self.enter(1)?;
         self.scopes.open_function(has_varargs);
         if method {
-            self.scopes.declare(&Name::from(&b"self"[..]), false);
+            self.scopes.declare(&Name::from(&b"self"[..]), Kind::Any);
         }
         for parameter in &parameters {
-            self.scopes.declare(parameter, false);
+            self.scopes.declare(parameter, Kind::Any);
         }
         let body = self.block(body)?;
         self.scopes.close_function();
@@ -223,6 +237,14 @@ impl Rewriter {
         self.line = line;
         Ok(p::FunctionDefinition { parameters, has_varargs, body })
     }
+}
+
+/// Whether an expression has become a call of a helper.
+fn is_helper_call(expr: &Expr) -> bool {
+    ast::as_suffixed(expr).is_some_and(|suffixed| {
+        suffixed.suffixes.len() == 1
+            && matches!(&suffixed.primary, p::PrimaryExpression::Name(name) if name.starts_with(b"@"))
+    })
 }
 
 /// A line as people count, from 1.

@@ -12,10 +12,19 @@ pub(super) enum Binding {
     Global,
 }
 
+/// What is known of all values that a variable ever holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Any,
+    Number,
+    Table,
+    Function,
+}
+
 struct Variable {
     name: Name,
     function: usize,
-    number: bool,
+    kind: Kind,
 }
 
 struct Function {
@@ -81,10 +90,9 @@ impl Scopes {
         }
     }
 
-    /// Adds a local variable; `number` when it never holds anything else.
-    pub(super) fn declare(&mut self, name: &Name, number: bool) {
+    pub(super) fn declare(&mut self, name: &Name, kind: Kind) {
         let function = self.functions.len();
-        self.variables.push(Variable { name: Name::clone(name), function, number });
+        self.variables.push(Variable { name: Name::clone(name), function, kind });
     }
 
     pub(super) fn binding(&self, name: &Name) -> Binding {
@@ -95,8 +103,8 @@ impl Scopes {
         }
     }
 
-    pub(super) fn is_number(&self, name: &Name) -> bool {
-        self.find(name).is_some_and(|variable| variable.number)
+    pub(super) fn kind(&self, name: &Name) -> Kind {
+        self.find(name).map_or(Kind::Any, |variable| variable.kind)
     }
 
     fn find(&self, name: &Name) -> Option<&Variable> {

@@ -6,7 +6,7 @@ use super::{sequence::metamethod, text};
 use crate::function::lua::{
     bytes::number,
     vm::{
-        call::{Call, Native, Outcome, number_value},
+        call::{Call, Native, Outcome, number_value, set_field},
         guard,
     },
 };
@@ -35,11 +35,12 @@ fn assert<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
         return Ok(CallbackReturn::Return);
     }
     if call.stack.len() > 1 {
-        return Err(call.arg(2).into());
+        return Err(match call.arg(2) {
+            Value::String(message) => super::protected::prefixed(&call, message),
+            other => other.into(),
+        });
     }
-    // As in Lua, this message has no position.
-    let message = piccolo::String::from_static(&call.ctx, "assertion failed!");
-    Err(Value::from(message).into())
+    Err(call.fail("assertion failed!"))
 }
 
 fn collectgarbage<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -61,19 +62,15 @@ fn getmetatable<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let metatable = match value {
         Value::Table(table) => guard::metatable(call.host, call.ctx, table),
         Value::String(_) => {
-            let string = call.host.tables.get().map(|tables| call.ctx.fetch(&tables.string));
-            return match string {
-                // A copy: the real one is shared.
-                Some(string) => {
-                    let metatable = Table::new(&call.ctx);
-                    let string = super::copy(call.ctx, string);
-                    crate::function::lua::vm::call::set_field(
-                        call.ctx, metatable, "__index", string,
-                    );
-                    call.done(metatable)
-                }
-                None => call.done(Value::Nil),
+            let Some(string) = call.host.string_table(call.ctx) else {
+                return call.done(Value::Nil);
             };
+            let own = call.host.script.borrow().string.is_some();
+            // The shared one may not be changed.
+            let string = if own { string } else { super::copy(call.ctx, string) };
+            let metatable = Table::new(&call.ctx);
+            set_field(call.ctx, metatable, "__index", string);
+            Some(metatable)
         }
         _ => None,
     };
@@ -85,7 +82,7 @@ fn setmetatable<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let metatable = match call.arg(2) {
         Value::Nil if call.stack.len() > 1 => None,
         Value::Table(metatable) => Some(metatable),
-        _ => return Err(call.bad_argument(2, "nil or table expected")),
+        _ => return Err(call.expected(2, "nil or table")),
     };
     if metamethod(call.ctx, table.into(), "__metatable").is_some() {
         return Err(call.fail("cannot change a protected metatable"));

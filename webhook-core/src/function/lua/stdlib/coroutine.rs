@@ -28,13 +28,13 @@ pub(super) const FUNCTIONS: &[(&str, Native)] = &[
 fn check_thread<'gc>(call: &Call<'gc, '_>) -> Result<Thread<'gc>, Error<'gc>> {
     match call.arg(1) {
         Value::Thread(thread) => Ok(thread),
-        _ => Err(call.bad_argument(1, "coroutine expected")),
+        _ => Err(call.expected(1, "thread")),
     }
 }
 
 fn new_thread<'gc>(call: &mut Call<'gc, '_>) -> Result<Thread<'gc>, Error<'gc>> {
     let Value::Function(function) = call.arg(1) else {
-        return Err(call.bad_argument(1, "function expected"));
+        return Err(call.expected(1, "function"));
     };
     call.charge(32);
     let thread = Thread::new(call.ctx);

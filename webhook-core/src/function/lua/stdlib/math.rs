@@ -169,13 +169,14 @@ fn min<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 fn modf<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = match call.check_number(1)? {
         Number::Int(value) => {
-            return call.done_all([Value::Number(value as f64), Value::Number(0.0)]);
+            return call.done_all([Value::Integer(value), Value::Number(0.0)]);
         }
         Number::Float(value) => value,
     };
     let whole = value.trunc();
     let fraction = if value.is_infinite() { 0.0 } else { value - whole };
-    call.done_all([Value::Number(whole), Value::Number(fraction)])
+    let whole = float_to_integer(whole).map_or(Value::Number(whole), Value::Integer);
+    call.done_all([whole, Value::Number(fraction)])
 }
 
 fn pow<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -218,7 +219,7 @@ type SharedRng = Rc<RefCell<fastrand::Rng>>;
 fn random<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<'gc> {
     let (host, rng) = (Rc::clone(host), Rc::clone(rng));
     Callback::from_fn(&ctx, move |ctx, exec, stack| {
-        let call = Call { host: &host, name: "random", ctx, exec, stack };
+        let call = Call { host: &host, name: "random", method: false, ctx, exec, stack };
         let rng = &mut *rng.borrow_mut();
         let (low, high) = match call.stack.len() {
             0 => return call.done(rng.f64()),
@@ -240,7 +241,7 @@ fn random<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<
 fn randomseed<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<'gc> {
     let (host, rng) = (Rc::clone(host), Rc::clone(rng));
     Callback::from_fn(&ctx, move |ctx, exec, stack| {
-        let call = Call { host: &host, name: "randomseed", ctx, exec, stack };
+        let call = Call { host: &host, name: "randomseed", method: false, ctx, exec, stack };
         let seed = if call.stack.is_empty() { None } else { Some(seed(&call)?) };
         let seed = seed.unwrap_or_else(|| fastrand::u64(..));
         rng.borrow_mut().seed(seed);

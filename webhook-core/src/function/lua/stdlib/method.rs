@@ -2,7 +2,7 @@
 
 use gc_arena::Collect;
 use piccolo::{
-    BoxSequence, CallbackReturn, Context, Error, Execution, Sequence, SequencePoll, Stack, Value,
+    BoxSequence, CallbackReturn, Context, Error, Execution, Function, Sequence, SequencePoll, Stack, Value,
     meta_ops::{self, MetaResult},
 };
 
@@ -42,6 +42,9 @@ pub(super) fn method<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     };
     // The name was only for finding the function.
     call.stack.drain(1..2);
+    if let (Value::String(_), Value::Function(Function::Callback(_))) = (receiver, found) {
+        call.host.method.set(true);
+    }
     match meta_ops::call(call.ctx, found) {
         Ok(function) => Ok(CallbackReturn::Call { function, then: None }),
         Err(_) => Err(call.fail(not_callable(found, name))),
@@ -53,7 +56,7 @@ fn not_callable(found: Value<'_>, name: Value<'_>) -> String {
 }
 
 fn string_methods<'gc>(host: &Host, ctx: Context<'gc>, name: Value<'gc>) -> Value<'gc> {
-    host.tables.get().map_or(Value::Nil, |tables| ctx.fetch(&tables.string).get_value(name))
+    host.string_table(ctx).map_or(Value::Nil, |table| table.get_value(name))
 }
 
 /// The method as far as it is found in tables; `None` when a function has to be asked.

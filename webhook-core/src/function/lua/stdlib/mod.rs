@@ -86,7 +86,13 @@ pub(super) fn environment<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Table<'gc>
         let Value::String(name) = key else { continue };
         let value = match (used.usage(name.as_bytes()), value) {
             (None, _) => continue,
-            (Some(GlobalUse::Bare), Value::Table(table)) => copy(ctx, table).into(),
+            (Some(GlobalUse::Bare), Value::Table(table)) => {
+                let copy = copy(ctx, table);
+                if name.as_bytes() == b"string" {
+                    host.script.borrow_mut().string = Some(ctx.stash(copy));
+                }
+                copy.into()
+            }
             (Some(_), value) => value,
         };
         // Only nil and NaN are refused as keys.

@@ -25,8 +25,8 @@ pub(super) fn arithmetic(
             Arithmetic::Add => return Ok(Number::Int(left.wrapping_add(right))),
             Arithmetic::Sub => return Ok(Number::Int(left.wrapping_sub(right))),
             Arithmetic::Mul => return Ok(Number::Int(left.wrapping_mul(right))),
-            Arithmetic::Mod if right == 0 => return Err("attempt to perform 'n%%0'"),
-            Arithmetic::FloorDiv if right == 0 => return Err("attempt to perform 'n//0'"),
+            Arithmetic::Mod if right == 0 => return Err("attempt to perform 'n%0'"),
+            Arithmetic::FloorDiv if right == 0 => return Err("attempt to divide by zero"),
             Arithmetic::Mod => {
                 let rest = left.wrapping_rem(right);
                 let crosses = rest != 0 && (rest ^ right) < 0;

@@ -41,6 +41,11 @@ fn calculate<'gc>(call: Call<'gc, '_>, op: Arithmetic, event: &'static str) -> O
             if let Some(function) = binary_metamethod(call.ctx, left, right, event) {
                 return call_one(call, function, [left, right], One::Value);
             }
+            if matches!(left, Value::String(_)) || matches!(right, Value::String(_)) {
+                let (verb, left, right) =
+                    (event.trim_start_matches('_'), left.type_name(), right.type_name());
+                return Err(call.fail(format!("attempt to {verb} a '{left}' with a '{right}'")));
+            }
             let (index, wrong) = if left_number.is_none() { (0, left) } else { (1, right) };
             Err(call.use_error("perform arithmetic on", Use::Operand(index), wrong))
         }
@@ -84,7 +89,12 @@ pub(super) fn bit_not<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 
 fn bits<'gc>(call: Call<'gc, '_>, event: &'static str, with: fn(i64, i64) -> i64) -> Outcome<'gc> {
     let (left, right) = (call.arg(1), call.arg(2));
-    let numbers = (to_number(left), to_number(right));
+    // Strings are numbers for arithmetic only.
+    let number = |value| match value {
+        Value::String(_) => None,
+        value => to_number(value),
+    };
+    let numbers = (number(left), number(right));
     if let (Some(left), Some(right)) = numbers {
         return match (left.to_integer(), right.to_integer()) {
             (Some(left), Some(right)) => call.done(with(left, right)),
@@ -105,15 +115,13 @@ pub(super) fn for_prepare<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
         Value::Number(value) => Some(Number::Float(value)),
         _ => None,
     };
-    let Some(limit) = number(call.arg(2)) else {
-        return Err(call.fail("'for' limit must be a number"));
+    let wrong = |index: usize, what: &str| {
+        let got = call.arg(index).type_name();
+        call.fail(format!("bad 'for' {what} (number expected, got {got})"))
     };
-    let Some(step) = number(call.arg(3)) else {
-        return Err(call.fail("'for' step must be a number"));
-    };
-    let Some(start) = number(call.arg(1)) else {
-        return Err(call.fail("'for' initial value must be a number"));
-    };
+    let start = number(call.arg(1)).ok_or_else(|| wrong(1, "initial value"))?;
+    let limit = number(call.arg(2)).ok_or_else(|| wrong(2, "limit"))?;
+    let step = number(call.arg(3)).ok_or_else(|| wrong(3, "step"))?;
     if step.to_float() == 0.0 {
         return Err(call.fail("'for' step is zero"));
     }

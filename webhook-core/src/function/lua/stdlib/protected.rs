@@ -22,20 +22,20 @@ fn error<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     match value {
         // Levels above 1 are told apart no further: the host sees one frame.
         Value::String(message) if call.opt_int(2, 1)? > 0 => {
-            Err(prefixed(&call, message.as_bytes()))
+            Err(prefixed(&call, message))
         }
         other => Err(other.into()),
     }
 }
 
 /// The message behind its position, byte for byte.
-fn prefixed<'gc>(call: &Call<'gc, '_>, message: &[u8]) -> Error<'gc> {
+pub(super) fn prefixed<'gc>(call: &Call<'gc, '_>, message: piccolo::String<'gc>) -> Error<'gc> {
     let Error::Lua(piccolo::error::LuaError(Value::String(position))) =
         positioned(call.ctx, &call.exec, "")
     else {
-        return call.arg(1).into();
+        return Value::from(message).into();
     };
-    let text = [position.as_bytes(), message].concat();
+    let text = [position.as_bytes(), message.as_bytes()].concat();
     Value::from(crate::function::lua::vm::call::new_string(call.ctx, text)).into()
 }
 

@@ -24,7 +24,7 @@ pub(super) fn sort<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let less = match call.arg(2) {
         Value::Nil => None,
         Value::Function(function) => Some(function),
-        _ => return Err(call.bad_argument(2, "function expected")),
+        _ => return Err(call.expected(2, "function")),
     };
     let length = table.length();
     let count = usize::try_from(length).unwrap_or(0);

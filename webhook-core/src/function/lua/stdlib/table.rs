@@ -46,9 +46,8 @@ fn concat<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             Value::Number(value) => number::write(Number::Float(value), &mut joined),
             other => {
                 let kind = other.type_name();
-                let reason = format!("invalid value (at index {index}) in table for 'concat'");
-                // The kind tells more than Lua's message does.
-                return Err(call.fail(format!("{reason}: a {kind} value")));
+                let reason = format!("invalid value ({kind}) at index {index} in table for 'concat'");
+                return Err(call.fail(reason));
             }
         }
         if index != last {

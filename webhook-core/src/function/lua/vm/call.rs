@@ -24,6 +24,8 @@ pub(in super::super) struct Call<'gc, 'a> {
     pub(in super::super) host: &'a Rc<Host>,
     /// The function's name, for messages.
     pub(in super::super) name: &'static str,
+    /// Whether it was called as a method of a string, which then is no argument in messages.
+    pub(in super::super) method: bool,
     pub(in super::super) ctx: Context<'gc>,
     pub(in super::super) exec: Execution<'gc, 'a>,
     pub(in super::super) stack: Stack<'gc, 'a>,
@@ -38,7 +40,8 @@ pub(in super::super) fn native<'gc>(
 ) -> Callback<'gc> {
     let host = Rc::clone(host);
     Callback::from_fn(&ctx, move |ctx, exec, stack| {
-        function(Call { host: &host, name, ctx, exec, stack })
+        let method = host.method.take();
+        function(Call { host: &host, name, method, ctx, exec, stack })
     })
 }
 
@@ -108,10 +111,16 @@ impl<'gc> Call<'gc, '_> {
 
     pub(in super::super) fn bad_argument(&self, index: usize, reason: impl AsRef<str>) -> Error<'gc> {
         let reason = reason.as_ref();
-        self.fail(format!("bad argument #{index} to '{}' ({reason})", self.name))
+        let name = self.name;
+        let index = match (self.method, index) {
+            (true, 1) => return self.fail(format!("calling '{name}' on bad self ({reason})")),
+            (true, index) => index - 1,
+            (false, index) => index,
+        };
+        self.fail(format!("bad argument #{index} to '{name}' ({reason})"))
     }
 
-    fn expected(&self, index: usize, wanted: &str) -> Error<'gc> {
+    pub(in super::super) fn expected(&self, index: usize, wanted: &str) -> Error<'gc> {
         let got = self.type_at(index);
         self.bad_argument(index, format!("{wanted} expected, got {got}"))
     }
@@ -212,6 +221,7 @@ impl<'gc> Call<'gc, '_> {
                 };
                 self.exceed(limit)
             }
+            bytes::Error::Argument { index, message, .. } => self.bad_argument(*index, message),
             error => self.fail(error.to_string()),
         }
     }

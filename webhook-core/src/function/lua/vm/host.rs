@@ -27,6 +27,8 @@ pub(in super::super) struct Host {
     pub(in super::super) script: RefCell<Script>,
     /// The limit that ends the call.
     exceeded: Cell<Option<Limit>>,
+    /// Set when the function called next is called as a method of a string.
+    pub(in super::super) method: Cell<bool>,
     pub(in super::super) wish: RefCell<Option<Wish>>,
     pub(in super::super) answer: RefCell<Option<Answer>>,
 }
@@ -60,6 +62,8 @@ pub(in super::super) struct Script {
     pub(in super::super) log_bytes: usize,
     pub(in super::super) http_calls: usize,
     pub(in super::super) compute_time: Duration,
+    /// The script's own copy of `string`.
+    pub(in super::super) string: Option<StashedTable>,
     /// The modules that the script has loaded, its copies of metatables and what `r` has shown.
     pub(in super::super) kept: Option<StashedTable>,
 }
@@ -77,6 +81,7 @@ impl Host {
             tables: OnceCell::new(),
             script: RefCell::default(),
             exceeded: Cell::new(None),
+            method: Cell::new(false),
             wish: RefCell::default(),
             answer: RefCell::default(),
         }
@@ -85,6 +90,7 @@ impl Host {
     /// Takes in a call.
     pub(in super::super) fn begin(&self, script: Script) {
         self.exceeded.set(None);
+        self.method.set(false);
         self.wish.take();
         self.answer.take();
         self.script.replace(script);
@@ -111,6 +117,14 @@ impl Host {
                 script.kept = Some(ctx.stash(kept));
                 kept
             }
+        }
+    }
+
+    /// The functions that strings have as methods: the script's own table when it has one.
+    pub(in super::super) fn string_table<'gc>(&self, ctx: Context<'gc>) -> Option<Table<'gc>> {
+        match &self.script.borrow().string {
+            Some(string) => Some(ctx.fetch(string)),
+            None => self.tables.get().map(|tables| ctx.fetch(&tables.string)),
         }
     }
 
