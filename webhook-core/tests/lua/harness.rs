@@ -1,11 +1,16 @@
 //! Running a script as the relay would.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, FunctionId,
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, lua::LuaRuntime},
     model::{Driver, Request},
 };
@@ -66,4 +71,43 @@ pub(crate) async fn output(source: &str) -> Vec<String> {
 /// Why a script fails.
 pub(crate) async fn failure(source: &str) -> FunctionError {
     complete(source).await.result.expect_err("the script should fail")
+}
+
+/// Answers every request in the same way.
+#[derive(Debug)]
+pub(crate) struct StubForwarder {
+    body: &'static str,
+    /// What was sent.
+    pub(crate) requests: Mutex<Vec<ForwardRequest>>,
+}
+
+impl StubForwarder {
+    pub(crate) fn answering(body: &'static str) -> Arc<Self> {
+        Arc::new(Self { body, requests: Mutex::default() })
+    }
+}
+
+#[async_trait]
+impl Forwarder for StubForwarder {
+    async fn forward(&self, request: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+        let host = request.url.host_str().unwrap_or_default().to_owned();
+        let limit = request.max_response_bytes;
+        self.requests.lock().expect("nobody panics").push(request);
+        match host.as_str() {
+            "refused.example" => Err(ForwardError::Refused("10.0.0.1 is private".to_owned())),
+            "slow.example" => std::future::pending().await,
+            _ => {
+                let mut headers = HeaderMap::new();
+                headers.insert("x-answer", "yes".parse().expect("a header value"));
+                headers.append("set-cookie", "a=1; Path=/".parse().expect("a header value"));
+                let body = if host == "large.example" { vec![b'x'; limit] } else { self.body.into() };
+                Ok(ForwardResponse {
+                    status: http::StatusCode::CREATED,
+                    headers,
+                    body: Bytes::from(body),
+                    truncated: host == "large.example",
+                })
+            }
+        }
+    }
 }

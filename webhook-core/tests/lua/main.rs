@@ -2,4 +2,6 @@
 
 mod goldens;
 mod harness;
+mod hostile;
+mod modules;
 mod basics;

@@ -17,7 +17,8 @@ pub(super) enum Wish {
 /// What came of it.
 #[derive(Debug)]
 pub(super) enum Answer {
-    Sent(Vec<Result<ForwardResponse, ForwardError>>),
+    /// For each request its address and what came back.
+    Sent(Vec<(String, Result<ForwardResponse, ForwardError>)>),
     Slept,
 }
 
@@ -34,6 +35,7 @@ pub(super) async fn fulfil(
         }
         Wish::Send(requests) => {
             let mut tasks = Vec::with_capacity(requests.len());
+            let addresses: Vec<_> = requests.iter().map(|r| r.url.to_string()).collect();
             for request in requests {
                 // On the caller's runtime, where the forwarder's connections live.
                 tasks.push(match (&forwarder, handle) {
@@ -46,7 +48,7 @@ pub(super) async fn fulfil(
                 });
             }
             let mut answers = Vec::with_capacity(tasks.len());
-            for task in tasks {
+            for (address, task) in addresses.into_iter().zip(tasks) {
                 let answer = match task {
                     Some(mut task) => (&mut task.0).await.unwrap_or_else(|_| {
                         Err(ForwardError::Unsendable("the sender stopped".to_owned()))
@@ -56,7 +58,7 @@ pub(super) async fn fulfil(
                         Err(ForwardError::Unsendable(reason.to_owned()))
                     }
                 };
-                answers.push(answer);
+                answers.push((address, answer));
             }
             Answer::Sent(answers)
         }

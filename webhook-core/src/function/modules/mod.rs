@@ -1,3 +1,18 @@
 //! What scripts of any language get beyond their own library, without a VM.
+//!
+//! Structured data is a [`serde_json::Value`], whose objects keep their order.
 
+pub(crate) mod cipher;
+pub(crate) mod csv;
+pub(crate) mod digest;
+pub(crate) mod encoding;
+pub(crate) mod error;
 pub(crate) mod form;
+pub(crate) mod http;
+pub(crate) mod jwt;
+mod keys;
+pub(crate) mod url;
+pub(crate) mod xml;
+pub(crate) mod yaml;
+
+pub(crate) use error::{Bounds, ModuleError};

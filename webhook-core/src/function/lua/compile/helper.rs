@@ -12,8 +12,6 @@ macro_rules! helpers {
         }
 
         impl Helper {
-            pub(in super::super) const ALL: &[Self] = &[$(Self::$variant),*];
-
             pub(super) const fn text(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*

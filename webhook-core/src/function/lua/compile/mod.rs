@@ -21,7 +21,7 @@ mod sites;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use piccolo::compiler::{
-    CompiledPrototype, LineNumber, compile_chunk, parse_chunk,
+    CompiledPrototype, FunctionRef, LineNumber, compile_chunk, parse_chunk,
     parser::{self as p},
 };
 
@@ -43,6 +43,8 @@ const MAX_DEPTH: usize = 1_000;
 const MAX_OPERATORS: usize = 250;
 /// Fields and calls behind one name.
 const MAX_SUFFIXES: usize = 100;
+/// Registers of a function, one more than it may use.
+const MAX_REGISTERS: usize = 256;
 
 /// A compiled function, for any thread and any number of VMs.
 #[derive(Debug)]
@@ -63,7 +65,8 @@ pub(super) fn compile(source: &str, max_bytes: usize) -> Result<Program, Functio
     }
     catch_unwind(AssertUnwindSafe(|| compile_checked(source)))
         .unwrap_or_else(|_| {
-            let reason = "the compiler cannot cope with this source".to_owned();
+            // Its registers are a byte, and it counts one too many.
+            let reason = "a function has too many variables or values at once".to_owned();
             Err(Refusal { line: 1, reason })
         })
         .map_err(FunctionError::from)
@@ -85,7 +88,21 @@ fn compile_checked(source: &str) -> Result<Program, Refusal> {
     let (helpers, names) = used.into_parts();
     let chunk = p::Chunk { block: outer(names, body, last_line) };
     let prototype = compile_chunk(&chunk, &mut interner)?;
+    check_registers(&prototype)?;
     Ok(Program { prototype, helpers, globals, sites })
+}
+
+/// Refuses functions that use the last register: the compiler may have given it away twice.
+fn check_registers(prototype: &CompiledPrototype<Name>) -> Result<(), Refusal> {
+    if usize::from(prototype.stack_size) >= MAX_REGISTERS {
+        let line = match &prototype.reference {
+            FunctionRef::Named(_, line) | FunctionRef::Expression(line) => *line,
+            FunctionRef::Chunk => LineNumber(0),
+        };
+        let reason = "the function has too many variables or values at once".to_owned();
+        return Err(Refusal { line: rewrite::line_number(line), reason });
+    }
+    prototype.prototypes.iter().try_for_each(|inner| check_registers(inner))
 }
 
 /// `local helper, helper, … return function(...) body end`

@@ -118,7 +118,7 @@ fn put<'gc>(
     let _ = table.set_value(&call.ctx, key.into(), value.into());
 }
 
-fn header_table<'gc>(call: &Call<'gc, '_>, headers: &HeaderMap) -> Value<'gc> {
+pub(in super::super) fn header_table<'gc>(call: &Call<'gc, '_>, headers: &HeaderMap) -> Value<'gc> {
     let table = Table::new(&call.ctx);
     for name in headers.keys() {
         if let Some(value) = headers.get(name) {

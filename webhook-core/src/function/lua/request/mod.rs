@@ -3,6 +3,8 @@
 mod fields;
 mod setters;
 
+pub(super) use self::fields::header_table as headers_table;
+
 use std::rc::Rc;
 
 use piccolo::{CallbackReturn, Context, Table, UserData, Value};

@@ -57,10 +57,12 @@ pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>) {
     for name in ["r", "cfg"] {
         set_field(ctx, globals, name, request.get(ctx, name));
     }
+    let null = modules::null(ctx, host);
     let tables = Tables {
+        null: ctx.stash(null),
         globals: ctx.stash(globals),
         string: ctx.stash(string),
-        modules: ctx.stash(modules::open(ctx, host)),
+        modules: ctx.stash(modules::open(ctx, host, null)),
         guard: ctx.stash(guard),
         object: ctx.stash(object_mark(ctx, guard)),
         request: ctx.stash(request),

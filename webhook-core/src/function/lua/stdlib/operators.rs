@@ -126,6 +126,12 @@ pub(super) fn for_prepare<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
         return Err(call.fail("'for' step is zero"));
     }
     let (Number::Int(start), Number::Int(step)) = (start, step) else {
+        let (first, last) = (start.to_float(), limit.to_float());
+        // The VM takes NaN for a number that is not past the end.
+        let runs = if step.to_float() > 0.0 { first <= last } else { first >= last };
+        if !runs {
+            return call.done_all([1, 0, 1].map(Value::Integer));
+        }
         let bounds = [start, limit, step].map(|bound| Value::Number(bound.to_float()));
         return call.done_all(bounds);
     };

@@ -16,8 +16,6 @@ pub(super) enum One {
     Value,
     /// True or false.
     Truth,
-    /// The opposite truth.
-    Untruth,
 }
 
 impl<'gc> Sequence<'gc> for One {
@@ -32,7 +30,6 @@ impl<'gc> Sequence<'gc> for One {
         stack.push_back(match self {
             Self::Value => value,
             Self::Truth => Value::Boolean(value.to_bool()),
-            Self::Untruth => Value::Boolean(!value.to_bool()),
         });
         Ok(SequencePoll::Return)
     }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use piccolo::{
-    Callback, CallbackReturn, Context, Error, Execution, Function, Stack, String, Table, Value,
+    Callback, CallbackReturn, Context, Error, Execution, Stack, String, Table, Value,
     error::LuaError,
 };
 
@@ -97,11 +97,6 @@ impl<'gc> Call<'gc, '_> {
     pub(in super::super) fn done_failed(self, reason: &str) -> Outcome<'gc> {
         let reason = String::from_slice(&self.ctx, reason.as_bytes());
         self.done_all([Value::Nil, reason.into()])
-    }
-
-    /// Calls a function with the values that are on the stack, in place of this one.
-    pub(in super::super) fn tail(self, function: impl Into<Function<'gc>>) -> Outcome<'gc> {
-        Ok(CallbackReturn::Call { function: function.into(), then: None })
     }
 
     /// An error of the script, with the line of the call.

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use piccolo::{Context, StashedTable, Table};
+use piccolo::{Context, StashedTable, StashedUserData, Table};
 
 use super::limit::Limit;
 use crate::{
@@ -45,6 +45,8 @@ pub(in super::super) struct Tables {
     pub(in super::super) guard: StashedTable,
     /// The metatable that marks a table as an empty JSON object.
     pub(in super::super) object: StashedTable,
+    /// `json.null`
+    pub(in super::super) null: StashedUserData,
     /// The functions of `r`, and its metatables.
     pub(in super::super) request: StashedTable,
 }

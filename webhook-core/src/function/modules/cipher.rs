@@ -1,0 +1,117 @@
+//! AES in CBC mode with PKCS#7 padding.
+
+use aes::{
+    Aes128, Aes192, Aes256,
+    cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyIvInit as _, block_padding::Pkcs7},
+};
+
+use super::ModuleError;
+
+/// Fails when `name` is no cipher that is available: `aes-cbc`, or with the key's bits in between.
+fn check(name: &str, key: &[u8]) -> Result<(), ModuleError> {
+    let bits = match name.to_ascii_lowercase().as_str() {
+        "aes-cbc" => None,
+        "aes-128-cbc" => Some(128),
+        "aes-192-cbc" => Some(192),
+        "aes-256-cbc" => Some(256),
+        _ => {
+            let shown: String = name.chars().take(32).collect();
+            return Err(ModuleError::invalid(format!("unknown cipher {shown:?}, expected aes-cbc")));
+        }
+    };
+    match bits {
+        Some(bits) if key.len() * 8 != bits => Err(ModuleError::invalid(format!(
+            "a key of {} bytes, {name} takes {}",
+            key.len(),
+            bits / 8
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn key_error() -> ModuleError {
+    ModuleError::invalid("the key must have 16, 24 or 32 bytes, the iv 16")
+}
+
+pub(crate) fn encrypt(
+    data: &[u8],
+    cipher: &str,
+    key: &[u8],
+    iv: &[u8],
+) -> Result<Vec<u8>, ModuleError> {
+    check(cipher, key)?;
+    macro_rules! encrypt {
+        ($aes:ty) => {
+            cbc::Encryptor::<$aes>::new_from_slices(key, iv)
+                .map(|cipher| cipher.encrypt_padded_vec::<Pkcs7>(data))
+                .map_err(|_| key_error())
+        };
+    }
+    match key.len() {
+        16 => encrypt!(Aes128),
+        24 => encrypt!(Aes192),
+        32 => encrypt!(Aes256),
+        _ => Err(key_error()),
+    }
+}
+
+pub(crate) fn decrypt(
+    data: &[u8],
+    cipher: &str,
+    key: &[u8],
+    iv: &[u8],
+) -> Result<Vec<u8>, ModuleError> {
+    check(cipher, key)?;
+    macro_rules! decrypt {
+        ($aes:ty) => {
+            cbc::Decryptor::<$aes>::new_from_slices(key, iv)
+                .map_err(|_| key_error())?
+                .decrypt_padded_vec::<Pkcs7>(data)
+                .map_err(|_| ModuleError::invalid("cannot be decrypted with this key and iv"))
+        };
+    }
+    match key.len() {
+        16 => decrypt!(Aes128),
+        24 => decrypt!(Aes192),
+        32 => decrypt!(Aes256),
+        _ => Err(key_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encrypted_is_decrypted_with_every_length_of_key() {
+        let iv = [7; 16];
+        for length in [16, 24, 32] {
+            let key = vec![1; length];
+            for data in [&b""[..], b"exactly 16 bytes", b"some more than sixteen bytes"] {
+                let encrypted = encrypt(data, "aes-cbc", &key, &iv).expect("a good key");
+                assert_eq!(decrypt(&encrypted, "AES-CBC", &key, &iv), Ok(data.to_vec()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_known_answer() {
+        // NIST SP 800-38A, F.2.1, its first block; the padding follows.
+        let key = hex::decode("2b7e151628aed2a6abf7158809cf4f3c").expect("hex");
+        let iv = hex::decode("000102030405060708090a0b0c0d0e0f").expect("hex");
+        let data = hex::decode("6bc1bee22e409f96e93d7e117393172a").expect("hex");
+        let encrypted = encrypt(&data, "aes-128-cbc", &key, &iv).expect("a good key");
+        assert!(hex::encode(encrypted).starts_with("7649abac8119b246cee98e9b12e9197d"));
+    }
+
+    #[test]
+    fn wrong_keys_and_ivs_are_refused() {
+        for (cipher, key, iv) in
+            [("aes-cbc", 15, 16), ("aes-cbc", 16, 8), ("aes-256-cbc", 16, 16), ("des", 16, 16)]
+        {
+            assert!(encrypt(b"x", cipher, &vec![0; key], &vec![0; iv]).is_err());
+            assert!(decrypt(&[0; 16], cipher, &vec![0; key], &vec![0; iv]).is_err());
+        }
+        assert!(decrypt(b"not blocks", "aes-cbc", &[0; 16], &[0; 16]).is_err());
+    }
+}

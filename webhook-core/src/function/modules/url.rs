@@ -1,0 +1,184 @@
+//! Addresses and queries.
+
+use serde_json::{Map, Value};
+use url::{Url, form_urlencoded};
+
+use super::ModuleError;
+
+/// The parts of an absolute address; what is absent has no key.
+pub(crate) fn parse(text: &str) -> Result<Value, ModuleError> {
+    let url = Url::parse(text).map_err(|error| ModuleError::invalid(format!("url: {error}")))?;
+    let mut parts = Map::new();
+    let mut put = |name: &str, value: Option<&str>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            parts.insert(name.to_owned(), Value::String(value.to_owned()));
+        }
+    };
+    put("scheme", Some(url.scheme()));
+    put("user", Some(url.username()));
+    put("pass", url.password());
+    put("host", url.host_str());
+    put("path", Some(url.path()));
+    put("query", url.query());
+    put("fragment", url.fragment());
+    if let Some(port) = url.port() {
+        parts.insert("port".to_owned(), Value::from(port));
+    }
+    Ok(Value::Object(parts))
+}
+
+/// The address with these parts.
+pub(crate) fn build(parts: &Value) -> Result<String, ModuleError> {
+    let field = |name: &str| match parts.get(name) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let missing = |name: &str| ModuleError::invalid(format!("url: {name} is missing"));
+    let wrong = |name: &str| ModuleError::invalid(format!("url: {name} is wrong"));
+    let scheme = field("scheme").ok_or_else(|| missing("scheme"))?;
+    let host = field("host").ok_or_else(|| missing("host"))?;
+    let mut url = Url::parse(&format!("{scheme}://{host}"))
+        .map_err(|error| ModuleError::invalid(format!("url: {error}")))?;
+    if let Some(user) = field("user") {
+        url.set_username(&user).map_err(|()| wrong("user"))?;
+    }
+    if let Some(pass) = field("pass") {
+        url.set_password(Some(&pass)).map_err(|()| wrong("pass"))?;
+    }
+    if let Some(port) = field("port") {
+        let port = port.parse().map_err(|_| wrong("port"))?;
+        url.set_port(Some(port)).map_err(|()| wrong("port"))?;
+    }
+    if let Some(path) = field("path") {
+        url.set_path(&path);
+    }
+    match parts.get("query") {
+        Some(query @ Value::Object(_)) => url.set_query(Some(&encode_query(query)?)),
+        _ => url.set_query(field("query").as_deref()),
+    }
+    url.set_fragment(field("fragment").as_deref());
+    Ok(url.into())
+}
+
+/// Percent-encodes everything but letters, digits and `-_.~`.
+pub(crate) fn encode(text: &[u8]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(byte) {
+            out.push(char::from(*byte));
+        } else {
+            out.push('%');
+            out.push(char::from(b"0123456789ABCDEF"[usize::from(byte >> 4)]));
+            out.push(char::from(b"0123456789ABCDEF"[usize::from(byte & 15)]));
+        }
+    }
+    out
+}
+
+/// The opposite; `+` is a space. Malformed escapes stay as they are.
+pub(crate) fn decode(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, behind)) = rest.split_first() {
+        let digit = |index: usize| behind.get(index).and_then(|byte| char::from(*byte).to_digit(16));
+        match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                // Two digits of 16 fit.
+                out.push((high * 16 + low) as u8);
+                rest = behind.get(2..).unwrap_or_default();
+                continue;
+            }
+            (b'+', ..) => out.push(b' '),
+            (byte, ..) => out.push(*byte),
+        }
+        rest = behind;
+    }
+    out
+}
+
+/// `a=1&b=2` from an object of plain values and lists of them.
+pub(crate) fn encode_query(value: &Value) -> Result<String, ModuleError> {
+    let Value::Object(fields) = value else {
+        // The empty table is a list.
+        return match value {
+            Value::Array(items) if items.is_empty() => Ok(String::new()),
+            _ => Err(ModuleError::invalid("url: a query must be a table of names and values")),
+        };
+    };
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in fields {
+        let one = std::slice::from_ref(value);
+        let values = value.as_array().map_or(one, Vec::as_slice);
+        for value in values {
+            let text = match value {
+                Value::Null => String::new(),
+                Value::Bool(value) => value.to_string(),
+                Value::Number(value) => value.to_string(),
+                Value::String(value) => value.clone(),
+                Value::Array(_) | Value::Object(_) => {
+                    let reason = format!("url: the value of {name:?} must be plain");
+                    return Err(ModuleError::invalid(reason));
+                }
+            };
+            query.append_pair(name, &text);
+        }
+    }
+    Ok(query.finish())
+}
+
+/// An object of strings, and of lists of strings where a name is repeated.
+pub(crate) fn decode_query(text: &[u8]) -> Value {
+    let text = text.strip_prefix(b"?").unwrap_or(text);
+    let mut fields = Map::new();
+    for (name, value) in form_urlencoded::parse(text) {
+        let value = Value::String(value.into_owned());
+        match fields.get_mut(name.as_ref()) {
+            Some(Value::Array(list)) => list.push(value),
+            Some(first) => {
+                let earlier = first.take();
+                *first = Value::Array(vec![earlier, value]);
+            }
+            None => {
+                fields.insert(name.into_owned(), value);
+            }
+        }
+    }
+    Value::Object(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_address_is_taken_apart_and_put_together() {
+        let text = "https://me:pw@example.com:8443/a/b?x=1#top";
+        let parts = parse(text).expect("a good address");
+        assert_eq!(
+            parts,
+            json!({
+                "scheme": "https", "user": "me", "pass": "pw", "host": "example.com",
+                "path": "/a/b", "query": "x=1", "fragment": "top", "port": 8443,
+            }),
+        );
+        assert_eq!(build(&parts).as_deref(), Ok(text));
+        let query = json!({"scheme": "http", "host": "h", "query": {"a b": [1, true]}});
+        assert_eq!(build(&query).as_deref(), Ok("http://h/?a+b=1&a+b=true"));
+        assert!(parse("/relative").is_err() && build(&json!({"host": "h"})).is_err());
+    }
+
+    #[test]
+    fn text_is_percent_encoded_and_back() {
+        assert_eq!(encode("a b/ä~".as_bytes()), "a%20b%2F%C3%A4~");
+        assert_eq!(decode(b"a%20b+c%zz%4"), b"a b c%zz%4");
+    }
+
+    #[test]
+    fn repeated_names_are_lists() {
+        assert_eq!(decode_query(b"?a=1&b=2&a=3"), json!({"a": ["1", "3"], "b": "2"}));
+        assert!(encode_query(&json!({"a": {}})).is_err() && encode_query(&json!("x")).is_err());
+    }
+}

@@ -1,0 +1,301 @@
+//! XML as a tree: an element is an object of its children by name; repeated
+//! children are a list; attributes begin with `-`; text is `#text`, or the whole
+//! value of an element that has nothing else. The root is the single key.
+
+use quick_xml::{
+    Reader, XmlVersion,
+    escape::{escape, partial_escape, resolve_predefined_entity},
+    events::{BytesStart, Event},
+};
+use serde_json::{Map, Value};
+
+use super::{Bounds, ModuleError, error::MAX_DEPTH};
+
+const TEXT: &str = "#text";
+
+struct Element {
+    name: String,
+    fields: Map<String, Value>,
+    text: String,
+}
+
+pub(crate) fn decode(text: &str, mut bounds: Bounds) -> Result<Value, ModuleError> {
+    let mut reader = Reader::from_str(text);
+    let mut open: Vec<Element> = Vec::new();
+    let mut root = None;
+    loop {
+        let event = reader.read_event().map_err(|error| wrong(&reader, error))?;
+        match event {
+            Event::Start(start) => {
+                if root.is_some() {
+                    return Err(wrong(&reader, "a second root element"));
+                }
+                if open.len() >= MAX_DEPTH {
+                    return Err(wrong(&reader, format!("more than {MAX_DEPTH} levels")));
+                }
+                open.push(element(&reader, &start, &mut bounds)?);
+            }
+            Event::Empty(start) => {
+                if root.is_some() {
+                    return Err(wrong(&reader, "a second root element"));
+                }
+                let element = element(&reader, &start, &mut bounds)?;
+                close(element, &mut open, &mut root);
+            }
+            Event::End(_) => {
+                // The reader has checked that the names match.
+                if let Some(element) = open.pop() {
+                    close(element, &mut open, &mut root);
+                }
+            }
+            Event::Text(text) => add(&reader, &mut open, &text.xml10_content())?,
+            Event::CData(text) => add(&reader, &mut open, &text.xml10_content())?,
+            Event::GeneralRef(reference) => {
+                let character = reference.resolve_char_ref().map_err(|e| wrong(&reader, e))?;
+                let name = reference.into_inner();
+                match character {
+                    Some(character) => add(&reader, &mut open, character.encode_utf8(&mut [0; 4]))?,
+                    None => match resolve_predefined_entity(&name) {
+                        Some(text) => add(&reader, &mut open, text)?,
+                        None => return Err(wrong(&reader, "an entity that is not predefined")),
+                    },
+                }
+            }
+            Event::Decl(_) | Event::PI(_) | Event::Comment(_) | Event::DocType(_) => {}
+            Event::Eof => break,
+        }
+    }
+    match root {
+        Some((name, value)) if open.is_empty() => Ok(Value::Object(Map::from_iter([(name, value)]))),
+        _ => Err(ModuleError::invalid("xml: the root element is missing or not closed")),
+    }
+}
+
+fn wrong(reader: &Reader<&[u8]>, what: impl std::fmt::Display) -> ModuleError {
+    ModuleError::invalid(format!("xml: {what} at byte {}", reader.buffer_position()))
+}
+
+fn element(
+    reader: &Reader<&[u8]>,
+    start: &BytesStart<'_>,
+    bounds: &mut Bounds,
+) -> Result<Element, ModuleError> {
+    bounds.take()?;
+    let mut fields = Map::new();
+    for attribute in start.attributes() {
+        bounds.take()?;
+        let attribute = attribute.map_err(|error| wrong(reader, error))?;
+        let value = attribute
+            .normalized_value(XmlVersion::Implicit1_0)
+            .map_err(|error| wrong(reader, error))?;
+        let name = format!("-{}", attribute.key.into_inner());
+        fields.insert(name, Value::String(value.into_owned()));
+    }
+    let name = start.name().into_inner().to_owned();
+    Ok(Element { name, fields, text: String::new() })
+}
+
+fn add(reader: &Reader<&[u8]>, open: &mut [Element], text: &str) -> Result<(), ModuleError> {
+    match open.last_mut() {
+        Some(element) => element.text.push_str(text),
+        None if text.trim().is_empty() => {}
+        None => return Err(wrong(reader, "text outside the root element")),
+    }
+    Ok(())
+}
+
+fn close(element: Element, open: &mut [Element], root: &mut Option<(String, Value)>) {
+    let Element { name, mut fields, text } = element;
+    let text = text.trim();
+    let value = if fields.is_empty() {
+        Value::String(text.to_owned())
+    } else {
+        if !text.is_empty() {
+            fields.insert(TEXT.to_owned(), Value::String(text.to_owned()));
+        }
+        Value::Object(fields)
+    };
+    let Some(parent) = open.last_mut() else {
+        *root = Some((name, value));
+        return;
+    };
+    match parent.fields.get_mut(&name) {
+        // An element's value is never a list by itself.
+        Some(Value::Array(list)) => list.push(value),
+        Some(first) => {
+            let earlier = first.take();
+            *first = Value::Array(vec![earlier, value]);
+        }
+        None => {
+            parent.fields.insert(name, value);
+        }
+    }
+}
+
+/// Writes a tree of the shape that [`decode`] makes; numbers and booleans are text.
+pub(crate) fn encode(value: &Value, max_bytes: usize) -> Result<String, ModuleError> {
+    let root = match value {
+        Value::Object(fields) => fields.iter().next().filter(|_| fields.len() == 1),
+        _ => None,
+    };
+    let Some((name, value)) = root else {
+        return Err(ModuleError::invalid("xml: expected one key, the root element"));
+    };
+    if value.is_array() {
+        return Err(ModuleError::invalid("xml: the root element cannot be a list"));
+    }
+    let mut out = String::new();
+    write(name, value, 0, max_bytes, &mut out)?;
+    Ok(out)
+}
+
+fn write(
+    name: &str,
+    value: &Value,
+    depth: usize,
+    max_bytes: usize,
+    out: &mut String,
+) -> Result<(), ModuleError> {
+    if depth >= MAX_DEPTH {
+        return Err(ModuleError::invalid(format!("xml: more than {MAX_DEPTH} levels")));
+    }
+    if out.len() > max_bytes {
+        return Err(ModuleError::TooLarge);
+    }
+    check_name(name)?;
+    if let Value::Array(items) = value {
+        for item in items {
+            if item.is_array() {
+                return Err(ModuleError::invalid("xml: a list inside a list has no form"));
+            }
+            write(name, item, depth, max_bytes, out)?;
+        }
+        return Ok(());
+    }
+    out.push('<');
+    out.push_str(name);
+    let empty = Map::new();
+    let fields = value.as_object().unwrap_or(&empty);
+    for (field, value) in fields {
+        if let Some(attribute) = field.strip_prefix('-') {
+            check_name(attribute)?;
+            let text = escape(plain(value)?).into_owned();
+            out.push(' ');
+            out.push_str(attribute);
+            out.push_str("=\"");
+            out.push_str(&text);
+            out.push('"');
+        }
+    }
+    let text = match value {
+        Value::Object(fields) => fields.get(TEXT).map(plain).transpose()?.unwrap_or_default(),
+        value => plain(value)?,
+    };
+    let children = fields.iter().filter(|(field, _)| !field.starts_with('-') && *field != TEXT);
+    let mut children = children.peekable();
+    if text.is_empty() && children.peek().is_none() {
+        out.push_str("/>");
+        return Ok(());
+    }
+    out.push('>');
+    out.push_str(&partial_escape(text));
+    for (field, value) in children {
+        write(field, value, depth + 1, max_bytes, out)?;
+    }
+    out.push_str("</");
+    out.push_str(name);
+    out.push('>');
+    Ok(())
+}
+
+fn plain(value: &Value) -> Result<String, ModuleError> {
+    Ok(match value {
+        Value::Null => String::new(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(value) => value.to_string(),
+        Value::String(value) => {
+            let control = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
+            if value.chars().any(control) {
+                return Err(ModuleError::invalid("xml: control characters have no form"));
+            }
+            value.clone()
+        }
+        Value::Array(_) | Value::Object(_) => {
+            return Err(ModuleError::invalid("xml: an attribute or text must be a plain value"));
+        }
+    })
+}
+
+fn check_name(name: &str) -> Result<(), ModuleError> {
+    let start = |c: char| c.is_alphabetic() || matches!(c, '_' | ':');
+    let inner = |c: char| start(c) || c.is_alphanumeric() || matches!(c, '-' | '.');
+    let good = name.chars().next().is_some_and(start) && name.chars().all(inner);
+    if good {
+        return Ok(());
+    }
+    let shown: String = name.chars().take(64).collect();
+    Err(ModuleError::invalid(format!("xml: {shown:?} is not a name")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds::of_memory(1 << 20);
+
+    fn decoded(text: &str) -> Value {
+        decode(text, BOUNDS).expect("good xml")
+    }
+
+    #[test]
+    fn elements_attributes_text_and_lists() {
+        assert_eq!(
+            decoded(
+                "<?xml version=\"1.0\"?><!-- c --><order id=\"7\" x='a&amp;b'>\n  <item>a &lt; b</item>\
+                 <item n=\"2\">b</item><empty/><note><![CDATA[<raw>]]>&#65;&quot;</note>\n</order>"
+            ),
+            json!({"order": {
+                "-id": "7",
+                "-x": "a&b",
+                "item": ["a < b", {"-n": "2", "#text": "b"}],
+                "empty": "",
+                "note": "<raw>A\"",
+            }}),
+        );
+        assert_eq!(decoded("<a>text</a>"), json!({"a": "text"}));
+    }
+
+    #[test]
+    fn what_is_encoded_decodes_to_the_same() {
+        for value in [
+            json!({"a": "x < y & z"}),
+            json!({"a": {"-k": "\"v\"", "b": ["1", "2", {"c": ""}], "#text": "t"}}),
+        ] {
+            let text = encode(&value, 1 << 20).expect("a tree of that shape");
+            assert_eq!(decoded(&text), value, "{text}");
+        }
+        assert_eq!(encode(&json!({"a": {"b": 5, "c": true, "d": null}}), 1 << 20).as_deref(),
+            Ok("<a><b>5</b><c>true</c><d/></a>"));
+    }
+
+    #[test]
+    fn malformed_and_hostile_input_is_refused() {
+        for text in [
+            "", "text", "<a>", "<a></b>", "<a/><b/>", "<a>&nope;</a>", "<a b=c/>", "<a", "</a>",
+            "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>",
+        ] {
+            assert!(matches!(decode(text, BOUNDS), Err(ModuleError::Invalid(_))), "{text}");
+        }
+        let deep = "<a>".repeat(101);
+        assert!(decode(&deep, BOUNDS).is_err());
+        let wide = format!("<a>{}</a>", "<b/>".repeat(10_000));
+        assert_eq!(decode(&wide, BOUNDS), Err(ModuleError::TooLarge));
+        for value in [json!([]), json!({}), json!({"a": 1, "b": 2}), json!({"a b": 1}),
+            json!({"a": [[1]]}), json!({"a": {"-x": {}}}), json!({"a": "\u{1}"})]
+        {
+            assert!(encode(&value, 1 << 20).is_err(), "{value}");
+        }
+    }
+}
