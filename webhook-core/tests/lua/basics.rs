@@ -52,8 +52,14 @@ async fn errors_carry_the_line_and_the_name() {
         ("local t = {}\nt.a.b = 1", "function:2: attempt to index a nil value (field 'a')"),
         ("foo()", "function:1: attempt to call a nil value (global 'foo')"),
         ("local s = 'a'\ns:nope()", "function:2: attempt to call a nil value (method 'nope')"),
-        ("local n\nreturn 1 + n", "function:2: attempt to perform arithmetic on a nil value (local 'n')"),
-        ("return 'a' .. nil_one", "function:1: attempt to concatenate a nil value (global 'nil_one')"),
+        (
+            "local n\nreturn 1 + n",
+            "function:2: attempt to perform arithmetic on a nil value (local 'n')",
+        ),
+        (
+            "return 'a' .. nil_one",
+            "function:1: attempt to concatenate a nil value (global 'nil_one')",
+        ),
         ("return 1 < 'a'", "function:1: attempt to compare number with string"),
         ("\nerror('boom')", "function:2: boom"),
         ("error('boom', 0)", "boom"),

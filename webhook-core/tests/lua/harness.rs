@@ -11,7 +11,9 @@ use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, FunctionId,
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
-    function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, lua::LuaRuntime},
+    function::{
+        Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, lua::LuaRuntime,
+    },
     model::{Driver, Request},
 };
 
@@ -100,7 +102,8 @@ impl Forwarder for StubForwarder {
                 let mut headers = HeaderMap::new();
                 headers.insert("x-answer", "yes".parse().expect("a header value"));
                 headers.append("set-cookie", "a=1; Path=/".parse().expect("a header value"));
-                let body = if host == "large.example" { vec![b'x'; limit] } else { self.body.into() };
+                let body =
+                    if host == "large.example" { vec![b'x'; limit] } else { self.body.into() };
                 Ok(ForwardResponse {
                     status: http::StatusCode::CREATED,
                     headers,

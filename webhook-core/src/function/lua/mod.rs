@@ -96,7 +96,6 @@ impl LuaRuntime {
     }
 
     /// A runtime with defaults for what is not set.
-    #[must_use]
     pub fn builder() -> LuaRuntimeBuilder {
         LuaRuntimeBuilder::default()
     }

@@ -101,6 +101,12 @@ impl LuaRuntimeBuilder {
         self
     }
 
+    /// How many compiled programs are kept.
+    pub fn cached_programs(mut self, cached_programs: usize) -> Self {
+        self.options.cached_programs = cached_programs;
+        self
+    }
+
     /// Starts the runtime.
     ///
     /// # Errors

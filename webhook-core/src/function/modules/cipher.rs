@@ -16,7 +16,9 @@ fn check(name: &str, key: &[u8]) -> Result<(), ModuleError> {
         "aes-256-cbc" => Some(256),
         _ => {
             let shown: String = name.chars().take(32).collect();
-            return Err(ModuleError::invalid(format!("unknown cipher {shown:?}, expected aes-cbc")));
+            return Err(ModuleError::invalid(format!(
+                "unknown cipher {shown:?}, expected aes-cbc"
+            )));
         }
     };
     match bits {

@@ -105,6 +105,8 @@ mod tests {
     fn names_are_taken_in_their_usual_forms() {
         assert_eq!(Hash::named("SHA-256"), Ok(Hash::Sha256));
         assert!(Hash::named("sha3").is_err());
-        assert!(equal(b"a", b"a") && !equal(b"a", b"b") && !equal(b"a", b"ab") && !equal(b"", b"a"));
+        assert!(
+            equal(b"a", b"a") && !equal(b"a", b"b") && !equal(b"a", b"ab") && !equal(b"", b"a")
+        );
     }
 }

@@ -1,8 +1,7 @@
 //! Base64 and hex.
 
 use base64::{
-    Engine as _,
-    alphabet,
+    Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 

@@ -67,8 +67,7 @@ mod tests {
         let body = b"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--x\r\n\
             Content-Disposition: form-data; name=\"f\"; filename=\"f.bin\"\r\n\
             Content-Type: application/octet-stream\r\n\r\n\xff\x00\r\n--x--\r\n";
-        let form =
-            parse(&headers("multipart/form-data; boundary=x"), &Bytes::from_static(body));
+        let form = parse(&headers("multipart/form-data; boundary=x"), &Bytes::from_static(body));
         assert_eq!(form, [(b"a".to_vec(), b"1".to_vec()), (b"f".to_vec(), b"\xff\x00".to_vec())]);
     }
 

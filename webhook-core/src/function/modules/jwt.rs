@@ -4,8 +4,7 @@ use ring::{
     hmac,
     rand::SystemRandom,
     signature::{
-        ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256,
-        UnparsedPublicKey,
+        ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, UnparsedPublicKey,
     },
 };
 use serde_json::{Value, json};
@@ -47,7 +46,11 @@ impl Algorithm {
 }
 
 /// A token with these claims. The key is a secret, or a private key in PEM.
-pub(crate) fn sign(claims: &Value, key: &[u8], algorithm: Algorithm) -> Result<String, ModuleError> {
+pub(crate) fn sign(
+    claims: &Value,
+    key: &[u8],
+    algorithm: Algorithm,
+) -> Result<String, ModuleError> {
     if !claims.is_object() {
         return Err(ModuleError::invalid("jwt: the claims must be a table with names"));
     }
@@ -102,9 +105,7 @@ pub(crate) fn verify(
         base64_decode(signature.as_bytes(), Alphabet::UrlSafe).map_err(|_| malformed())?;
     let data = signed.as_bytes();
     let verified = match algorithm {
-        Algorithm::Hs256 => {
-            hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, key), data, &signature)
-        }
+        Algorithm::Hs256 => hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, key), data, &signature),
         Algorithm::Rs256 => {
             let key = keys::public(key)?;
             UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key).verify(data, &signature)

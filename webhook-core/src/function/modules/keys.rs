@@ -65,7 +65,8 @@ fn value(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
         0..=0x7f => (usize::from(first), rest),
         0x81 | 0x82 => {
             let bytes = usize::from(first & 0x7f);
-            let length = rest.get(..bytes)?.iter().fold(0, |all, byte| all << 8 | usize::from(*byte));
+            let length =
+                rest.get(..bytes)?.iter().fold(0, |all, byte| all << 8 | usize::from(*byte));
             (length, rest.get(bytes..)?)
         }
         _ => return None,

@@ -81,7 +81,8 @@ pub(crate) fn decode(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((first, behind)) = rest.split_first() {
-        let digit = |index: usize| behind.get(index).and_then(|byte| char::from(*byte).to_digit(16));
+        let digit =
+            |index: usize| behind.get(index).and_then(|byte| char::from(*byte).to_digit(16));
         match (first, digit(0), digit(1)) {
             (b'%', Some(high), Some(low)) => {
                 // Two digits of 16 fit.

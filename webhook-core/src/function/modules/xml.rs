@@ -66,7 +66,9 @@ pub(crate) fn decode(text: &str, mut bounds: Bounds) -> Result<Value, ModuleErro
         }
     }
     match root {
-        Some((name, value)) if open.is_empty() => Ok(Value::Object(Map::from_iter([(name, value)]))),
+        Some((name, value)) if open.is_empty() => {
+            Ok(Value::Object(Map::from_iter([(name, value)])))
+        }
         _ => Err(ModuleError::invalid("xml: the root element is missing or not closed")),
     }
 }
@@ -276,14 +278,24 @@ mod tests {
             let text = encode(&value, 1 << 20).expect("a tree of that shape");
             assert_eq!(decoded(&text), value, "{text}");
         }
-        assert_eq!(encode(&json!({"a": {"b": 5, "c": true, "d": null}}), 1 << 20).as_deref(),
-            Ok("<a><b>5</b><c>true</c><d/></a>"));
+        assert_eq!(
+            encode(&json!({"a": {"b": 5, "c": true, "d": null}}), 1 << 20).as_deref(),
+            Ok("<a><b>5</b><c>true</c><d/></a>")
+        );
     }
 
     #[test]
     fn malformed_and_hostile_input_is_refused() {
         for text in [
-            "", "text", "<a>", "<a></b>", "<a/><b/>", "<a>&nope;</a>", "<a b=c/>", "<a", "</a>",
+            "",
+            "text",
+            "<a>",
+            "<a></b>",
+            "<a/><b/>",
+            "<a>&nope;</a>",
+            "<a b=c/>",
+            "<a",
+            "</a>",
             "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>",
         ] {
             assert!(matches!(decode(text, BOUNDS), Err(ModuleError::Invalid(_))), "{text}");
@@ -292,9 +304,15 @@ mod tests {
         assert!(decode(&deep, BOUNDS).is_err());
         let wide = format!("<a>{}</a>", "<b/>".repeat(10_000));
         assert_eq!(decode(&wide, BOUNDS), Err(ModuleError::TooLarge));
-        for value in [json!([]), json!({}), json!({"a": 1, "b": 2}), json!({"a b": 1}),
-            json!({"a": [[1]]}), json!({"a": {"-x": {}}}), json!({"a": "\u{1}"})]
-        {
+        for value in [
+            json!([]),
+            json!({}),
+            json!({"a": 1, "b": 2}),
+            json!({"a b": 1}),
+            json!({"a": [[1]]}),
+            json!({"a": {"-x": {}}}),
+            json!({"a": "\u{1}"}),
+        ] {
             assert!(encode(&value, 1 << 20).is_err(), "{value}");
         }
     }

@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn what_is_encoded_decodes_to_the_same() {
-        let value = json!({"a": [1, 2.5, "x: y", "", null, true, "true", "12", {"b": {}}], "c": []});
+        let value =
+            json!({"a": [1, 2.5, "x: y", "", null, true, "true", "12", {"b": {}}], "c": []});
         let text = encode(&value).expect("a plain tree");
         assert_eq!(decode(&text, BOUNDS), Ok(value), "{text}");
     }

@@ -64,6 +64,7 @@ fn write(
     budget: &mut Budget,
 ) -> Result<(), Error> {
     let conversion = text.last().copied().unwrap_or(0);
+    // Where both the directive and its argument are wrong, Lua complains of the argument first, but for `%c` and `%a`.
     match conversion {
         b'c' => {
             let spec = Spec::parse(text, Flags::LEFT, false)?;
@@ -71,32 +72,27 @@ fn write(
             spec.pad(&[code as u8], out);
         }
         b'd' | b'i' => {
+            let value = argument.check_integer(NAME, index, budget)?;
             let spec =
                 Spec::parse(text, Flags::LEFT | Flags::PLUS | Flags::SPACE | Flags::ZERO, true)?;
-            integer::write_signed(&spec, argument.check_integer(NAME, index, budget)?, out);
+            integer::write_signed(&spec, value, out);
         }
-        b'u' => {
-            let spec = Spec::parse(text, Flags::LEFT | Flags::ZERO, true)?;
-            integer::write_unsigned(
-                &spec,
-                argument.check_integer(NAME, index, budget)?,
-                conversion,
-                out,
-            );
+        b'u' | b'o' | b'x' | b'X' => {
+            let value = argument.check_integer(NAME, index, budget)?;
+            let alternate = if conversion == b'u' { Flags::NONE } else { Flags::ALTERNATE };
+            let spec = Spec::parse(text, Flags::LEFT | Flags::ZERO | alternate, true)?;
+            integer::write_unsigned(&spec, value, conversion, out);
         }
-        b'o' | b'x' | b'X' => {
-            let spec = Spec::parse(text, Flags::LEFT | Flags::ZERO | Flags::ALTERNATE, true)?;
-            integer::write_unsigned(
-                &spec,
-                argument.check_integer(NAME, index, budget)?,
-                conversion,
-                out,
-            );
-        }
-        b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => {
+        b'a' | b'A' => {
             let spec = Spec::parse(text, Flags::ALL, true)?;
-            let value = argument.check_number(NAME, index, budget)?.to_float();
-            float::write(&spec, value, conversion, out);
+            let value = argument.check_number(NAME, index, budget)?;
+            float::write(&spec, value.to_float(), conversion, out);
+        }
+        b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => {
+            let value = argument.check_number(NAME, index, budget)?;
+            let spec = Spec::parse(text, Flags::ALL, true)?;
+            budget.charge(float::steps(&spec, value.to_float(), conversion))?;
+            float::write(&spec, value.to_float(), conversion, out);
         }
         b'p' => {
             let spec = Spec::parse(text, Flags::LEFT, false)?;

@@ -120,7 +120,7 @@ impl Rewriter {
             return Ok(());
         }
         if is_nil {
-            let (table, key) = self.into_field(place);
+            let (table, key) = Self::field_of(place);
             let delete = self.helper(Helper::Delete);
             self.push(ast::call_statement(&delete, vec![table, key]), out);
             return Ok(());
@@ -152,7 +152,7 @@ impl Rewriter {
         }
         // if value == nil then delete(table, key) else table[key] = value end
         let (table, key) = match &place {
-            Place::Variable(name) => self.into_field(Place::Variable(Name::clone(name))),
+            Place::Variable(name) => Self::field_of(Place::Variable(Name::clone(name))),
             Place::Field { table, key } => (table.clone(), key.clone()),
         };
         let delete = self.helper(Helper::Delete);
@@ -172,11 +172,9 @@ impl Rewriter {
     }
 
     /// A global variable as a field of the environment.
-    fn into_field(&self, place: Place) -> (Expr, Expr) {
+    fn field_of(place: Place) -> (Expr, Expr) {
         match place {
-            Place::Variable(name) => {
-                (ast::variable(&Name::from(&b"_ENV"[..])), ast::string(&name))
-            }
+            Place::Variable(name) => (ast::variable(&Name::from(&b"_ENV"[..])), ast::string(&name)),
             Place::Field { table, key } => (table, key),
         }
     }
@@ -220,9 +218,10 @@ impl Rewriter {
         match value.tail.last() {
             Some((p::BinaryOperator::Or, right)) => self.may_be_nil(right),
             Some((p::BinaryOperator::And, _)) => true,
-            Some(_) => value.tail.iter().any(|(op, _)| {
-                matches!(op, p::BinaryOperator::Or | p::BinaryOperator::And)
-            }),
+            Some(_) => value
+                .tail
+                .iter()
+                .any(|(op, _)| matches!(op, p::BinaryOperator::Or | p::BinaryOperator::And)),
             None => match &*value.head {
                 p::HeadExpression::UnaryOperator(..) => false,
                 p::HeadExpression::Simple(simple) => matches!(

@@ -97,9 +97,7 @@ impl Rewriter {
                 }
                 p::ConstructorField::Record(key, value) => {
                     let key = match key {
-                        p::RecordKey::Indexed(key) => {
-                            p::RecordKey::Indexed(self.expr(key, false)?)
-                        }
+                        p::RecordKey::Indexed(key) => p::RecordKey::Indexed(self.expr(key, false)?),
                         named @ p::RecordKey::Named(_) => named,
                     };
                     p::ConstructorField::Record(key, self.expr(value, false)?)
@@ -184,9 +182,7 @@ impl Rewriter {
             p::PrimaryExpression::GroupedExpression(_) => Kind::Any,
         };
         let mut done = match suffixed.primary {
-            p::PrimaryExpression::GroupedExpression(expr) => {
-                ast::grouped(self.expr(expr, false)?)
-            }
+            p::PrimaryExpression::GroupedExpression(expr) => ast::grouped(self.expr(expr, false)?),
             name @ p::PrimaryExpression::Name(_) => {
                 Suffixed { primary: name, suffixes: Vec::new() }
             }
@@ -245,14 +241,10 @@ impl Rewriter {
             Some(p::SuffixPart::Field(p::FieldSuffix::Named(name))) => {
                 Some(format!("field '{}'", text(name)))
             }
-            Some(p::SuffixPart::Field(p::FieldSuffix::Indexed(key))) => {
-                match ast::as_simple(key) {
-                    Some(p::SimpleExpression::String(key)) => {
-                        Some(format!("field '{}'", text(key)))
-                    }
-                    _ => None,
-                }
-            }
+            Some(p::SuffixPart::Field(p::FieldSuffix::Indexed(key))) => match ast::as_simple(key) {
+                Some(p::SimpleExpression::String(key)) => Some(format!("field '{}'", text(key))),
+                _ => None,
+            },
             Some(p::SuffixPart::Call(_)) => None,
             None => match &suffixed.primary {
                 p::PrimaryExpression::Name(name) => {

@@ -85,8 +85,8 @@ impl Rewriter {
                 let safe = is_literal(&initial)
                     && (is_literal(&limit) || self.is_plain_length(&limit))
                     && step.as_ref().is_none_or(|step| is_literal(step) && !is_zero(step));
-                let risky = [&initial, &limit].into_iter().chain(&step);
-                let risky = risky.fold(false, |risky, expr| risky || self.is_risky(expr));
+                let mut bounds = [&initial, &limit].into_iter().chain(&step);
+                let risky = bounds.any(|bound| self.is_risky(bound));
                 self.mark_if(risky, &mut inner);
                 let mut bounds = vec![self.expr(initial, false)?, self.expr(limit, false)?];
                 bounds.push(match step {
@@ -176,4 +176,3 @@ fn is_literal(expr: &Expr) -> bool {
 fn is_zero(expr: &Expr) -> bool {
     literal(expr) == Some(0)
 }
-

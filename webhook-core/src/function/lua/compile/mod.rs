@@ -25,12 +25,17 @@ use piccolo::compiler::{
     parser::{self as p},
 };
 
-pub(super) use self::{globals::GlobalUse, globals::Globals, helper::Helper, sites::{Sites, Use}};
 use self::{
     ast::{Block, Interner, Name},
     mentions::Mentions,
     refusal::Refusal,
     rewrite::Rewriter,
+};
+pub(super) use self::{
+    globals::GlobalUse,
+    globals::Globals,
+    helper::Helper,
+    sites::{Sites, Use},
 };
 use crate::function::FunctionError;
 
@@ -77,11 +82,8 @@ fn compile_checked(source: &str) -> Result<Program, Refusal> {
     let chunk = parse_chunk(source.as_bytes(), &mut interner)?;
     let last_line = chunk.block.closed_on;
     let mut rewriter = Rewriter::new(Mentions::of_block(&chunk.block));
-    let body = p::FunctionDefinition {
-        parameters: Vec::new(),
-        has_varargs: true,
-        body: chunk.block,
-    };
+    let body =
+        p::FunctionDefinition { parameters: Vec::new(), has_varargs: true, body: chunk.block };
     let body = rewriter.function(body, false)?;
     let Rewriter { used, globals, mut sites, .. } = rewriter;
     sites.finish();

@@ -212,15 +212,36 @@ impl Rewriter {
     /// How many suffixes lead from a global name of the standard library to its call.
     pub(super) fn host_prefix(&self, suffixed: &Suffixed) -> usize {
         const FUNCTIONS: &[&[u8]] = &[
-            b"assert", b"error", b"ipairs", b"pairs", b"next", b"pcall", b"xpcall", b"print", b"log",
-            b"select", b"tonumber", b"tostring", b"type", b"require", b"setmetatable",
-            b"getmetatable", b"rawget", b"rawset", b"rawlen", b"rawequal", b"unpack",
+            b"assert",
+            b"error",
+            b"ipairs",
+            b"pairs",
+            b"next",
+            b"pcall",
+            b"xpcall",
+            b"print",
+            b"log",
+            b"select",
+            b"tonumber",
+            b"tostring",
+            b"type",
+            b"require",
+            b"setmetatable",
+            b"getmetatable",
+            b"rawget",
+            b"rawset",
+            b"rawlen",
+            b"rawequal",
+            b"unpack",
         ];
         const LIBRARIES: &[(&[u8], &[&[u8]])] = &[
-            (b"string", &[
-                b"byte", b"char", b"find", b"format", b"gmatch", b"gsub", b"len", b"lower",
-                b"match", b"rep", b"reverse", b"sub", b"upper", b"pack", b"unpack",
-            ]),
+            (
+                b"string",
+                &[
+                    b"byte", b"char", b"find", b"format", b"gmatch", b"gsub", b"len", b"lower",
+                    b"match", b"rep", b"reverse", b"sub", b"upper", b"pack", b"unpack",
+                ],
+            ),
             (b"table", &[b"concat", b"insert", b"remove", b"sort", b"unpack", b"pack"]),
             (b"math", &[b"floor", b"ceil", b"max", b"min", b"abs", b"random"]),
             (b"os", &[b"time", b"date", b"clock", b"difftime"]),

@@ -44,9 +44,10 @@ fn climb(
     lowest: u8,
 ) -> Tree {
     // There is one operand more than operators.
-    let mut left = Tree::Leaf(operands.next().unwrap_or_else(|| {
-        super::ast::simple(piccolo::compiler::parser::SimpleExpression::Nil)
-    }));
+    let mut left =
+        Tree::Leaf(operands.next().unwrap_or_else(|| {
+            super::ast::simple(piccolo::compiler::parser::SimpleExpression::Nil)
+        }));
     while let Some(op) = operators.peek().copied() {
         let (left_priority, right_priority) = priority(op);
         if left_priority <= lowest {

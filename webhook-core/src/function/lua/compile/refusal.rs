@@ -46,9 +46,9 @@ impl From<CompileError> for Refusal {
 /// A token as it is written in Lua.
 fn token(debug: &str) -> String {
     let text = match debug {
-        "Break" | "Do" | "Else" | "ElseIf" | "End" | "Function" | "Goto" | "If" | "In" | "Local"
-        | "Nil" | "For" | "While" | "Repeat" | "Until" | "Return" | "Then" | "True" | "False"
-        | "Not" | "And" | "Or" => return format!("'{}'", debug.to_ascii_lowercase()),
+        "Break" | "Do" | "Else" | "ElseIf" | "End" | "Function" | "Goto" | "If" | "In"
+        | "Local" | "Nil" | "For" | "While" | "Repeat" | "Until" | "Return" | "Then" | "True"
+        | "False" | "Not" | "And" | "Or" => return format!("'{}'", debug.to_ascii_lowercase()),
         "Minus" => "-",
         "Add" => "+",
         "Mul" => "*",

@@ -143,7 +143,9 @@ fn send_one<'gc>(
             Err(error) => return Ok(Err(error)),
         },
         other => {
-            return Err(call.fail(format!("http options must be a table, got {}", other.type_name())));
+            return Err(
+                call.fail(format!("http options must be a table, got {}", other.type_name()))
+            );
         }
     };
     let limits = &call.host.limits;

@@ -39,8 +39,8 @@ fn verify<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.charge_bytes(token.len() * 4);
     let algorithms = names.iter().map(|name| Algorithm::named(name)).collect::<Result<Vec<_>, _>>();
     let now = call.host.clock.now().as_secs();
-    let claims = algorithms
-        .and_then(|algorithms| jwt::verify(&token, key.as_bytes(), &algorithms, now));
+    let claims =
+        algorithms.and_then(|algorithms| jwt::verify(&token, key.as_bytes(), &algorithms, now));
     match claims {
         Ok(claims) => {
             let claims = tree::to_lua(call.host, call.ctx, &claims);

@@ -47,7 +47,10 @@ fn sleep<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     wait(call, Wish::Sleep(duration), |call, _| call.done_all([]))
 }
 
-fn zone<'gc>(call: &mut Call<'gc, '_>, index: usize) -> Result<Result<Zone, bytes::Error>, Error<'gc>> {
+fn zone<'gc>(
+    call: &mut Call<'gc, '_>,
+    index: usize,
+) -> Result<Result<Zone, bytes::Error>, Error<'gc>> {
     Ok(match call.opt_string(index)? {
         None => Ok(Zone::utc()),
         Some(name) => Zone::named(&name.to_str_lossy()),
@@ -59,9 +62,8 @@ fn parse<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let (value, layout) = (call.check_string(1)?, call.check_string(2)?);
     let zone = zone(&mut call, 3)?;
     let mut budget = call.budget();
-    let instant = zone.and_then(|zone| {
-        date::parse(value.as_bytes(), layout.as_bytes(), &zone, &mut budget)
-    });
+    let instant =
+        zone.and_then(|zone| date::parse(value.as_bytes(), layout.as_bytes(), &zone, &mut budget));
     call.charge(budget.steps_used());
     match instant {
         Ok(instant) if instant.nanos == 0 => call.done(instant.seconds),

@@ -107,12 +107,7 @@ fn text<'gc>(
     request(call, read).map(|text| new_string(call.ctx, text.into_bytes()).into())
 }
 
-fn put<'gc>(
-    call: &Call<'gc, '_>,
-    table: Table<'gc>,
-    key: &[u8],
-    value: impl Into<Value<'gc>>,
-) {
+fn put<'gc>(call: &Call<'gc, '_>, table: Table<'gc>, key: &[u8], value: impl Into<Value<'gc>>) {
     let key = String::from_slice(&call.ctx, key);
     // Only nil and NaN are refused as keys.
     let _ = table.set_value(&call.ctx, key.into(), value.into());
@@ -139,8 +134,8 @@ pub(super) fn header<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let (Value::Table(table), Value::String(name)) = (call.arg(1), call.arg(2)) else {
         return call.done(Value::Nil);
     };
-    let canonical = http::HeaderName::from_bytes(name.as_bytes())
-        .map(|name| Headers::canonical_name(&name));
+    let canonical =
+        http::HeaderName::from_bytes(name.as_bytes()).map(|name| Headers::canonical_name(&name));
     let value = match canonical {
         Ok(canonical) => table.get_value(String::from_slice(&call.ctx, canonical).into()),
         Err(_) => Value::Nil,

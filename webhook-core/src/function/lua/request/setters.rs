@@ -63,8 +63,8 @@ pub(super) fn set_request_body<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 pub(super) fn set_request_method<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     drop_self(&mut call);
     let method = call.check_string(1)?.as_bytes().to_ascii_uppercase();
-    let method = Method::from_bytes(&method)
-        .map_err(|_| call.bad_argument(1, "not a request method"))?;
+    let method =
+        Method::from_bytes(&method).map_err(|_| call.bad_argument(1, "not a request method"))?;
     if let Some(request) = &mut call.host.script.borrow_mut().request {
         request.method = method;
     }

@@ -3,6 +3,7 @@
 use piccolo::{CallbackReturn, Table, Value};
 
 use super::{sequence::metamethod, text};
+use crate::function::lua::bytes::Arg;
 use crate::function::lua::{
     bytes::number,
     vm::{
@@ -10,7 +11,6 @@ use crate::function::lua::{
         guard,
     },
 };
-use crate::function::lua::bytes::Arg;
 
 pub(super) const FUNCTIONS: &[(&str, Native)] = &[
     ("assert", assert),

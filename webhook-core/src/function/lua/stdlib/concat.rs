@@ -56,14 +56,11 @@ const fn is_text(value: Value<'_>) -> bool {
     matches!(value, Value::String(_) | Value::Integer(_) | Value::Number(_))
 }
 
-fn with_metamethods<'gc>(
-    mut call: Call<'gc, '_>,
-    index: usize,
-    wrong: Value<'gc>,
-) -> Outcome<'gc> {
-    let any = call.stack.into_iter().any(|value| {
-        super::sequence::metamethod(call.ctx, value, "__concat").is_some()
-    });
+fn with_metamethods<'gc>(mut call: Call<'gc, '_>, index: usize, wrong: Value<'gc>) -> Outcome<'gc> {
+    let any = call
+        .stack
+        .into_iter()
+        .any(|value| super::sequence::metamethod(call.ctx, value, "__concat").is_some());
     if !any {
         let index = u8::try_from(index).unwrap_or(u8::MAX);
         return Err(call.use_error("concatenate", Use::Operand(index), wrong));

@@ -95,10 +95,7 @@ fn step<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             let then = Some(BoxSequence::new(&call.ctx, Indexed(index)));
             Ok(CallbackReturn::Call { function: meta.function, then })
         }
-        Err(_) => Err(call.bad_argument(
-            1,
-            format!("table expected, got {}", value.type_name()),
-        )),
+        Err(_) => Err(call.bad_argument(1, format!("table expected, got {}", value.type_name()))),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use gc_arena::Collect;
 use piccolo::{
-    BoxSequence, CallbackReturn, Context, Error, Execution, Function, Sequence, SequencePoll, Stack, Value,
+    BoxSequence, CallbackReturn, Context, Error, Execution, Function, Sequence, SequencePoll,
+    Stack, Value,
     meta_ops::{self, MetaResult},
 };
 
@@ -60,11 +61,7 @@ fn string_methods<'gc>(host: &Host, ctx: Context<'gc>, name: Value<'gc>) -> Valu
 }
 
 /// The method as far as it is found in tables; `None` when a function has to be asked.
-fn lookup<'gc>(
-    ctx: Context<'gc>,
-    receiver: Value<'gc>,
-    name: Value<'gc>,
-) -> Option<Value<'gc>> {
+fn lookup<'gc>(ctx: Context<'gc>, receiver: Value<'gc>, name: Value<'gc>) -> Option<Value<'gc>> {
     let mut holder = receiver;
     for _ in 0..MAX_CHAIN {
         if let Value::Table(table) = holder {

@@ -21,9 +21,7 @@ fn error<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = call.arg(1);
     match value {
         // Levels above 1 are told apart no further: the host sees one frame.
-        Value::String(message) if call.opt_int(2, 1)? > 0 => {
-            Err(prefixed(&call, message))
-        }
+        Value::String(message) if call.opt_int(2, 1)? > 0 => Err(prefixed(&call, message)),
         other => Err(other.into()),
     }
 }

@@ -29,14 +29,11 @@ pub(super) fn sort<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let length = table.length();
     let count = usize::try_from(length).unwrap_or(0);
     call.charge(count as u64);
-    let values: Vec<_> =
-        (1..=length).map(|index| table.get_value(Value::Integer(index))).collect();
+    let values: Vec<_> = (1..=length).map(|index| table.get_value(Value::Integer(index))).collect();
     if less.is_none() && is_plain(&values) {
         let mut values = values;
         call.charge(count as u64 * u64::from(usize::BITS - count.leading_zeros()) / 4);
-        values.sort_by(|left, right| {
-            order(*left, *right).flatten().unwrap_or(Ordering::Equal)
-        });
+        values.sort_by(|left, right| order(*left, *right).flatten().unwrap_or(Ordering::Equal));
         store(call.host, call.ctx, table, &values);
         return call.done_all([]);
     }
@@ -174,9 +171,8 @@ impl<'gc> Sequence<'gc> for Sorting<'gc> {
                         stack.push_back(Value::Boolean(answer));
                         return Ok(SequencePoll::Pending);
                     }
-                    None => binary_metamethod(ctx, left, right, "__lt").ok_or_else(|| {
-                        positioned(ctx, &exec, &not_comparable(left, right))
-                    })?,
+                    None => binary_metamethod(ctx, left, right, "__lt")
+                        .ok_or_else(|| positioned(ctx, &exec, &not_comparable(left, right)))?,
                 },
             };
             stack.extend([left, right]);

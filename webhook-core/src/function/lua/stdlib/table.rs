@@ -46,7 +46,8 @@ fn concat<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             Value::Number(value) => number::write(Number::Float(value), &mut joined),
             other => {
                 let kind = other.type_name();
-                let reason = format!("invalid value ({kind}) at index {index} in table for 'concat'");
+                let reason =
+                    format!("invalid value ({kind}) at index {index} in table for 'concat'");
                 return Err(call.fail(reason));
             }
         }

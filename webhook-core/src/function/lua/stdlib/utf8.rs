@@ -13,13 +13,8 @@ use crate::function::lua::{
     },
 };
 
-const FUNCTIONS: &[(&str, Native)] = &[
-    ("char", char),
-    ("codepoint", codepoint),
-    ("codes", codes),
-    ("len", len),
-    ("offset", offset),
-];
+const FUNCTIONS: &[(&str, Native)] =
+    &[("char", char), ("codepoint", codepoint), ("codes", codes), ("len", len), ("offset", offset)];
 
 pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Table<'gc> {
     let table = library(ctx, host, FUNCTIONS);

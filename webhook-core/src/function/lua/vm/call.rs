@@ -104,7 +104,11 @@ impl<'gc> Call<'gc, '_> {
         positioned(self.ctx, &self.exec, message.as_ref())
     }
 
-    pub(in super::super) fn bad_argument(&self, index: usize, reason: impl AsRef<str>) -> Error<'gc> {
+    pub(in super::super) fn bad_argument(
+        &self,
+        index: usize,
+        reason: impl AsRef<str>,
+    ) -> Error<'gc> {
         let reason = reason.as_ref();
         let name = self.name;
         let index = match (self.method, index) {
@@ -145,11 +149,17 @@ impl<'gc> Call<'gc, '_> {
     }
 
     /// Text, for modules whose input is text; other bytes are replaced.
-    pub(in super::super) fn check_text(&self, index: usize) -> Result<std::string::String, Error<'gc>> {
+    pub(in super::super) fn check_text(
+        &self,
+        index: usize,
+    ) -> Result<std::string::String, Error<'gc>> {
         Ok(self.check_string(index)?.to_str_lossy().into_owned())
     }
 
-    pub(in super::super) fn opt_string(&self, index: usize) -> Result<Option<String<'gc>>, Error<'gc>> {
+    pub(in super::super) fn opt_string(
+        &self,
+        index: usize,
+    ) -> Result<Option<String<'gc>>, Error<'gc>> {
         if self.arg(index).is_nil() { Ok(None) } else { self.check_string(index).map(Some) }
     }
 
@@ -255,7 +265,10 @@ pub(in super::super) fn positioned<'gc>(
 }
 
 /// A string, or a number as text.
-pub(in super::super) fn to_string<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Option<String<'gc>> {
+pub(in super::super) fn to_string<'gc>(
+    ctx: Context<'gc>,
+    value: Value<'gc>,
+) -> Option<String<'gc>> {
     let number = match value {
         Value::String(string) => return Some(string),
         Value::Integer(value) => Number::Int(value),

@@ -7,10 +7,7 @@
 //! too, which drops the dead ones before the map can grow. A table that has a
 //! metatable gets a copy of it with that one field more. Scripts see neither.
 
-use piccolo::{
-    CallbackReturn, Context, InvalidTableKey, Table, Value,
-    table::RawTable,
-};
+use piccolo::{CallbackReturn, Context, InvalidTableKey, Table, Value, table::RawTable};
 
 use super::{
     call::{Call, Outcome},

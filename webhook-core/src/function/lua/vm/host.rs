@@ -10,12 +10,12 @@ use std::{
 use piccolo::{Context, StashedTable, StashedUserData, Table};
 
 use super::limit::Limit;
+use crate::function::lua::wait::{Answer, Wish};
 use crate::{
     clock::Clock,
     function::{Limits, ScriptResponse, lua::compile::Program},
     model::Request,
 };
-use crate::function::lua::wait::{Answer, Wish};
 
 /// The state that a VM's functions share.
 pub(in super::super) struct Host {

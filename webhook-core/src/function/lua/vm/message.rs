@@ -57,21 +57,16 @@ pub(in super::super) fn error_text<'gc>(
 ) -> std::string::String {
     match error_value(host, ctx, error) {
         Value::String(text) => text.to_str_lossy().into_owned(),
-        value @ (Value::Integer(_) | Value::Number(_)) => {
-            super::call::to_string(ctx, value).map_or_else(Default::default, |text| {
-                text.to_str_lossy().into_owned()
-            })
-        }
+        value @ (Value::Integer(_) | Value::Number(_)) => super::call::to_string(ctx, value)
+            .map_or_else(Default::default, |text| text.to_str_lossy().into_owned()),
         value => format!("(error object is a {} value)", value.type_name()),
     }
 }
 
 fn runtime_text(host: &Host, error: &RuntimeError, line: u32) -> std::string::String {
-    let type_error = error.downcast::<TypeError>().or_else(|| {
-        match error.downcast::<VMError>() {
-            Some(VMError::BadType(error)) => Some(error),
-            _ => None,
-        }
+    let type_error = error.downcast::<TypeError>().or_else(|| match error.downcast::<VMError>() {
+        Some(VMError::BadType(error)) => Some(error),
+        _ => None,
     });
     if let Some(TypeError { expected, found }) = type_error {
         return match *expected {

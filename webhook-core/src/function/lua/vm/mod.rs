@@ -18,15 +18,19 @@ use piccolo::{
     types::UpValueDescriptor,
 };
 
-pub(super) use self::run::Surroundings;
 use self::host::{Host, Script};
-use super::{CHUNK, compile::{Helper, Program}, stdlib};
+pub(super) use self::run::Surroundings;
+use super::{
+    CHUNK,
+    compile::{Helper, Program},
+    stdlib,
+};
 use crate::{clock::Clock, function::Limits};
 
 /// Calls after which a VM is thrown away, so that nothing builds up in it.
 const MAX_CALLS: u32 = 5_000;
 /// What an idle VM may hold.
-const MAX_IDLE_BYTES: usize = 512 << 10;
+const MAX_IDLE_BYTES: usize = 256 << 10;
 
 /// A VM with one program in it.
 pub(super) struct Vm {
@@ -80,12 +84,10 @@ impl Vm {
 fn template<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Closure<'gc> {
     let program = &host.program;
     let name = ctx.intern_static(CHUNK.as_bytes());
-    let outer = FunctionPrototype::from_compiled_map_strings(
-        &ctx,
-        name,
-        &program.prototype,
-        |text| ctx.intern(text),
-    );
+    let outer =
+        FunctionPrototype::from_compiled_map_strings(&ctx, name, &program.prototype, |text| {
+            ctx.intern(text)
+        });
     // The outer function does nothing but hold the script, see `compile`.
     let script = outer.prototypes[0];
     let mut upvalues = GcVec::new_in(MetricsAlloc::new(&ctx));

@@ -12,7 +12,10 @@ use tokio::{runtime::Handle, sync::oneshot};
 use super::{Vm, host::Script, limit::Limit, message};
 use crate::{
     forward::Forwarder,
-    function::{Completion, FunctionError, Invocation, ScriptOutcome, lua::{turns::Turns, wait}},
+    function::{
+        Completion, FunctionError, Invocation, ScriptOutcome,
+        lua::{turns::Turns, wait},
+    },
 };
 
 /// Instructions between two looks at the limits.
@@ -90,8 +93,7 @@ impl Vm {
             Some(Stop::Gone) => Err(FunctionError::Script("the caller has gone".to_owned())),
         };
         let clean = matches!(stop, None | Some(Stop::Script(_)));
-        let reusable = clean
-            && catch_unwind(AssertUnwindSafe(|| self.finish())).unwrap_or(false);
+        let reusable = clean && catch_unwind(AssertUnwindSafe(|| self.finish())).unwrap_or(false);
         Ended { result, logs, reusable }
     }
 

@@ -84,7 +84,7 @@ pub fn parse(
         (None, Some(name)) => {
             local - zone.offset_of(&String::from_utf8_lossy(name), local).unwrap_or(0)
         }
-        (None, None) => zone.utc_seconds(local),
+        (None, None) => zone.utc_seconds_in_go(local),
     };
     Ok(Instant { seconds, nanos: parts.nanos })
 }

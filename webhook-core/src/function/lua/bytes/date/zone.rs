@@ -85,6 +85,16 @@ impl Zone {
         }
     }
 
+    /// As [`Self::utc_seconds`], but of a time that clocks show twice the one that Go takes: most often the later one
+    /// east of Greenwich and the earlier one west of it.
+    pub(super) fn utc_seconds_in_go(&self, local: i64) -> i64 {
+        let guess = self.shown_at(local).offset_seconds;
+        match guess {
+            0 => local,
+            _ => local - self.shown_at(local - guess).offset_seconds,
+        }
+    }
+
     /// Seconds east of UTC that `abbreviation` stands for in this zone around `local`.
     pub(super) fn offset_of(&self, abbreviation: &str, local: i64) -> Option<i64> {
         let fits = |shown: &Shown| shown.abbreviation == abbreviation;

@@ -9,6 +9,22 @@ const DEFAULT_PRECISION: usize = 6;
 /// Hexadecimal digits behind the point of a float.
 const FRACTION_DIGITS: usize = 13;
 
+/// The most digits of which rounding is cheap; more need big integers.
+const CHEAP_DIGITS: u64 = 17;
+
+/// Steps that a further digit takes.
+const STEPS_PER_DIGIT: u64 = 6;
+
+/// The steps that `%e`, `%f` and `%g` take.
+pub(super) fn steps(spec: &Spec, value: f64, conversion: u8) -> u64 {
+    let mut digits = spec.precision.unwrap_or(DEFAULT_PRECISION) as u64;
+    if matches!(conversion, b'f' | b'F') && value.is_finite() {
+        // At 3 bits to a digit, somewhat more than there are before the point.
+        digits += ((value.to_bits() >> 52 & 0x7FF).saturating_sub(1023)) / 3;
+    }
+    STEPS_PER_DIGIT * digits.saturating_sub(CHEAP_DIGITS)
+}
+
 pub(super) fn write(spec: &Spec, value: f64, conversion: u8, out: &mut Vec<u8>) {
     let sign = spec.sign(value.is_sign_negative());
     let upper = conversion.is_ascii_uppercase();

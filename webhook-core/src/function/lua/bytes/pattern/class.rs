@@ -14,7 +14,7 @@ impl ByteSet {
         self.0[(byte >> 6) as usize] >> (byte & 63) & 1 == 1
     }
 
-    const fn insert(&mut self, byte: u8) {
+    pub(super) const fn insert(&mut self, byte: u8) {
         self.0[(byte >> 6) as usize] |= 1 << (byte & 63);
     }
 
@@ -29,7 +29,7 @@ impl ByteSet {
         }
     }
 
-    const fn union(self, other: Self) -> Self {
+    pub(super) const fn union(self, other: Self) -> Self {
         let (a, b) = (self.0, other.0);
         Self([a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]])
     }

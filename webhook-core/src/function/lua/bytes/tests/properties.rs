@@ -27,7 +27,7 @@ fn subject() -> impl Strategy<Value = Vec<u8>> {
 const STEPS: u64 = 20_000;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_matcher_ends_within_its_budget(hay in subject(), pattern in meaningful(), template in meaningful(), init: i8) {

@@ -133,7 +133,8 @@ impl<'gc> Substitution<'gc> {
             let Some(found) = found.map_err(|error| call.bytes_error(&error))? else {
                 return Ok(None);
             };
-            let values = if matches!(self.replacement, Value::Table(_)) { 1 } else { found.values() };
+            let values =
+                if matches!(self.replacement, Value::Table(_)) { 1 } else { found.values() };
             call.stack.clear();
             for index in 0..values {
                 let value = capture(call.ctx, &found, text, index);
