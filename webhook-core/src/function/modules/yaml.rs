@@ -61,7 +61,7 @@ mod tests {
             let aliases = vec![format!("*a{previous}"); 10].join(", ");
             bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
         }
-        for text in [bomb.as_str(), "a: [", "a: b: c", "{", &"[".repeat(500), "\t- a"] {
+        for text in [bomb.as_str(), "a: [", "a: b: c", "{", &"[".repeat(500)] {
             assert!(decode(text, BOUNDS).is_err(), "{:.40}", text);
         }
         assert!(decode(&"- 1\n".repeat(100_000), BOUNDS).is_err());

@@ -101,7 +101,6 @@ impl Rewriter {
     fn assign_one(&mut self, target: Target, value: Expr, out: &mut Vec<Line>) -> Result<()> {
         let may_be_nil = self.may_be_nil(&value);
         let is_nil = matches!(ast::as_simple(&value), Some(p::SimpleExpression::Nil));
-        let plain = ast::as_suffixed(&value).is_some_and(|v| v.suffixes.is_empty());
         let global = match &target {
             Target::Name(name) => self.scopes.binding(name) == Binding::Global,
             Target::Field(..) => true,
@@ -125,8 +124,9 @@ impl Rewriter {
             self.push(ast::call_statement(&delete, vec![table, key]), out);
             return Ok(());
         }
-        match ast::as_suffixed(&value).map(|value| &value.primary) {
-            Some(p::PrimaryExpression::Name(name)) if plain && inner.is_empty() => {
+        let plain = ast::as_suffixed(&value).filter(|value| value.suffixes.is_empty());
+        match plain.map(|value| &value.primary) {
+            Some(p::PrimaryExpression::Name(name)) if inner.is_empty() => {
                 let name = Name::clone(name);
                 self.store(place, &name, true, out);
             }
@@ -224,12 +224,19 @@ impl Rewriter {
                 .any(|(op, _)| matches!(op, p::BinaryOperator::Or | p::BinaryOperator::And)),
             None => match &*value.head {
                 p::HeadExpression::UnaryOperator(..) => false,
-                p::HeadExpression::Simple(simple) => matches!(
-                    simple,
-                    p::SimpleExpression::Nil
-                        | p::SimpleExpression::VarArgs
-                        | p::SimpleExpression::Suffixed(_)
-                ),
+                p::HeadExpression::Simple(p::SimpleExpression::Suffixed(suffixed)) => {
+                    match &suffixed.primary {
+                        p::PrimaryExpression::GroupedExpression(inner)
+                            if suffixed.suffixes.is_empty() =>
+                        {
+                            self.may_be_nil(inner)
+                        }
+                        _ => true,
+                    }
+                }
+                p::HeadExpression::Simple(simple) => {
+                    matches!(simple, p::SimpleExpression::Nil | p::SimpleExpression::VarArgs)
+                }
             },
         }
     }

@@ -65,9 +65,7 @@ impl Rewriter {
             p::HeadExpression::Simple(simple) => simple,
         };
         Ok(ast::simple(match simple {
-            p::SimpleExpression::VarArgs if !self.scopes.has_varargs() => {
-                return self.refuse("cannot use '...' outside a vararg function");
-            }
+            p::SimpleExpression::VarArgs => return self.varargs(),
             p::SimpleExpression::TableConstructor(table) => {
                 p::SimpleExpression::TableConstructor(self.table(table)?)
             }

@@ -25,6 +25,7 @@ helpers! {
     Line "@line" "The line of the statement that runs.",
     First "@first" "Cuts its arguments to one value.",
     All "@all" "Gives back all its arguments.",
+    Rest "@rest" "Gives back its arguments without the first so many.",
     Method "@method" "Calls a method by name, on strings too.",
     Delete "@delete" "Stores nil under a key.",
     For "@for" "Checks the three numbers of a `for`.",

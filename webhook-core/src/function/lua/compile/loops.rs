@@ -62,15 +62,27 @@ impl Rewriter {
         self.scopes.open_loop();
         let mut body = self.statements(statement.body)?;
         self.scopes.close_loop();
+        // while true do body; if until then break end end: piccolo's own loop
+        // does not know the lines of its statements.
         self.line = closed_on;
-        if body.return_statement.is_none() && self.is_risky(&statement.until) {
-            self.mark(&mut body.statements);
+        if body.return_statement.is_none() {
+            let risky = self.is_risky(&statement.until);
+            self.mark_if(risky, &mut body.statements);
+            let until = self.expr(statement.until, false)?;
+            let stop = Line { inner: p::Statement::Break, line_number: closed_on };
+            let test = p::IfStatement {
+                if_part: (until, ast::block(vec![stop], closed_on)),
+                else_if_parts: Vec::new(),
+                else_part: None,
+            };
+            self.push(p::Statement::If(test), &mut body.statements);
         }
-        let until = self.expr(statement.until, false)?;
         self.scopes.close_block();
         self.leave(1);
         self.line = line;
-        self.push(p::Statement::Repeat(p::RepeatStatement { body, until }), out);
+        let condition = ast::simple(p::SimpleExpression::True);
+        let statement = p::WhileStatement { condition, block: body };
+        self.push(p::Statement::While(statement), out);
         Ok(())
     }
 
@@ -85,8 +97,9 @@ impl Rewriter {
                 let safe = is_literal(&initial)
                     && (is_literal(&limit) || self.is_plain_length(&limit))
                     && step.as_ref().is_none_or(|step| is_literal(step) && !is_zero(step));
-                let mut bounds = [&initial, &limit].into_iter().chain(&step);
-                let risky = bounds.any(|bound| self.is_risky(bound));
+                let risky = self.is_risky(&initial)
+                    || self.is_risky(&limit)
+                    || step.as_ref().is_some_and(|step| self.is_risky(step));
                 self.mark_if(risky, &mut inner);
                 let mut bounds = vec![self.expr(initial, false)?, self.expr(limit, false)?];
                 bounds.push(match step {

@@ -7,6 +7,7 @@
 mod assign;
 mod ast;
 mod expr;
+mod function;
 mod globals;
 mod helper;
 mod loops;

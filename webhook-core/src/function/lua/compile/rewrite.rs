@@ -181,7 +181,9 @@ impl Rewriter {
         }
         self.mark_if(!fields.is_empty() || method.is_some(), out);
         let definition = self.function(definition, method.is_some())?;
-        let statement = p::FunctionStatement { name, fields, method, definition };
+        // `self` is a parameter like any other.
+        let fields = fields.into_iter().chain(method).collect();
+        let statement = p::FunctionStatement { name, fields, method: None, definition };
         self.push(p::Statement::Function(statement), out);
         Ok(())
     }
@@ -215,35 +217,16 @@ impl Rewriter {
             line_number: statement.line_number,
         })
     }
-
-    pub(super) fn function(
-        &mut self,
-        definition: p::FunctionDefinition<Name>,
-        method: bool,
-    ) -> Result<p::FunctionDefinition<Name>> {
-        let line = self.line;
-        let p::FunctionDefinition { parameters, has_varargs, body } = definition;
-        self.enter(1)?;
-        self.scopes.open_function(has_varargs);
-        if method {
-            self.scopes.declare(&Name::from(&b"self"[..]), Kind::Any);
-        }
-        for parameter in &parameters {
-            self.scopes.declare(parameter, Kind::Any);
-        }
-        let body = self.block(body)?;
-        self.scopes.close_function();
-        self.leave(1);
-        self.line = line;
-        Ok(p::FunctionDefinition { parameters, has_varargs, body })
-    }
 }
 
-/// Whether an expression has become a call of a helper.
+/// Whether an expression has become a call of a helper that gives one value.
 fn is_helper_call(expr: &Expr) -> bool {
-    ast::as_suffixed(expr).is_some_and(|suffixed| {
-        suffixed.suffixes.len() == 1
-            && matches!(&suffixed.primary, p::PrimaryExpression::Name(name) if name.starts_with(b"@"))
+    let many = [Helper::All, Helper::Method, Helper::Rest].map(|helper| helper.text().as_bytes());
+    ast::as_suffixed(expr).is_some_and(|suffixed| match &suffixed.primary {
+        p::PrimaryExpression::Name(name) => {
+            suffixed.suffixes.len() == 1 && name.starts_with(b"@") && !many.contains(&&**name)
+        }
+        p::PrimaryExpression::GroupedExpression(_) => false,
     })
 }
 

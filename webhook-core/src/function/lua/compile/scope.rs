@@ -28,7 +28,8 @@ struct Variable {
 }
 
 struct Function {
-    varargs: bool,
+    /// How many parameters come before `...`, when there is one.
+    varargs: Option<usize>,
     loops: usize,
     /// The labels of each open block.
     labels: Vec<Vec<Name>>,
@@ -43,7 +44,7 @@ pub(super) struct Scopes {
 }
 
 impl Scopes {
-    pub(super) fn open_function(&mut self, varargs: bool) {
+    pub(super) fn open_function(&mut self, varargs: Option<usize>) {
         self.functions.push(Function { varargs, loops: 0, labels: Vec::new() });
         self.blocks.push(self.variables.len());
     }
@@ -111,8 +112,9 @@ impl Scopes {
         self.variables.iter().rev().find(|variable| variable.name == *name)
     }
 
-    pub(super) fn has_varargs(&self) -> bool {
-        self.functions.last().is_some_and(|function| function.varargs)
+    /// How many parameters come before `...` in this function, when it has one.
+    pub(super) fn parameters_before_varargs(&self) -> Option<usize> {
+        self.functions.last().and_then(|function| function.varargs)
     }
 
     pub(super) fn in_loop(&self) -> bool {

@@ -24,6 +24,19 @@ pub(super) fn all<'gc>(_: Call<'gc, '_>) -> Outcome<'gc> {
     Ok(CallbackReturn::Return)
 }
 
+/// `@rest(count, …)`: what follows the first `count` values.
+pub(super) fn rest<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+    let count = match call.arg(1) {
+        Value::Integer(count) => usize::try_from(count).unwrap_or(0),
+        _ => 0,
+    };
+    let dropped = count.saturating_add(1).min(call.stack.len());
+    call.stack.drain(..dropped);
+    let left = call.stack.len() as u64;
+    call.charge(left / 8);
+    Ok(CallbackReturn::Return)
+}
+
 /// Gives back its first argument.
 pub(super) fn first<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = call.arg(1);

@@ -120,6 +120,7 @@ pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, helper: Helper) ->
     let (name, function): (&'static str, Native) = match helper {
         // The line is no function; the script never calls it.
         Helper::Line | Helper::All => ("all", method::all),
+        Helper::Rest => ("rest", method::rest),
         Helper::First => ("first", method::first),
         Helper::Method => ("method", method::method),
         Helper::Delete => ("delete", guard::delete),
