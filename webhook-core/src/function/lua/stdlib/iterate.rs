@@ -8,7 +8,10 @@ use piccolo::{
 };
 
 use super::sequence::metamethod;
-use crate::function::lua::vm::call::{Call, Native, Outcome, native};
+use crate::function::lua::vm::{
+    call::{Call, Native, Outcome, native},
+    walk,
+};
 
 pub(super) const FUNCTIONS: &[(&str, Native)] =
     &[("next", next), ("pairs", pairs), ("ipairs", ipairs)];
@@ -19,7 +22,7 @@ const JUMP_FUEL: u64 = 64;
 fn next<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let table = call.check_table(1)?;
     let key = call.arg(2);
-    match table.next(key) {
+    match walk::next(call.host, call.ctx, table, key) {
         NextValue::Found { key: found, value } => {
             let adjacent = match (key, found) {
                 (Value::Integer(before), Value::Integer(found)) => found.wrapping_sub(before) == 1,

@@ -6,12 +6,17 @@
 //! hidden metatable on the table: from then on new keys come through the host
 //! too, which drops the dead ones before the map can grow. A table that has a
 //! metatable gets a copy of it with that one field more. Scripts see neither.
+//!
+//! Because piccolo grows a full map even for a key that is in it, such a table
+//! always has room for one more; see [`walk`](super::walk) for what that means
+//! to a script that walks over it.
 
 use piccolo::{CallbackReturn, Context, InvalidTableKey, Table, Value, table::RawTable};
 
 use super::{
     call::{Call, Outcome},
     host::Host,
+    walk,
 };
 
 const NEW_INDEX: &[u8] = b"__newindex";
@@ -29,12 +34,15 @@ pub(in super::super) fn raw_set<'gc>(
     if value.is_nil() {
         let old = table.set_value(&ctx, key, Value::Nil)?;
         if !old.is_nil() && leaves_dead_key(key) {
-            protect(host, ctx, table);
+            if protect(host, ctx, table) {
+                walk::remember(host, ctx, table, key);
+            }
+            make_room(ctx, table, 1);
         }
         return Ok(());
     }
     if table.metatable().is_some() {
-        make_room(ctx, table);
+        make_room(ctx, table, 2);
     }
     table.set_value(&ctx, key, value).map(drop)
 }
@@ -92,9 +100,9 @@ fn leaves_dead_key(key: Value<'_>) -> bool {
     !matches!(key, Value::Nil | Value::Boolean(_) | Value::Integer(_) | Value::Number(_))
 }
 
-/// Makes sure that the next key does not make the map grow with dead keys in it.
-fn make_room<'gc>(ctx: Context<'gc>, table: Table<'gc>) {
-    table.into_inner().borrow_mut(&ctx).raw_table.reserve_map(1);
+/// Makes sure that the next keys do not make the map grow with dead keys in it.
+fn make_room<'gc>(ctx: Context<'gc>, table: Table<'gc>, keys: usize) {
+    table.into_inner().borrow_mut(&ctx).raw_table.reserve_map(keys);
 }
 
 fn rebuild<'gc>(ctx: Context<'gc>, table: Table<'gc>) {
@@ -106,18 +114,21 @@ fn rebuild<'gc>(ctx: Context<'gc>, table: Table<'gc>) {
     table.into_inner().borrow_mut(&ctx).raw_table = raw;
 }
 
-fn protect<'gc>(host: &Host, ctx: Context<'gc>, table: Table<'gc>) {
-    let Some(tables) = host.tables.get() else { return };
+/// Makes new keys come through the host; `false` when they do already.
+fn protect<'gc>(host: &Host, ctx: Context<'gc>, table: Table<'gc>) -> bool {
+    let Some(tables) = host.tables.get() else { return false };
     let guard = ctx.fetch(&tables.guard);
     let Some(metatable) = table.metatable() else {
         table.set_metatable(&ctx, Some(guard));
-        return;
+        return true;
     };
     // With a `__newindex`, new keys come through the host's `rawset` anyway.
-    if metatable.get(ctx, ctx.intern_static(NEW_INDEX)).is_nil() {
+    let unguarded = metatable.get(ctx, ctx.intern_static(NEW_INDEX)).is_nil();
+    if unguarded {
         let copy = guarded_copy(host, ctx, metatable, guard);
         table.set_metatable(&ctx, Some(copy));
     }
+    unguarded
 }
 
 fn guarded_copy<'gc>(

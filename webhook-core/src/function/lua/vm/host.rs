@@ -27,6 +27,8 @@ pub(in super::super) struct Host {
     pub(in super::super) script: RefCell<Script>,
     /// The limit that ends the call.
     exceeded: Cell<Option<Limit>>,
+    /// Whether the rest of a walk over a table is remembered.
+    pub(in super::super) walking: Cell<bool>,
     /// Set when the function called next is called as a method of a string.
     pub(in super::super) method: Cell<bool>,
     pub(in super::super) wish: RefCell<Option<Wish>>,
@@ -83,6 +85,7 @@ impl Host {
             tables: OnceCell::new(),
             script: RefCell::default(),
             exceeded: Cell::new(None),
+            walking: Cell::new(false),
             method: Cell::new(false),
             wish: RefCell::default(),
             answer: RefCell::default(),
@@ -92,6 +95,7 @@ impl Host {
     /// Takes in a call.
     pub(in super::super) fn begin(&self, script: Script) {
         self.exceeded.set(None);
+        self.walking.set(false);
         self.method.set(false);
         self.wish.take();
         self.answer.take();

@@ -6,6 +6,7 @@ pub(super) mod host;
 pub(super) mod limit;
 pub(super) mod message;
 mod run;
+pub(super) mod walk;
 
 use std::{rc::Rc, sync::Arc};
 
@@ -73,6 +74,7 @@ impl Vm {
     /// Drops what the call left behind; `false` when the VM should go, too.
     fn finish(&mut self) -> bool {
         self.host.begin(Script::default());
+        self.lua.enter(walk::forget);
         if self.lua.total_memory() > MAX_IDLE_BYTES {
             self.lua.gc_collect();
         }
