@@ -1,6 +1,11 @@
 //! The objects `r` and `cfg`.
 
-use crate::harness::{failure, outcome, output};
+use webhook_core::{
+    function::{FunctionError, FunctionRuntime, ScriptResponse},
+    model::Driver,
+};
+
+use crate::harness::{failure, invocation, outcome, output, runtime};
 
 #[tokio::test]
 async fn a_script_reads_and_changes_the_request() {
@@ -76,4 +81,66 @@ async fn errors_carry_the_line_and_the_name() {
 #[tokio::test]
 async fn output_is_captured() {
     assert_eq!(output("print(1, 'a', nil, 2.0) log('x')").await, ["1\ta\tnil\t2.0", "x"]);
+}
+
+#[tokio::test]
+async fn a_response_function_reads_and_changes_the_answer() {
+    let mut call = invocation(
+        r#"
+        assert(r.ResponseBody == "no" and r.ResponseStatusCode == 500)
+        assert(r.ResponseHeader["x-why"] == "because")
+        r:SetResponseBody("yes") r:SetResponseStatusCode(200)
+        assert(r.ResponseBody == "yes")
+        "#,
+    );
+    call.response = Some(ScriptResponse {
+        status: 500,
+        headers: [("x-why".parse().expect("a name"), "because".parse().expect("a value"))]
+            .into_iter()
+            .collect(),
+        body: "no".into(),
+    });
+    let outcome = runtime().run(call.clone()).await.result.expect("a good script");
+    let response = outcome.response.expect("a response");
+    assert_eq!((response.status, &response.body[..]), (200, &b"yes"[..]));
+    assert!(outcome.response_modified);
+    call.source = "return r.ResponseBody".into();
+    let outcome = runtime().run(call.clone()).await.result.expect("a good script");
+    assert!(!outcome.response_modified);
+    assert_eq!(outcome.response, call.response);
+}
+
+#[tokio::test]
+async fn form_fields_are_lists() {
+    let mut call = invocation(
+        r#"
+        local form = r.RequestFormData
+        print(form.a[1], form.a[2], form["b c"][1], form.none, #form.a)
+        r:SetRequestBody("a=9")
+        print(r.RequestFormData.a[1])
+        "#,
+    );
+    let form = "application/x-www-form-urlencoded".parse().expect("a value");
+    call.request.headers.insert("content-type", form);
+    call.request.body = "a=1&b%20c=x+y&a=2".into();
+    assert_eq!(runtime().run(call).await.logs, ["1\t2\tx y\tnil\t2", "9"]);
+}
+
+#[tokio::test]
+async fn bodies_are_exact_bytes() {
+    let mut call = invocation("r:SetRequestBody(r.RequestBody:reverse() .. #r.RequestBody)");
+    call.request.body = vec![0, 255, b'\r', b'\n', 128].into();
+    let outcome = runtime().run(call).await.result.expect("a good script");
+    assert_eq!(outcome.request.body[..], [128, b'\n', b'\r', 255, 0, b'5']);
+}
+
+#[tokio::test]
+async fn only_lua_is_run() {
+    let mut call = invocation("return 1");
+    call.driver = Driver::Js;
+    assert_eq!(runtime().run(call).await.result, Err(FunctionError::NoDriver(Driver::Js)));
+    let checked = runtime().check(Driver::Wasm, "").await;
+    assert_eq!(checked, Err(FunctionError::NoDriver(Driver::Wasm)));
+    let checked = runtime().check(Driver::Lua, "\nlocal 1").await;
+    assert!(matches!(checked, Err(FunctionError::Compile { line: 2, .. })), "{checked:?}");
 }

@@ -101,6 +101,21 @@ impl LuaRuntime {
     }
 }
 
+/// What a thread needs that calls [`check_source`].
+pub const COMPILER_STACK_BYTES: usize = compile::STACK_BYTES;
+
+/// Whether a source of at most `max_bytes` compiles, on the calling thread.
+///
+/// [`LuaRuntime`] does this on a thread of its own, because the compiler
+/// recurses: the caller's stack must have [`COMPILER_STACK_BYTES`]. This is for
+/// tools and fuzzers.
+///
+/// # Errors
+/// The line and the reason, or that the source is too long.
+pub fn check_source(source: &str, max_bytes: usize) -> Result<(), FunctionError> {
+    compile::compile(source, max_bytes).map(drop)
+}
+
 impl Drop for LuaRuntime {
     fn drop(&mut self) {
         self.queue.close();

@@ -120,3 +120,132 @@ fn outer(names: Vec<Name>, body: p::FunctionDefinition<Name>, closed_on: LineNum
     let return_statement = Some(p::LineAnnotated { inner, line_number: LineNumber(0) });
     Block { statements, return_statement, closed_on }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Pieces of Lua, so that more than the lexer is reached.
+    const PIECES: &[&str] = &[
+        "local",
+        "function",
+        "end",
+        "if",
+        "then",
+        "else",
+        "elseif",
+        "while",
+        "do",
+        "for",
+        "in",
+        "repeat",
+        "until",
+        "return",
+        "break",
+        "goto",
+        "and",
+        "or",
+        "not",
+        "nil",
+        "true",
+        "x",
+        "y",
+        "f",
+        "1",
+        "2.5",
+        "0x10",
+        "'s'",
+        "[[l]]",
+        "...",
+        "..",
+        ".",
+        ",",
+        ";",
+        ":",
+        "::",
+        "=",
+        "==",
+        "~=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "+",
+        "-",
+        "*",
+        "/",
+        "//",
+        "%",
+        "^",
+        "#",
+        "&",
+        "|",
+        "~",
+        "<<",
+        ">>",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "\n",
+        "--c\n",
+        "local x = 1",
+        "f(x)",
+        "x.y = nil",
+        "x, y = y, x",
+        "for i = 1, 2 do",
+        "::l::",
+        "goto l",
+    ];
+
+    fn on_a_large_stack(source: String) {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let compiling = thread.spawn(move || compile(&source, 1 << 16).map(drop));
+        let compiled = compiling.expect("a thread").join();
+        assert!(compiled.is_ok(), "the compiler panicked");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn any_pieces_compile_or_are_refused(
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60),
+        ) {
+            on_a_large_stack(pieces.join(" "));
+        }
+
+        #[test]
+        fn any_text_compiles_or_is_refused(source in ".{0,200}") {
+            on_a_large_stack(source);
+        }
+    }
+
+    #[test]
+    fn refusals_name_the_line_and_the_reason() {
+        for (source, line, reason) in [
+            ("local x =", 1, "unexpected end of source"),
+            ("\n\nif x the", 3, "unexpected 'the', expected 'then'"),
+            ("x = 'abc", 1, "short string not finished, expected matching '"),
+            ("\nbreak", 2, "break outside a loop"),
+            ("\ngoto nowhere", 2, "no visible label 'nowhere' for goto"),
+            ("function f() return ... end", 1, "cannot use '...' outside a vararg function"),
+            ("f() = 1", 1, "cannot assign to expression"),
+        ] {
+            match compile(source, 1 << 16) {
+                Err(FunctionError::Compile { line: found, reason: text }) => {
+                    assert_eq!(
+                        (found, &text[..reason.len().min(text.len())]),
+                        (line, reason),
+                        "{source}"
+                    );
+                }
+                other => panic!("{source}: {:?}", other.map(drop)),
+            }
+        }
+    }
+}
