@@ -1,13 +1,17 @@
 //! Running user-defined functions (functions.md).
 
+#[cfg(feature = "generate")]
+pub mod generate;
 #[cfg(feature = "js")]
 pub mod js;
+#[cfg(feature = "lua")]
+pub mod lua;
 /// The parts of the Lua runtime that other languages use as well.
-#[cfg(feature = "js")]
+#[cfg(all(feature = "js", not(feature = "lua")))]
 pub mod lua {
     pub mod bytes;
 }
-#[cfg(feature = "js")]
+#[cfg(any(feature = "lua", feature = "js"))]
 mod modules;
 pub mod record;
 

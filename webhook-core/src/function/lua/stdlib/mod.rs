@@ -1,0 +1,149 @@
+//! The standard library, and the environment that a script starts with.
+
+mod base;
+mod compare;
+mod concat;
+mod coroutine;
+mod iterate;
+mod math;
+mod method;
+mod numbers;
+mod operators;
+mod os;
+mod protected;
+mod sequence;
+mod sort;
+mod string;
+mod table;
+mod text;
+mod utf8;
+
+use std::rc::Rc;
+
+use piccolo::{Callback, Context, Table, Value};
+
+use super::{
+    compile::{GlobalUse, Helper},
+    modules, request,
+    vm::{
+        call::{Native, library, native, set_field},
+        guard,
+        host::{Host, Tables},
+    },
+};
+
+/// Makes what all calls of a VM share.
+pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>) {
+    let globals = library(ctx, host, base::FUNCTIONS);
+    for functions in [protected::FUNCTIONS, iterate::FUNCTIONS] {
+        for (name, function) in functions {
+            set_field(ctx, globals, name, native(ctx, host, name, *function));
+        }
+    }
+    set_field(ctx, globals, "_VERSION", ctx.intern_static(b"Lua 5.4"));
+    let string = library(ctx, host, string::FUNCTIONS);
+    set_field(ctx, globals, "string", string);
+    let table = library(ctx, host, table::FUNCTIONS);
+    set_field(ctx, table, "sort", native(ctx, host, "sort", sort::sort));
+    set_field(ctx, globals, "unpack", table.get(ctx, "unpack"));
+    set_field(ctx, globals, "table", table);
+    set_field(ctx, globals, "math", math::open(ctx, host));
+    set_field(ctx, globals, "coroutine", library(ctx, host, coroutine::FUNCTIONS));
+    set_field(ctx, globals, "utf8", utf8::open(ctx, host));
+    set_field(ctx, globals, "os", library(ctx, host, os::FUNCTIONS));
+    let guard = Table::new(&ctx);
+    set_field(ctx, guard, "__newindex", native(ctx, host, "newindex", guard::new_index));
+    let request = request::open(ctx, host);
+    for name in ["r", "cfg"] {
+        set_field(ctx, globals, name, request.get(ctx, name));
+    }
+    let null = modules::null(ctx, host);
+    let tables = Tables {
+        null: ctx.stash(null),
+        globals: ctx.stash(globals),
+        string: ctx.stash(string),
+        modules: ctx.stash(modules::open(ctx, host, null)),
+        guard: ctx.stash(guard),
+        object: ctx.stash(object_mark(ctx, guard)),
+        request: ctx.stash(request),
+    };
+    // A VM is opened once.
+    let _ = host.tables.set(tables);
+}
+
+/// The metatable of a table that is a JSON object though it is empty. It guards as well.
+fn object_mark<'gc>(ctx: Context<'gc>, guard: Table<'gc>) -> Table<'gc> {
+    let object = Table::new(&ctx);
+    set_field(ctx, object, "__newindex", guard.get(ctx, "__newindex"));
+    object
+}
+
+/// The global variables of one call: those that the source mentions, with
+/// copies of the tables that it could change.
+pub(super) fn environment<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Table<'gc> {
+    let environment = Table::new(&ctx);
+    let Some(tables) = host.tables.get() else { return environment };
+    let used = &host.program.globals;
+    for (key, value) in ctx.fetch(&tables.globals) {
+        let Value::String(name) = key else { continue };
+        let value = match (used.usage(name.as_bytes()), value) {
+            (None, _) => continue,
+            (Some(GlobalUse::Bare), Value::Table(table)) => {
+                let copy = copy(ctx, table);
+                if name.as_bytes() == b"string" {
+                    host.script.borrow_mut().string = Some(ctx.stash(copy));
+                }
+                copy.into()
+            }
+            (Some(_), value) => value,
+        };
+        // Only nil and NaN are refused as keys.
+        let _ = environment.set_value(&ctx, key, value);
+    }
+    if used.usage(b"_G").is_some() {
+        set_field(ctx, environment, "_G", environment);
+    }
+    environment
+}
+
+/// A table with the same fields.
+pub(super) fn copy<'gc>(ctx: Context<'gc>, table: Table<'gc>) -> Table<'gc> {
+    let copy = Table::new(&ctx);
+    for (key, value) in table {
+        let _ = copy.set_value(&ctx, key, value);
+    }
+    copy
+}
+
+/// The function behind a hidden variable.
+pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, helper: Helper) -> Callback<'gc> {
+    let (name, function): (&'static str, Native) = match helper {
+        // The line is no function; the script never calls it.
+        Helper::Line | Helper::All => ("all", method::all),
+        Helper::Rest => ("rest", method::rest),
+        Helper::First => ("first", method::first),
+        Helper::Method => ("method", method::method),
+        Helper::Delete => ("delete", guard::delete),
+        Helper::For => ("for", operators::for_prepare),
+        Helper::Concat => ("concat", concat::concat),
+        Helper::Add => ("add", operators::add),
+        Helper::Sub => ("sub", operators::sub),
+        Helper::Mul => ("mul", operators::mul),
+        Helper::Div => ("div", operators::div),
+        Helper::Mod => ("mod", operators::modulo),
+        Helper::Pow => ("pow", operators::pow),
+        Helper::IDiv => ("idiv", operators::floor_div),
+        Helper::Unm => ("unm", operators::negate),
+        Helper::BAnd => ("band", operators::bit_and),
+        Helper::BOr => ("bor", operators::bit_or),
+        Helper::BXor => ("bxor", operators::bit_xor),
+        Helper::Shl => ("shl", operators::shift_left),
+        Helper::Shr => ("shr", operators::shift_right),
+        Helper::BNot => ("bnot", operators::bit_not),
+        Helper::Lt => ("lt", compare::less),
+        Helper::Le => ("le", compare::less_equal),
+        Helper::Gt => ("gt", compare::greater),
+        Helper::Ge => ("ge", compare::greater_equal),
+    };
+    native(ctx, host, name, function)
+}

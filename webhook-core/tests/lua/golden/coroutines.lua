@@ -1,0 +1,43 @@
+local co = coroutine.create(function(a, b)
+  print("start", a, b)
+  local c = coroutine.yield(a + b)
+  print("got", c)
+  local d, e = coroutine.yield(c * 2)
+  print("got", d, e)
+  return "end", 99
+end)
+print(coroutine.resume(co, 1, 2)) print(coroutine.status(co))
+print(coroutine.resume(co, 10)) print(coroutine.resume(co, "x", "y"))
+print(coroutine.status(co), coroutine.resume(co))
+local gen = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end)
+print(gen(), gen(), gen(), gen())
+print(pcall(gen))
+local function range(n) return coroutine.wrap(function() for i = 1, n do coroutine.yield(i, i * i) end end) end
+for i, sq in range(3) do print(i, sq) end
+local bad = coroutine.create(function() error("oops") end)
+print(coroutine.resume(bad)) print(coroutine.status(bad))
+local bad2 = coroutine.create(function() error({code = 7}) end)
+local ok, e = coroutine.resume(bad2) print(ok, type(e), e.code)
+print(select("#", coroutine.running()), select(2, coroutine.running()), coroutine.isyieldable())
+print(coroutine.wrap(function() return coroutine.isyieldable(), select(2, coroutine.running()) end)())
+print(pcall(coroutine.yield))
+local outer outer = coroutine.create(function()
+  local inner = coroutine.create(function() print("outer is", coroutine.status(outer)) coroutine.yield("in") end)
+  print(coroutine.resume(inner)) print(coroutine.status(inner)) coroutine.yield("out")
+end)
+print(coroutine.resume(outer)) print(coroutine.status(outer))
+local pc = coroutine.create(function()
+  local ok, v = pcall(function() local x = coroutine.yield("in pcall") error("after " .. x) end)
+  print(ok, v) return "finished"
+end)
+print(coroutine.resume(pc)) print(coroutine.resume(pc, "resume"))
+local self self = coroutine.create(function() return coroutine.resume(self) end)
+print(coroutine.resume(self))
+print(pcall(function() coroutine.resume(1) end)) print(pcall(function() coroutine.create(1) end))
+print(coroutine.close(coroutine.create(print)))
+local cl = coroutine.create(function() coroutine.yield() end) coroutine.resume(cl) print(coroutine.close(cl), coroutine.status(cl))
+local prod = coroutine.create(function() for _, v in ipairs({"a", "b"}) do coroutine.yield(v) end return nil end)
+while true do local _, v = coroutine.resume(prod) if not v then break end print(v) end
+local function permgen(a, n) n = n or #a if n <= 1 then coroutine.yield(a) else for i = 1, n do a[n], a[i] = a[i], a[n] permgen(a, n - 1) a[n], a[i] = a[i], a[n] end end end
+for p in coroutine.wrap(function() permgen({1, 2, 3}) end) do print(table.concat(p, " ")) end
+print(coroutine.resume(coroutine.create(function(...) return select("#", ...), ... end), nil, nil))

@@ -1,0 +1,2 @@
+-- expect: body size
+r.RequestBody = ("x"):rep(4000000)

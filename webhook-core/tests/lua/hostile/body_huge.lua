@@ -1,0 +1,2 @@
+-- expect: body size
+r:SetRequestBody(("x"):rep(4000000))

@@ -1,0 +1,2 @@
+-- expect: invalid value
+return table.concat({}, ',', 1, 1e15)

@@ -1,0 +1,2 @@
+-- expect: non-suspended|dead
+local w w = coroutine.wrap(function() return w() end) w()

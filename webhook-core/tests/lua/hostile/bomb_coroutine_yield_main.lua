@@ -1,0 +1,2 @@
+-- expect: outside a coroutine
+coroutine.yield(1)

@@ -1,0 +1,2 @@
+-- expect: unpacked values
+return ('x'):rep(1000000):byte(1, -1)

@@ -1,0 +1,2 @@
+-- expect: string size
+local s = "x" while true do s = s .. s end

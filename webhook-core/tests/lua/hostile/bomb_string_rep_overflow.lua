@@ -1,0 +1,2 @@
+-- expect: string size
+return ("x"):rep(math.maxinteger, "yy")

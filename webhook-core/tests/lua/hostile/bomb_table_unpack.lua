@@ -1,0 +1,2 @@
+-- expect: unpacked values
+return table.unpack({}, 1, 2e9)

@@ -1,0 +1,2 @@
+-- expect: unpacked values
+return table.unpack({}, math.mininteger, math.maxinteger)

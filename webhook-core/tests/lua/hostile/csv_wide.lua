@@ -1,0 +1,2 @@
+-- expect: memory|ok
+local csv = require("csv") return csv.decode((","):rep(5000000))

@@ -1,0 +1,2 @@
+-- expect: attempt
+debug.getinfo(1)

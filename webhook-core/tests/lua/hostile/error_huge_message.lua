@@ -1,0 +1,2 @@
+-- expect: x
+error(("x"):rep(1000000))

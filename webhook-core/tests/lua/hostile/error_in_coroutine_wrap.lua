@@ -1,0 +1,2 @@
+-- expect: deep
+coroutine.wrap(function() coroutine.wrap(function() error("deep") end)() end)()

@@ -1,0 +1,2 @@
+-- expect: inside
+print(setmetatable({}, {__tostring = function() error("inside") end}))

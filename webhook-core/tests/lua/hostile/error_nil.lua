@@ -1,0 +1,2 @@
+-- expect: error object|nil
+error(nil)

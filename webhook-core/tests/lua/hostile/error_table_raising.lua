@@ -1,0 +1,2 @@
+-- expect: error object
+error(setmetatable({}, {__tostring = function() error("again") end}))

@@ -1,0 +1,2 @@
+-- expect: control characters
+r:SetRequestHeader("X-A", "b\r\nX-Evil: 1")

@@ -1,0 +1,2 @@
+-- expect: not a header name
+r:SetRequestHeader("a b", "c")

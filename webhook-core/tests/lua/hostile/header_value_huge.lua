@@ -1,0 +1,2 @@
+-- expect: longer than
+r:SetRequestHeader("a", ("x"):rep(100000))

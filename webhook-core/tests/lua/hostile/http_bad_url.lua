@@ -1,0 +1,2 @@
+-- expect: ok
+local http = require("http") local v, e = http.get("file:///etc/passwd") assert(v == nil and e)

@@ -1,0 +1,2 @@
+-- expect: attempt
+io.open("/etc/passwd")

@@ -1,0 +1,2 @@
+-- expect: ok
+local json = require("json") local t = {} t.t = t local v, e = json.encode(t) assert(v == nil and e)

@@ -1,0 +1,2 @@
+-- expect: attempt
+load("return 1")()

@@ -1,0 +1,2 @@
+-- expect: fuel|compute time|total time
+::top:: goto top

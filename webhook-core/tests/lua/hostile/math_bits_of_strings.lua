@@ -1,0 +1,2 @@
+-- expect: attempt to perform bitwise
+return '0' & 1

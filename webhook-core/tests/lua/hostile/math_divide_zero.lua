@@ -1,0 +1,2 @@
+-- expect: divide by zero
+return 1 // 0

@@ -1,0 +1,2 @@
+-- expect: n%0
+return 1 % 0

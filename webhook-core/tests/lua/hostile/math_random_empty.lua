@@ -1,0 +1,2 @@
+-- expect: interval is empty
+math.random(5, 1)

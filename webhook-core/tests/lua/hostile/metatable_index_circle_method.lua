@@ -1,0 +1,2 @@
+-- expect: memory|fuel|compute time|attempt
+local a, b = {}, {} setmetatable(a, {__index = b}) setmetatable(b, {__index = a}) return a:x()

@@ -1,0 +1,2 @@
+-- expect: attempt
+return setmetatable({}, {__index = 5}).x

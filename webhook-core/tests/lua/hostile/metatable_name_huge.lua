@@ -1,0 +1,2 @@
+-- expect: ok
+return tostring(setmetatable({}, {__name = ("x"):rep(1000000)}))

@@ -1,0 +1,2 @@
+-- expect: protected|table expected
+setmetatable(r, {})

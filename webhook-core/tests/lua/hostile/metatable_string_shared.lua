@@ -1,0 +1,2 @@
+-- expect: ok
+string.upper = function() return "changed" end assert(("x"):upper() == "changed")

@@ -1,0 +1,2 @@
+-- expect: must return a string
+return tostring(setmetatable({}, {__tostring = function() return 5 end}))

@@ -1,0 +1,2 @@
+-- expect: not a request method
+r:SetRequestMethod("GET / HTTP/1.1")

@@ -1,0 +1,2 @@
+-- expect: attempt
+os.execute("ls")

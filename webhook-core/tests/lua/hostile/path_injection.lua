@@ -1,0 +1,2 @@
+-- expect: ok
+r:SetRequestPath("/a b\r\nHost: evil?x#y")

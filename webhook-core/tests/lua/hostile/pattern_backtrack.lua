@@ -1,0 +1,2 @@
+-- expect: pattern steps
+return (("a"):rep(30000)):match(".-.-.-.-b$")

@@ -1,0 +1,2 @@
+-- expect: pattern steps|ok
+return (("("):rep(100000)):match("%b()")

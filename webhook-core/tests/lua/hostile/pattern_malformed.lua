@@ -1,0 +1,2 @@
+-- expect: malformed
+return ("x"):find("[%")

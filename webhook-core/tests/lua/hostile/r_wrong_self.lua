@@ -1,0 +1,2 @@
+-- expect: string expected|table|bad argument
+r.SetRequestBody({})

@@ -1,0 +1,2 @@
+-- expect: memory|fuel|compute time
+local mt = {} mt.__concat = function(a, b) return a .. b end local a = setmetatable({}, mt) return a .. a

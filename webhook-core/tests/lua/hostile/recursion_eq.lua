@@ -1,0 +1,2 @@
+-- expect: memory|fuel|compute time
+local mt = {} mt.__eq = function(a, b) return a == b end local a, b = setmetatable({}, mt), setmetatable({}, mt) return a == b

@@ -1,0 +1,2 @@
+-- expect: memory|fuel|compute time
+local t = setmetatable({}, {}) getmetatable(t).__index = function(x, k) return x[k] end return t.x

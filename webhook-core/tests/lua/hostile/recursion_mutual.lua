@@ -1,0 +1,2 @@
+-- expect: memory|fuel|compute time
+local g local function f() g() end g = function() f() end f()

@@ -1,0 +1,2 @@
+-- expect: memory|fuel|compute time
+local function f() pcall(f) end f()

@@ -1,0 +1,2 @@
+-- expect: memory|fuel|compute time
+local function f() return 1 + f() end f()

@@ -1,0 +1,2 @@
+-- expect: not found
+require("../../etc/passwd")

@@ -1,0 +1,2 @@
+-- expect: body size
+r:SetResponseBody(("x"):rep(4000000))

@@ -1,0 +1,2 @@
+-- expect: out of range
+return select(-5, 1)

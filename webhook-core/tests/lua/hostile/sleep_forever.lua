@@ -1,0 +1,2 @@
+-- expect: total time
+require("time").sleep(1e9)

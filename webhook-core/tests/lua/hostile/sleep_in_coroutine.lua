@@ -1,0 +1,2 @@
+-- expect: total time
+coroutine.wrap(function() pcall(function() require("time").sleep(1e9) end) end)()

@@ -1,0 +1,2 @@
+-- expect: stop
+table.sort({3, 2, 1}, function() error("stop") end)

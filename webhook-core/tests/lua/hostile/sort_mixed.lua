@@ -1,0 +1,2 @@
+-- expect: attempt to compare
+table.sort({1, "x", {}, true})

@@ -1,0 +1,2 @@
+-- expect: not a status
+r:SetResponseStatusCode(99)

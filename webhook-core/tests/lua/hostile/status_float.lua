@@ -1,0 +1,2 @@
+-- expect: no integer
+r:SetResponseStatusCode(200.5)

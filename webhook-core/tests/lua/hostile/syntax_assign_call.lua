@@ -1,0 +1,2 @@
+-- expect: assign
+f() = 1

@@ -1,0 +1,2 @@
+-- expect: label
+::a:: ::a::

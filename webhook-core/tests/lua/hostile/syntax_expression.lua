@@ -1,0 +1,2 @@
+-- expect: unexpected
+1 + 1

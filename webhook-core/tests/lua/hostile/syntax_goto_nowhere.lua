@@ -1,0 +1,2 @@
+-- expect: no visible label
+goto nowhere

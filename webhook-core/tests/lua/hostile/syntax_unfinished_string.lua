@@ -1,0 +1,2 @@
+-- expect: string
+return 'abc

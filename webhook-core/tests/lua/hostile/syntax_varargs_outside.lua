@@ -1,0 +1,2 @@
+-- expect: vararg
+return function() return ... end

@@ -1,0 +1,2 @@
+-- expect: unpacked values
+return utf8.codepoint(("x"):rep(100000), 1, -1)

@@ -1,0 +1,2 @@
+-- expect: ok
+local yaml = require("yaml") local v, e = yaml.decode(("["):rep(10000)) assert(v == nil and e)
