@@ -1,1 +1,1 @@
-//! benches
+//! Benchmarks of the library: `cargo bench -p benches`.

@@ -1,5 +1,6 @@
 //! Receive, route, transform and forward webhooks, durably.
 
+pub mod admin;
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;

@@ -1,0 +1,106 @@
+//! The ingest service over stores in memory: what a webhook costs without a
+//! disk and without a network.
+//!
+//! ```text
+//! cargo bench -p benches --bench ingest
+//! ```
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use http::{Request, StatusCode};
+use http_body_util::Full;
+use tower_service::Service;
+use webhook_core::{
+    InputId, SystemClock,
+    admin::{Admin, AdminOptions, Caller},
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    model::{BucketSpec, OutputSpec},
+    relay::Relay,
+    store::{Stores, memory::MemoryStore},
+};
+
+/// Answers 200 at once.
+#[derive(Debug)]
+struct Nowhere;
+
+#[async_trait::async_trait]
+impl Forwarder for Nowhere {
+    async fn forward(&self, _: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+        Ok(ForwardResponse::empty(StatusCode::OK))
+    }
+}
+
+/// A relay with one bucket of `outputs` outputs, and the address of its input.
+async fn relay(outputs: usize) -> (Relay, InputId) {
+    let stores = Stores::of(MemoryStore::default());
+    let relay = Relay::builder(stores.clone(), Nowhere).build();
+    let watcher = Arc::new(relay.clone());
+    let admin = Admin::new(stores, Arc::new(SystemClock), AdminOptions::default(), watcher);
+    let (account, _) = admin.create_account("bench", None).await.expect("an account");
+    let me = Caller::for_account(account.id);
+    let spec = BucketSpec { name: "bench".into(), ..BucketSpec::default() };
+    let bucket = admin.create_bucket(&me, spec).await.expect("a bucket");
+    for output in 0..outputs {
+        let spec = OutputSpec {
+            name: format!("output {output}"),
+            destination: "https://example.com/hook".into(),
+            ..OutputSpec::default()
+        };
+        admin.create_output(&me, bucket.id, spec).await.expect("an output");
+    }
+    (relay, bucket.inputs[0].id)
+}
+
+fn request(input: InputId, body: &Bytes) -> Request<Full<Bytes>> {
+    let mut request = Request::post(format!("/v1/webhooks/{input}/orders?source=shop"));
+    for header in 0..12 {
+        request = request.header(format!("x-header-{header}"), "a value of ordinary length");
+    }
+    request.body(Full::new(body.clone())).expect("a request")
+}
+
+fn ingest(criterion: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let mut group = criterion.benchmark_group("ingest and deliver in memory");
+    for (name, outputs, bytes) in [
+        ("1 KiB, 1 output", 1, 1 << 10),
+        ("1 KiB, 10 outputs", 10, 1 << 10),
+        ("256 KiB, 1 output", 1, 256 << 10),
+    ] {
+        let (relay, input) = runtime.block_on(relay(outputs));
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let dispatching = relay.clone();
+        let dispatcher =
+            runtime.spawn(async move { dispatching.run(async { drop(stopped.await) }).await });
+        let body = Bytes::from(vec![b'x'; bytes]);
+        let service = relay.ingest();
+        group.throughput(Throughput::Elements(64));
+        group.bench_function(name, |bencher| {
+            bencher.to_async(&runtime).iter_batched(
+                || (0..64).map(|_| request(input, &body)).collect::<Vec<_>>(),
+                |requests| {
+                    let mut service = service.clone();
+                    async move {
+                        let answers = requests.into_iter().map(|request| service.call(request));
+                        for answer in futures_util::future::join_all(answers).await {
+                            assert_eq!(answer.map(|answer| answer.status()), Ok(StatusCode::OK));
+                        }
+                    }
+                },
+                BatchSize::SmallInput,
+            );
+        });
+        drop(stop);
+        runtime.block_on(dispatcher).expect("no panic").expect("a clean stop");
+    }
+    group.finish();
+}
+
+criterion_group!(benches, ingest);
+criterion_main!(benches);

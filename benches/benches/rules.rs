@@ -1,0 +1,64 @@
+//! Rules on a 4 KiB JSON webhook: what each output adds to receiving.
+//!
+//! ```text
+//! cargo bench -p benches --bench rules
+//! ```
+
+use bytes::Bytes;
+use criterion::{Criterion, criterion_group, criterion_main};
+use http::{HeaderMap, HeaderValue, Method};
+use std::hint::black_box;
+use webhook_core::{Rules, Subject, model::Request};
+
+fn webhook() -> Request {
+    let commits: Vec<_> = (0..30)
+        .map(|number| {
+            format!(r#"{{"id":"{number:040x}","message":"change number {number}","added":[]}}"#)
+        })
+        .collect();
+    let body = format!(
+        r#"{{"ref":"refs/heads/main","repository":{{"full_name":"octo/repo"}},"commits":[{}]}}"#,
+        commits.join(",")
+    );
+    let mut headers = HeaderMap::new();
+    headers.insert("content-type", HeaderValue::from_static("application/json"));
+    headers.insert("x-github-event", HeaderValue::from_static("push"));
+    Request {
+        method: Method::POST,
+        extra_path: String::new(),
+        raw_query: "source=github".into(),
+        headers,
+        body: Bytes::from(body),
+    }
+}
+
+fn rules(criterion: &mut Criterion) {
+    let request = webhook();
+    let header = r#"{"match":{"type":"value","value":"push","parameter":{"source":"header","name":"X-GitHub-Event"}}}"#;
+    let payload = r#"{"match":{"type":"value","value":"refs/heads/main","parameter":{"source":"payload","name":"ref"}}}"#;
+    let regex =
+        r#"{"match":{"type":"regex","regex":"number 2[0-9]\"","parameter":{"source":"body"}}}"#;
+    let hmac = r#"{"match":{"type":"payload-hmac-sha256","secret":"s","parameter":{"source":"string","name":"sha256=00"}}}"#;
+    let all = format!(r#"{{"and":[{header},{payload},{regex}]}}"#);
+    let mut group = criterion.benchmark_group("rules");
+    for (name, json) in [
+        ("none", "{}"),
+        ("header", header),
+        ("payload", payload),
+        ("regex", regex),
+        ("hmac", hmac),
+        ("all three", &all),
+    ] {
+        let rules: Rules = serde_json::from_str(json).expect("rules");
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let subject = Subject { request: black_box(&request), remote_addr: None };
+                black_box(rules.matches(&subject))
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, rules);
+criterion_main!(benches);

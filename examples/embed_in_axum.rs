@@ -1,0 +1,54 @@
+//! The relay inside an axum application, with everything in memory.
+//!
+//! ```text
+//! cargo run -p examples --example embed_in_axum
+//! curl -d '{"hello":"world"}' http://127.0.0.1:3000/v1/webhooks/<the printed input>
+//! ```
+//!
+//! The webhook arrives at the application's own route `/orders`.
+
+use std::sync::Arc;
+
+use axum::{Router, routing};
+use webhook_core::{
+    SystemClock,
+    admin::{Admin, AdminOptions, Caller},
+    forward::{guard::AddressGuard, http::HttpForwarder},
+    model::{BucketSpec, OutputSpec},
+    relay::Relay,
+    store::{Stores, memory::MemoryStore},
+};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+    let address = listener.local_addr()?;
+
+    let stores = Stores::of(MemoryStore::default());
+    let guard = AddressGuard::allow_all();
+    let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
+    let relay = Relay::builder(stores.clone(), forwarder).build();
+
+    let mut options = AdminOptions::default();
+    options.guard = guard;
+    let admin = Admin::new(stores, Arc::new(SystemClock), options, Arc::new(relay.clone()));
+    let (account, _key) = admin.create_account("me", None).await?;
+    let me = Caller::for_account(account.id);
+    let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
+    let bucket = admin.create_bucket(&me, spec).await?;
+    let destination = format!("http://{address}/orders");
+    let spec = OutputSpec { name: "here".into(), destination, ..OutputSpec::default() };
+    admin.create_output(&me, bucket.id, spec).await?;
+    println!("http://{address}/v1/webhooks/{}", bucket.inputs[0].id);
+
+    let application = Router::new()
+        .route("/orders", routing::post(|body: String| async move { println!("arrived: {body}") }))
+        .route_service("/v1/webhooks/{*rest}", relay.ingest());
+    let dispatcher = tokio::spawn(async move { relay.run(stop()).await });
+    axum::serve(listener, application).with_graceful_shutdown(stop()).await?;
+    Ok(dispatcher.await??)
+}
+
+async fn stop() {
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,52 @@
+//! A forwarder of one's own: deliveries are printed in place of being sent.
+//!
+//! ```text
+//! cargo run -p examples --example own_forwarder
+//! ```
+
+use std::sync::Arc;
+
+use http_body_util::Full;
+use tower_service::Service;
+use webhook_core::{
+    SystemClock,
+    admin::{Admin, AdminOptions, Caller},
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    model::{BucketSpec, OutputSpec},
+    relay::Relay,
+    store::{Stores, memory::MemoryStore},
+};
+
+/// Writes each delivery to standard output.
+#[derive(Debug)]
+struct Printer;
+
+#[async_trait::async_trait]
+impl Forwarder for Printer {
+    async fn forward(&self, request: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+        println!("{} {} {:?}", request.method, request.url, request.body);
+        Ok(ForwardResponse::empty(http::StatusCode::OK))
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let stores = Stores::of(MemoryStore::default());
+    let relay = Relay::builder(stores.clone(), Printer).build();
+    let watcher = Arc::new(relay.clone());
+    let admin = Admin::new(stores, Arc::new(SystemClock), AdminOptions::default(), watcher);
+    let (account, _key) = admin.create_account("me", None).await?;
+    let me = Caller::for_account(account.id);
+    let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
+    let bucket = admin.create_bucket(&me, spec).await?;
+    let destination = "https://orders.example.com/new".into();
+    let spec = OutputSpec { name: "shop".into(), destination, ..OutputSpec::default() };
+    admin.create_output(&me, bucket.id, spec).await?;
+
+    let request = http::Request::post(format!("/v1/webhooks/{}?id=7", bucket.inputs[0].id))
+        .body(Full::from("{\"total\":12}"))?;
+    let answer = relay.ingest().call(request).await?;
+    println!("the sender gets {}", answer.status());
+    relay.run_until_idle().await?;
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! The relay on SQLite without the server: what it has taken survives a crash.
+//!
+//! ```text
+//! cargo run -p examples --example sqlite_relay
+//! ```
+
+use std::sync::Arc;
+
+use http_body_util::Full;
+use tower_service::Service;
+use webhook_core::{
+    SystemClock,
+    admin::{Admin, AdminOptions, Caller},
+    forward::http::HttpForwarder,
+    model::BucketSpec,
+    relay::Relay,
+    store::Stores,
+};
+use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::temp_dir().join("webhook-example");
+    std::fs::create_dir_all(&folder)?;
+    let key = SecretKey::load_or_create(folder.join("secret.key"))?;
+    let url = DatabaseUrl::Sqlite(folder.join("webhooks.db"));
+    let stores = Stores::of(Storage::connect(&StorageOptions::new(url, key)).await?);
+
+    let relay = Relay::builder(stores.clone(), HttpForwarder::builder().build()).build();
+    let watcher = Arc::new(relay.clone());
+    let admin = Admin::new(stores.clone(), Arc::new(SystemClock), AdminOptions::default(), watcher);
+    let me = match stores.accounts.accounts().await?.first() {
+        Some(account) => Caller::for_account(account.id),
+        None => Caller::for_account(admin.create_account("me", None).await?.0.id),
+    };
+    let bucket = match admin.buckets(&me).await?.into_iter().next() {
+        Some(bucket) => bucket,
+        None => {
+            let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
+            admin.create_bucket(&me, spec).await?
+        }
+    };
+
+    let request = http::Request::post(format!("/v1/webhooks/{}", bucket.inputs[0].id))
+        .body(Full::from("durable"))?;
+    println!("the sender gets {}", relay.ingest().call(request).await?.status());
+    relay.run_until_idle().await?;
+    Ok(())
+}

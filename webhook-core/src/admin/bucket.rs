@@ -1,0 +1,121 @@
+//! Buckets.
+
+use super::{Admin, Caller, check};
+use crate::{
+    error::{Error, ErrorKind},
+    id::{BucketId, InputId},
+    model::{Bucket, BucketSpec, Input, InputSpec},
+};
+
+/// The name of the input that every new bucket owns.
+pub const DEFAULT_INPUT_NAME: &str = "Default public endpoint";
+
+impl Admin {
+    /// All buckets of the account, in the order they were made.
+    pub async fn buckets(&self, caller: &Caller) -> Result<Vec<Bucket>, Error> {
+        self.stores.buckets.buckets(caller.account_id()).await
+    }
+
+    /// Makes a bucket with its default input, both or neither.
+    pub async fn create_bucket(&self, caller: &Caller, spec: BucketSpec) -> Result<Bucket, Error> {
+        check::bucket(&spec, &self.options)?;
+        if spec.name.is_empty() {
+            return Err(Error::invalid("name", "must not be empty"));
+        }
+        let _guard = self.lock(caller.account_id().as_uuid()).await;
+        let limit = self.options.max_buckets_per_account;
+        if self.stores.buckets.buckets(caller.account_id()).await?.len() >= limit {
+            return Err(Error::conflict(format!("the account has all of its {limit} buckets")));
+        }
+
+        let now = self.now();
+        let mut bucket = Bucket::new(BucketId::generate(), caller.account_id(), now, spec);
+        bucket.inputs.push(Input {
+            id: InputId::generate(),
+            bucket_id: bucket.id,
+            created_at: now,
+            updated_at: now,
+            created_by: caller.label(),
+            spec: InputSpec { name: DEFAULT_INPUT_NAME.to_owned(), ..InputSpec::default() },
+        });
+        self.stores.buckets.create_bucket(&bucket).await?;
+        self.watcher.bucket_changed(&bucket);
+        Ok(bucket)
+    }
+
+    /// One bucket of the account; another account's is [`Forbidden`](ErrorKind::Forbidden).
+    pub async fn bucket(&self, caller: &Caller, id: BucketId) -> Result<Bucket, Error> {
+        match self.stores.buckets.bucket(caller.account_id(), id).await? {
+            Some(bucket) => Ok(bucket),
+            None => Err(self.absent_or_foreign(id).await?),
+        }
+    }
+
+    /// Replaces what a caller may write of a bucket; an empty name keeps the old one.
+    pub async fn update_bucket(
+        &self,
+        caller: &Caller,
+        id: BucketId,
+        spec: BucketSpec,
+    ) -> Result<Bucket, Error> {
+        check::bucket(&spec, &self.options)?;
+        let _guard = self.lock(id.as_uuid()).await;
+        let mut bucket = self.owned_bucket(caller, id).await?;
+        let old_name = std::mem::replace(&mut bucket.spec, spec).name;
+        if bucket.spec.name.is_empty() {
+            bucket.spec.name = old_name;
+        }
+        bucket.updated_at = self.now();
+        bucket.stamp_auth();
+        self.stores.buckets.update_bucket(&bucket).await?;
+        self.watcher.bucket_changed(&bucket);
+        Ok(bucket)
+    }
+
+    /// Removes a bucket with all it holds. Without `force`, one that has an
+    /// output or an input beside its default one is a
+    /// [`Conflict`](ErrorKind::Conflict); another account's is
+    /// [`Forbidden`](ErrorKind::Forbidden).
+    pub async fn delete_bucket(
+        &self,
+        caller: &Caller,
+        id: BucketId,
+        force: bool,
+    ) -> Result<(), Error> {
+        let _guard = self.lock(id.as_uuid()).await;
+        let account = caller.account_id();
+        let Some(bucket) = self.stores.buckets.bucket(account, id).await? else {
+            return Err(self.absent_or_foreign(id).await?);
+        };
+        let deleted =
+            self.stores.buckets.delete_bucket(account, id, default_input(&bucket), force).await;
+        deleted.map_err(|error| match error.kind() {
+            ErrorKind::Conflict => Error::conflict(
+                "the bucket still has inputs or outputs; delete them first or set force=true",
+            ),
+            _ => error,
+        })?;
+        self.watcher.bucket_changed(&bucket);
+        Ok(())
+    }
+
+    /// Why the account does not have a bucket.
+    async fn absent_or_foreign(&self, id: BucketId) -> Result<Error, Error> {
+        Ok(match self.stores.buckets.bucket_owner(id).await? {
+            Some(_) => Error::new(ErrorKind::Forbidden, "the bucket belongs to another account"),
+            None => Error::not_found("bucket"),
+        })
+    }
+}
+
+/// The input that was made with the bucket: the first one, if it still has its
+/// name and still belongs to the same moment.
+fn default_input(bucket: &Bucket) -> Option<InputId> {
+    bucket
+        .inputs
+        .iter()
+        .min_by_key(|input| input.id)
+        .filter(|input| input.created_at == bucket.created_at)
+        .filter(|input| input.spec.name == DEFAULT_INPUT_NAME)
+        .map(|input| input.id)
+}

@@ -1,0 +1,101 @@
+//! Outputs.
+
+use std::time::Duration;
+
+use http::{HeaderMap, header::HOST, uri::Authority};
+
+use super::{description, headers, optional_name};
+use crate::{
+    admin::AdminOptions,
+    error::Error,
+    model::{Durability, OutputSpec, Throttle, ThrottleMode},
+    retry,
+};
+
+mod destination;
+
+pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Result<(), Error> {
+    let OutputSpec {
+        name,
+        description: text,
+        destination,
+        function_id: _,
+        response_function_id: _,
+        headers: own_headers,
+        // Read within the bounds of `rule`, or not at all.
+        rules: _,
+        internal,
+        disabled: _,
+        lock_path: _,
+        retries: _,
+        timeout,
+        tls_verification: _,
+        throttle: own_throttle,
+        durability: own_durability,
+    } = spec;
+    optional_name("name", name, options)?;
+    description(text, options)?;
+    destination::check(destination, *internal, options)?;
+    headers::sendable(&own_headers.0, options)?;
+    host(&own_headers.0)?;
+    retry::validate(spec)?;
+    let max_timeout = options.max_timeout.as_secs();
+    if u64::from(*timeout) > max_timeout {
+        let reason = format!("must be from 0 to {max_timeout} seconds, not {timeout}");
+        return Err(Error::invalid("timeout", reason));
+    }
+    throttle(own_throttle, options)?;
+    durability(own_durability, options)
+}
+
+/// A `Host` of one's own must be one that a server can be asked for.
+fn host(headers: &HeaderMap) -> Result<(), Error> {
+    let mut values = headers.get_all(HOST).iter();
+    let Some(value) = values.next() else { return Ok(()) };
+    let authority = Authority::try_from(value.as_bytes());
+    match authority {
+        Ok(authority) if values.next().is_none() && !authority.as_str().contains('@') => Ok(()),
+        _ => Err(Error::invalid("headers.Host", "must be a single host name with or without port")),
+    }
+}
+
+fn throttle(throttle: &Throttle, options: &AdminOptions) -> Result<(), Error> {
+    let Throttle { enabled, mode, rate, interval: _, max_concurrent, max_queue_depth: _, deadline } =
+        throttle;
+    at_most("throttle.deadline", *deadline, options.max_deadline)?;
+    let max = options.max_concurrent;
+    match mode {
+        ThrottleMode::Rate if *enabled && *rate == 0 => {
+            Err(Error::invalid("throttle.rate", "must be at least 1 in the mode rate"))
+        }
+        ThrottleMode::Concurrency if *enabled && !(1..=max).contains(max_concurrent) => {
+            Err(Error::invalid(
+                "throttle.max_concurrent",
+                format!("must be from 1 to {max} in the mode concurrency, not {max_concurrent}"),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What `retry::validate` leaves: it looks at what is in force.
+fn durability(durability: &Durability, options: &AdminOptions) -> Result<(), Error> {
+    let Durability { enabled: _, schedule: _, custom_delays, deadline, handoff_after } = durability;
+    let max = retry::MAX_CUSTOM_DELAYS;
+    if custom_delays.len() > max {
+        let reason = format!("at most {max} are possible, not {}", custom_delays.len());
+        return Err(Error::invalid("durability.custom_delays", reason));
+    }
+    at_most("durability.deadline", *deadline, retry::MAX_DEADLINE)?;
+    at_most("durability.handoff_after", *handoff_after, options.max_deadline)
+}
+
+fn at_most(field: &str, duration: Duration, max: Duration) -> Result<(), Error> {
+    match duration > max {
+        true => Err(Error::invalid(
+            field,
+            format!("must be at most {} nanoseconds ({} s)", max.as_nanos(), max.as_secs()),
+        )),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,106 @@
+//! Inputs.
+
+use super::{Admin, Caller, check};
+use crate::{
+    error::{Error, ErrorKind},
+    id::{BucketId, InputId},
+    model::{Bucket, Input, InputSpec, ResponseFromOutput},
+};
+
+impl Admin {
+    /// Makes an input. A bucket that the account does not have is
+    /// [`Invalid`](ErrorKind::Invalid) here.
+    pub async fn create_input(
+        &self,
+        caller: &Caller,
+        bucket_id: BucketId,
+        spec: InputSpec,
+    ) -> Result<Input, Error> {
+        check::input(&spec, &self.options)?;
+        let _guard = self.lock(bucket_id.as_uuid()).await;
+        let mut bucket = self.owned_bucket(caller, bucket_id).await.map_err(as_invalid)?;
+        let limit = self.options.max_inputs_per_bucket;
+        if bucket.inputs.len() >= limit {
+            return Err(Error::conflict(format!("the bucket has all of its {limit} inputs")));
+        }
+        self.check_input_references(caller, &bucket, &spec).await?;
+
+        let now = self.now();
+        let input = Input {
+            id: InputId::generate(),
+            bucket_id,
+            created_at: now,
+            updated_at: now,
+            created_by: caller.label(),
+            spec,
+        };
+        self.stores.inputs.create_input(caller.account_id(), &input).await.map_err(as_invalid)?;
+        bucket.inputs.push(input.clone());
+        self.watcher.bucket_changed(&bucket);
+        Ok(input)
+    }
+
+    /// Replaces what a caller may write of an input; an empty name keeps the old one.
+    pub async fn update_input(
+        &self,
+        caller: &Caller,
+        bucket_id: BucketId,
+        id: InputId,
+        spec: InputSpec,
+    ) -> Result<Input, Error> {
+        check::input(&spec, &self.options)?;
+        let _guard = self.lock(bucket_id.as_uuid()).await;
+        let mut bucket = self.owned_bucket(caller, bucket_id).await?;
+        self.check_input_references(caller, &bucket, &spec).await?;
+        let input = bucket.inputs.iter_mut().find(|input| input.id == id);
+        let input = input.ok_or_else(|| Error::not_found("input"))?;
+
+        let old_name = std::mem::replace(&mut input.spec, spec).name;
+        if input.spec.name.is_empty() {
+            input.spec.name = old_name;
+        }
+        input.updated_at = self.now();
+        let input = input.clone();
+        self.stores.inputs.update_input(caller.account_id(), &input).await?;
+        self.watcher.bucket_changed(&bucket);
+        Ok(input)
+    }
+
+    /// Removes an input; webhooks sent to it are refused from then on.
+    pub async fn delete_input(
+        &self,
+        caller: &Caller,
+        bucket_id: BucketId,
+        id: InputId,
+    ) -> Result<(), Error> {
+        let _guard = self.lock(bucket_id.as_uuid()).await;
+        let bucket = self.owned_bucket(caller, bucket_id).await?;
+        self.stores.inputs.delete_input(caller.account_id(), bucket_id, id).await?;
+        self.watcher.bucket_changed(&bucket);
+        Ok(())
+    }
+
+    /// What an input refers to must be there.
+    async fn check_input_references(
+        &self,
+        caller: &Caller,
+        bucket: &Bucket,
+        spec: &InputSpec,
+    ) -> Result<(), Error> {
+        if let ResponseFromOutput::Output(id) = spec.response_from_output
+            && !bucket.outputs.iter().any(|output| output.id == id)
+        {
+            let reason = format!("the bucket has no output {id}");
+            return Err(Error::invalid("response_from_output", reason));
+        }
+        self.check_function(caller, "function_id", spec.function_id).await
+    }
+}
+
+/// The status that the interface gives a missing bucket when an input is made.
+fn as_invalid(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => error.with_kind(ErrorKind::Invalid),
+        _ => error,
+    }
+}

@@ -1,0 +1,61 @@
+//! The operator's commands on accounts and their API keys.
+
+use webhook_core::admin::{Admin, Caller};
+
+use crate::{config::Config, failure::Failure, service};
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Makes an account and prints its API key.
+    Create {
+        /// What to call it.
+        name: String,
+    },
+    /// Lists the accounts: ID, name, and whether the API key is accepted.
+    List,
+    /// Replaces the API key of an account and prints the new one.
+    RotateKey {
+        /// The account's ID or name.
+        account: String,
+    },
+    /// Has the API key of an account accepted again after it was disabled.
+    Enable {
+        /// The account's ID or name.
+        account: String,
+    },
+}
+
+pub(crate) async fn run(command: Command, config: &Config) -> Result<(), Failure> {
+    let (admin, storage) = service::admin(config).await?;
+    let done = carry_out(command, &admin).await;
+    storage.close().await;
+    done
+}
+
+async fn carry_out(command: Command, admin: &Admin) -> Result<(), Failure> {
+    match command {
+        Command::Create { name } => {
+            let (account, key) = admin.create_account(&name, None).await?;
+            println!("account: {} {}", account.id, account.name);
+            println!("API key, shown only this once: {}", key.key.expose());
+        }
+        Command::List => {
+            for account in admin.accounts().await? {
+                let key = admin.api_key(&Caller::for_account(account.id)).await?;
+                let state = if key.enabled { "enabled" } else { "disabled" };
+                println!("{} {} {state}", account.id, account.name);
+            }
+        }
+        Command::RotateKey { account } => {
+            let account = admin.find_account(&account).await?;
+            let key = admin.regenerate_api_key(&Caller::for_account(account.id)).await?;
+            println!("API key, shown only this once: {}", key.key.expose());
+        }
+        Command::Enable { account } => {
+            let account = admin.find_account(&account).await?;
+            admin.set_api_key_enabled(&Caller::for_account(account.id), true).await?;
+            println!("the API key of {} is enabled", account.name);
+        }
+    }
+    Ok(())
+}

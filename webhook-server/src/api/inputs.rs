@@ -1,0 +1,91 @@
+//! `/v1/buckets/{id}/inputs`
+
+use axum::{Json, extract::State, http::StatusCode};
+use webhook_core::{
+    BucketId, InputId,
+    model::{Input, InputSpec},
+};
+
+use super::{Answer, Response};
+use crate::{
+    auth::Authenticated,
+    error::ApiError,
+    extract::{Ids, JsonObject},
+    state::AppState,
+};
+
+/// Make an input. Webhooks are sent to `/v1/webhooks/` and its ID.
+#[utoipa::path(
+    post,
+    path = "/v1/buckets/{id}/inputs",
+    tag = "Inputs",
+    params(("id" = String, Path, description = "The bucket's ID", format = Uuid)),
+    request_body = Input,
+    responses(
+        (status = 201, description = "The input", body = Input),
+        (status = 400, description = "The body is wrong, and the text names the field; or the \
+            account has no such bucket", body = String),
+        (status = 412, description = "The bucket has all of its inputs", body = String),
+    ),
+)]
+pub(crate) async fn create_input(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    ids: Result<Ids<BucketId>, ApiError>,
+    JsonObject(spec): JsonObject<InputSpec>,
+) -> Result<(StatusCode, Json<Input>), ApiError> {
+    let Ids(bucket) = ids.map_err(ApiError::missing_is_invalid)?;
+    let input = state.admin().create_input(&caller, bucket, spec).await?;
+    Ok((StatusCode::CREATED, Json(input)))
+}
+
+/// Replace an input's settings. An absent name keeps the old one; any other
+/// absent field returns to its default.
+#[utoipa::path(
+    put,
+    path = "/v1/buckets/{id}/inputs/{detailed}",
+    tag = "Inputs",
+    params(
+        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
+        ("detailed" = String, Path, description = "The input's ID", format = Uuid),
+    ),
+    request_body = Input,
+    responses(
+        (status = 200, description = "The input", body = Input),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 404, description = "The account has no such bucket or input", body = String),
+        (status = 412, description = "It clashes with what is stored", body = String),
+    ),
+)]
+pub(crate) async fn update_input(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids((bucket, id)): Ids<(BucketId, InputId)>,
+    JsonObject(spec): JsonObject<InputSpec>,
+) -> Answer<Input> {
+    Ok(Json(state.admin().update_input(&caller, bucket, id, spec).await?))
+}
+
+/// Delete an input. Webhooks sent to it are refused from then on.
+#[utoipa::path(
+    delete,
+    path = "/v1/buckets/{id}/inputs/{detailed}",
+    tag = "Inputs",
+    params(
+        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
+        ("detailed" = String, Path, description = "The input's ID", format = Uuid),
+    ),
+    responses(
+        (status = 200, description = "Deleted", body = Response),
+        (status = 400, description = "The request is wrong", body = String),
+        (status = 404, description = "The account has no such bucket or input", body = String),
+    ),
+)]
+pub(crate) async fn delete_input(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids((bucket, id)): Ids<(BucketId, InputId)>,
+) -> Answer<Response> {
+    state.admin().delete_input(&caller, bucket, id).await?;
+    Ok(Response::deleted(id))
+}

@@ -1,0 +1,92 @@
+//! `/v1/buckets/{id}/outputs`
+
+use axum::{Json, extract::State, http::StatusCode};
+use webhook_core::{
+    BucketId, OutputId,
+    model::{Output, OutputSpec},
+};
+
+use super::{Answer, Response};
+use crate::{
+    auth::Authenticated,
+    error::ApiError,
+    extract::{Ids, JsonObject},
+    state::AppState,
+};
+
+/// Make an output. Webhooks received from then on are forwarded to it.
+#[utoipa::path(
+    post,
+    path = "/v1/buckets/{id}/outputs",
+    tag = "Outputs",
+    params(("id" = String, Path, description = "The bucket's ID", format = Uuid)),
+    request_body = Output,
+    responses(
+        (status = 201, description = "The output", body = Output),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 402, description = "The plan's outputs are used up", body = String),
+        (status = 404, description = "The account has no such bucket", body = String),
+        (status = 412, description = "The bucket has an output of this name, or all of its \
+            outputs", body = String),
+    ),
+)]
+pub(crate) async fn create_output(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(bucket): Ids<BucketId>,
+    JsonObject(spec): JsonObject<OutputSpec>,
+) -> Result<(StatusCode, Json<Output>), ApiError> {
+    let output = state.admin().create_output(&caller, bucket, spec).await?;
+    Ok((StatusCode::CREATED, Json(output)))
+}
+
+/// Replace an output's settings, rules included. An absent name keeps the old
+/// one; any other absent field returns to its default.
+#[utoipa::path(
+    put,
+    path = "/v1/buckets/{id}/outputs/{detailed}",
+    tag = "Outputs",
+    params(
+        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
+        ("detailed" = String, Path, description = "The output's ID", format = Uuid),
+    ),
+    request_body = Output,
+    responses(
+        (status = 200, description = "The output", body = Output),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 404, description = "The account has no such bucket or output", body = String),
+        (status = 412, description = "The bucket has an output of this name", body = String),
+    ),
+)]
+pub(crate) async fn update_output(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids((bucket, id)): Ids<(BucketId, OutputId)>,
+    JsonObject(spec): JsonObject<OutputSpec>,
+) -> Answer<Output> {
+    Ok(Json(state.admin().update_output(&caller, bucket, id, spec).await?))
+}
+
+/// Delete an output. What still waits for it is not sent any more.
+#[utoipa::path(
+    delete,
+    path = "/v1/buckets/{id}/outputs/{detailed}",
+    tag = "Outputs",
+    params(
+        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
+        ("detailed" = String, Path, description = "The output's ID", format = Uuid),
+    ),
+    responses(
+        (status = 200, description = "Deleted", body = Response),
+        (status = 400, description = "The request is wrong", body = String),
+        (status = 404, description = "The account has no such bucket or output", body = String),
+    ),
+)]
+pub(crate) async fn delete_output(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids((bucket, id)): Ids<(BucketId, OutputId)>,
+) -> Answer<Response> {
+    state.admin().delete_output(&caller, bucket, id).await?;
+    Ok(Response::deleted(id))
+}

@@ -1,0 +1,54 @@
+//! Receiving webhooks.
+
+use std::time::Duration;
+
+use super::{ConfigError, at_least_one, value};
+
+const HEADING: &str = "Receiving webhooks";
+
+/// What a webhook may cost while it is received.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct IngestConfig {
+    /// The longest body of a webhook; over it the sender gets 413.
+    #[arg(long, env = "WEBHOOK_MAX_BODY_BYTES", default_value = "3MiB", global = true)]
+    #[arg(value_name = "SIZE", value_parser = value::bytes)]
+    pub(crate) max_body_bytes: usize,
+    /// The longest body in buckets with large_webhooks.
+    #[arg(long, env = "WEBHOOK_MAX_LARGE_BODY_BYTES", default_value = "25MiB", global = true)]
+    #[arg(value_name = "SIZE", value_parser = value::bytes)]
+    pub(crate) max_large_body_bytes: usize,
+    /// All bodies that are being received together; over it senders get 503.
+    #[arg(long, env = "WEBHOOK_MAX_RECEIVING_BYTES", default_value = "256MiB", global = true)]
+    #[arg(value_name = "SIZE", value_parser = value::bytes)]
+    pub(crate) max_receiving_bytes: usize,
+    /// How long a sender may take to send the body.
+    #[arg(long, env = "WEBHOOK_BODY_TIMEOUT", default_value = "30s", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) body_timeout: Duration,
+    /// How long storing a webhook may take; past it the sender gets 503.
+    #[arg(long, env = "WEBHOOK_ACCEPT_TIMEOUT", default_value = "5s", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) accept_timeout: Duration,
+}
+
+impl IngestConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        at_least_one("WEBHOOK_MAX_BODY_BYTES", self.max_body_bytes)?;
+        if self.max_large_body_bytes < self.max_body_bytes {
+            let reason = "must not be less than WEBHOOK_MAX_BODY_BYTES";
+            return Err(ConfigError::new("WEBHOOK_MAX_LARGE_BODY_BYTES", reason));
+        }
+        if self.max_receiving_bytes < self.max_large_body_bytes {
+            let reason = "must not be less than WEBHOOK_MAX_LARGE_BODY_BYTES";
+            return Err(ConfigError::new("WEBHOOK_MAX_RECEIVING_BYTES", reason));
+        }
+        if self.body_timeout.is_zero() {
+            return Err(ConfigError::new("WEBHOOK_BODY_TIMEOUT", "must not be zero"));
+        }
+        if self.accept_timeout.is_zero() {
+            return Err(ConfigError::new("WEBHOOK_ACCEPT_TIMEOUT", "must not be zero"));
+        }
+        Ok(())
+    }
+}

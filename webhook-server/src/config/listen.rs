@@ -1,0 +1,76 @@
+//! The listener and its connections.
+
+use std::{net::SocketAddr, time::Duration};
+
+use super::{ConfigError, at_least_one, value};
+
+const HEADING: &str = "Listening";
+
+/// Where the server listens, and what a connection may cost.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct ListenConfig {
+    /// Address and port to listen on; port 0 takes a free one.
+    #[arg(long, env = "WEBHOOK_LISTEN", default_value = "127.0.0.1:8080", global = true)]
+    #[arg(value_name = "ADDRESS:PORT")]
+    pub(crate) listen: SocketAddr,
+    /// The address that senders reach this server at, if it is another one
+    /// than it listens on. With https, webhooks count as received over TLS.
+    #[arg(long, env = "WEBHOOK_PUBLIC_URL", global = true, value_name = "URL")]
+    pub(crate) public_url: Option<String>,
+    /// For a laptop: listens on loopback only, allows private destinations,
+    /// and makes a first bucket to try things with.
+    #[arg(long, env = "WEBHOOK_DEV", global = true)]
+    pub(crate) dev: bool,
+    /// Connections that are open at once; more wait until one is closed.
+    #[arg(long, env = "WEBHOOK_MAX_CONNECTIONS", default_value_t = 10_000, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) max_connections: usize,
+    /// How long a request's headers may take to arrive, and how long an idle
+    /// HTTP/1.1 connection is kept.
+    #[arg(long, env = "WEBHOOK_HEADER_TIMEOUT", default_value = "30s", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) header_timeout: Duration,
+    /// Headers of one request; over it the sender gets 431.
+    #[arg(long, env = "WEBHOOK_MAX_HEADERS", default_value_t = 100, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) max_headers: usize,
+    /// All headers of one request together, at least 8KiB; over it the sender gets 431.
+    #[arg(long, env = "WEBHOOK_MAX_HEADER_BYTES", default_value = "64KiB", global = true)]
+    #[arg(value_name = "SIZE", value_parser = value::bytes)]
+    pub(crate) max_header_bytes: usize,
+    /// How long SIGTERM waits for what is in flight before the server exits.
+    #[arg(long, env = "WEBHOOK_SHUTDOWN_TIMEOUT", default_value = "30s", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) shutdown_timeout: Duration,
+}
+
+impl ListenConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        if self.dev && !self.listen.ip().is_loopback() {
+            let reason = format!("with --dev it must be a loopback address, not {}", self.listen);
+            return Err(ConfigError::new("WEBHOOK_LISTEN", reason));
+        }
+        if let Some(url) = &self.public_url {
+            let uri: Option<http::Uri> = url.parse().ok();
+            let valid = uri.is_some_and(|uri| {
+                matches!(uri.scheme_str(), Some("http" | "https"))
+                    && uri.authority().is_some()
+                    && uri.query().is_none()
+            });
+            if !valid {
+                let reason = format!("{url:?} is not a URL such as https://hooks.example.com");
+                return Err(ConfigError::new("WEBHOOK_PUBLIC_URL", reason));
+            }
+        }
+        at_least_one("WEBHOOK_MAX_CONNECTIONS", self.max_connections)?;
+        at_least_one("WEBHOOK_MAX_HEADERS", self.max_headers)?;
+        if self.header_timeout.is_zero() {
+            return Err(ConfigError::new("WEBHOOK_HEADER_TIMEOUT", "must not be zero"));
+        }
+        if !(8 << 10..=16 << 20).contains(&self.max_header_bytes) {
+            return Err(ConfigError::new("WEBHOOK_MAX_HEADER_BYTES", "must be from 8KiB to 16MiB"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+//! The log.
+
+use super::ConfigError;
+
+const HEADING: &str = "Logging";
+
+/// What is logged, to standard error, and how.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct LogConfig {
+    /// What is logged: error, warn, info, debug, trace, or a filter such as
+    /// info,webhook_core::relay=debug.
+    #[arg(long, env = "WEBHOOK_LOG", default_value = "info", global = true)]
+    #[arg(value_name = "FILTER")]
+    pub(crate) log: String,
+    /// How a line looks.
+    #[arg(long, env = "WEBHOOK_LOG_FORMAT", default_value = "text", global = true)]
+    #[arg(value_name = "FORMAT")]
+    pub(crate) log_format: LogFormat,
+}
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+impl LogConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        match tracing_subscriber::EnvFilter::try_new(&self.log) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(ConfigError::new("WEBHOOK_LOG", error.to_string())),
+        }
+    }
+}

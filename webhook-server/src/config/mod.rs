@@ -1,0 +1,87 @@
+//! What the operator sets: one section per file, each option as a flag and as
+//! an environment variable of the same name.
+//!
+//! `docs/configuration.md` is made from these definitions and a test compares it.
+
+mod delivery;
+mod ingest;
+mod listen;
+mod log;
+mod management;
+#[cfg(test)]
+mod reference;
+mod storage;
+mod value;
+
+pub(crate) use delivery::DeliveryConfig;
+pub(crate) use ingest::IngestConfig;
+pub(crate) use listen::ListenConfig;
+pub(crate) use log::{LogConfig, LogFormat};
+pub(crate) use management::ManagementConfig;
+pub(crate) use storage::StorageConfig;
+
+/// All sections.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Config {
+    #[command(flatten)]
+    pub(crate) listen: ListenConfig,
+    #[command(flatten)]
+    pub(crate) storage: StorageConfig,
+    #[command(flatten)]
+    pub(crate) ingest: IngestConfig,
+    #[command(flatten)]
+    pub(crate) delivery: DeliveryConfig,
+    #[command(flatten)]
+    pub(crate) management: ManagementConfig,
+    #[command(flatten)]
+    pub(crate) log: LogConfig,
+}
+
+/// An option, or several together, that make no sense.
+#[derive(Debug, thiserror::Error)]
+#[error("{option}: {reason}")]
+pub(crate) struct ConfigError {
+    option: &'static str,
+    reason: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(option: &'static str, reason: impl Into<String>) -> Self {
+        Self { option, reason: reason.into() }
+    }
+}
+
+impl Config {
+    /// Whether the options fit together.
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        let Self { listen, storage: _, ingest, delivery, management, log } = self;
+        listen.validate()?;
+        ingest.validate()?;
+        delivery.validate()?;
+        management.validate()?;
+        log.validate()
+    }
+}
+
+/// Refuses zero where it would mean that nothing works.
+fn at_least_one(option: &'static str, value: usize) -> Result<(), ConfigError> {
+    match value {
+        0 => Err(ConfigError::new(option, "must be at least 1")),
+        _ => Ok(()),
+    }
+}
+
+/// Variables that look like options of this server and are none: most likely misspelt.
+pub(crate) fn unknown_variables() -> Vec<String> {
+    use clap::CommandFactory;
+    let command = crate::cli::Cli::command();
+    let known: Vec<_> = command.get_arguments().filter_map(|argument| argument.get_env()).collect();
+    let mut unknown: Vec<String> = std::env::vars_os()
+        .map(|(name, _)| name)
+        .filter(|name| name.as_encoded_bytes().starts_with(b"WEBHOOK_"))
+        .filter(|name| !known.contains(&name.as_os_str()))
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    unknown.sort();
+    unknown
+}

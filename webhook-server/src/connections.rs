@@ -1,0 +1,125 @@
+//! The connections of the listener: how many, how long, and how much header.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::{
+        conn::auto,
+        graceful::{GracefulShutdown, Watcher},
+    },
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::sleep,
+};
+
+use crate::{config::ListenConfig, front::Front, state::AppState};
+
+/// How long accepting rests when the machine is out of sockets.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How often a silent HTTP/2 connection is asked whether anybody is there.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+/// hyper's own limit, which costs no allocation.
+const DEFAULT_MAX_HEADERS: usize = 100;
+
+/// Accepts connections and serves them, HTTP/1.1 and HTTP/2 without TLS (h2c)
+/// on the same port.
+pub(crate) struct Connections {
+    http: auto::Builder<TokioExecutor>,
+    front: Front,
+    state: AppState,
+    slots: Arc<Semaphore>,
+    header_timeout: Duration,
+}
+
+impl Connections {
+    pub(crate) fn new(config: &ListenConfig, front: Front, state: AppState) -> Self {
+        let mut http = auto::Builder::new(TokioExecutor::new());
+        let header_list = u32::try_from(config.max_header_bytes).unwrap_or(u32::MAX);
+        http.http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(config.header_timeout)
+            .max_buf_size(config.max_header_bytes);
+        if config.max_headers != DEFAULT_MAX_HEADERS {
+            http.http1().max_headers(config.max_headers);
+        }
+        http.http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(PING_INTERVAL)
+            .keep_alive_timeout(config.header_timeout)
+            .max_header_list_size(header_list);
+        let slots = config.max_connections.min(Semaphore::MAX_PERMITS);
+        Self {
+            http,
+            front,
+            state,
+            slots: Arc::new(Semaphore::new(slots)),
+            header_timeout: config.header_timeout,
+        }
+    }
+
+    /// Accepts until it is dropped. A connection that finds no free slot waits
+    /// in the kernel's queue.
+    pub(crate) async fn accept(&self, listener: &TcpListener, graceful: &GracefulShutdown) {
+        loop {
+            let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else {
+                return;
+            };
+            match listener.accept().await {
+                Ok((stream, peer)) => self.spawn(stream, peer, slot, graceful.watcher()),
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    fn spawn(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        slot: OwnedSemaphorePermit,
+        watcher: Watcher,
+    ) {
+        // An answer is small and complete: nothing is gained by waiting for more.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, %peer, "cannot set TCP_NODELAY");
+        }
+        let spoke = Arc::new(AtomicBool::new(false));
+        let service = self.front.connection(peer.ip(), Arc::clone(&spoke));
+        let connection = self.http.serve_connection(TokioIo::new(stream), service).into_owned();
+        let connection = watcher.watch(connection);
+        let header_timeout = self.header_timeout;
+        let state = self.state.clone();
+        tokio::spawn(async move {
+            let _slot = slot;
+            state.metrics().connections.inc();
+            tokio::pin!(connection);
+            // hyper's own timeout begins when it knows which HTTP is spoken; a
+            // peer that says nothing would stay for ever.
+            let ended = tokio::select! {
+                ended = &mut connection => Some(ended),
+                () = sleep(header_timeout) => None,
+            };
+            let ended = match ended {
+                Some(ended) => ended,
+                None if spoke.load(Ordering::Relaxed) => connection.await,
+                None => Ok(()),
+            };
+            state.metrics().connections.dec();
+            if let Err(error) = ended {
+                tracing::debug!(error, %peer, "the connection broke off");
+            }
+        });
+    }
+}

@@ -1,0 +1,118 @@
+//! The one table from errors to statuses.
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use webhook_core::{Error, ErrorKind};
+
+/// An error as a caller sees it: the status, and plain text that says what is wrong.
+#[derive(Debug)]
+pub(crate) struct ApiError(Error);
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl ApiError {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Error::new(kind, message))
+    }
+
+    /// The status that the interface gives to things that are missing when
+    /// something is made in them (wire.md section 9).
+    pub(crate) fn missing_is_invalid(self) -> Self {
+        match self.0.kind() {
+            ErrorKind::NotFound => Self(self.0.with_kind(ErrorKind::Invalid)),
+            _ => self,
+        }
+    }
+}
+
+/// The status of each kind of error.
+pub(crate) fn status(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+        ErrorKind::Unauthorized => StatusCode::UNAUTHORIZED,
+        ErrorKind::PaymentRequired => StatusCode::PAYMENT_REQUIRED,
+        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::Conflict => StatusCode::PRECONDITION_FAILED,
+        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorKind::Busy => StatusCode::TOO_MANY_REQUESTS,
+        ErrorKind::Refused => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let Self(error) = self;
+        let status = status(error.kind());
+        if status.is_server_error() {
+            tracing::error!(cause = cause(&error), "{error}");
+        }
+        let mut response = text(status, error.to_string());
+        if let Some(after) = error.retry_after() {
+            // Rounded up: asking again earlier would be in vain.
+            let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}
+
+/// A plain text answer.
+pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Response {
+    let mut response = Response::new(Body::from(text.into()));
+    *response.status_mut() = status;
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, plain);
+    response
+}
+
+/// All causes in one line, for the log.
+fn cause(error: &Error) -> String {
+    let mut line = String::new();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if !line.is_empty() {
+            line.push_str(": ");
+        }
+        line.push_str(&error.to_string());
+        cause = error.source();
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn internal_causes_stay_inside() {
+        let error = Error::internal("no such table: bucket in /var/lib/webhooks.db");
+        let response = ApiError::from(error).into_response();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = axum::body::to_bytes(response.into_body(), 1024).await.expect("a short body");
+        assert_eq!(body, "internal error");
+    }
+
+    #[test]
+    fn retry_after_is_in_whole_seconds_rounded_up() {
+        let error = Error::unavailable("the store is busy", Duration::from_millis(1200));
+        let response = ApiError::from(error).into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "2");
+    }
+}

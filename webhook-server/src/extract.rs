@@ -1,0 +1,178 @@
+//! Parts of requests, with the refusals that the interface asks for.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    extract::{FromRequest, FromRequestParts, Path, Request},
+    http::request::Parts,
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use webhook_core::{Error, ErrorKind};
+
+use crate::{error::ApiError, state::AppState};
+
+/// How long the body of a management request may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How many objects and arrays of a body may lie inside each other.
+const MAX_DEPTH: usize = 100;
+
+/// A JSON object in the body, whatever `Content-Type` says (clients forget it).
+///
+/// Refused with 400 and the path to the field: malformed JSON, more than
+/// 100 levels, wrong types, unknown values of enumerations; with 413: a body over
+/// the limit.
+#[derive(Debug)]
+pub(crate) struct JsonObject<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<AppState> for JsonObject<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
+        let bytes = read(request.into_body(), state.max_request_bytes()).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+async fn read(body: Body, max_bytes: usize) -> Result<Bytes, ApiError> {
+    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, max_bytes).collect());
+    match collected.await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::new(
+            ErrorKind::TooLarge,
+            format!("body: must be at most {max_bytes} bytes long"),
+        )),
+        Ok(Err(_)) => Err(Error::invalid("body", "ended before it was complete").into()),
+        Err(_) => {
+            let seconds = BODY_TIMEOUT.as_secs();
+            Err(Error::invalid("body", format!("did not arrive within {seconds} s")).into())
+        }
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // Structs can be read from arrays as well, field by field; nobody means that.
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Error::invalid("body", "must be a JSON object").into());
+    }
+    if depth(bytes) > MAX_DEPTH {
+        return Err(Error::invalid("body", format!("is over {MAX_DEPTH} levels deep")).into());
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        // The path is unknown when an object breaks off before its first key.
+        let field = if matches!(&*path, "." | "?") { "body" } else { &path };
+        match error.inner().to_string() {
+            // Rules say themselves where they are wrong.
+            reason if reason.starts_with("rules") => Error::new(ErrorKind::Invalid, reason),
+            reason => Error::invalid(field, reason),
+        }
+    })?;
+    deserializer.end().map_err(|error| Error::invalid("body", error))?;
+    Ok(value)
+}
+
+/// How many objects and arrays lie inside each other. The parser has a limit of
+/// its own for what it reads, but skips fields that nobody reads at any depth.
+fn depth(json: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// The identifiers in the path. What is no identifier names nothing: 404.
+#[derive(Debug)]
+pub(crate) struct Ids<T>(pub(crate) T);
+
+impl<S, T> FromRequestParts<S> for Ids<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned + Send,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(ids)) => Ok(Self(ids)),
+            Err(_) => Err(ApiError::new(
+                ErrorKind::NotFound,
+                "path: not found: the ids in it must be UUIDs",
+            )),
+        }
+    }
+}
+
+/// Whether the query says `force=true`. Anything that does not clearly say so
+/// is no force: the operation lists no 400, and refusing to delete is the safe side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Force(pub(crate) bool);
+
+impl<S: Send + Sync> FromRequestParts<S> for Force {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        let query = parts.uri.query().unwrap_or_default();
+        let force = query.split('&').filter_map(|pair| pair.strip_prefix("force="));
+        let forced = |value: &str| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE");
+        Ok(Self(force.last().is_some_and(forced)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use webhook_core::model::OutputSpec;
+
+    use super::*;
+
+    fn refusal(json: &str) -> String {
+        let error = parse::<OutputSpec>(json.as_bytes()).expect_err(json);
+        format!("{error:?}")
+    }
+
+    #[test]
+    fn refusals_name_the_path() {
+        for (json, field) in [
+            (r#"{"timeout":"soon"}"#, "timeout: "),
+            (r#"{"throttle":{"mode":"slow"}}"#, "throttle.mode: "),
+            (r#"{"durability":{"custom_delays":[1,"x"]}}"#, "durability.custom_delays"),
+            ("", "body: "),
+            ("null", "body: "),
+            ("[]", "body: "),
+            (r#"{"name":"#, "name: "),
+            (r#"{"name":"a"} {}"#, "body: "),
+        ] {
+            let text = refusal(json);
+            assert!(text.contains(&format!("\"{field}")), "{json}: {text}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        for field in ["rules", "unknown"] {
+            let nested = |levels: usize| {
+                format!(r#"{{"{field}":{}1{}}}"#, "[".repeat(levels), "]".repeat(levels))
+            };
+            assert!(refusal(&nested(100_000)).contains("100 levels deep"));
+            assert_eq!(depth(nested(99).as_bytes()), MAX_DEPTH);
+        }
+        assert!(parse::<OutputSpec>(br#"{"unknown":[[[[]]]]}"#).is_ok());
+        assert_eq!(depth(br#"{"a":"[[[\"[[[","b":[{}]}"#), 3, "text does not count");
+    }
+}

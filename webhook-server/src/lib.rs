@@ -1,1 +1,0 @@
-//! webhook-server

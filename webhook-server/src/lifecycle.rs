@@ -1,0 +1,128 @@
+//! From start to exit: listening, connections, and an orderly end.
+
+use hyper_util::server::graceful::GracefulShutdown;
+use std::{io::Write, net::SocketAddr};
+
+use tokio::{
+    net::TcpListener,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+    task::JoinError,
+    time::{Instant, timeout_at},
+};
+
+use crate::{
+    config::{Config, ListenConfig},
+    connections::Connections,
+    failure::Failure,
+    first_start,
+    front::Front,
+    service::Service,
+};
+
+/// Runs the server until SIGTERM or SIGINT.
+pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
+    let mut signals = Signals::new()?;
+    let address = config.listen.listen;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| Failure::io(format!("cannot listen on {address}"), error))?;
+    let bound =
+        listener.local_addr().map_err(|error| Failure::io("cannot read the address", error))?;
+
+    let service = Service::build(&config).await?;
+    let notice = first_start::prepare(&service.admin, &config, bound).await?;
+    let front = Front::new(service.relay.ingest(), service.router, is_https(&config.listen));
+
+    let (stop, stopped) = watch::channel(());
+    let (relay, storage) = (service.relay, service.storage);
+    let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
+    tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
+    announce(bound, notice.as_deref());
+
+    let connections = Connections::new(&config.listen, front, service.state.clone());
+    let graceful = GracefulShutdown::new();
+    tokio::select! {
+        () = connections.accept(&listener, &graceful) => {}
+        signal = signals.next() => tracing::info!(signal, "stopping"),
+        ended = &mut relay => return Err(relay_failure(ended)),
+    }
+    drop(listener);
+    service.state.stop();
+
+    let timeout = config.listen.shutdown_timeout;
+    let deadline = Instant::now() + timeout;
+    let orderly = async {
+        // First the senders, while the relay still runs: some of them wait for
+        // an answer that it brings. Half of the time is left to it.
+        if timeout_at(deadline - timeout / 2, graceful.shutdown()).await.is_err() {
+            tracing::warn!("some connections were cut because they did not end in time");
+        }
+        drop(stop);
+        match timeout_at(deadline, relay).await {
+            Ok(Ok(Ok(()))) => tracing::info!("stopped"),
+            Ok(ended) => tracing::error!("{}", relay_failure(ended)),
+            Err(_) => tracing::warn!("some deliveries were cut because they did not end in time"),
+        }
+        storage.close().await;
+    };
+    tokio::select! {
+        () = orderly => {}
+        signal = signals.next() => tracing::warn!(signal, "stopping at once"),
+    }
+    Ok(())
+}
+
+fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> Failure {
+    match ended {
+        Ok(Ok(())) => Failure::new("the relay ended by itself"),
+        Ok(Err(error)) => Failure::caused_by("the relay failed", error),
+        Err(error) => Failure::caused_by("the relay failed", error),
+    }
+}
+
+/// Tells the operator, and whoever starts the server from a program, where it
+/// listens: on standard output, with nothing else before it.
+fn announce(bound: SocketAddr, notice: Option<&str>) {
+    let mut text = format!("listening on http://{bound}\n");
+    text.push_str(notice.unwrap_or_default());
+    let mut out = std::io::stdout().lock();
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // Nobody reads it, which is no reason not to serve.
+        tracing::warn!(%error, "cannot write to standard output");
+    }
+}
+
+async fn until(mut stopped: watch::Receiver<()>) {
+    // The sender never sends: it is dropped.
+    let _ = stopped.changed().await;
+}
+
+/// Whether senders use TLS up to somebody before this server.
+fn is_https(config: &ListenConfig) -> bool {
+    config.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
+}
+
+/// SIGTERM and SIGINT.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self, Failure> {
+        let listen =
+            |kind| signal(kind).map_err(|error| Failure::io("cannot listen for signals", error));
+        Ok(Self {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The webhook forwarding service as one binary.
+//!
+//! It wires: the behaviour is `webhook_core`'s, the storage `webhook_storage`'s.
+//! The way in: [`cli`] → [`lifecycle`] → [`front`], which hands webhooks to the
+//! relay and everything else to [`router`].
+
+mod account;
+mod api;
+mod auth;
+mod cli;
+mod config;
+mod connections;
+mod dev;
+mod docs;
+mod error;
+mod extract;
+mod failure;
+mod first_start;
+mod front;
+mod lifecycle;
+mod openapi;
+mod pages;
+mod router;
+mod service;
+mod state;
+mod telemetry;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

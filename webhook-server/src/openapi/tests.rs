@@ -1,0 +1,165 @@
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+/// interface.md section 4 for the resources that are here: operation, schema
+/// of the request, success and its schema, other statuses.
+const OPERATIONS: &[(&str, &str, &str, u16, &str, &[u16])] = &[
+    ("get", "/v1/account/api-key", "", 200, "AccountAPIKey", &[401, 500]),
+    (
+        "put",
+        "/v1/account/api-key",
+        "UpdateAPIKeyStatusRequest",
+        200,
+        "UpdateAPIKeyStatusResponse",
+        &[400, 401, 500],
+    ),
+    ("post", "/v1/account/api-key", "", 200, "AccountAPIKey", &[401, 500]),
+    ("get", "/v1/buckets", "", 200, "[Bucket]", &[]),
+    ("post", "/v1/buckets", "Bucket", 201, "Bucket", &[400, 412]),
+    ("get", "/v1/buckets/{id}", "", 200, "Bucket", &[403, 404]),
+    ("put", "/v1/buckets/{id}", "Bucket", 200, "Bucket", &[400, 404, 412]),
+    ("delete", "/v1/buckets/{id}", "", 200, "Response", &[403, 404, 412]),
+    ("post", "/v1/buckets/{id}/inputs", "Input", 201, "Input", &[400, 412]),
+    ("put", "/v1/buckets/{id}/inputs/{detailed}", "Input", 200, "Input", &[400, 404, 412]),
+    ("delete", "/v1/buckets/{id}/inputs/{detailed}", "", 200, "Response", &[400, 404]),
+    ("post", "/v1/buckets/{id}/outputs", "Output", 201, "Output", &[400, 402, 404, 412]),
+    ("put", "/v1/buckets/{id}/outputs/{detailed}", "Output", 200, "Output", &[400, 404, 412]),
+    ("delete", "/v1/buckets/{id}/outputs/{detailed}", "", 200, "Response", &[400, 404]),
+    ("put", "/v1/buckets/{id}/outputs/{detailed}/rules", "object", 200, "Output", &[400, 404]),
+    ("delete", "/v1/buckets/{id}/outputs/{detailed}/rules", "", 200, "Output", &[400, 404]),
+    ("get", "/v1/config", "", 200, "ServerConfig", &[]),
+];
+
+fn document() -> Value {
+    serde_json::from_str(&super::document_text().expect("the document can be written"))
+        .expect("the document is JSON")
+}
+
+fn schema_name(content: &Value) -> String {
+    let schema = &content["application/json"]["schema"];
+    let name = |schema: &Value| {
+        let reference = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+        reference.or(schema["type"].as_str()).unwrap_or_default().to_owned()
+    };
+    match schema["items"].is_object() {
+        true => format!("[{}]", name(&schema["items"])),
+        false => name(schema),
+    }
+}
+
+#[test]
+fn every_operation_is_as_the_interface_lists_it() {
+    let document = document();
+    for (method, path, request, success, answer, others) in OPERATIONS {
+        let operation = &document["paths"][path][method];
+        assert!(operation.is_object(), "{method} {path}");
+        assert_eq!(schema_name(&operation["requestBody"]["content"]), *request, "{method} {path}");
+        assert_eq!(operation["requestBody"].is_object(), !request.is_empty());
+        assert!(request.is_empty() || operation["requestBody"]["required"] == true);
+
+        let responses = operation["responses"].as_object().expect("responses");
+        let found: BTreeSet<u16> =
+            responses.keys().map(|status| status.parse().expect("a status")).collect();
+        let mut expected: BTreeSet<u16> = others.iter().copied().chain([*success]).collect();
+        // Besides them, on any operation: wire.md section 9.
+        expected.extend([401, 500, 503]);
+        if !request.is_empty() {
+            expected.insert(413);
+        }
+        assert_eq!(found, expected, "{method} {path}");
+        for (status, response) in responses {
+            let content = &response["content"];
+            if *status == success.to_string() {
+                assert_eq!(schema_name(content), *answer, "{method} {path}");
+            } else {
+                let schema = &content["text/plain"]["schema"];
+                assert_eq!(schema["type"], "string", "{method} {path} {status}: {response}");
+            }
+            assert!(response["description"].as_str().is_some_and(|text| !text.is_empty()));
+        }
+        for parameter in ["id", "detailed"].iter().filter(|name| path.contains(**name)) {
+            let declared = operation["parameters"].as_array().expect("parameters");
+            assert!(declared.iter().any(|p| p["name"] == **parameter && p["in"] == "path"));
+        }
+    }
+    let count: usize =
+        document["paths"].as_object().expect("paths").values().map(|item| operations(item)).sum();
+    assert_eq!(count, OPERATIONS.len(), "no operation beside them");
+}
+
+fn operations(item: &Value) -> usize {
+    let methods = ["get", "put", "post", "delete", "patch", "head", "options"];
+    methods.iter().filter(|method| item[**method].is_object()).count()
+}
+
+#[test]
+fn force_is_an_optional_boolean() {
+    let parameters = &document()["paths"]["/v1/buckets/{id}"]["delete"]["parameters"];
+    let force = parameters.as_array().expect("parameters").iter().find(|p| p["name"] == "force");
+    let force = force.expect("it is there");
+    assert_eq!((&force["in"], &force["required"]), (&json!("query"), &json!(false)));
+    assert!(force["schema"]["type"] == "boolean" || force["schema"]["type"][0] == "boolean");
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_operation_has_its_name() {
+    let document = document();
+    let mut references = Vec::new();
+    collect_references(&document, &mut references);
+    assert!(!references.is_empty());
+    for reference in references {
+        let pointer = reference.strip_prefix('#').expect("a local reference");
+        assert!(document.pointer(pointer).is_some(), "{reference}");
+    }
+    let mut names = BTreeSet::new();
+    for item in document["paths"].as_object().expect("paths").values() {
+        for operation in item.as_object().expect("operations").values() {
+            let name = operation["operationId"].as_str().expect("a name");
+            assert!(names.insert(name.to_owned()), "{name} is there twice");
+        }
+    }
+}
+
+fn collect_references(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::String(reference)) = object.get("$ref") {
+                found.push(reference.clone());
+            }
+            object.values().for_each(|value| collect_references(value, found));
+        }
+        Value::Array(array) => array.iter().for_each(|value| collect_references(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn resources_are_flat_schemas_with_read_only_fields() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    for (name, read_only, written) in [
+        ("Bucket", &["id", "account_id", "inputs", "outputs", "suspended"][..], "auth"),
+        ("Input", &["id", "bucket_id", "created_at"][..], "response_from_output"),
+        ("Output", &["id", "bucket_id", "cron_id"][..], "destination"),
+    ] {
+        let schema = &schemas[name];
+        assert_eq!(schema["type"], "object", "{name}");
+        for field in read_only {
+            assert_eq!(schema["properties"][field]["readOnly"], true, "{name}.{field}");
+        }
+        assert!(schema["properties"][written].is_object(), "{name}.{written}");
+        assert!(schema["properties"][written]["readOnly"].is_null());
+    }
+    let named = schemas.as_object().expect("schemas").keys().any(|name| name.ends_with("Spec"));
+    assert!(!named, "specs are an inside matter");
+}
+
+#[test]
+fn the_scheme_and_the_version() {
+    let document = document();
+    assert_eq!(document["info"]["version"], "0.1");
+    assert_eq!(document["security"], json!([{"BearerAuth": []}]));
+    let scheme = &document["components"]["securitySchemes"]["BearerAuth"];
+    assert_eq!((&scheme["type"], &scheme["scheme"]), (&json!("http"), &json!("bearer")));
+}

@@ -1,0 +1,106 @@
+//! Every route of the server but the webhooks' own, in one place.
+
+use std::time::Duration;
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{Method, StatusCode},
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::{any, get},
+};
+use utoipa::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+use webhook_core::Error;
+
+use crate::{
+    api::{account, buckets, config, inputs, outputs, rules},
+    auth, dev, docs,
+    error::{ApiError, text},
+    openapi::Document,
+    pages,
+    state::AppState,
+};
+
+/// The operations of the interface, which also make the document.
+pub(crate) fn operations() -> OpenApiRouter<AppState> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(
+            account::get_api_key,
+            account::update_api_key_status,
+            account::regenerate_api_key
+        ))
+        .routes(routes!(buckets::list_buckets, buckets::create_bucket))
+        .routes(routes!(buckets::get_bucket, buckets::update_bucket, buckets::delete_bucket))
+        .routes(routes!(inputs::create_input))
+        .routes(routes!(inputs::update_input, inputs::delete_input))
+        .routes(routes!(outputs::create_output))
+        .routes(routes!(outputs::update_output, outputs::delete_output))
+        .routes(routes!(rules::put_rules, rules::delete_rules))
+        .routes(routes!(config::get_config))
+}
+
+/// All routes, with their middleware.
+pub(crate) fn router(state: AppState) -> Router {
+    let (operations, _) = operations().split_for_parts();
+    // The last layer is the first to see a request.
+    let operations = operations
+        .method_not_allowed_fallback(method_not_allowed)
+        .route_layer(middleware::from_fn(to_the_end))
+        .route_layer(middleware::from_fn_with_state(state.clone(), auth::require))
+        .route_layer(middleware::from_fn_with_state(state.clone(), within_limit));
+
+    let pages = Router::new()
+        .route("/healthz", get(pages::healthz))
+        .route("/readyz", get(pages::readyz))
+        .route("/metrics", get(pages::metrics))
+        .route("/openapi.json", get(docs::document))
+        .merge(docs::router());
+    let mut router = operations.merge(pages);
+    if state.inbox().is_some() {
+        router = router
+            .route(dev::INBOX_PATH, any(dev::receive))
+            .route(dev::INBOX_SUBPATHS, any(dev::receive))
+            .route(dev::RECEIVED_PATH, get(dev::received));
+    }
+    router
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::from_fn_with_state(state.clone(), observe))
+        .with_state(state)
+}
+
+/// Management requests beyond the limit are refused at once rather than queued.
+async fn within_limit(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let Some(_permit) = state.request_permit() else {
+        let error = Error::unavailable("too many requests at once", Duration::from_secs(1));
+        return ApiError::from(error).into_response();
+    };
+    next.run(request).await
+}
+
+/// An operation that has begun is finished even when its caller hangs up: a
+/// change must not be stored and then hidden from the relay.
+async fn to_the_end(request: Request, next: Next) -> Response {
+    match tokio::spawn(next.run(request)).await {
+        Ok(response) => response,
+        Err(panic) => ApiError::from(Error::internal(panic)).into_response(),
+    }
+}
+
+async fn observe(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let started = std::time::Instant::now();
+    let method = request.method().clone();
+    let response = next.run(request).await;
+    state.metrics().answered(&method, response.status(), started.elapsed());
+    response
+}
+
+async fn not_found() -> Response {
+    text(StatusCode::NOT_FOUND, "no such path")
+}
+
+async fn method_not_allowed(method: Method) -> Response {
+    text(StatusCode::METHOD_NOT_ALLOWED, format!("the method {method} is not allowed here"))
+}

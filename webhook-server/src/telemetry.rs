@@ -1,0 +1,243 @@
+//! The log and the metrics.
+
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use prometheus_client::{
+    encoding::{EncodeLabelSet, EncodeLabelValue, text::encode},
+    metrics::{
+        counter::Counter,
+        family::Family,
+        gauge::Gauge,
+        histogram::{Histogram, exponential_buckets},
+    },
+    registry::{Registry, Unit},
+};
+use tracing_subscriber::EnvFilter;
+use webhook_core::{model::DeliveryStatus, relay::Observer};
+
+use crate::{
+    config::{LogConfig, LogFormat},
+    failure::Failure,
+};
+
+/// What [`Metrics::text`] is written in.
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Sends the log to standard error.
+pub(crate) fn start_log(config: &LogConfig) -> Result<(), Failure> {
+    let filter = EnvFilter::try_new(&config.log)
+        .map_err(|error| Failure::caused_by("cannot read the log filter", error))?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let started = match config.log_format {
+        LogFormat::Text => {
+            let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
+            log.compact().with_ansi(color).try_init()
+        }
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+    };
+    started.map_err(|error| Failure::caused_by("cannot start the log", error))
+}
+
+/// The server's counters. Labels take their values from enumerations only, so
+/// that no caller can make new series.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    received: Family<AnswerLabels, Counter>,
+    received_seconds: Histogram,
+    attempts: Family<AttemptLabels, Counter>,
+    attempt_seconds: Histogram,
+    pending: Gauge,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Histogram,
+    pub(crate) connections: Gauge,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AnswerLabels {
+    status: StatusClass,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AttemptLabels {
+    outcome: Outcome,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: KnownMethod,
+    status: StatusClass,
+}
+
+/// The first digit of a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+enum StatusClass {
+    Informational,
+    Success,
+    Redirect,
+    ClientError,
+    ServerError,
+}
+
+impl From<StatusCode> for StatusClass {
+    fn from(status: StatusCode) -> Self {
+        match status.as_u16() {
+            ..=199 => Self::Informational,
+            200..=299 => Self::Success,
+            300..=399 => Self::Redirect,
+            400..=499 => Self::ClientError,
+            _ => Self::ServerError,
+        }
+    }
+}
+
+/// Where an attempt left the delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+enum Outcome {
+    Sent,
+    Retried,
+    Failed,
+    Rejected,
+    Other,
+}
+
+impl From<DeliveryStatus> for Outcome {
+    fn from(status: DeliveryStatus) -> Self {
+        match status {
+            DeliveryStatus::Sent => Self::Sent,
+            DeliveryStatus::Received => Self::Retried,
+            DeliveryStatus::Failed => Self::Failed,
+            DeliveryStatus::Rejected => Self::Rejected,
+            DeliveryStatus::Preparing | DeliveryStatus::Stalled => Self::Other,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+enum KnownMethod {
+    Get,
+    Post,
+    Put,
+    Delete,
+    Other,
+}
+
+impl From<&Method> for KnownMethod {
+    fn from(method: &Method) -> Self {
+        match *method {
+            Method::GET => Self::Get,
+            Method::POST => Self::Post,
+            Method::PUT => Self::Put,
+            Method::DELETE => Self::Delete,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        // From 0.5 ms to 32 s.
+        let seconds = || Histogram::new(exponential_buckets(0.000_5, 2.0, 17));
+        let mut metrics = Self {
+            registry: Registry::with_prefix("webhook"),
+            received: Family::default(),
+            received_seconds: seconds(),
+            attempts: Family::default(),
+            attempt_seconds: seconds(),
+            pending: Gauge::default(),
+            requests: Family::default(),
+            request_seconds: seconds(),
+            connections: Gauge::default(),
+        };
+        metrics.register();
+        metrics
+    }
+
+    fn register(&mut self) {
+        let Self {
+            registry,
+            received,
+            received_seconds,
+            attempts,
+            attempt_seconds,
+            pending,
+            requests,
+            request_seconds,
+            connections,
+        } = self;
+        registry.register("received", "Webhooks by the sender's answer", received.clone());
+        let name = "receiving_duration";
+        let help = "From a webhook's headers to its sender's answer";
+        registry.register_with_unit(name, help, Unit::Seconds, received_seconds.clone());
+        registry.register("attempts", "Delivery attempts by outcome", attempts.clone());
+        let name = "attempt_duration";
+        let help = "Duration of delivery attempts";
+        registry.register_with_unit(name, help, Unit::Seconds, attempt_seconds.clone());
+        let help = "Deliveries of this process that wait for an attempt or its end";
+        registry.register("pending_deliveries", help, pending.clone());
+        registry.register("requests", "Requests that are no webhooks", requests.clone());
+        let name = "request_duration";
+        let help = "Duration of requests that are no webhooks";
+        registry.register_with_unit(name, help, Unit::Seconds, request_seconds.clone());
+        registry.register("connections", "Open connections", connections.clone());
+    }
+
+    /// All counters as text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        match encode(&mut text, &self.registry) {
+            Ok(()) => text,
+            // Writing to a string does not fail.
+            Err(std::fmt::Error) => String::new(),
+        }
+    }
+
+    /// A request that is no webhook was answered.
+    pub(crate) fn answered(&self, method: &Method, status: StatusCode, took: Duration) {
+        let labels = RequestLabels { method: method.into(), status: status.into() };
+        self.requests.get_or_create(&labels).inc();
+        self.request_seconds.observe(took.as_secs_f64());
+    }
+}
+
+impl Observer for Metrics {
+    fn received(&self, status: StatusCode, took: Duration) {
+        self.received.get_or_create(&AnswerLabels { status: status.into() }).inc();
+        self.received_seconds.observe(took.as_secs_f64());
+    }
+
+    fn attempted(&self, status: DeliveryStatus, took: Duration) {
+        self.attempts.get_or_create(&AttemptLabels { outcome: status.into() }).inc();
+        self.attempt_seconds.observe(took.as_secs_f64());
+    }
+
+    fn pending(&self, count: i64) {
+        self.pending.inc_by(count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_counted() {
+        let metrics = Metrics::new();
+        metrics.received(StatusCode::OK, Duration::from_millis(1));
+        metrics.attempted(DeliveryStatus::Received, Duration::from_millis(1));
+        metrics.pending(3);
+        metrics.pending(-1);
+        metrics.answered(&Method::GET, StatusCode::NOT_FOUND, Duration::from_millis(1));
+        let text = metrics.text();
+        for line in [
+            r#"webhook_received_total{status="Success"} 1"#,
+            r#"webhook_attempts_total{outcome="Retried"} 1"#,
+            "webhook_pending_deliveries 2",
+            r#"webhook_requests_total{method="Get",status="ClientError"} 1"#,
+            "webhook_attempt_duration_seconds_count 1",
+        ] {
+            assert!(text.contains(line), "{line} is not in\n{text}");
+        }
+    }
+}

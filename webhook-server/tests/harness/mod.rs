@@ -1,0 +1,230 @@
+//! Starts the real server on a free port, talks to it over a real socket, and
+//! leaves nothing running.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+mod client;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+    time::timeout,
+};
+
+pub(crate) use client::{Answer, Client, Request};
+
+/// How long the server may take to start or to end: far more than it needs,
+/// because machines that run tests are busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+const KEY_LINE: &str = "API key, shown only this once: ";
+
+/// A running server. It is killed when it is dropped; what it logged is
+/// printed when the test fails.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+    stdout: Lines<BufReader<ChildStdout>>,
+    /// `http://127.0.0.1:<port>`
+    pub(crate) base: String,
+    /// The API key of the first account.
+    pub(crate) key: String,
+    client: Client,
+    data: Data,
+    options: Vec<(String, String)>,
+}
+
+/// The data folder, which may outlive a server.
+#[derive(Debug)]
+struct Data(TempDir);
+
+impl Data {
+    fn log(&self) -> PathBuf {
+        self.0.path().join("server.log")
+    }
+}
+
+impl Drop for Data {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = std::fs::read_to_string(self.log()).unwrap_or_default();
+            eprintln!("--- the server's log\n{log}---");
+        }
+    }
+}
+
+impl Server {
+    /// A server with an empty database that may deliver to this machine.
+    pub(crate) async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// The same with these environment variables, which override the harness's own.
+    pub(crate) async fn start_with(options: &[(&str, &str)]) -> Self {
+        let data = Data(TempDir::new().expect("a temporary folder"));
+        let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        Self::spawn(data, options.collect(), String::new()).await
+    }
+
+    async fn spawn(data: Data, options: Vec<(String, String)>, key: String) -> Self {
+        let mut child = command(data.0.path())
+            .envs(options.iter().map(|(name, value)| (name, value)))
+            .stdout(Stdio::piped())
+            .stderr(append(&data.log()))
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the server starts");
+        let stdout = child.stdout.take().expect("standard output is piped");
+        let mut server = Self {
+            child,
+            stdout: BufReader::new(stdout).lines(),
+            base: String::new(),
+            key,
+            client: Client::default(),
+            data,
+            options,
+        };
+        let chosen = server.options.iter().find(|(name, _)| name == "WEBHOOK_API_KEY");
+        if let Some((_, chosen)) = chosen {
+            server.key = chosen.clone();
+        }
+        server.base = server.line_after("listening on ").await;
+        if server.key.is_empty() {
+            server.key = server.line_after(KEY_LINE).await;
+        }
+        server
+    }
+
+    /// The rest of the next line of standard output that starts with `prefix`.
+    async fn line_after(&mut self, prefix: &str) -> String {
+        loop {
+            let line = self.line().await;
+            let line = line.unwrap_or_else(|| panic!("the server ended before {prefix:?}"));
+            if let Some(rest) = line.strip_prefix(prefix) {
+                return rest.to_owned();
+            }
+        }
+    }
+
+    /// The next line of standard output.
+    pub(crate) async fn line(&mut self) -> Option<String> {
+        let line = timeout(PATIENCE, self.stdout.next_line()).await;
+        line.expect("the server prints in time").expect("standard output is text")
+    }
+
+    /// A request with the API key of the first account.
+    pub(crate) fn request(&self, method: &str, path: &str) -> Request<'_> {
+        self.anonymous(method, path).header("authorization", &format!("Bearer {}", self.key))
+    }
+
+    /// A request without credentials.
+    pub(crate) fn anonymous(&self, method: &str, path: &str) -> Request<'_> {
+        self.client.request(method, &format!("{}{path}", self.base))
+    }
+
+    /// A request with the API key and no body.
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.request("GET", path).send().await
+    }
+
+    /// A bucket of this name, as it was answered.
+    pub(crate) async fn bucket(&self, name: &str) -> serde_json::Value {
+        let spec = serde_json::json!({ "name": name });
+        let answer = self.request("POST", "/v1/buckets").json(&spec).send().await;
+        answer.expect(201).json()
+    }
+
+    /// An output of this bucket, as it was answered.
+    pub(crate) async fn output(
+        &self,
+        bucket: &serde_json::Value,
+        spec: serde_json::Value,
+    ) -> serde_json::Value {
+        let path = format!("/v1/buckets/{}/outputs", id(bucket));
+        self.request("POST", &path).json(&spec).send().await.expect(201).json()
+    }
+
+    /// The data folder.
+    pub(crate) fn data_dir(&self) -> &Path {
+        self.data.0.path()
+    }
+
+    /// What the server logged so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.data.log()).unwrap_or_default()
+    }
+
+    /// Runs another command of the program on the same data folder.
+    pub(crate) async fn command(&self, arguments: &[&str]) -> std::process::Output {
+        let mut command = command(self.data_dir());
+        command.envs(self.options.iter().map(|(name, value)| (name, value))).args(arguments);
+        let output = timeout(PATIENCE, command.kill_on_drop(true).output()).await;
+        output.expect("the command ends in time").expect("the command starts")
+    }
+
+    /// `kill -9`: the server has no chance to do anything.
+    pub(crate) async fn kill(&mut self) {
+        self.child.kill().await.expect("the server can be killed");
+    }
+
+    /// Asks the server to end.
+    pub(crate) async fn signal(&self, name: &str) {
+        let id = self.child.id().expect("the server is running");
+        let kill = format!("kill -{name} {id}");
+        let sent = Command::new("sh").args(["-c", &kill]).status().await;
+        assert!(sent.expect("sh starts").success(), "{kill}");
+    }
+
+    /// How the server ended.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        let ended = timeout(PATIENCE, self.child.wait()).await;
+        ended.expect("the server ends in time").expect("the server is a child")
+    }
+
+    /// SIGTERM, and how the server ended.
+    pub(crate) async fn terminate(&mut self) -> ExitStatus {
+        self.signal("TERM").await;
+        self.ended().await
+    }
+
+    /// Starts a server on the data of this one, which must have ended.
+    pub(crate) async fn restart(self) -> Self {
+        let Self { mut child, data, options, key, .. } = self;
+        let ended = child.try_wait().expect("the server is a child");
+        assert!(ended.is_some(), "the former server is still running");
+        Self::spawn(data, options, key).await
+    }
+}
+
+/// The program, with an environment of its own.
+pub(crate) fn command(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_webhook-server"));
+    command
+        .env_clear()
+        .env("WEBHOOK_LISTEN", "127.0.0.1:0")
+        .env("WEBHOOK_DATA_DIR", data)
+        .env("WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", "true")
+        .env("WEBHOOK_LOG", "debug");
+    command
+}
+
+fn append(path: &Path) -> Stdio {
+    let file = std::fs::File::options().create(true).append(true).open(path);
+    file.expect("the log can be written").into()
+}
+
+/// The `id` of a resource.
+pub(crate) fn id(resource: &serde_json::Value) -> &str {
+    resource["id"].as_str().expect("a resource has an id")
+}
+
+/// The ID of a bucket's default input.
+pub(crate) fn default_input(bucket: &serde_json::Value) -> &str {
+    id(&bucket["inputs"][0])
+}
