@@ -11,6 +11,9 @@ use crate::{StorageOptions, fault};
 /// Connections for writes that do not go through the queue.
 const DIRECT_WRITES: u32 = 4;
 
+/// Kept prepared: every size of a batch is a statement of its own.
+const STATEMENTS: usize = 200;
+
 /// A connection that was idle for so long is tried before it is used, because
 /// the server or something between may have dropped it.
 const TRIED_AFTER: Duration = Duration::from_secs(20);
@@ -38,7 +41,9 @@ async fn connect(
         .acquire_timeout(options.connection_timeout)
         .test_before_acquire_if_idle_for(TRIED_AFTER)
         .sqlx_logging(false)
-        .set_application_name("webhook-storage")
-        .map_sqlx_postgres_opts(|options| options.statement_cache_capacity(200));
+        .map_sqlx_postgres_opts(|options| options.statement_cache_capacity(STATEMENTS));
+    if !url.contains("application_name=") {
+        connect.set_application_name("webhook-storage");
+    }
     sea_orm::Database::connect(connect).await.map_err(|error| fault::error(error, "database"))
 }

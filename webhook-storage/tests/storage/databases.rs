@@ -5,6 +5,9 @@ use std::{future::Future, path::Path};
 use sea_orm::{ConnectionTrait, Database};
 use webhook_storage::{SecretKey, Storage, StorageOptions};
 
+/// The outcome of a test.
+pub(crate) type Tested = Result<(), Box<dyn std::error::Error>>;
+
 /// A key that all tests share.
 pub(crate) fn key() -> SecretKey {
     "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=".parse().expect("32 bytes")
@@ -40,4 +43,14 @@ async fn run(server: &str, sql: &str) {
 
 pub(crate) async fn open(options: &StorageOptions) -> Storage {
     Storage::connect(options).await.expect("the database can be opened")
+}
+
+/// Runs `test` on a new database of each kind.
+pub(crate) async fn on_each(test: impl AsyncFn(StorageOptions)) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    test(sqlite(folder.path())).await;
+    if let Some((options, remove)) = postgres().await {
+        test(options).await;
+        remove.await;
+    }
 }

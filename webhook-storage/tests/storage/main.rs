@@ -3,5 +3,12 @@
 
 #![cfg(all(feature = "sqlite", feature = "postgres"))]
 
+mod claims;
+mod commits;
 mod conformance;
+mod crash;
 mod databases;
+mod nodes;
+mod opening;
+mod sample;
+mod secrets;
