@@ -21,7 +21,8 @@ use webhook_core::{
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+    let port = std::env::args().nth(1).unwrap_or_else(|| "3000".into());
+    let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await?;
     let address = listener.local_addr()?;
 
     let stores = Stores::of(MemoryStore::default());

@@ -1,4 +1,59 @@
 //! Receive, route, transform and forward webhooks, durably.
+//!
+//! A [`Relay`](relay::Relay) receives webhooks through a tower service, keeps
+//! them in the stores that you give it, and delivers them through a
+//! [`Forwarder`](forward::Forwarder). What it promises: a webhook that was
+//! acknowledged is in the store, and is attempted at least once, whatever happens
+//! in between. `webhook-storage` has stores on SQLite and PostgreSQL;
+//! [`store::memory`] has some for tests and for what may be forgotten.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use webhook_core::{
+//!     Error, SystemClock,
+//!     admin::{Admin, AdminOptions, Caller},
+//!     forward::http::HttpForwarder,
+//!     model::{BucketSpec, OutputSpec},
+//!     relay::Relay,
+//!     store::{Stores, memory::MemoryStore},
+//! };
+//!
+//! # async fn example(shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+//! let stores = Stores::of(MemoryStore::default());
+//! let relay = Relay::builder(stores.clone(), HttpForwarder::builder().build()).build();
+//!
+//! let (clock, watcher) = (Arc::new(SystemClock), Arc::new(relay.clone()));
+//! let admin = Admin::new(stores, clock, AdminOptions::default(), watcher);
+//! let (account, _key) = admin.create_account("me", None).await?;
+//! let me = Caller::for_account(account.id);
+//! let orders = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
+//! let bucket = admin.create_bucket(&me, orders).await?;
+//! let destination = "https://example.com/orders".into();
+//! let shop = OutputSpec { name: "shop".into(), destination, ..OutputSpec::default() };
+//! admin.create_output(&me, bucket.id, shop).await?;
+//!
+//! println!("webhooks go to /v1/webhooks/{}", bucket.inputs[0].id);
+//! let _service = relay.ingest(); // for axum, hyper or any other server
+//! relay.run(shutdown).await
+//! # }
+//! ```
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`relay`] | the way of one webhook, one file for each step |
+//! | [`model`] | plain data as it is on the wire |
+//! | [`admin`] | the management operations |
+//! | [`store`] | what is asked of storage, and stores in memory |
+//! | [`forward`] | sending one request; the address guard |
+//! | [`rule`], [`retry`] | which webhooks pass; when a delivery is tried again |
+//! | [`function`] | running user-defined functions |
+//!
+//! # Features
+//!
+//! `http` (on by default): the hyper forwarder. `openapi`: `utoipa::ToSchema`
+//! for the models. `conformance`: the suites that every store must pass.
+//! `test-util`: a clock that tokio's paused time moves and a forwarder that
+//! plays a script.
 
 pub mod admin;
 mod clock;

@@ -1,8 +1,11 @@
 //! The operator's commands on accounts and their API keys.
 
-use webhook_core::admin::{Admin, Caller};
+use webhook_core::{
+    admin::{Admin, Caller},
+    model::ApiKey,
+};
 
-use crate::{config::Config, failure::Failure, service};
+use crate::{config::Config, failure::Failure, print::print, service};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -36,26 +39,30 @@ async fn carry_out(command: Command, admin: &Admin) -> Result<(), Failure> {
     match command {
         Command::Create { name } => {
             let (account, key) = admin.create_account(&name, None).await?;
-            println!("account: {} {}", account.id, account.name);
-            println!("API key, shown only this once: {}", key.key.expose());
+            print(&format!("account: {} {}\n", account.id, account.name))?;
+            print_key(&key)
         }
         Command::List => {
             for account in admin.accounts().await? {
                 let key = admin.api_key(&Caller::for_account(account.id)).await?;
                 let state = if key.enabled { "enabled" } else { "disabled" };
-                println!("{} {} {state}", account.id, account.name);
+                print(&format!("{} {} {state}\n", account.id, account.name))?;
             }
+            Ok(())
         }
         Command::RotateKey { account } => {
             let account = admin.find_account(&account).await?;
             let key = admin.regenerate_api_key(&Caller::for_account(account.id)).await?;
-            println!("API key, shown only this once: {}", key.key.expose());
+            print_key(&key)
         }
         Command::Enable { account } => {
             let account = admin.find_account(&account).await?;
             admin.set_api_key_enabled(&Caller::for_account(account.id), true).await?;
-            println!("the API key of {} is enabled", account.name);
+            print(&format!("the API key of {} is enabled\n", account.name))
         }
     }
-    Ok(())
+}
+
+fn print_key(key: &ApiKey) -> Result<(), Failure> {
+    print(&format!("API key, shown only this once: {}\n", key.key.expose()))
 }

@@ -8,7 +8,9 @@ use crate::{
     account,
     config::{Config, unknown_variables},
     failure::Failure,
-    lifecycle, openapi, service, telemetry,
+    lifecycle, openapi,
+    print::print,
+    service, telemetry,
 };
 
 /// Receives webhooks, keeps them, and forwards them.
@@ -29,7 +31,8 @@ enum Command {
     Openapi,
     /// Brings the database up to date and exits.
     Migrate,
-    /// Accounts and their API keys.
+    /// Accounts and their API keys. With SQLite, stop the server first: the
+    /// file belongs to one process at a time.
     #[command(subcommand)]
     Account(account::Command),
 }
@@ -50,8 +53,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
     let Cli { command, config } = cli;
     let command = command.unwrap_or(Command::Serve);
     if matches!(command, Command::Openapi) {
-        println!("{}", openapi::document_text()?);
-        return Ok(());
+        return print(&format!("{}\n", openapi::document_text()?));
     }
     config.validate()?;
     telemetry::start_log(&config.log)?;

@@ -129,9 +129,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Force {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         let query = parts.uri.query().unwrap_or_default();
-        let force = query.split('&').filter_map(|pair| pair.strip_prefix("force="));
+        let mut force = query.split('&').filter_map(|pair| pair.strip_prefix("force="));
         let forced = |value: &str| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE");
-        Ok(Self(force.last().is_some_and(forced)))
+        Ok(Self(force.next_back().is_some_and(forced)))
     }
 }
 

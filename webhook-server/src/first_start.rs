@@ -44,6 +44,7 @@ async fn first(admin: &Admin, config: &Config, bound: SocketAddr) -> Result<Stri
         let bucket = admin.create_bucket(&caller, spec).await?;
         let input = bucket.inputs.first().map(|input| input.id.to_string()).unwrap_or_default();
         let base = format!("http://{bound}");
+        let public = config.listen.public_url.as_deref().unwrap_or(&base).trim_end_matches('/');
         let inbox = dev::INBOX_PATH;
         let received = dev::RECEIVED_PATH;
         let _ = write!(
@@ -54,7 +55,7 @@ async fn first(admin: &Admin, config: &Config, bound: SocketAddr) -> Result<Stri
              curl -sS -w '\\n' -H 'Authorization: Bearer {key}' -d '{{\"name\":\"inbox\",\
              \"destination\":\"{base}{inbox}\"}}' {base}/v1/buckets/{id}/outputs\n\
              curl -sS -w '\\n' -H 'Content-Type: application/json' -d '{{\"hello\":\"world\"}}' \
-             {base}/v1/webhooks/{input}\n\
+             {public}/v1/webhooks/{input}\n\
              curl -sS {base}{received}\n\n\
              The reference is at {base}/docs\n",
             id = bucket.id,

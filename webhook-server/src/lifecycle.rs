@@ -1,8 +1,8 @@
 //! From start to exit: listening, connections, and an orderly end.
 
-use hyper_util::server::graceful::GracefulShutdown;
-use std::{io::Write, net::SocketAddr};
+use std::net::SocketAddr;
 
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -17,6 +17,7 @@ use crate::{
     failure::Failure,
     first_start,
     front::Front,
+    print::print,
     service::Service,
 };
 
@@ -84,12 +85,10 @@ fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> F
 /// Tells the operator, and whoever starts the server from a program, where it
 /// listens: on standard output, with nothing else before it.
 fn announce(bound: SocketAddr, notice: Option<&str>) {
-    let mut text = format!("listening on http://{bound}\n");
-    text.push_str(notice.unwrap_or_default());
-    let mut out = std::io::stdout().lock();
-    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    let text = format!("listening on http://{bound}\n{}", notice.unwrap_or_default());
+    if let Err(failure) = print(&text) {
         // Nobody reads it, which is no reason not to serve.
-        tracing::warn!(%error, "cannot write to standard output");
+        tracing::warn!("{failure}");
     }
 }
 

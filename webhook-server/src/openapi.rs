@@ -61,6 +61,7 @@ pub(crate) fn document_text() -> Result<String, Failure> {
     if let Some(Value::Object(schemas)) = document.pointer_mut("/components/schemas") {
         merge_flattened(schemas);
     }
+    unlink(&mut document);
     serde_json::to_string_pretty(&document).map_err(failed)
 }
 
@@ -124,6 +125,20 @@ fn mark_read_only(property: &mut Value) {
     }
     if let Value::Object(property) = property {
         property.insert("readOnly".to_owned(), Value::Bool(true));
+    }
+}
+
+/// Descriptions come from rustdoc, whose links mean nothing outside of it.
+fn unlink(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = text.replace("[`", "`").replace("`]", "`");
+            }
+            object.values_mut().for_each(unlink);
+        }
+        Value::Array(array) => array.iter_mut().for_each(unlink),
+        _ => {}
     }
 }
 

@@ -55,7 +55,6 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/healthz", get(pages::healthz))
         .route("/readyz", get(pages::readyz))
         .route("/metrics", get(pages::metrics))
-        .route("/openapi.json", get(docs::document))
         .merge(docs::router());
     let mut router = operations.merge(pages);
     if state.inbox().is_some() {

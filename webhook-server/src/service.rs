@@ -1,6 +1,6 @@
 //! The parts of the running server, put together from the configuration.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::Router;
 use webhook_core::{
@@ -15,7 +15,7 @@ use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 use crate::{
     config::{Config, StorageConfig},
     failure::Failure,
-    router,
+    node, router,
     state::AppState,
     telemetry::Metrics,
 };
@@ -40,6 +40,7 @@ impl Service {
         let relay = Relay::builder(stores.clone(), forwarder)
             .observer(Arc::clone(&metrics) as _)
             .options(relay_options(config))
+            .node(node::load_or_create(&config.storage.data_dir)?)
             .build();
         let admin = Arc::new(Admin::new(
             stores,
@@ -100,9 +101,15 @@ fn guard(config: &Config) -> AddressGuard {
     }
 }
 
+/// How long a change that another server made in a shared database may go unseen.
+const SHARED_ROUTE_AGE: Duration = Duration::from_secs(5);
+
 fn relay_options(config: &Config) -> RelayOptions {
     let Config { listen, ingest, delivery, .. } = config;
     let mut options = RelayOptions::default();
+    if let Some(DatabaseUrl::Postgres(_)) = &config.storage.database_url {
+        options.route_max_age = Some(SHARED_ROUTE_AGE);
+    }
     options.max_body_bytes = ingest.max_body_bytes;
     options.max_large_body_bytes = ingest.max_large_body_bytes;
     options.max_receiving_bytes = ingest.max_receiving_bytes;

@@ -9,6 +9,10 @@ use webhook_core::Error;
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The classes of database errors that are told apart.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "some errors are PostgreSQL's only")
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The row's own identifier is taken.

@@ -140,3 +140,6 @@ impl Admin {
         bucket.ok_or_else(|| Error::not_found("bucket"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,6 +97,9 @@ pub async fn record_execution_keeps_the_newest(stores: &Stores) {
         let gone = stores.functions.execution(function.account_id, *id).await;
         assert_eq!(gone.expect("reading works"), None);
     }
+    // What went is forgotten: its ID can be recorded again, as the oldest it goes at once.
+    record(stores, &execution(&function, ids[6]), 3).await;
+    assert_eq!(kept(stores, &function).await, ids[..3]);
     let run = Execution { created: after(100), ..execution(&function, ExecutionId::generate()) };
     record(stores, &run, 2).await;
     assert_eq!(kept(stores, &function).await, [run.id, ids[0]]);

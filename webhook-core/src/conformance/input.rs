@@ -214,6 +214,11 @@ pub async fn inputs_go_with_their_bucket(stores: &Stores) {
     assert_eq!(read(stores, &bucket, input.id).await, None);
     expect_not_found(stores.inputs.update_input(bucket.account_id, &input).await);
     expect_not_found(stores.inputs.create_input(bucket.account_id, &input).await);
+
+    // The IDs are free again, as those of a backup that is put back.
+    let again = Bucket { inputs: vec![input.clone()], ..bucket };
+    stores.buckets.create_bucket(&again).await.expect("nothing is left of the former one");
+    assert_eq!(bucket_of(stores, input.id).await, Some(again));
 }
 
 /// Inputs that are created at once are all stored.

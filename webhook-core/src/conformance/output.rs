@@ -304,6 +304,11 @@ pub async fn outputs_go_with_their_bucket(stores: &Stores) {
     assert_eq!(read(stores, &bucket, output.id).await, None);
     expect_not_found(stores.outputs.update_output(bucket.account_id, &output).await);
     expect_not_found(stores.outputs.create_output(bucket.account_id, &output).await);
+
+    // The IDs are free again, as those of a backup that is put back.
+    let again = Bucket { outputs: vec![output.clone()], ..bucket };
+    stores.buckets.create_bucket(&again).await.expect("nothing is left of the former one");
+    assert_eq!(bucket_of(stores, output.id).await, Some(again));
 }
 
 /// Of several outputs with one name that are created at once, one is stored.

@@ -105,7 +105,7 @@ pub struct BucketSpec {
     #[serde(deserialize_with = "wire::null_default")]
     pub static_ip: bool,
     /// What a webhook's sender must show.
-    #[serde(deserialize_with = "wire::null_default")]
+    #[serde(deserialize_with = "wire::null_default_object")]
     pub auth: BucketAuth,
 }
 

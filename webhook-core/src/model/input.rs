@@ -45,7 +45,7 @@ pub struct InputSpec {
     pub description: String,
     /// The function that sees each webhook before it is routed; empty for none.
     #[serde(with = "wire::optional_id")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, default = ""))]
     pub function_id: Option<FunctionId>,
     /// The static answer's status; 0 stands for 200.
     #[serde(deserialize_with = "wire::null_default")]

@@ -55,11 +55,11 @@ pub struct OutputSpec {
     pub destination: String,
     /// The function that transforms or filters this output's copy; empty for none.
     #[serde(with = "wire::optional_id")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, default = ""))]
     pub function_id: Option<FunctionId>,
     /// The function that sees the destination's answer; empty for none.
     #[serde(with = "wire::optional_id")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, default = ""))]
     pub response_function_id: Option<FunctionId>,
     /// Headers that replace those of the webhook, `Host` included.
     #[serde(deserialize_with = "wire::null_default")]
@@ -88,10 +88,10 @@ pub struct OutputSpec {
     #[serde(deserialize_with = "wire::null_true")]
     pub tls_verification: bool,
     /// How fast webhooks leave.
-    #[serde(deserialize_with = "wire::null_default")]
+    #[serde(deserialize_with = "wire::null_default_object")]
     pub throttle: Throttle,
     /// How long failed deliveries are tried again.
-    #[serde(deserialize_with = "wire::null_default")]
+    #[serde(deserialize_with = "wire::null_default_object")]
     pub durability: Durability,
 }
 
@@ -143,7 +143,7 @@ pub struct Throttle {
     /// How long a webhook may wait for its first attempt before it fails, in
     /// nanoseconds; 0 stands for 24 h.
     #[serde(with = "wire::nanoseconds")]
-    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
     pub deadline: Duration,
 }
 
@@ -204,13 +204,13 @@ pub struct Durability {
     pub custom_delays: Vec<Duration>,
     /// When `custom` gives up, in nanoseconds after receipt.
     #[serde(with = "wire::nanoseconds")]
-    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
     pub deadline: Duration,
     /// How long a sender that waits for this output's answer is kept, in
     /// nanoseconds, before it gets the static answer; 0 stands for the limit
     /// of 10 s, which it can only shorten.
     #[serde(with = "wire::nanoseconds")]
-    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
     pub handoff_after: Duration,
 }
 

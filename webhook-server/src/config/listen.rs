@@ -14,8 +14,8 @@ pub(crate) struct ListenConfig {
     #[arg(long, env = "WEBHOOK_LISTEN", default_value = "127.0.0.1:8080", global = true)]
     #[arg(value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
-    /// The address that senders reach this server at, if it is another one
-    /// than it listens on. With https, webhooks count as received over TLS.
+    /// The address that senders reach this server at, http://ADDRESS:PORT
+    /// unless set. With https, webhooks count as received over TLS.
     #[arg(long, env = "WEBHOOK_PUBLIC_URL", global = true, value_name = "URL")]
     pub(crate) public_url: Option<String>,
     /// For a laptop: listens on loopback only, allows private destinations,

@@ -100,7 +100,8 @@ async fn the_body_has_a_limit() {
 #[tokio::test]
 async fn paths_and_methods() {
     let server = Server::start().await;
-    for path in ["/", "/v1", "/v1/", "/v1/bucket", "/v1/buckets/", "/v2/buckets", "/v1/webhooks"] {
+    let unknown = ["/", "/v1", "/v1/", "/v1/bucket", "/v1/buckets/", "/v2/buckets", "/v1/webhooks"];
+    for path in unknown.into_iter().chain(["/docs/nothing", "/docs/%ff", "/docs/../Cargo.toml"]) {
         server.get(path).await.expect_error(404, "no such path");
     }
     for (method, path) in

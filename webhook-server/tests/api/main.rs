@@ -22,10 +22,9 @@ use harness::Server;
 /// An ID that names nothing.
 const NOBODY: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-/// Makes another account and returns its API key.
+/// Makes another account and returns its API key. The server must have ended:
+/// its SQLite file belongs to one process at a time.
 async fn second_account(server: &Server) -> String {
-    // The server keeps the database to itself while it runs, so an account is
-    // made by the same server through the command line only where it can share.
     let output = server.command(&["account", "create", "second"]).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

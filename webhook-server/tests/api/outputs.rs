@@ -63,7 +63,7 @@ async fn defaults() {
     assert_eq!(output["headers"], json!({}));
     assert_eq!(output["function_id"], "");
     assert_eq!(output["throttle"]["enabled"], false);
-    assert_eq!(output["durability"]["schedule"], "seconds");
+    assert_eq!(output["durability"]["schedule"], "long");
     assert_eq!((&output["retries"], &output["timeout"]), (&json!(0), &json!(0)));
 }
 

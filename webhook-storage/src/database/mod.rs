@@ -74,43 +74,14 @@ impl Database {
         what: &str,
     ) -> Result<T, Error> {
         match outcome {
-            Ok(value) => match self.commit(transaction).await {
+            Ok(value) => match transaction.commit().await {
                 Ok(()) => Ok(value),
                 Err(error) => Err(fault::error(error, what)),
             },
             Err(error) => {
-                self.rollback(transaction).await;
+                rollback(transaction).await;
                 Err(error)
             }
-        }
-    }
-
-    pub(crate) async fn commit(&self, transaction: DatabaseTransaction) -> Result<(), DbErr> {
-        let committed = transaction.commit().await;
-        if committed.is_err() {
-            self.discard_writer().await;
-        }
-        committed
-    }
-
-    pub(crate) async fn rollback(&self, transaction: DatabaseTransaction) {
-        if let Err(error) = transaction.rollback().await {
-            tracing::debug!(%error, "rollback failed");
-            self.discard_writer().await;
-        }
-    }
-
-    /// Closes SQLite's writing connection; the next transaction gets a new one.
-    ///
-    /// When the disk is full SQLite rolls back by itself, and the driver, which
-    /// counts transactions, would take every later one for a nested one.
-    async fn discard_writer(&self) {
-        #[cfg(feature = "sqlite")]
-        if self.backend() == DbBackend::Sqlite
-            && let Ok(connection) = self.write.get_sqlite_connection_pool().acquire().await
-            && let Err(error) = connection.close().await
-        {
-            tracing::warn!(%error, "closing the writing connection failed");
         }
     }
 
@@ -125,5 +96,54 @@ impl Database {
         if let Some(lock) = &self.lock {
             lock.release();
         }
+    }
+}
+
+/// Takes back what a transaction wrote. When this fails, the database has done
+/// so itself, or does so when the connection is closed.
+pub(crate) async fn rollback(transaction: DatabaseTransaction) {
+    if let Err(error) = transaction.rollback().await {
+        tracing::debug!(%error, "rollback failed");
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use sea_orm::ConnectionTrait;
+
+    use super::*;
+    use crate::SecretKey;
+
+    #[tokio::test]
+    async fn a_transaction_that_sqlite_ended_itself_is_not_the_last()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let url = format!("sqlite://{}", folder.path().join("webhooks.db").display());
+        let options = StorageOptions::new(url.parse()?, SecretKey::generate()?);
+        let database = Database::open(&options).await?;
+        database.write.execute_unprepared("CREATE TABLE t (n INTEGER)").await?;
+
+        for commit in [true, false] {
+            let transaction = database.begin().await?;
+            // What SQLite does of its own accord when it cannot go on.
+            transaction.execute_unprepared("ROLLBACK").await?;
+            match commit {
+                true => assert!(transaction.commit().await.is_err()),
+                false => rollback(transaction).await,
+            }
+            let taken_back = database.begin().await?;
+            taken_back.execute_unprepared("INSERT INTO t VALUES (0)").await?;
+            rollback(taken_back).await;
+            let next = database.begin().await?;
+            next.execute_unprepared("INSERT INTO t VALUES (1)").await?;
+            next.commit().await?;
+        }
+        let rows = database.read.query_all_raw(sea_orm::Statement::from_string(
+            database.backend(),
+            "SELECT n FROM t WHERE n = 1",
+        ));
+        assert_eq!(rows.await?.len(), 2, "what was committed is there for others");
+        database.close().await;
+        Ok(())
     }
 }

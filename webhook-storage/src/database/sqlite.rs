@@ -4,7 +4,10 @@ use std::{io, path::Path, sync::Arc, time::Duration};
 
 use sea_orm::{
     ConnectOptions, DatabaseConnection,
-    sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
+    sqlx::{
+        Connection,
+        sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
+    },
 };
 use webhook_core::Error;
 
@@ -72,6 +75,12 @@ async fn connect(
         .max_lifetime(None::<Duration>)
         .test_before_acquire(false)
         .sqlx_logging(false)
+        // When it cannot go on SQLite rolls back by itself. The driver counts
+        // transactions and would take every later one for a nested one, whose
+        // commit commits nothing. Such a connection is replaced.
+        .map_sqlx_sqlite_before_acquire(|connection, _| {
+            Box::pin(async move { Ok(!connection.is_in_transaction()) })
+        })
         .map_sqlx_sqlite_opts(move |_| settings(&path, timeout, read_only));
     sea_orm::Database::connect(connect).await.map_err(|error| fault::error(error, "database"))
 }

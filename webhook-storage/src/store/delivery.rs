@@ -1,9 +1,9 @@
 //! Webhooks and deliveries.
 
 use async_trait::async_trait;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
 use webhook_core::{
-    AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp, WebhookId,
+    AccountId, DeliveryId, Error, NodeId, Timestamp, WebhookId,
     model::Log,
     store::{Accept, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
 };
@@ -11,9 +11,9 @@ use webhook_core::{
 use super::read_error;
 use crate::{
     Storage,
-    entity::{delivery, moment, webhook},
+    entity::{delivery, webhook},
     fault,
-    writer::{Operation, Outcome, lease, statement::with},
+    writer::{Operation, Outcome, lease},
 };
 
 #[async_trait]
@@ -51,25 +51,7 @@ impl DeliveryStore for Storage {
     }
 
     async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
-        let database = self.database();
-        if !lease::lapsed(&database.read, now).await.map_err(read_error)?.is_empty() {
-            let transaction = self.begin("lease").await?;
-            let freed = lease::free_lapsed(&transaction, now).await.map_err(read_error);
-            database.finish(transaction, freed, "lease").await?;
-        }
-        let sql = "SELECT output_id, MIN(due_at) AS due_at, COUNT(*) AS pending FROM delivery \
-            WHERE due_at IS NOT NULL AND held_by IS NULL AND output_id IS NOT NULL \
-            GROUP BY output_id";
-        let query = with(database.backend(), sql, []);
-        let rows = database.read.query_all_raw(query).await.map_err(read_error)?;
-        let lane = |row: &sea_orm::QueryResult| {
-            Ok(Lane {
-                output_id: OutputId::from_uuid(row.try_get_by("output_id")?),
-                due_at: moment(row.try_get_by("due_at")?),
-                pending: row.try_get_by::<i64, _>("pending")?.unsigned_abs(),
-            })
-        };
-        rows.iter().map(lane).collect::<Result<_, _>>().map_err(read_error)
+        lease::lanes(&self.database().read, now).await.map_err(read_error)
     }
 
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {

@@ -12,6 +12,9 @@ mod stop;
 mod token;
 mod whole;
 
+#[cfg(all(test, feature = "sqlite"))]
+pub(crate) use self::stop::{WAITING, stop_sql};
+
 use sea_orm::{DatabaseTransaction, DbErr};
 use webhook_core::Error;
 

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What waits for the outputs of a bucket, in parts that each have an index.
-const WAITING: [&str; 4] = [
+pub(crate) const WAITING: [&str; 4] = [
     "output_id = ? AND due_at IS NOT NULL AND held_by IS NULL",
     "output_id = ? AND due_at IS NOT NULL AND held_by IS NOT NULL",
     "COALESCE(output_id, bucket_id) = ? AND account_id = ? AND bucket_id = ? \
@@ -24,6 +24,14 @@ const WAITING: [&str; 4] = [
     "output_id = ? AND account_id = ? AND bucket_id = ? AND status = 3 \
      AND due_at IS NULL AND status IN (1, 2, 3, 5)",
 ];
+
+pub(crate) fn stop_sql(waiting: &str) -> String {
+    format!(
+        "UPDATE delivery SET due_at = NULL, held_by = NULL, status = ?, \
+         status_code = COALESCE(status_code, 0), error = ? WHERE {waiting} \
+         RETURNING webhook_id, ephemeral, {COLUMNS}"
+    )
+}
 
 /// Ends what waits for these outputs of a bucket: nobody attempts it any more,
 /// and no client gets it. The logs stay and say so.
@@ -48,11 +56,7 @@ async fn stop(
     let (mut ephemeral, mut tallies) = (HashSet::new(), Tallies::default());
     for output in outputs {
         for (part, waiting) in WAITING.into_iter().enumerate() {
-            let sql = format!(
-                "UPDATE delivery SET due_at = NULL, held_by = NULL, status = ?, \
-                 status_code = COALESCE(status_code, 0), error = ? WHERE {waiting} \
-                 RETURNING webhook_id, ephemeral, {COLUMNS}"
-            );
+            let sql = stop_sql(waiting);
             let mut values: Vec<Value> =
                 vec![failed.into(), "the output was deleted".into(), output.into()];
             if waiting.contains("account_id") {

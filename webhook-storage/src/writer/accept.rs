@@ -1,12 +1,12 @@
 //! Storing webhooks with their deliveries.
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Value};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, Value};
 use webhook_core::store::Accept;
 
 use super::{
     Outcome,
     batch::{Answers, Failure},
-    statement::{chunk_sizes, over_rows},
+    statement::{joined, over_all},
     tally::{Counted, Tallies},
 };
 use crate::entity::{delivery, webhook};
@@ -22,31 +22,52 @@ const DELIVERY: &str = "INSERT INTO delivery (id, webhook_id, account_id, bucket
     internal, ephemeral, status, due_at, held_by, created_at, updated_at, status_code, error) \
     VALUES ";
 
+/// Stores all of `accepts`, none of which may have been stored before, unless
+/// there is one and it is `alone`.
 pub(super) async fn apply(
     transaction: &DatabaseTransaction,
     accepts: &[(usize, &Accept)],
+    alone: bool,
     tallies: &mut Tallies,
     answers: &mut Answers,
 ) -> Result<(), Failure> {
+    let backend = transaction.get_database_backend();
     let webhooks: Vec<_> = accepts.iter().map(|(_, accept)| webhook_row(accept)).collect();
-    let stored = insert(transaction, WEBHOOK, webhooks, UNLESS_STORED).await?;
-    match (stored == accepts.len() as u64, accepts) {
-        (true, _) => {
-            let deliveries = accepts.iter().flat_map(|(_, accept)| delivery_rows(accept)).collect();
-            insert(transaction, DELIVERY, deliveries, "").await?;
-            for (_, accept) in accepts {
-                for new in &accept.deliveries {
-                    *tallies += counted(&delivery::Model::of(&accept.webhook, new));
-                }
-            }
+    let deliveries: Vec<_> = accepts.iter().flat_map(|(_, accept)| delivery_rows(accept)).collect();
+    let (webhook_count, delivery_count) = (webhooks.len() as u64, deliveries.len() as u64);
+    let webhooks = over_all(backend, WEBHOOK, webhooks, UNLESS_STORED);
+    let deliveries = over_all(backend, DELIVERY, deliveries, "");
+
+    if alone {
+        // Stored before, it has its deliveries already.
+        if execute(transaction, webhooks).await? > 0 {
+            execute(transaction, deliveries).await?;
+            count(accepts, tallies);
         }
-        // Stored before, and its deliveries with it.
-        (false, [_]) => {}
-        // One of them was stored before, or is here twice.
-        (false, _) => return Err(Failure::Split),
+    } else {
+        let statements = match (backend, &webhooks[..], &deliveries[..]) {
+            // Each statement is a trip to SQLite's thread and back, which is
+            // felt when there is a single caller.
+            (DbBackend::Sqlite, [_], [_]) => {
+                webhooks.into_iter().zip(deliveries).map(|(w, d)| joined(w, d)).collect()
+            }
+            _ => [webhooks, deliveries].concat(),
+        };
+        if execute(transaction, statements).await? != webhook_count + delivery_count {
+            return Err(Failure::Split);
+        }
+        count(accepts, tallies);
     }
     answers.extend(accepts.iter().map(|(number, _)| (*number, Ok(Outcome::Written))));
     Ok(())
+}
+
+fn count(accepts: &[(usize, &Accept)], tallies: &mut Tallies) {
+    for (_, accept) in accepts {
+        for new in &accept.deliveries {
+            *tallies += counted(&delivery::Model::of(&accept.webhook, new));
+        }
+    }
 }
 
 /// A new delivery as it is counted.
@@ -55,21 +76,16 @@ pub(super) fn counted(row: &delivery::Model) -> Counted {
     open.with(row.status, row.status_code.unwrap_or_default(), row.attempts, 0)
 }
 
-async fn insert(
+/// Runs the statements; how many rows they inserted.
+async fn execute(
     transaction: &DatabaseTransaction,
-    head: &str,
-    rows: Vec<impl IntoIterator<Item = Value>>,
-    tail: &str,
+    statements: Vec<Statement>,
 ) -> Result<u64, DbErr> {
-    let backend = transaction.get_database_backend();
-    let (mut affected, count) = (0, rows.len());
-    let mut rows = rows.into_iter();
-    for size in chunk_sizes(count) {
-        let values = rows.by_ref().take(size).flatten().collect();
-        let statement = over_rows(backend, head, size, tail, values);
-        affected += transaction.execute_raw(statement).await?.rows_affected();
+    let mut inserted = 0;
+    for statement in statements {
+        inserted += transaction.execute_raw(statement).await?.rows_affected();
     }
-    Ok(affected)
+    Ok(inserted)
 }
 
 fn webhook_row(accept: &Accept) -> [Value; 14] {

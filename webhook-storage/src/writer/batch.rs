@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     StorageOptions,
-    database::Database,
+    database::{Database, rollback},
     fault::{self, Fault},
 };
 
@@ -132,13 +132,13 @@ impl Batches {
 
     async fn together(&self, operations: &[Operation]) -> Result<Answers, Failure> {
         let transaction = self.database.begin().await?;
-        match self.apply(&transaction, operations, 0).await {
+        match self.apply(&transaction, operations, 0, false).await {
             Ok(answers) => {
-                self.database.commit(transaction).await?;
+                transaction.commit().await?;
                 Ok(answers)
             }
             Err(failure) => {
-                self.database.rollback(transaction).await;
+                rollback(transaction).await;
                 Err(failure)
             }
         }
@@ -149,11 +149,11 @@ impl Batches {
         let transaction = self.database.begin().await?;
         match self.apply_one_by_one(&transaction, operations).await {
             Ok(answers) => {
-                self.database.commit(transaction).await?;
+                transaction.commit().await?;
                 Ok(answers)
             }
             Err(error) => {
-                self.database.rollback(transaction).await;
+                rollback(transaction).await;
                 Err(error)
             }
         }
@@ -167,7 +167,7 @@ impl Batches {
         let mut answers = Vec::with_capacity(operations.len());
         for (number, operation) in operations.iter().enumerate() {
             let savepoint = transaction.begin().await?;
-            match self.apply(&savepoint, std::slice::from_ref(operation), number).await {
+            match self.apply(&savepoint, std::slice::from_ref(operation), number, true).await {
                 Ok(answer) => {
                     savepoint.commit().await?;
                     answers.extend(answer);
@@ -184,12 +184,14 @@ impl Batches {
         Ok(answers)
     }
 
-    /// Runs `operations`, the first of which has the number `first`.
+    /// Runs `operations`, the first of which has the number `first`, in a
+    /// transaction of many or of the one that is `alone`.
     async fn apply(
         &self,
         transaction: &DatabaseTransaction,
         operations: &[Operation],
         first: usize,
+        alone: bool,
     ) -> Result<Answers, Failure> {
         let (mut accepts, mut settles, mut claims, mut records) = Default::default();
         let (mut redeliveries, mut drains, mut reports, mut purges) = Default::default();
@@ -217,7 +219,7 @@ impl Batches {
         let mut tallies = Tallies::default();
         let (tallied, answer) = (&mut tallies, &mut answers);
         drain::apply(transaction, &drains, self.claim.bytes, tallied, answer).await?;
-        accept::apply(transaction, &accepts, tallied, answer).await?;
+        accept::apply(transaction, &accepts, alone, tallied, answer).await?;
         redeliver::apply(transaction, &redeliveries, tallied, answer).await?;
         settle::apply(transaction, settles, tallied, answer).await?;
         report::apply(transaction, &reports, tallied, answer).await?;

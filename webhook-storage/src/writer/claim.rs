@@ -36,8 +36,18 @@ const BY_RECEIPT: &str = " ORDER BY d.id LIMIT ?";
 /// Skips what another claim is about to take instead of waiting for it.
 const LOCKED: &str = " FOR UPDATE OF d SKIP LOCKED";
 
-const NEXT_DUE: &str = "SELECT MIN(due_at) AS due_at FROM delivery \
+pub(super) const NEXT_DUE: &str = "SELECT MIN(due_at) AS due_at FROM delivery \
     WHERE output_id = ? AND due_at IS NOT NULL AND held_by IS NULL";
+
+#[cfg(all(test, feature = "sqlite"))]
+pub(super) fn by_due() -> String {
+    [FREE, BY_DUE].concat()
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+pub(super) fn by_receipt() -> String {
+    [FREE, BY_RECEIPT].concat()
+}
 
 /// What bounds a claim besides what its caller says.
 #[derive(Clone, Copy, Debug)]

@@ -168,5 +168,5 @@ pub(super) async fn give_back(database: &Database, ids: Vec<DeliveryId>) -> Resu
         }
     }
     tallies.write(&transaction).await?;
-    database.commit(transaction).await
+    transaction.commit().await
 }

@@ -1,12 +1,14 @@
 //! Which nodes are alive, and freeing what the others hold.
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Value, prelude::Uuid};
-use webhook_core::{DeliveryId, NodeId, Timestamp, model::DeliveryStatus};
+use sea_orm::{
+    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, QueryResult, Value, prelude::Uuid,
+};
+use webhook_core::{DeliveryId, NodeId, OutputId, Timestamp, model::DeliveryStatus, store::Lane};
 
 use super::statement::{MAX_ROWS, over_set, with};
 use crate::{
     database::Database,
-    entity::{delivery::number, millis},
+    entity::{delivery::number, millis, moment},
 };
 
 /// The nodes that hold something and are not known to be alive. It steps from
@@ -14,9 +16,25 @@ use crate::{
 const LAPSED: &str = "WITH RECURSIVE holder (id) AS (\
     SELECT (SELECT held_by FROM delivery WHERE held_by IS NOT NULL ORDER BY held_by LIMIT 1) \
     UNION ALL SELECT (SELECT held_by FROM delivery WHERE held_by > holder.id \
-    ORDER BY held_by LIMIT 1) FROM holder WHERE holder.id IS NOT NULL) \
-    SELECT id FROM holder WHERE id IS NOT NULL \
-    AND NOT EXISTS (SELECT 1 FROM node_lease WHERE node_id = holder.id AND until > ?)";
+    ORDER BY held_by LIMIT 1) FROM holder WHERE holder.id IS NOT NULL), \
+    lapsed (id) AS (SELECT id FROM holder WHERE id IS NOT NULL \
+    AND NOT EXISTS (SELECT 1 FROM node_lease WHERE node_id = holder.id AND until > ?)) ";
+
+const NODES: &str = "SELECT id FROM lapsed";
+
+/// What nobody holds, by output: it is free, or in the name of a lapsed node.
+const LANES: &str = "SELECT output_id, MIN(due_at) AS due_at, COUNT(*) AS pending FROM (\
+    SELECT output_id, due_at FROM delivery WHERE due_at IS NOT NULL AND held_by IS NULL \
+    UNION ALL SELECT output_id, due_at FROM delivery WHERE held_by IN (SELECT id FROM lapsed)\
+    ) AS free WHERE output_id IS NOT NULL GROUP BY output_id";
+
+pub(super) fn lapsed_sql() -> String {
+    [LAPSED, NODES].concat()
+}
+
+pub(super) fn lanes_sql() -> String {
+    [LAPSED, LANES].concat()
+}
 
 const EXTEND: &str = "INSERT INTO node_lease (node_id, until) VALUES (?, ?) \
     ON CONFLICT (node_id) DO UPDATE SET until = excluded.until";
@@ -33,7 +51,7 @@ pub(crate) async fn extend(
 
 /// Frees what nodes hold that are not alive at `now`: nobody holds it anyway,
 /// and claims look at free deliveries only.
-pub(crate) async fn free_lapsed(
+pub(super) async fn free_lapsed(
     transaction: &DatabaseTransaction,
     now: Timestamp,
 ) -> Result<(), DbErr> {
@@ -57,18 +75,40 @@ pub(crate) async fn free_lapsed(
 }
 
 /// The nodes of which [`free_lapsed`] would free something.
-pub(crate) async fn lapsed(
-    connection: &impl ConnectionTrait,
-    now: Timestamp,
-) -> Result<Vec<Uuid>, DbErr> {
-    let query = with(connection.get_database_backend(), LAPSED, [millis(now).into()]);
+async fn lapsed(connection: &impl ConnectionTrait, now: Timestamp) -> Result<Vec<Uuid>, DbErr> {
+    let backend = connection.get_database_backend();
+    let query = with(backend, &lapsed_sql(), [millis(now).into()]);
     let rows = connection.query_all_raw(query).await?;
     rows.iter().map(|row| row.try_get_by("id")).collect()
+}
+
+/// The outputs with deliveries that nobody holds at `now`.
+pub(crate) async fn lanes(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+) -> Result<Vec<Lane>, DbErr> {
+    let backend = connection.get_database_backend();
+    let query = with(backend, &lanes_sql(), [millis(now).into()]);
+    let lane = |row: &QueryResult| {
+        Ok(Lane {
+            output_id: OutputId::from_uuid(row.try_get_by("output_id")?),
+            due_at: moment(row.try_get_by("due_at")?),
+            pending: row.try_get_by::<i64, _>("pending")?.unsigned_abs(),
+        })
+    };
+    connection.query_all_raw(query).await?.iter().map(lane).collect()
 }
 
 /// Frees everything that `node` holds.
 pub(crate) async fn free(transaction: &DatabaseTransaction, node: Uuid) -> Result<(), DbErr> {
     free_where(transaction, "held_by = ?", node).await
+}
+
+pub(super) fn free_sql(held: &str) -> String {
+    format!(
+        "UPDATE delivery SET held_by = NULL, \
+         status = CASE WHEN status = ? THEN ? ELSE status END WHERE {held}"
+    )
 }
 
 async fn free_where(
@@ -77,10 +117,7 @@ async fn free_where(
     node: Uuid,
 ) -> Result<(), DbErr> {
     let backend = transaction.get_database_backend();
-    let sql = format!(
-        "UPDATE delivery SET held_by = NULL, \
-         status = CASE WHEN status = ? THEN ? ELSE status END WHERE {held}"
-    );
+    let sql = free_sql(held);
     let values = [
         number(DeliveryStatus::Preparing).into(),
         number(DeliveryStatus::Received).into(),

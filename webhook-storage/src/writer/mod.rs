@@ -19,6 +19,9 @@ mod settle;
 pub(crate) mod statement;
 pub(crate) mod tally;
 
+#[cfg(all(test, feature = "sqlite"))]
+mod tests;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sea_orm::prelude::Uuid;

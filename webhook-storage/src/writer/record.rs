@@ -12,7 +12,7 @@ use super::{
 use crate::entity::execution;
 
 /// Everything from the newest run that is too many on.
-const TRIM: &str = "DELETE FROM execution WHERE function_id = ? AND id <= (SELECT id FROM execution \
+pub(super) const TRIM: &str = "DELETE FROM execution WHERE function_id = ? AND id <= (SELECT id FROM execution \
     WHERE function_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?)";
 
 pub(super) async fn apply(

@@ -8,7 +8,7 @@ use webhook_core::{Error, model::Attempt, store::Settle};
 use super::{
     Outcome,
     batch::{Answers, Failure},
-    statement::{chunk_sizes, over_rows, over_set, with},
+    statement::{over_all, over_set, with},
     tally::{Counted, Tallies},
 };
 use crate::{
@@ -63,6 +63,12 @@ pub(super) async fn apply(
     Ok(forget(transaction, finished).await?)
 }
 
+/// The statement for one outcome.
+#[cfg(all(test, feature = "sqlite"))]
+pub(super) fn one() -> String {
+    [SETTLE, "(?,?,?,?,?,?,?,?,?,?,?,?,?)", IF_NOT_LOST].concat()
+}
+
 /// The deliveries that were written, with the webhook of those whose content
 /// is not to be kept.
 async fn write(
@@ -72,10 +78,8 @@ async fn write(
 ) -> Result<HashMap<Uuid, Option<Uuid>>, DbErr> {
     let backend = transaction.get_database_backend();
     let mut written = HashMap::with_capacity(settles.len());
-    let mut rows = settles.iter().map(|(_, settle)| row(settle));
-    for size in chunk_sizes(settles.len()) {
-        let values = rows.by_ref().take(size).flatten().collect();
-        let statement = over_rows(backend, SETTLE, size, IF_NOT_LOST, values);
+    let rows = settles.iter().map(|(_, settle)| row(settle)).collect();
+    for statement in over_all(backend, SETTLE, rows, IF_NOT_LOST) {
         for row in transaction.query_all_raw(statement).await? {
             let counted = Counted::read(&row)?;
             *tallies -= counted.while_open();

@@ -1,28 +1,76 @@
 //! Statements over many rows whose text is the same each time, so that the
 //! database prepares it once.
 
+use std::collections::VecDeque;
+
 use sea_orm::{DbBackend, Statement, Value};
 
 /// The most rows of one statement. With 20 columns they stay far below the
 /// limits on parameters: 32 766 in SQLite, 65 535 in PostgreSQL.
 pub(super) const MAX_ROWS: usize = 256;
 
-/// Sizes that add up to `rows`, each a power of two: any number of rows is
-/// written with statements of nine different texts.
-pub(super) fn chunk_sizes(mut rows: usize) -> impl Iterator<Item = usize> {
+/// The most bytes of one statement over several rows with PostgreSQL: one TLS
+/// record. The driver leaves Nagle's algorithm on and writes record by record,
+/// so that the second one waits for the server's delayed acknowledgement, up
+/// to 40 ms, which is worse than a few more round trips.
+const MAX_BYTES_ON_THE_WIRE: usize = 14 << 10;
+
+/// Statements over all of `rows`, with a power of two of them in each: any
+/// number of rows is written with statements of nine different texts.
+pub(super) fn over_all<R: AsRef<[Value]> + IntoIterator<Item = Value>>(
+    backend: DbBackend,
+    head: &str,
+    rows: Vec<R>,
+    tail: &str,
+) -> Vec<Statement> {
+    let max_bytes = match backend {
+        DbBackend::Sqlite => usize::MAX,
+        _ => MAX_BYTES_ON_THE_WIRE,
+    };
+    let mut rows = VecDeque::from(rows);
     std::iter::from_fn(move || {
-        let size = match rows {
-            0 => return None,
-            MAX_ROWS.. => MAX_ROWS,
-            _ => 1 << rows.ilog2(),
-        };
-        rows -= size;
-        Some(size)
+        let size = next_size(rows.iter().map(|row| size_bytes(row.as_ref())), max_bytes)?;
+        let values = rows.drain(..size).flatten().collect();
+        Some(over_rows(backend, head, size, tail, values))
     })
+    .collect()
+}
+
+/// Two statements in one, which SQLite's driver runs one after the other.
+pub(super) fn joined(mut first: Statement, second: Statement) -> Statement {
+    first.sql.push(';');
+    first.sql.push_str(&second.sql);
+    if let (Some(values), Some(more)) = (&mut first.values, second.values) {
+        values.0.extend(more.0);
+    }
+    first
+}
+
+/// How many rows the next statement has: of the rows whose sizes these are, as
+/// many as fit, at least one.
+fn next_size(sizes: impl Iterator<Item = usize>, max_bytes: usize) -> Option<usize> {
+    let mut sizes = sizes.take(MAX_ROWS);
+    let mut bytes = sizes.next()?;
+    let more = sizes.take_while(|size| {
+        bytes = bytes.saturating_add(*size);
+        bytes <= max_bytes
+    });
+    Some(1 << (1 + more.count()).ilog2())
+}
+
+/// About how many bytes the values of a row take.
+fn size_bytes(row: &[Value]) -> usize {
+    row.iter()
+        .map(|value| match value {
+            Value::Bytes(Some(bytes)) => bytes.len(),
+            Value::String(Some(text)) => text.len(),
+            _ => 16,
+        })
+        .sum()
 }
 
 /// `head`, the rows as `(…),(…)`, `tail`.
-pub(super) fn over_rows(
+fn over_rows(
     backend: DbBackend,
     head: &str,
     rows: usize,
@@ -100,14 +148,25 @@ fn push_parameters(sql: &mut String, backend: DbBackend, before: usize, count: u
 mod tests {
     use super::*;
 
+    fn sizes(rows: usize, row_bytes: usize, max_bytes: usize) -> Vec<usize> {
+        let mut left = rows;
+        std::iter::from_fn(|| {
+            let size = next_size(std::iter::repeat_n(row_bytes, left), max_bytes)?;
+            left -= size;
+            Some(size)
+        })
+        .collect()
+    }
+
     #[test]
-    fn chunks_add_up() {
-        assert_eq!(chunk_sizes(0).count(), 0);
-        assert_eq!(chunk_sizes(77).collect::<Vec<_>>(), [64, 8, 4, 1]);
-        assert_eq!(chunk_sizes(512).collect::<Vec<_>>(), [256, 256]);
+    fn rows_are_split_into_powers_of_two() {
+        assert!(sizes(0, 1, 10).is_empty());
+        assert_eq!(sizes(77, 1, usize::MAX), [64, 8, 4, 1]);
+        assert_eq!(sizes(512, 1, usize::MAX), [256, 256]);
+        assert_eq!(sizes(10, 10, 55), [4, 4, 2], "five fit");
+        assert_eq!(sizes(3, 10, 5), [1, 1, 1], "none fits");
         for rows in 0..1_100 {
-            assert_eq!(chunk_sizes(rows).sum::<usize>(), rows);
-            assert!(chunk_sizes(rows).all(|size| size.is_power_of_two() && size <= MAX_ROWS));
+            assert_eq!(sizes(rows, 7, 300).iter().sum::<usize>(), rows);
         }
     }
 

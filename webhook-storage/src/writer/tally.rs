@@ -8,7 +8,7 @@ use std::{
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, QueryResult, Value, prelude::Uuid};
 use webhook_core::{model::DeliveryStatus, store::MAX_COUNTED_DURATION};
 
-use super::statement::{chunk_sizes, over_rows};
+use super::statement::over_all;
 use crate::entity::delivery::number;
 
 pub(crate) const MINUTE_MILLIS: i64 = 60_000;
@@ -190,12 +190,7 @@ impl Tallies {
     pub(crate) async fn write(self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         let changes = self.changes.into_iter().filter(|(_, change)| *change != (0, 0));
         let rows: Vec<_> = changes.map(|(key, (logs, micros))| row(key, logs, micros)).collect();
-        let count = rows.len();
-        let mut rows = rows.into_iter();
-        for size in chunk_sizes(count) {
-            let values = rows.by_ref().take(size).flatten().collect();
-            let backend = transaction.get_database_backend();
-            let upsert = over_rows(backend, INSERT, size, OR_CHANGE, values);
+        for upsert in over_all(transaction.get_database_backend(), INSERT, rows, OR_CHANGE) {
             transaction.execute_raw(upsert).await?;
         }
         Ok(())

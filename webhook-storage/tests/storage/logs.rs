@@ -12,7 +12,7 @@ use webhook_core::{
         NewDelivery,
     },
 };
-use webhook_storage::Storage;
+use webhook_storage::{DatabaseUrl, Storage};
 
 use crate::{
     databases::{Tested, on_each, open, postgres, sqlite},
@@ -174,7 +174,11 @@ async fn what_counts_nothing_is_forgotten_when_logs_are_purged() {
         assert_eq!(storage.purge(later, 1_000).await.expect("a purge"), 300);
         storage.close().await;
 
-        let database = Database::connect(options.database_url.to_string()).await;
+        let url = match &options.database_url {
+            DatabaseUrl::Postgres(url) => url.clone(),
+            file => file.to_string(),
+        };
+        let database = Database::connect(url).await;
         let database = database.expect("the database can be opened");
         let backend = database.get_database_backend();
         for table in ["webhook", "delivery", "tally"] {

@@ -136,6 +136,23 @@ pub async fn leases_of_nodes_are_independent(stores: &Stores) {
     assert_eq!(claim_due(stores, other, output, after(20)).await, [of_long]);
 }
 
+/// What a lapsed node held counts in its lane beside what was free all along.
+pub async fn lanes_count_what_a_lapsed_node_held(stores: &Stores) {
+    let output = OutputId::generate();
+    let node = node_until(stores, after(10)).await;
+    let held = [after(1), after(3)];
+    for due_at in held {
+        queue(stores, output, due_at).await;
+    }
+    assert_eq!(claim_due(stores, node, output, after(3)).await.len(), 2);
+    assert_eq!(lanes(stores, after(10)).await, [(output, after(1), 2)]);
+    queue(stores, output, after(2)).await;
+    assert_eq!(lanes(stores, just_before(after(10))).await, [(output, after(2), 1)]);
+    assert_eq!(lanes(stores, after(10)).await, [(output, after(1), 3)]);
+    queue(stores, output, NOW).await;
+    assert_eq!(lanes(stores, after(10)).await, [(output, NOW, 4)]);
+}
+
 /// Deliveries in the name of a node that never said it was alive are free.
 pub async fn node_without_a_lease_holds_nothing(stores: &Stores) {
     let (output, other) = (OutputId::generate(), node(stores).await);

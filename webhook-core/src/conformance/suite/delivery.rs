@@ -75,6 +75,7 @@ macro_rules! delivery_store_conformance {
                 extended_lease_holds_longer,
                 lease_covers_what_was_claimed_before,
                 leases_of_nodes_are_independent,
+                lanes_count_what_a_lapsed_node_held,
                 node_without_a_lease_holds_nothing,
                 release_frees_everything_of_a_node,
                 release_leaves_other_nodes_alone,

@@ -1,0 +1,102 @@
+//! `kill -9` with a ledger: every acknowledged webhook arrives.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use super::*;
+use crate::sink::Reply;
+
+/// Sends webhooks from `senders` tasks until the server is gone, and returns
+/// the bodies that were acknowledged.
+async fn send_until_killed(server: &mut Server, path: &str, senders: usize) -> Vec<String> {
+    let mut sending = tokio::task::JoinSet::new();
+    for sender in 0..senders {
+        let (client, url) = (harness::Client::default(), format!("{}{path}", server.base));
+        sending.spawn(async move {
+            let mut acknowledged = Vec::new();
+            for number in 0..100_000 {
+                let body = format!("{sender}-{number}");
+                let request = client.request("POST", &url).body(body.clone());
+                match request.try_send().await {
+                    Ok(answer) if answer.status == 200 => acknowledged.push(body),
+                    Ok(answer) => assert_eq!(answer.status, 503, "{}", answer.text()),
+                    Err(_) => return acknowledged,
+                }
+            }
+            acknowledged
+        });
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    server.kill().await;
+    sending.join_all().await.into_iter().flatten().collect()
+}
+
+#[tokio::test]
+async fn every_acknowledged_webhook_arrives_after_kill_9() {
+    // Some fail at first, so that retries are under way as well.
+    let sink =
+        Sink::scripted(|number| Reply::Status(if number % 5 == 0 { 503 } else { 200 })).await;
+    let (mut server, bucket) = relay_to(&sink.base).await;
+    let mut ledger = HashSet::new();
+    for _ in 0..3 {
+        ledger.extend(send_until_killed(&mut server, &input_path(&bucket), 16).await);
+        server = server.restart().await;
+        // Whatever the next round sends must not be mistaken for this one's.
+        let missing = wait_for(&sink, &ledger).await;
+        assert!(missing.is_empty(), "{} acknowledged and lost: {missing:?}", missing.len());
+        sink.forget();
+        ledger.clear();
+    }
+}
+
+/// Waits until all of the ledger has arrived; returns what has not.
+async fn wait_for(sink: &Sink, ledger: &HashSet<String>) -> Vec<String> {
+    assert!(ledger.len() > 20, "{} acknowledged before the kill", ledger.len());
+    let mut missing = Vec::new();
+    for _ in 0..600 {
+        let arrived: HashMap<_, usize> =
+            sink.so_far().into_iter().fold(HashMap::new(), |mut counts, arrived| {
+                *counts.entry(String::from_utf8_lossy(&arrived.body).into_owned()).or_default() +=
+                    1;
+                counts
+            });
+        missing = ledger.iter().filter(|body| !arrived.contains_key(*body)).cloned().collect();
+        if missing.is_empty() {
+            // Only what was in flight or failed at first came more than once.
+            let repeated = arrived.values().filter(|count| **count > 1).count();
+            assert!(repeated < arrived.len() / 2, "{repeated} of {} repeated", arrived.len());
+            return missing;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    missing
+}
+
+#[tokio::test]
+async fn a_retry_that_waits_survives_kill_9() {
+    let sink = Sink::scripted(|number| Reply::Status(if number == 0 { 503 } else { 200 })).await;
+    let (mut server, bucket) = relay_to(&sink.base).await;
+    server.anonymous("POST", &input_path(&bucket)).body("patient").send().await.expect(200);
+    let first = sink.received(1).await.remove(0);
+    server.kill().await;
+    let _server = server.restart().await;
+    let second = sink.received(2).await.remove(1);
+    assert_eq!(second.body, "patient");
+    let id = "x-webhook-relay-id";
+    assert_eq!(first.head.headers[id], second.head.headers[id]);
+}
+
+#[tokio::test]
+async fn an_orderly_stop_finishes_what_is_in_flight() {
+    let sink = Sink::scripted(|_| Reply::Hang(Duration::from_secs(1))).await;
+    let (mut server, bucket) = relay_to(&sink.base).await;
+    server.anonymous("POST", &input_path(&bucket)).body("slow").send().await.expect(200);
+    sink.received(1).await;
+    assert!(server.terminate().await.success());
+    let log = server.log();
+    assert!(log.contains("outcome=\"sent\""), "{log}");
+    let _server = server.restart().await;
+    assert_eq!(sink.so_far().len(), 1, "it is not sent again");
+}

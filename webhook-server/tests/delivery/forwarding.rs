@@ -1,0 +1,134 @@
+use std::time::{Duration, Instant};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use super::*;
+use crate::sink::Reply;
+
+#[tokio::test]
+async fn bytes_method_path_query_and_headers_arrive_unchanged() {
+    let sink = Sink::start().await;
+    let (server, bucket) = relay_to(&format!("{}/base?own=1", sink.base)).await;
+    let body: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+    let path = format!("{}/a%2Fb//../c;d=e?q=%20+&q=2&empty", input_path(&bucket));
+    let answer = server
+        .anonymous("REPORT", &path)
+        .header("content-type", "application/x-unknown; v=1")
+        .header("x-signature", "sha256=\"abc\"")
+        .header("user-agent", "Tester/1.0")
+        .body(body.clone())
+        .send()
+        .await
+        .expect(200);
+    assert!(!answer.header("request-id").is_empty());
+
+    let arrived = sink.received(1).await.remove(0);
+    assert_eq!(arrived.head.method.as_str(), "REPORT");
+    assert_eq!(arrived.head.uri, "/base/a%2Fb//../c;d=e?own=1&q=%20+&q=2&empty");
+    assert_eq!(arrived.body, body);
+    let header = |name: &str| arrived.head.headers[name].to_str().expect("text").to_owned();
+    assert_eq!(header("content-type"), "application/x-unknown; v=1");
+    assert_eq!(header("x-signature"), "sha256=\"abc\"");
+    assert_eq!(header("user-agent"), "Tester/1.0");
+    assert_eq!(header("host"), sink.base.replace("http://", ""));
+    assert_eq!(header("x-forwarded-for"), "127.0.0.1");
+    assert_eq!(header("x-forwarded-proto"), "http");
+    assert_eq!(header("x-forwarded-host"), server.base.replace("http://", ""));
+    assert_eq!(header("x-webhook-relay-id").len(), 36);
+}
+
+#[tokio::test]
+async fn repeated_and_opaque_headers_arrive_in_order() {
+    let sink = Sink::start().await;
+    let (server, bucket) = relay_to(&sink.base).await;
+    let address = server.base.replace("http://", "");
+    let mut stream = TcpStream::connect(&address).await.expect("connected");
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: {address}\r\nX-Many: 1\r\nX-Raw: caf\u{e9}\r\nX-Many: 2\r\n\
+         Transfer-Encoding: chunked\r\nConnection: close, x-hop\r\nX-Hop: 1\r\n\r\n\
+         3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
+        input_path(&bucket)
+    );
+    // Latin-1, as some senders do, and no UTF-8.
+    let head: Vec<u8> = head.chars().map(|c| u8::try_from(u32::from(c)).expect("latin")).collect();
+    stream.write_all(&head).await.expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("answered");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let arrived = sink.received(1).await.remove(0);
+    let many: Vec<_> = arrived.head.headers.get_all("x-many").iter().collect();
+    assert_eq!(many, ["1", "2"]);
+    assert_eq!(arrived.head.headers["x-raw"].as_bytes(), b"caf\xe9");
+    assert!(!arrived.head.headers.contains_key("x-hop"));
+    assert_eq!(arrived.head.headers["content-length"], "5");
+    assert_eq!(arrived.body, "abcde");
+}
+
+#[tokio::test]
+async fn a_hanging_output_leaves_the_other_as_quick_as_it_was() {
+    let (quick, hanging) =
+        (Sink::start().await, Sink::scripted(|_| Reply::Hang(Duration::from_secs(3600))).await);
+    let (server, bucket) = relay_to(&quick.base).await;
+    server.output(&bucket, json!({ "name": "hanging", "destination": hanging.base })).await;
+    let started = Instant::now();
+    for number in 0..300 {
+        let request = server.anonymous("POST", &input_path(&bucket));
+        request.body(format!("{number}")).send().await.expect(200);
+    }
+    let mut bodies: Vec<_> =
+        quick.received(300).await.into_iter().map(|arrived| arrived.body).collect();
+    // Each attempt at the hanging output takes 30 s: nobody has waited for one.
+    assert!(started.elapsed() < Duration::from_secs(25), "{:?}", started.elapsed());
+    bodies.sort_unstable();
+    bodies.dedup();
+    assert_eq!(bodies.len(), 300);
+    assert!(!hanging.so_far().is_empty());
+}
+
+#[tokio::test]
+async fn rules_pick_the_outputs() {
+    let (pushes, others) = (Sink::start().await, Sink::start().await);
+    let server = Server::start().await;
+    let bucket = server.bucket("events").await;
+    let push = json!({ "match": {
+        "type": "value", "value": "push",
+        "parameter": { "source": "header", "name": "x-github-event" },
+    }});
+    let spec = json!({ "name": "pushes", "destination": pushes.base, "rules": push });
+    server.output(&bucket, spec).await;
+    let spec = json!({ "name": "others", "destination": others.base, "rules": { "not": push } });
+    server.output(&bucket, spec).await;
+    for event in ["push", "issues"] {
+        let request =
+            server.anonymous("POST", &input_path(&bucket)).header("x-github-event", event);
+        request.body(event).send().await.expect(200);
+    }
+    assert_eq!(pushes.received(1).await[0].body, "push");
+    assert_eq!(others.received(1).await[0].body, "issues");
+}
+
+#[tokio::test]
+async fn a_private_destination_is_refused_unless_the_operator_allows_it() {
+    let sink = Sink::start().await;
+    let server = Server::start_with(&[("WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", "false")]).await;
+    let bucket = server.bucket("events").await;
+    let path = format!("/v1/buckets/{}/outputs", bucket["id"].as_str().expect("an id"));
+    let spec = json!({ "name": "inside", "destination": sink.base });
+    let answer = server.request("POST", &path).json(&spec).send().await;
+    answer.expect_error(400, "destination: ");
+    // A name is resolved only when it is connected to.
+    let named = sink.base.replace("127.0.0.1", "localhost.localdomain");
+    let spec = json!({ "name": "named", "destination": named, "retries": -1 });
+    server.request("POST", &path).json(&spec).send().await.expect(201);
+    server.anonymous("POST", &input_path(&bucket)).send().await.expect(200);
+    let told = tokio::time::timeout(crate::harness::PATIENCE, async {
+        while !server.log().contains("outcome=\"failed\"") {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    told.await.expect("the attempt fails");
+    assert!(sink.so_far().is_empty());
+}

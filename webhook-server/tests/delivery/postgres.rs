@@ -1,0 +1,53 @@
+//! The same through PostgreSQL, when `TEST_POSTGRES_URL` names a server and
+//! `psql` is there to make a schema on it.
+
+use tokio::process::Command;
+
+use super::*;
+use crate::sink::Reply;
+
+async fn psql(server: &str, sql: &str) -> bool {
+    let run = Command::new("psql").args([server, "-q", "-c", sql]).status().await;
+    run.is_ok_and(|status| status.success())
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_arrives_after_kill_9_and_the_node_goes_on_at_once() {
+    let Ok(database) = std::env::var("TEST_POSTGRES_URL") else {
+        println!("skipped: TEST_POSTGRES_URL is not set");
+        return;
+    };
+    let schema = format!("server_test_{}", std::process::id());
+    if !psql(&database, &format!("CREATE SCHEMA {schema}")).await {
+        println!("skipped: psql is not there or cannot make a schema");
+        return;
+    }
+    let url = format!("{database}?options=-csearch_path%3D{schema}");
+    let sink = Sink::scripted(|number| Reply::Status(if number == 0 { 503 } else { 200 })).await;
+    let mut server = Server::start_with(&[("WEBHOOK_DATABASE_URL", &url)]).await;
+    let bucket = server.bucket("events").await;
+    server.output(&bucket, json!({ "name": "sink", "destination": sink.base })).await;
+    let bodies: Vec<_> = (0..50).map(|number| number.to_string()).collect();
+    for body in &bodies {
+        let request = server.anonymous("POST", &input_path(&bucket));
+        request.body(body.clone()).send().await.expect(200);
+    }
+    server.kill().await;
+    let mut server = server.restart().await;
+    server.anonymous("POST", &input_path(&bucket)).body("after").send().await.expect(200);
+    let arrived = async {
+        loop {
+            let arrived = sink.so_far();
+            let came = |body: &String| arrived.iter().any(|arrived| arrived.body == *body);
+            if bodies.iter().all(came) && came(&"after".to_owned()) {
+                return;
+            }
+            sink.received(arrived.len() + 1).await;
+        }
+    };
+    // Well below the lease of 15 s that another node would have to wait for.
+    let in_time = tokio::time::timeout(std::time::Duration::from_secs(12), arrived).await;
+    assert!(in_time.is_ok(), "{} of 51 arrived", sink.so_far().len());
+    assert!(server.terminate().await.success());
+    assert!(psql(&database, &format!("DROP SCHEMA {schema} CASCADE")).await);
+}
