@@ -5,11 +5,15 @@ mod bucket;
 mod delivery;
 mod function;
 mod input;
+mod log;
 mod output;
+mod purge;
+mod stop;
+mod token;
 mod whole;
 
 #[cfg(all(test, feature = "sqlite"))]
-pub(crate) use self::delivery::{WAITING, stop_sql};
+pub(crate) use self::stop::{WAITING, stop_sql};
 
 use sea_orm::{DatabaseTransaction, DbErr};
 use webhook_core::Error;

@@ -7,6 +7,7 @@ use super::{
     Outcome,
     batch::{Answers, Failure},
     statement::{joined, over_all},
+    tally::{Counted, Tallies},
 };
 use crate::entity::{delivery, webhook};
 
@@ -27,6 +28,7 @@ pub(super) async fn apply(
     transaction: &DatabaseTransaction,
     accepts: &[(usize, &Accept)],
     alone: bool,
+    tallies: &mut Tallies,
     answers: &mut Answers,
 ) -> Result<(), Failure> {
     let backend = transaction.get_database_backend();
@@ -40,6 +42,7 @@ pub(super) async fn apply(
         // Stored before, it has its deliveries already.
         if execute(transaction, webhooks).await? > 0 {
             execute(transaction, deliveries).await?;
+            count(accepts, tallies);
         }
     } else {
         let statements = match (backend, &webhooks[..], &deliveries[..]) {
@@ -53,9 +56,24 @@ pub(super) async fn apply(
         if execute(transaction, statements).await? != webhook_count + delivery_count {
             return Err(Failure::Split);
         }
+        count(accepts, tallies);
     }
     answers.extend(accepts.iter().map(|(number, _)| (*number, Ok(Outcome::Written))));
     Ok(())
+}
+
+fn count(accepts: &[(usize, &Accept)], tallies: &mut Tallies) {
+    for (_, accept) in accepts {
+        for new in &accept.deliveries {
+            *tallies += counted(&delivery::Model::of(&accept.webhook, new));
+        }
+    }
+}
+
+/// A new delivery as it is counted.
+pub(super) fn counted(row: &delivery::Model) -> Counted {
+    let open = Counted::open(row.account_id, row.bucket_id, row.output_id, row.created_at);
+    open.with(row.status, row.status_code.unwrap_or_default(), row.attempts, 0)
 }
 
 /// Runs the statements; how many rows they inserted.

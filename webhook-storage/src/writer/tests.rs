@@ -102,7 +102,8 @@ async fn queries_of_the_queue_use_its_indexes() -> Tested {
         (settle::one(), "sqlite_autoindex_delivery"),
     ];
     let stops = crate::store::WAITING.into_iter().map(crate::store::stop_sql);
-    let stops = stops.zip(["delivery_free_by_due", "delivery_held", "delivery_waiting"]);
+    let stops =
+        stops.zip(["delivery_free_by_due", "delivery_held", "delivery_waiting", "delivery_ended"]);
     for (sql, index) in queries.into_iter().chain(stops) {
         let plan = plan(&storage, &sql).await?;
         assert!(plan.contains(index), "{sql}\n{plan}");
