@@ -4,12 +4,13 @@ use super::{
     delivery::{
         ALL, Queued, claim_as, claim_due, find_log, lanes, log, node, queue, queue_many, retry,
     },
+    log::{Outcome, Place, oracle::assert_exact, reported},
     sample::{NOW, after, bucket, expect_conflict, expect_not_found, input, output},
 };
 use crate::{
     id::{AccountId, NodeId, OutputId},
-    model::{Bucket, Log},
-    store::{Claim, ClaimOrder, Stores},
+    model::{Bucket, DeliveryStatus, Log},
+    store::{Claim, ClaimOrder, ClientReport, Stores},
 };
 
 /// A stored bucket with an input and two outputs.
@@ -190,4 +191,52 @@ pub async fn deliveries_stay_claimable_when_a_bucket_changes(stores: &Stores) {
     output.spec.destination = "https://example.com/elsewhere".to_owned();
     stores.outputs.update_output(bucket.account_id, &output).await.expect("the output exists");
     assert_eq!(claim_due(stores, node(stores).await, output.id, NOW).await, [queued.id]);
+}
+
+/// Clients neither drain nor get what waited for a deleted output; it is counted as failed.
+pub async fn what_waits_for_clients_ends_with_its_output(stores: &Stores) {
+    for whole_bucket in [false, true] {
+        let bucket = stored(stores, "a").await;
+        let of = |internal| Place {
+            account: bucket.account_id,
+            bucket: bucket.id,
+            public: bucket.outputs[0].id,
+            internal,
+        };
+        let (gone, stays) = (of(bucket.outputs[0].id), of(bucket.outputs[1].id));
+        let account = gone.account;
+        let waits = gone.store(stores, NOW, gone.to_clients()).await;
+        let other = stays.store(stores, NOW, stays.to_clients()).await;
+        let stalled = gone.store(stores, after(70), gone.to_clients()).await;
+        let report = ClientReport {
+            status: DeliveryStatus::Stalled,
+            retries: 3,
+            ..reported(stalled.id, after(71))
+        };
+        stores.logs.report(account, &report).await.expect("the log is there");
+        let retried = Outcome {
+            status: DeliveryStatus::Received,
+            due_at: Some(after(90)),
+            ..Outcome::FAILED
+        };
+        let retried = gone.store_settled(stores, after(80), retried).await;
+        gone.store(stores, after(81), gone.to_public()).await;
+        assert_exact(stores, account).await;
+
+        if whole_bucket {
+            delete_bucket(stores, &bucket).await;
+        } else {
+            delete_output(stores, &bucket, gone.internal).await;
+        }
+        assert_exact(stores, account).await;
+        let expected = if whole_bucket { vec![] } else { vec![other] };
+        assert_eq!(super::log::waiting(stores, account, &[bucket.id]).await, expected);
+        for id in [waits.id, stalled.id, retried.id] {
+            let log = find_log(stores, account, id).await.expect("the log stays");
+            assert_eq!(log.delivery.status, DeliveryStatus::Failed);
+        }
+        let drained = super::log::drain(stores, account, &super::log::drain_all(9)).await;
+        assert_eq!(super::log::cursors(&drained.logs), expected);
+        assert_exact(stores, account).await;
+    }
 }

@@ -5,7 +5,8 @@ use std::{any::Any, fmt, future::Future, panic::AssertUnwindSafe, pin::Pin, time
 use futures_util::FutureExt;
 
 use crate::store::{
-    AccountStore, BucketStore, DeliveryStore, FunctionStore, InputStore, OutputStore, Stores,
+    AccountStore, BucketStore, DeliveryStore, FunctionStore, InputStore, LogStore, OutputStore,
+    Stores, TokenStore,
 };
 
 /// How long one case may take before it fails; a hundredth is ample for a local database.
@@ -42,6 +43,8 @@ impl Fixture {
             + OutputStore
             + FunctionStore
             + DeliveryStore
+            + LogStore
+            + TokenStore
             + 'static,
     {
         Self::of(Stores::of(store))

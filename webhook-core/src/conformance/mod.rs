@@ -38,7 +38,9 @@
 //! | [`output_store_conformance!`] | buckets, outputs |
 //! | [`function_store_conformance!`] | functions |
 //! | [`delivery_store_conformance!`] | deliveries |
-//! | [`deletion_conformance!`] | buckets, outputs, deliveries |
+//! | [`log_store_conformance!`] | deliveries, logs |
+//! | [`token_store_conformance!`] | tokens |
+//! | [`deletion_conformance!`] | buckets, outputs, deliveries, logs |
 //!
 //! No suite stores an account or a bucket before something that refers to it,
 //! unless the table says so: only the contracts that say "not found" look at
@@ -50,6 +52,8 @@
 //! [`output_store_conformance!`]: crate::output_store_conformance
 //! [`function_store_conformance!`]: crate::function_store_conformance
 //! [`delivery_store_conformance!`]: crate::delivery_store_conformance
+//! [`log_store_conformance!`]: crate::log_store_conformance
+//! [`token_store_conformance!`]: crate::token_store_conformance
 //! [`deletion_conformance!`]: crate::deletion_conformance
 
 pub mod account;
@@ -60,10 +64,12 @@ pub mod execution;
 mod fixture;
 pub mod function;
 pub mod input;
+pub mod log;
 pub mod output;
 mod sample;
 mod suite;
 #[cfg(test)]
 mod tests;
+pub mod token;
 
 pub use fixture::{CASE_TIME_LIMIT, Fixture, run};

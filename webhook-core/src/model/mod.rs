@@ -12,6 +12,7 @@ mod headers;
 mod input;
 mod output;
 mod secret;
+mod token;
 mod webhook;
 pub(crate) mod wire;
 
@@ -25,4 +26,5 @@ pub use output::{
     Durability, Output, OutputSpec, RateInterval, RetrySchedule, Throttle, ThrottleMode,
 };
 pub use secret::Secret;
+pub use token::{AccessToken, ApiAccess, TokenScopes, TokenSpec};
 pub use webhook::{Request, Webhook};

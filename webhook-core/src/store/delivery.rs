@@ -34,7 +34,25 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// Writes what came of an attempt. When the delivery is not pending or is
     /// held by another node whose lease lasts, this is a conflict that changes
     /// nothing. The node holds the delivery no longer afterwards.
+    ///
+    /// `Received` without a `due_at` leaves the delivery to clients from then
+    /// on: that is how a relay hands over an internal delivery whose output
+    /// function has run. The attempt is an empty one then.
+    ///
+    /// After the final outcome of all its deliveries, the body, query and
+    /// headers of an ephemeral webhook are erased, and so is what functions
+    /// made of them.
     async fn settle(&self, settle: Settle) -> Result<(), Error>;
+
+    /// Adds another delivery of a stored webhook, a log of its own. Adding the
+    /// same delivery ID again changes nothing and succeeds.
+    ///
+    /// # Errors
+    /// * [`NotFound`](crate::ErrorKind::NotFound): the account has no such webhook.
+    /// * [`Conflict`](crate::ErrorKind::Conflict): the webhook was ephemeral and
+    ///   is erased, or another webhook has a delivery with this ID.
+    /// * [`Unavailable`](crate::ErrorKind::Unavailable): as for [`accept`](Self::accept).
+    async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error>;
 
     /// Says that `node` is alive until `until`: what it holds is held until then.
     async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error>;
@@ -79,6 +97,20 @@ pub struct NewDelivery {
     pub due_at: Option<Timestamp>,
     /// The node that attempts it right after the commit, and holds it from the start.
     pub held_by: Option<NodeId>,
+}
+
+/// Another delivery of a stored webhook.
+#[derive(Clone, Debug)]
+pub struct Redeliver {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// The delivery; `created_at` of its log is `now`.
+    pub delivery: NewDelivery,
+    /// What is to be sent, when it is not what came in: an earlier delivery's
+    /// processed request.
+    pub processed: Option<Arc<Request>>,
+    /// The current moment.
+    pub now: Timestamp,
 }
 
 /// A request for pending deliveries of one output.
@@ -145,7 +177,8 @@ pub struct Settle {
     pub now: Timestamp,
     /// Its new status: `Received` when it is tried again, else final.
     pub status: DeliveryStatus,
-    /// When it is tried again; none when the status is final.
+    /// When it is tried again; none when it is left to clients. A final status
+    /// leaves none, whatever is said here.
     pub due_at: Option<Timestamp>,
     /// Attempts so far, this one included.
     pub attempts: u32,

@@ -18,16 +18,24 @@ mod account;
 mod bucket;
 mod delivery;
 mod function;
+mod log;
 pub mod memory;
+mod token;
 
 use std::sync::Arc;
 
 pub use account::AccountStore;
 pub use bucket::{BucketStore, InputStore, OutputStore};
 pub use delivery::{
-    Accept, Claim, ClaimOrder, Claimed, DeliveryStore, Lane, NewDelivery, Pending, Settle,
+    Accept, Claim, ClaimOrder, Claimed, DeliveryStore, Lane, NewDelivery, Pending, Redeliver,
+    Settle,
 };
 pub use function::{ExecutionPage, FunctionStore};
+pub use log::{
+    ClientReport, CountQuery, DayCount, Drain, Drained, InvalidCursor, LogCursor, LogPage,
+    LogQuery, LogStore, MAX_COUNTED_DURATION, MinuteCount, Reported,
+};
+pub use token::TokenStore;
 
 /// One handle on each store.
 ///
@@ -46,6 +54,8 @@ pub struct Stores {
     pub outputs: Arc<dyn OutputStore>,
     pub functions: Arc<dyn FunctionStore>,
     pub deliveries: Arc<dyn DeliveryStore>,
+    pub logs: Arc<dyn LogStore>,
+    pub tokens: Arc<dyn TokenStore>,
 }
 
 impl Stores {
@@ -58,6 +68,8 @@ impl Stores {
             + OutputStore
             + FunctionStore
             + DeliveryStore
+            + LogStore
+            + TokenStore
             + 'static,
     {
         let store = Arc::new(store);
@@ -67,7 +79,9 @@ impl Stores {
             inputs: store.clone(),
             outputs: store.clone(),
             functions: store.clone(),
-            deliveries: store,
+            deliveries: store.clone(),
+            logs: store.clone(),
+            tokens: store,
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod accept;
 pub mod claim;
 pub mod ephemeral;
 pub mod lease;
+pub mod redeliver;
 pub mod settle;
 
 use std::sync::Arc;

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::*;
 use crate::{
     id::{DeliveryId, NodeId, WebhookId},
-    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Settle},
+    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
 };
 
 #[tokio::test(start_paused = true)]
@@ -39,6 +39,9 @@ impl DeliveryStore for Slow {
     }
     async fn settle(&self, settle: Settle) -> Result<(), Error> {
         self.stores.deliveries.settle(settle).await
+    }
+    async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
+        self.stores.deliveries.redeliver(account, redeliver).await
     }
     async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
         self.stores.deliveries.extend_lease(node, until).await
@@ -107,6 +110,9 @@ async fn an_idle_relay_asks_its_store_nothing() {
             panic!("idle")
         }
         async fn settle(&self, _: Settle) -> Result<(), Error> {
+            panic!("idle")
+        }
+        async fn redeliver(&self, _: AccountId, _: Redeliver) -> Result<(), Error> {
             panic!("idle")
         }
         async fn extend_lease(&self, _: NodeId, _: Timestamp) -> Result<(), Error> {

@@ -4,16 +4,13 @@ use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{
-    MemoryStore,
-    queue::{Entry, Queue},
-};
+use super::{MemoryStore, queue::Queue, row::Entry};
 use crate::{
     clock::Timestamp,
     error::Error,
     id::{AccountId, DeliveryId, NodeId, WebhookId},
     model::{Delivery, DeliveryStatus, Log, Webhook},
-    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Pending, Settle},
+    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Pending, Redeliver, Settle},
 };
 
 impl Queue {
@@ -82,7 +79,7 @@ impl Queue {
         let webhook = row.webhook_id;
         self.change(id, |row| {
             row.status = status;
-            row.due_at = due_at;
+            row.due_at = due_at.filter(|_| !status.is_final());
             row.held_by = None;
             row.attempts = attempts;
             row.last = Some(attempt);
@@ -119,7 +116,11 @@ impl Queue {
         self.webhooks.get(&webhook).filter(|entry| entry.webhook.account_id == account)
     }
 
-    fn find(&self, account: AccountId, id: DeliveryId) -> Option<(Arc<Webhook>, Delivery)> {
+    pub(super) fn find(
+        &self,
+        account: AccountId,
+        id: DeliveryId,
+    ) -> Option<(Arc<Webhook>, Delivery)> {
         let row = self.rows.get(&id)?;
         let entry = self.entry(account, row.webhook_id)?;
         Some((entry.webhook.clone(), row.to_delivery(id)))
@@ -138,6 +139,10 @@ impl DeliveryStore for MemoryStore {
 
     async fn settle(&self, settle: Settle) -> Result<(), Error> {
         self.queue().settle(settle)
+    }
+
+    async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
+        self.queue().redeliver(account, redeliver)
     }
 
     async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {

@@ -2,15 +2,20 @@
 
 mod account;
 mod bucket;
+mod catalog;
 mod delivery;
 mod function;
 mod input;
 mod lane;
+mod log;
 mod output;
 mod queue;
 mod retention;
+mod row;
+mod tally;
 #[cfg(test)]
 mod tests;
+mod token;
 
 use std::{
     fmt,
@@ -21,6 +26,7 @@ use account::Accounts;
 use bucket::Directory;
 use function::Functions;
 use queue::Queue;
+use token::Tokens;
 
 /// Implements every store trait in memory: for tests, for trying things out,
 /// and for relays that may forget what they hold when they end.
@@ -52,7 +58,7 @@ use queue::Queue;
 ///
 /// The runs of a function are bounded by the `keep` of
 /// [`record_execution`](super::FunctionStore::record_execution). Accounts,
-/// buckets, inputs, outputs and functions are not: their callers limit them.
+/// buckets, inputs, outputs, functions and access tokens are not: their callers limit them.
 ///
 /// # Deleted outputs
 ///
@@ -71,6 +77,7 @@ pub struct MemoryStore {
     directory: RwLock<Directory>,
     functions: Mutex<Functions>,
     queue: Mutex<Queue>,
+    tokens: Mutex<Tokens>,
 }
 
 impl MemoryStore {
@@ -89,6 +96,7 @@ impl MemoryStore {
             directory: RwLock::default(),
             functions: Mutex::default(),
             queue: Mutex::new(Queue::new(max_webhooks, Self::DEFAULT_MAX_BYTES)),
+            tokens: Mutex::default(),
         }
     }
 
@@ -121,6 +129,10 @@ impl MemoryStore {
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tokens(&self) -> MutexGuard<'_, Tokens> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

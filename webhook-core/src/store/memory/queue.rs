@@ -5,22 +5,20 @@ use std::{
     sync::Arc,
 };
 
-use bytes::Bytes;
-
 use super::{
+    catalog::Catalog,
     lane::Lane,
     retention::{Need, Retention},
+    row::{Entry, Row, forget_content},
+    tally::Tallies,
 };
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
-    model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
-    store::{Accept, NewDelivery},
+    id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
+    model::DeliveryStatus,
+    store::{Accept, NewDelivery, Redeliver},
 };
-
-/// About what a delivery takes beside responses and processed requests, indexes included.
-const ROW_BYTES: usize = 512;
 
 pub(super) struct Queue {
     retention: Retention,
@@ -31,113 +29,10 @@ pub(super) struct Queue {
     pub(super) leases: HashMap<NodeId, Timestamp>,
     /// The pending deliveries in each node's name, whether or not its lease lasts.
     pub(super) held: HashMap<NodeId, BTreeSet<DeliveryId>>,
-}
-
-/// A webhook and what is counted over its deliveries.
-pub(super) struct Entry {
-    pub(super) webhook: Arc<Webhook>,
-    /// In ID order.
-    pub(super) deliveries: Vec<DeliveryId>,
-    /// How many are not final.
-    open: usize,
-    /// How many of those an output is to get.
-    addressed: usize,
-    /// Of the webhook and its deliveries.
-    bytes: usize,
-}
-
-/// A delivery.
-#[derive(Clone)]
-pub(super) struct Row {
-    pub(super) webhook_id: WebhookId,
-    pub(super) output_id: Option<OutputId>,
-    pub(super) internal: bool,
-    pub(super) status: DeliveryStatus,
-    pub(super) due_at: Option<Timestamp>,
-    pub(super) held_by: Option<NodeId>,
-    pub(super) attempts: u32,
-    pub(super) last: Option<Attempt>,
-    pub(super) processed: Option<Arc<Request>>,
-    pub(super) output_execution_id: Option<ExecutionId>,
-    pub(super) created_at: Timestamp,
-    pub(super) updated_at: Timestamp,
-}
-
-impl Entry {
-    fn need(&self) -> Need {
-        match (self.open, self.addressed) {
-            (0, _) => Need::Finished,
-            (_, 0) => Need::Unaddressed,
-            _ => Need::Unfinished,
-        }
-    }
-}
-
-impl Row {
-    fn new(webhook: &Webhook, delivery: NewDelivery) -> Self {
-        let NewDelivery { id: _, output_id, internal, status, reason, due_at, held_by } = delivery;
-        Self {
-            webhook_id: webhook.id,
-            output_id,
-            internal,
-            status,
-            due_at,
-            held_by: held_by.filter(|_| due_at.is_some()),
-            attempts: 0,
-            last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
-            processed: None,
-            output_execution_id: None,
-            created_at: webhook.received_at,
-            updated_at: webhook.received_at,
-        }
-    }
-
-    /// Whether it is to come to an end yet.
-    fn is_open(&self) -> bool {
-        self.due_at.is_some() || !self.status.is_final()
-    }
-
-    fn bytes(&self) -> usize {
-        let response = self.last.as_ref().map_or(0, |attempt| {
-            let headers = &attempt.response_headers;
-            let headers: usize =
-                headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 64).sum();
-            let error = attempt.error.as_ref().map_or(0, String::len);
-            headers + attempt.response_body.len() + error
-        });
-        ROW_BYTES + response + self.processed.as_ref().map_or(0, |request| request.size_bytes())
-    }
-
-    pub(super) fn to_delivery(&self, id: DeliveryId) -> Delivery {
-        let Self {
-            webhook_id,
-            output_id,
-            internal,
-            status,
-            due_at,
-            held_by: _,
-            attempts,
-            last,
-            processed,
-            output_execution_id,
-            created_at,
-            updated_at,
-        } = self.clone();
-        Delivery {
-            id,
-            webhook_id,
-            output_id,
-            internal,
-            status,
-            due_at,
-            attempts,
-            last,
-            processed: processed.map(Arc::unwrap_or_clone),
-            output_execution_id,
-            created_at,
-            updated_at,
-        }
-    }
+    /// Every row in order of time.
+    pub(super) catalog: Catalog,
+    /// Every row counted.
+    pub(super) tallies: Tallies,
 }
 
 impl Queue {
@@ -149,6 +44,8 @@ impl Queue {
             lanes: HashMap::new(),
             leases: HashMap::new(),
             held: HashMap::new(),
+            catalog: Catalog::default(),
+            tallies: Tallies::default(),
         }
     }
 
@@ -166,8 +63,9 @@ impl Queue {
         if !deliveries.iter().all(|new| ids.insert(new.id) && !self.rows.contains_key(&new.id)) {
             return Err(Error::conflict("a delivery with this id exists"));
         }
-        let rows: Vec<_> =
-            deliveries.into_iter().map(|new| (new.id, Row::new(&webhook, new))).collect();
+        let received_at = webhook.received_at;
+        let row = |new: NewDelivery| (new.id, Row::new(webhook.id, new, received_at));
+        let rows: Vec<_> = deliveries.into_iter().map(row).collect();
         let request_bytes = webhook.request.size_bytes();
         let bytes = rows.iter().fold(request_bytes, |sum, (_, row)| sum + row.bytes());
         self.retention.admit(bytes)?;
@@ -183,6 +81,35 @@ impl Queue {
             self.attach(id, row);
         }
         self.forget_if_done(id);
+        Ok(())
+    }
+
+    pub(super) fn redeliver(
+        &mut self,
+        account: AccountId,
+        redeliver: Redeliver,
+    ) -> Result<(), Error> {
+        let Redeliver { webhook_id, delivery, processed, now } = redeliver;
+        let entry = self.webhooks.get_mut(&webhook_id);
+        let entry = entry.filter(|entry| entry.webhook.account_id == account);
+        let entry = entry.ok_or_else(|| Error::not_found("webhook"))?;
+        let id = delivery.id;
+        match self.rows.get(&id) {
+            Some(row) if row.webhook_id == webhook_id => return Ok(()),
+            Some(_) => return Err(Error::conflict("a delivery with this id exists")),
+            None => {}
+        }
+        if entry.webhook.ephemeral && entry.need() == Need::Finished {
+            return Err(Error::conflict("the webhook is ephemeral: its content is erased"));
+        }
+        let row = Row { processed, ..Row::new(webhook_id, delivery, now) };
+        if entry.need() != Need::Unfinished {
+            self.retention.admit(entry.bytes.saturating_add(row.bytes()))?;
+        }
+        entry.deliveries.push(id);
+        entry.deliveries.sort_unstable();
+        self.attach(id, row);
+        self.make_room(0, 0);
         Ok(())
     }
 
@@ -252,8 +179,22 @@ impl Queue {
         }
     }
 
+    /// Lets one delivery go, and its webhook with the last one.
+    pub(super) fn remove(&mut self, id: DeliveryId) {
+        let Some(row) = self.detach(id) else { return };
+        let Some(entry) = self.webhooks.get_mut(&row.webhook_id) else { return };
+        entry.deliveries.retain(|delivery| *delivery != id);
+        if entry.deliveries.is_empty()
+            && let Some(entry) = self.webhooks.remove(&row.webhook_id)
+        {
+            self.retention.remove(row.webhook_id, entry.need(), entry.bytes);
+        }
+    }
+
     fn attach(&mut self, id: DeliveryId, row: Row) {
         if let Some(entry) = self.webhooks.get_mut(&row.webhook_id) {
+            self.catalog.insert(&entry.webhook, id, &row);
+            self.tallies.add(&entry.webhook, &row);
             self.retention.remove(row.webhook_id, entry.need(), entry.bytes);
             entry.bytes += row.bytes();
             entry.open += usize::from(row.is_open());
@@ -276,6 +217,8 @@ impl Queue {
     fn detach(&mut self, id: DeliveryId) -> Option<Row> {
         let row = self.rows.remove(&id)?;
         if let Some(entry) = self.webhooks.get_mut(&row.webhook_id) {
+            self.catalog.remove(&entry.webhook, id, &row);
+            self.tallies.subtract(&entry.webhook, &row);
             self.retention.remove(row.webhook_id, entry.need(), entry.bytes);
             entry.bytes -= row.bytes();
             entry.open -= usize::from(row.is_open());
@@ -303,10 +246,4 @@ impl Queue {
         }
         Some(row)
     }
-}
-
-fn forget_content(request: &mut Request) {
-    request.raw_query = String::new();
-    request.headers = http::HeaderMap::new();
-    request.body = Bytes::new();
 }

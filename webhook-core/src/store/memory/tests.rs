@@ -11,7 +11,9 @@ use crate::{
     error::ErrorKind,
     id::{AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, WebhookId},
     model::{Attempt, DeliveryStatus, Log, Request, Webhook},
-    store::{Accept, DeliveryStore, NewDelivery, Settle},
+    store::{
+        Accept, CountQuery, DeliveryStore, LogQuery, LogStore, NewDelivery, Redeliver, Settle,
+    },
 };
 
 const NOW: Timestamp = Timestamp::from_secs(1_760_000_000);
@@ -241,4 +243,34 @@ async fn nothing_is_left_of_webhooks_that_went() {
 #[tokio::test]
 async fn store_without_capacity_takes_nothing() {
     assert_eq!(refusal(&MemoryStore::with_capacity(0), 0).await, ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn webhooks_that_are_pushed_out_are_listed_and_counted_no_longer() {
+    let memory = MemoryStore::with_capacity(1);
+    let gone = store(&memory, To::Rejected).await;
+    let kept = store(&memory, To::Nobody).await;
+    for (stored, count) in [(gone, 0), (kept, 1)] {
+        let account = stored.webhook.account_id;
+        let page = memory.logs(account, &LogQuery { limit: 9, ..LogQuery::default() }).await;
+        let page = page.expect("logs can be listed");
+        assert_eq!((page.logs.len(), page.total), (count, count as u64));
+        let days = memory.days(account, &CountQuery::default()).await.expect("days");
+        assert_eq!(days.len(), count);
+    }
+}
+
+#[tokio::test]
+async fn webhook_that_is_sent_again_needs_room_and_keeps_it() {
+    let memory = MemoryStore::with_capacity(1);
+    let stored = store(&memory, To::Rejected).await;
+    let again = || {
+        let (_, accept) = new(To::Output, 0);
+        let delivery = accept.deliveries.into_iter().next().expect("it has a delivery");
+        Redeliver { webhook_id: stored.webhook.id, delivery, processed: None, now: NOW }
+    };
+    memory.redeliver(stored.webhook.account_id, again()).await.expect("its room is its own");
+    assert_eq!(refusal(&memory, 0).await, ErrorKind::Unavailable);
+    assert!(log(&memory, &stored).await.is_some());
+    memory.redeliver(stored.webhook.account_id, again()).await.expect("it is there already");
 }

@@ -1,22 +1,4 @@
-//! The list of cases of each suite, and the macros that make tests of them.
-
-/// One `#[tokio::test]` per case: what the suite macros expand to.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! conformance_tests {
-    ($make:expr; $($module:path { $($case:ident),+ $(,)? })+) => {
-        $($crate::conformance_tests!(@module $make; $module; $($case),+);)+
-    };
-    (@module $make:expr; $module:path; $($case:ident),+) => {
-        $(
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $case() {
-                use $module as cases;
-                $crate::conformance::run(($make)(), cases::$case).await;
-            }
-        )+
-    };
-}
+//! The suites of what accounts set up.
 
 /// Tests an [`AccountStore`](crate::store::AccountStore); see [`conformance`](crate::conformance).
 #[macro_export]
@@ -162,106 +144,19 @@ macro_rules! function_store_conformance {
     };
 }
 
-/// Tests a [`DeliveryStore`](crate::store::DeliveryStore); see [`conformance`](crate::conformance).
+/// Tests a [`TokenStore`](crate::store::TokenStore); see [`conformance`](crate::conformance).
 #[macro_export]
-macro_rules! delivery_store_conformance {
+macro_rules! token_store_conformance {
     ($make:expr) => {
         $crate::conformance_tests! { $make;
-            $crate::conformance::delivery::accept {
-                every_field_of_a_webhook_round_trips,
-                any_sender_address_round_trips,
-                empty_request_round_trips,
-                body_of_one_megabyte_round_trips,
-                new_deliveries_round_trip,
-                reason_of_a_stopped_delivery_is_kept,
-                logs_of_a_webhook_are_in_id_order,
-                absent_log_is_none,
-                logs_of_another_account_are_absent,
-                accepting_a_webhook_again_changes_nothing,
-                accepting_a_settled_webhook_again_changes_nothing,
-                concurrent_accepts_of_one_webhook_store_it_once,
-                concurrent_accepts_of_many_webhooks_store_all,
-            }
-            $crate::conformance::delivery::claim {
-                claimed_delivery_is_complete,
-                claimed_delivery_is_preparing,
-                claim_takes_what_is_due,
-                claim_takes_the_longest_due_first,
-                claim_takes_at_most_its_limit,
-                claim_takes_any_limit,
-                claim_in_receipt_order_takes_undue_ones,
-                claim_is_of_one_output,
-                claim_takes_only_pending_ones,
-                claim_of_an_unknown_output_is_empty,
-                next_due_at_is_of_the_first_left,
-                next_due_at_leaves_out_what_is_held,
-                two_claims_never_share,
-                concurrent_claimers_never_share,
-                concurrent_claimers_in_receipt_order_never_share,
-                concurrent_accepts_and_claims_lose_nothing,
-                lanes_are_the_outputs_with_free_deliveries,
-                lanes_leave_out_what_is_held,
-            }
-            $crate::conformance::delivery::settle {
-                settle_keeps_every_field,
-                settle_keeps_numbers_at_their_limits,
-                retried_delivery_is_claimed_again_when_due,
-                settled_delivery_is_held_no_longer,
-                final_delivery_is_never_claimed_again,
-                later_attempt_keeps_the_processed_request,
-                later_attempt_replaces_the_processed_request,
-                settle_twice_is_a_conflict,
-                settle_of_what_is_not_pending_is_a_conflict,
-                settle_while_another_node_holds_is_a_conflict,
-                settle_after_own_lease_lapsed_succeeds,
-                settle_after_the_other_lease_lapsed_succeeds,
-                concurrent_settles_succeed_once,
-                settle_and_takeover_exclude_each_other,
-            }
-            $crate::conformance::delivery::lease {
-                delivery_is_held_from_accept,
-                lease_ends_at_its_moment,
-                lapsed_delivery_passes_to_another_node,
-                extended_lease_holds_longer,
-                lease_covers_what_was_claimed_before,
-                leases_of_nodes_are_independent,
-                node_without_a_lease_holds_nothing,
-                release_frees_everything_of_a_node,
-                release_leaves_other_nodes_alone,
-                released_node_holds_again_what_it_claims,
-                release_of_an_unknown_node_succeeds,
-                concurrent_takeovers_never_share,
-            }
-            $crate::conformance::delivery::ephemeral {
-                ephemeral_content_is_forgotten_after_the_outcome,
-                ephemeral_content_is_kept_for_a_retry,
-                ephemeral_processed_content_is_forgotten,
-                ephemeral_content_stays_until_the_last_outcome,
-                ephemeral_content_is_forgotten_beside_a_rejected_delivery,
-                ephemeral_webhook_that_is_final_at_once_has_no_content,
-                ephemeral_content_waits_for_clients,
-                concurrent_last_outcomes_forget_ephemeral_content,
-                content_of_other_webhooks_stays,
-            }
-        }
-    };
-}
-
-/// Tests what deleting buckets and outputs does to deliveries; see [`conformance`](crate::conformance).
-#[macro_export]
-macro_rules! deletion_conformance {
-    ($make:expr) => {
-        $crate::conformance_tests! { $make;
-            $crate::conformance::deletion {
-                deliveries_of_a_deleted_output_are_not_claimed,
-                logs_of_a_deleted_output_stay,
-                deleting_an_output_leaves_others_alone,
-                refused_deletion_of_an_output_leaves_its_deliveries,
-                delivery_in_flight_at_deletion_is_not_tried_again,
-                deliveries_of_a_deleted_bucket_are_not_claimed,
-                logs_of_a_deleted_bucket_stay,
-                refused_deletion_of_a_bucket_leaves_its_deliveries,
-                deliveries_stay_claimable_when_a_bucket_changes,
+            $crate::conformance::token {
+                every_field_of_a_token_round_trips,
+                tokens_are_listed_in_id_order,
+                taken_token_id_is_a_conflict,
+                update_keeps_the_secret_of_a_token,
+                update_or_delete_of_no_token_is_not_found,
+                deleted_token_is_gone,
+                concurrent_tokens_with_one_id_store_one,
             }
         }
     };

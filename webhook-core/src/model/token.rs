@@ -1,0 +1,86 @@
+//! Access tokens.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::wire;
+use crate::{
+    clock::Timestamp,
+    id::{AccountId, TokenId},
+};
+
+/// A credential with a narrower reach than the API key. Its secret is shown
+/// once, when it is made, and kept only as a hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessToken {
+    /// Identifies the token; the `key` of the credential.
+    pub id: TokenId,
+    /// The account it acts for.
+    pub account_id: AccountId,
+    /// The SHA-256 digest of the secret, which has 256 random bits of its own.
+    pub secret_hash: [u8; 32],
+    /// What a caller may write.
+    pub spec: TokenSpec,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What a caller may write of an [`AccessToken`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct TokenSpec {
+    /// Free text for people.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub description: String,
+    /// Which buckets it reaches.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub scopes: TokenScopes,
+    /// Whether it may call the management API; subscribing is always allowed.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub api_access: ApiAccess,
+}
+
+/// What an access token reaches. Empty lists mean everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct TokenScopes {
+    /// Names or IDs of buckets.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub buckets: Vec<String>,
+    /// Kept for clients that set it; there are no tunnels here.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub tunnels: Vec<String>,
+}
+
+/// Whether an access token may call the management API.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+pub enum ApiAccess {
+    /// Not said; as `Enabled`.
+    #[default]
+    None,
+    /// It may only subscribe.
+    Disabled,
+    /// It may call the management API within its scopes.
+    Enabled,
+}
+
+impl wire::WireEnum for ApiAccess {
+    const VALUES: &'static [(Self, &'static str, u64)] =
+        &[(Self::None, "none", 0), (Self::Disabled, "disabled", 1), (Self::Enabled, "enabled", 2)];
+}
+
+impl Serialize for ApiAccess {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        wire::serialize_enum(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ApiAccess {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        wire::deserialize_enum(deserializer)
+    }
+}

@@ -1,0 +1,269 @@
+//! Reading logs back, and what clients report about them.
+
+use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::HeaderMap;
+
+use crate::{
+    clock::Timestamp,
+    error::Error,
+    id::{AccountId, BucketId, DeliveryId, InvalidId, OutputId},
+    model::{DeliveryStatus, Log},
+};
+
+/// The reading side of the rows that [`DeliveryStore`](super::DeliveryStore) writes.
+///
+/// The order of logs is that of `created_at` and, within a millisecond, of
+/// their IDs. Pages, totals and statistics come from indexes and running
+/// counts, never from a scan of the logs: they stay quick with millions of rows.
+///
+/// # What is counted as what
+///
+/// Whether a log that is not final waits or is being attempted changes by the
+/// millisecond. Filters and counts take `received` and `preparing` for one
+/// state: asking for either finds both, and both count as `received`. What
+/// attempts bring (status code, duration, retries) is counted with the outcome;
+/// until then a log counts with status code 0, without duration and retries.
+/// In sums a duration of more than [`MAX_COUNTED_DURATION`] counts as that.
+///
+/// # How much at once
+///
+/// Calls that return logs return fewer than their limit when these are many
+/// bytes, but at least one if there is any; `has_more` says that some are left.
+#[async_trait]
+pub trait LogStore: Send + Sync + fmt::Debug {
+    /// A page of the account's logs, newest first.
+    async fn logs(&self, account: AccountId, query: &LogQuery) -> Result<LogPage, Error>;
+
+    /// Counts per UTC day, oldest first; days without logs are left out.
+    async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error>;
+
+    /// Counts per minute, oldest first; minutes without logs are left out.
+    async fn minutes(
+        &self,
+        account: AccountId,
+        query: &CountQuery,
+    ) -> Result<Vec<MinuteCount>, Error>;
+
+    /// Takes the oldest `received` logs that no relay delivers (of internal
+    /// outputs, or of buckets without outputs) and marks them `sent`, in one
+    /// transaction: no two calls ever return the same log. What is returned has
+    /// its content; of ephemeral webhooks nobody else sees it again.
+    async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error>;
+
+    /// The `received` logs of internal outputs of these buckets that no relay
+    /// delivers, oldest first: what an agent gets that comes back. No buckets,
+    /// no logs. To see all, ask again after the last until nothing comes.
+    async fn waiting(
+        &self,
+        account: AccountId,
+        buckets: &[BucketId],
+        after: Option<LogCursor>,
+        limit: usize,
+    ) -> Result<Vec<Log>, Error>;
+
+    /// Writes what a client did with a webhook and returns the log. A log that
+    /// is final already, or that a relay has still to attempt, is returned
+    /// unchanged; a missing one is not found. The erasing of ephemeral webhooks
+    /// is as in [`settle`](super::DeliveryStore::settle): the returned log has
+    /// what is left.
+    async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error>;
+
+    /// Removes logs that were stored before `before` and that no relay has
+    /// still to attempt, oldest first, at most `limit`; webhooks go with their
+    /// last log, and counts go down. Returns how many logs went: fewer than
+    /// `limit` when no more are left.
+    async fn purge(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
+}
+
+/// The longest duration that goes into sums and averages.
+pub const MAX_COUNTED_DURATION: Duration = Duration::from_secs(3_600);
+
+/// A place between two logs, in text `MILLISECONDS.ID`. It stays where it is
+/// when logs come and go, the one it was made of included.
+///
+/// ```
+/// use webhook_core::{DeliveryId, Timestamp, store::LogCursor};
+///
+/// let cursor = LogCursor { created_at: Timestamp::from_secs(1), id: DeliveryId::generate() };
+/// assert_eq!(cursor.to_string().parse::<LogCursor>()?, cursor);
+/// assert!("yesterday".parse::<LogCursor>().is_err());
+/// # Ok::<(), webhook_core::store::InvalidCursor>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LogCursor {
+    /// When the log was stored.
+    pub created_at: Timestamp,
+    /// The log.
+    pub id: DeliveryId,
+}
+
+/// Text that is not a cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a cursor: take next_cursor of the page before as it is")]
+pub struct InvalidCursor;
+
+impl LogCursor {
+    /// The place of this log.
+    #[must_use]
+    pub const fn of(log: &Log) -> Self {
+        Self { created_at: log.delivery.created_at, id: log.delivery.id }
+    }
+}
+
+impl fmt::Display for LogCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.created_at.as_millis(), self.id)
+    }
+}
+
+impl FromStr for LogCursor {
+    type Err = InvalidCursor;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
+        let (millis, id) = text.split_once('.').ok_or(InvalidCursor)?;
+        let created_at = Timestamp::from_millis(millis.parse().map_err(|_| InvalidCursor)?);
+        Ok(Self { created_at, id: id.parse().map_err(|InvalidId| InvalidCursor)? })
+    }
+}
+
+/// Which logs.
+#[derive(Clone, Debug, Default)]
+pub struct LogQuery {
+    /// Only of this bucket.
+    pub bucket_id: Option<BucketId>,
+    /// Only in this status.
+    pub status: Option<DeliveryStatus>,
+    /// Stored at or after.
+    pub from: Option<Timestamp>,
+    /// Stored before.
+    pub to: Option<Timestamp>,
+    /// Only older than this place: that of the last log of the page before.
+    pub before: Option<LogCursor>,
+    /// Skip so many, after `before`. The cost grows with it; cursors are free.
+    pub offset: u64,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A page of logs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogPage {
+    /// The logs on the page.
+    pub logs: Vec<Log>,
+    /// How many match without regard to `before`, `offset` and `limit`.
+    pub total: u64,
+    /// Whether older ones match.
+    pub has_more: bool,
+}
+
+/// Which logs are counted.
+#[derive(Clone, Debug, Default)]
+pub struct CountQuery {
+    /// Only of this bucket.
+    pub bucket_id: Option<BucketId>,
+    /// Only of this output.
+    pub output_id: Option<OutputId>,
+    /// Only in this status.
+    pub status: Option<DeliveryStatus>,
+    /// Only with this status code.
+    pub status_code: Option<u16>,
+    /// Stored at or after; rounded down to the minute or day.
+    pub from: Option<Timestamp>,
+    /// Stored before; rounded up to the minute or day.
+    pub to: Option<Timestamp>,
+}
+
+/// Counts of one day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DayCount {
+    /// The day's first moment, UTC.
+    pub day: Timestamp,
+    /// All logs.
+    pub received: u64,
+    /// Those that were sent.
+    pub success: u64,
+    /// Those that failed.
+    pub failures: u64,
+    /// Those that were attempted more than once.
+    pub retried: u64,
+    /// Attempts beyond the first, of all together.
+    pub retry_count: u64,
+    /// Attempts beyond the first, of the log that has most.
+    pub max_retries: u64,
+}
+
+/// Counts of one minute.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MinuteCount {
+    /// The minute's first moment.
+    pub minute: Timestamp,
+    /// Logs by status.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// The average duration of attempts that were answered, in milliseconds.
+    pub latency_ms_avg: f64,
+    /// As in [`DayCount`].
+    pub retried: u64,
+    /// As in [`DayCount`].
+    pub retry_count: u64,
+    /// As in [`DayCount`].
+    pub max_retries: u64,
+}
+
+/// A consumer's request for webhooks.
+#[derive(Clone, Debug)]
+pub struct Drain {
+    /// Only of these buckets; empty for all of the account.
+    pub buckets: Vec<BucketId>,
+    /// Only of this output.
+    pub output_id: Option<OutputId>,
+    /// Only newer than this place.
+    pub after: Option<LogCursor>,
+    /// Only stored at or after.
+    pub since: Timestamp,
+    /// The current moment.
+    pub now: Timestamp,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// What a consumer gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drained {
+    /// The webhooks, oldest first, as `sent`.
+    pub logs: Vec<Log>,
+    /// Whether more are waiting.
+    pub has_more: bool,
+}
+
+/// What a client did with a webhook.
+#[derive(Clone, Debug)]
+pub struct ClientReport {
+    /// The log.
+    pub id: DeliveryId,
+    /// The current moment.
+    pub now: Timestamp,
+    /// What became of it. `Preparing` is kept as `Received`: it still waits.
+    pub status: DeliveryStatus,
+    /// The target's status; 0 when there was no answer.
+    pub status_code: u16,
+    /// The target's headers.
+    pub response_headers: HeaderMap,
+    /// The target's body.
+    pub response_body: Bytes,
+    /// Attempts beyond the first.
+    pub retries: u32,
+    /// How long the last one took.
+    pub duration: Duration,
+}
+
+/// What a report did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reported {
+    /// The log after the report.
+    pub log: Log,
+    /// Whether the report was taken: not when the log was final already, or is a relay's.
+    pub taken: bool,
+}

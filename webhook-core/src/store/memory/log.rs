@@ -1,0 +1,174 @@
+//! The logs in memory.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::{
+    MemoryStore,
+    catalog::{Group, Shelf, Span},
+    queue::Queue,
+};
+use crate::{
+    clock::Timestamp,
+    error::Error,
+    id::{AccountId, BucketId},
+    model::{Attempt, Delivery, DeliveryStatus, Log, Webhook},
+    store::{
+        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogPage, LogQuery, LogStore,
+        MinuteCount, Reported,
+    },
+};
+
+/// A log whose webhook is shared as long as the store is locked.
+type Found = (Arc<Webhook>, Delivery);
+
+fn logs(found: Vec<Found>) -> Vec<Log> {
+    let log = |(webhook, delivery)| Log { webhook: Arc::unwrap_or_clone(webhook), delivery };
+    found.into_iter().map(log).collect()
+}
+
+impl Queue {
+    fn read(&self, account: AccountId, cursors: &[LogCursor]) -> Vec<Found> {
+        cursors.iter().filter_map(|cursor| self.find(account, cursor.id)).collect()
+    }
+
+    fn page(&self, account: AccountId, query: &LogQuery) -> (Vec<Found>, u64, bool) {
+        let LogQuery { bucket_id, status, from, to, before, offset, limit } = *query;
+        let shelves = |shelf: &Shelf| {
+            bucket_id.is_none_or(|bucket| shelf.bucket_id == bucket)
+                && status.is_none_or(|status| shelf.group.has(status))
+        };
+        let span = Span { from, to, ..Span::default() };
+        let total = self.catalog.count(account, shelves, span);
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        let some = skip.saturating_add(limit).saturating_add(1);
+        let found = self.catalog.newest(account, shelves, Span { before, ..span }, some);
+        let page = found.get(skip..).unwrap_or_default();
+        let has_more = page.len() > limit;
+        (self.read(account, &page[..page.len().min(limit)]), total, has_more)
+    }
+
+    fn drain(&mut self, account: AccountId, drain: &Drain) -> (Vec<Found>, bool) {
+        let Drain { buckets, output_id, after, since, now, limit } = drain;
+        let shelves = |shelf: &Shelf| {
+            shelf.group == Group::Waiting
+                && (buckets.is_empty() || buckets.contains(&shelf.bucket_id))
+                && output_id.is_none_or(|output| shelf.output_id == Some(output))
+        };
+        let span = Span { from: Some(*since), after: *after, ..Span::default() };
+        let mut taken = self.catalog.oldest(account, shelves, span, limit.saturating_add(1));
+        let has_more = taken.len() > *limit;
+        taken.truncate(*limit);
+        for cursor in &taken {
+            self.change(cursor.id, |row| {
+                row.status = DeliveryStatus::Sent;
+                row.updated_at = *now;
+            });
+        }
+        let found = self.read(account, &taken);
+        for webhook in found.iter().map(|(webhook, _)| webhook.id).collect::<BTreeSet<_>>() {
+            self.forget_if_done(webhook);
+        }
+        (found, has_more)
+    }
+
+    fn report(
+        &mut self,
+        account: AccountId,
+        report: &ClientReport,
+    ) -> Result<(Found, bool), Error> {
+        let ClientReport { id, now, status, status_code, retries, duration, .. } = *report;
+        let find = |queue: &Self| queue.find(account, id).ok_or_else(|| Error::not_found("log"));
+        let found = find(self)?;
+        if found.1.status.is_final() || found.1.due_at.is_some() {
+            return Ok((found, false));
+        }
+        let attempt = Attempt {
+            status_code,
+            response_headers: report.response_headers.clone(),
+            response_body: report.response_body.clone(),
+            duration,
+            error: None,
+        };
+        self.change(id, |row| {
+            row.status = match status {
+                DeliveryStatus::Preparing => DeliveryStatus::Received,
+                status => status,
+            };
+            row.attempts = retries.saturating_add(1);
+            row.last = Some(attempt);
+            row.updated_at = now;
+        });
+        let webhook = found.0.id;
+        // Before it is changed, or the store would have to copy the webhook.
+        drop(found);
+        self.forget_if_done(webhook);
+        let found = find(self)?;
+        self.make_room(0, 0);
+        Ok((found, true))
+    }
+
+    fn purge(&mut self, before: Timestamp, limit: usize) -> u64 {
+        let gone = self.catalog.oldest_at_rest(before, limit);
+        for LogCursor { id, .. } in &gone {
+            self.remove(*id);
+        }
+        u64::try_from(gone.len()).unwrap_or(u64::MAX)
+    }
+}
+
+#[async_trait]
+impl LogStore for MemoryStore {
+    async fn logs(&self, account: AccountId, query: &LogQuery) -> Result<LogPage, Error> {
+        let (found, total, has_more) = self.queue().page(account, query);
+        Ok(LogPage { logs: logs(found), total, has_more })
+    }
+
+    async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
+        Ok(self.queue().tallies.days(account, query))
+    }
+
+    async fn minutes(
+        &self,
+        account: AccountId,
+        query: &CountQuery,
+    ) -> Result<Vec<MinuteCount>, Error> {
+        Ok(self.queue().tallies.minutes(account, query))
+    }
+
+    async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
+        let (found, has_more) = self.queue().drain(account, drain);
+        Ok(Drained { logs: logs(found), has_more })
+    }
+
+    async fn waiting(
+        &self,
+        account: AccountId,
+        buckets: &[BucketId],
+        after: Option<LogCursor>,
+        limit: usize,
+    ) -> Result<Vec<Log>, Error> {
+        let shelves = |shelf: &Shelf| {
+            shelf.group == Group::Waiting
+                && shelf.output_id.is_some()
+                && buckets.contains(&shelf.bucket_id)
+        };
+        let found = {
+            let queue = self.queue();
+            let span = Span { after, ..Span::default() };
+            queue.read(account, &queue.catalog.oldest(account, shelves, span, limit))
+        };
+        Ok(logs(found))
+    }
+
+    async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error> {
+        let (found, taken) = self.queue().report(account, report)?;
+        let (webhook, delivery) = found;
+        Ok(Reported { log: Log { webhook: Arc::unwrap_or_clone(webhook), delivery }, taken })
+    }
+
+    async fn purge(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        Ok(self.queue().purge(before, limit))
+    }
+}

@@ -1,0 +1,162 @@
+//! Webhooks and deliveries as the store in memory keeps them.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+
+use super::{catalog::Group, retention::Need, tally::Counted};
+use crate::{
+    clock::Timestamp,
+    id::{DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
+    model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
+    store::{MAX_COUNTED_DURATION, NewDelivery},
+};
+
+/// About what a delivery takes beside responses and processed requests, indexes included.
+const ROW_BYTES: usize = 512;
+
+/// A webhook and what is counted over its deliveries.
+pub(super) struct Entry {
+    pub(super) webhook: Arc<Webhook>,
+    /// In ID order.
+    pub(super) deliveries: Vec<DeliveryId>,
+    /// How many are not final.
+    pub(super) open: usize,
+    /// How many of those an output is to get.
+    pub(super) addressed: usize,
+    /// Of the webhook and its deliveries.
+    pub(super) bytes: usize,
+}
+
+/// A delivery.
+#[derive(Clone)]
+pub(super) struct Row {
+    pub(super) webhook_id: WebhookId,
+    pub(super) output_id: Option<OutputId>,
+    pub(super) internal: bool,
+    pub(super) status: DeliveryStatus,
+    pub(super) due_at: Option<Timestamp>,
+    pub(super) held_by: Option<NodeId>,
+    pub(super) attempts: u32,
+    pub(super) last: Option<Attempt>,
+    pub(super) processed: Option<Arc<Request>>,
+    pub(super) output_execution_id: Option<ExecutionId>,
+    pub(super) created_at: Timestamp,
+    pub(super) updated_at: Timestamp,
+}
+
+impl Entry {
+    pub(super) fn need(&self) -> Need {
+        match (self.open, self.addressed) {
+            (0, _) => Need::Finished,
+            (_, 0) => Need::Unaddressed,
+            _ => Need::Unfinished,
+        }
+    }
+}
+
+impl Row {
+    pub(super) fn new(webhook: WebhookId, delivery: NewDelivery, created_at: Timestamp) -> Self {
+        let NewDelivery { id: _, output_id, internal, status, reason, due_at, held_by } = delivery;
+        let due_at = due_at.filter(|_| !status.is_final());
+        Self {
+            webhook_id: webhook,
+            output_id,
+            internal,
+            status,
+            due_at,
+            held_by: held_by.filter(|_| due_at.is_some()),
+            attempts: 0,
+            last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
+            processed: None,
+            output_execution_id: None,
+            created_at,
+            updated_at: created_at,
+        }
+    }
+
+    /// Whether it is to come to an end yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.due_at.is_some() || !self.status.is_final()
+    }
+
+    pub(super) fn group(&self) -> Group {
+        match self.status {
+            DeliveryStatus::Sent => Group::Sent,
+            DeliveryStatus::Failed => Group::Failed,
+            DeliveryStatus::Rejected => Group::Rejected,
+            DeliveryStatus::Stalled => Group::Stalled,
+            DeliveryStatus::Received | DeliveryStatus::Preparing => {
+                let for_clients = self.internal || self.output_id.is_none();
+                let is_waiting = self.due_at.is_none() && for_clients;
+                if is_waiting { Group::Waiting } else { Group::Pending }
+            }
+        }
+    }
+
+    /// As what it is counted: what attempts brought counts with the outcome.
+    pub(super) fn counted(&self) -> Counted {
+        let (status, outcome) = match self.status {
+            DeliveryStatus::Received | DeliveryStatus::Preparing => {
+                (DeliveryStatus::Received, None)
+            }
+            status => (status, self.last.as_ref()),
+        };
+        let duration = outcome.map_or(Duration::ZERO, |last| last.duration);
+        Counted {
+            status: status.as_str(),
+            status_code: outcome.map_or(0, |last| last.status_code),
+            retries: outcome.map_or(0, |_| self.attempts.saturating_sub(1)),
+            duration: duration.min(MAX_COUNTED_DURATION),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let response = self.last.as_ref().map_or(0, |attempt| {
+            let headers = &attempt.response_headers;
+            let headers: usize =
+                headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 64).sum();
+            let error = attempt.error.as_ref().map_or(0, String::len);
+            headers + attempt.response_body.len() + error
+        });
+        ROW_BYTES + response + self.processed.as_ref().map_or(0, |request| request.size_bytes())
+    }
+
+    pub(super) fn to_delivery(&self, id: DeliveryId) -> Delivery {
+        let Self {
+            webhook_id,
+            output_id,
+            internal,
+            status,
+            due_at,
+            held_by: _,
+            attempts,
+            last,
+            processed,
+            output_execution_id,
+            created_at,
+            updated_at,
+        } = self.clone();
+        Delivery {
+            id,
+            webhook_id,
+            output_id,
+            internal,
+            status,
+            due_at,
+            attempts,
+            last,
+            processed: processed.map(Arc::unwrap_or_clone),
+            output_execution_id,
+            created_at,
+            updated_at,
+        }
+    }
+}
+
+/// Drops what an ephemeral webhook does not keep.
+pub(super) fn forget_content(request: &mut Request) {
+    request.raw_query = String::new();
+    request.headers = http::HeaderMap::new();
+    request.body = Bytes::new();
+}

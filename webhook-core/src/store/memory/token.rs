@@ -1,0 +1,58 @@
+//! Access tokens in memory.
+
+use std::collections::{BTreeMap, btree_map};
+
+use async_trait::async_trait;
+
+use super::MemoryStore;
+use crate::{
+    error::Error,
+    id::{AccountId, TokenId},
+    model::AccessToken,
+    store::TokenStore,
+};
+
+pub(super) type Tokens = BTreeMap<TokenId, AccessToken>;
+
+#[async_trait]
+impl TokenStore for MemoryStore {
+    async fn create_token(&self, token: &AccessToken) -> Result<(), Error> {
+        match MemoryStore::tokens(self).entry(token.id) {
+            btree_map::Entry::Occupied(_) => {
+                Err(Error::conflict("an access token with this id exists"))
+            }
+            btree_map::Entry::Vacant(entry) => {
+                entry.insert(token.clone());
+                Ok(())
+            }
+        }
+    }
+
+    async fn token(&self, id: TokenId) -> Result<Option<AccessToken>, Error> {
+        Ok(MemoryStore::tokens(self).get(&id).cloned())
+    }
+
+    async fn tokens(&self, account: AccountId) -> Result<Vec<AccessToken>, Error> {
+        let tokens = MemoryStore::tokens(self);
+        Ok(tokens.values().filter(|token| token.account_id == account).cloned().collect())
+    }
+
+    async fn update_token(&self, token: &AccessToken) -> Result<(), Error> {
+        let AccessToken { id, account_id, secret_hash: _, spec, created_at: _, updated_at } = token;
+        let mut tokens = MemoryStore::tokens(self);
+        let stored = tokens.get_mut(id).filter(|stored| stored.account_id == *account_id);
+        let stored = stored.ok_or_else(|| Error::not_found("access token"))?;
+        stored.spec = spec.clone();
+        stored.updated_at = *updated_at;
+        Ok(())
+    }
+
+    async fn delete_token(&self, account: AccountId, id: TokenId) -> Result<(), Error> {
+        let mut tokens = MemoryStore::tokens(self);
+        if tokens.get(&id).is_none_or(|token| token.account_id != account) {
+            return Err(Error::not_found("access token"));
+        }
+        tokens.remove(&id);
+        Ok(())
+    }
+}
