@@ -149,7 +149,7 @@ where
         None => input.spec.response_from_output,
     };
     let legs = route::legs(&route, &webhook.request, webhook.remote_addr);
-    let awaited = relay.accept(webhook, &legs, wanted).await?;
+    let awaited = relay.accept(webhook, &route, &legs, wanted).await?;
     match awaited {
         Some(mut awaited) => {
             let first = awaited.expected.first();

@@ -32,9 +32,11 @@ mod observer;
 mod options;
 mod outgoing;
 mod pace;
+mod report;
 mod route;
 mod routes;
 mod settle;
+mod stream;
 mod timers;
 
 use std::sync::Arc;
@@ -43,13 +45,14 @@ use answers::Answers;
 use budget::Budget;
 use dispatch::Dispatch;
 use routes::{Route, Routes, Source};
+use stream::Hub;
 
 use crate::{
     clock::{Clock, SystemClock},
     error::Error,
     forward::Forwarder,
     function::FunctionRuntime,
-    id::{InputId, NodeId, OutputId},
+    id::{AccountId, InputId, NodeId, OutputId},
     model::Bucket,
     store::Stores,
 };
@@ -57,6 +60,7 @@ use crate::{
 pub use ingest::{ClientAddr, IngestService};
 pub use observer::{Observer, Silent};
 pub use options::RelayOptions;
+pub use stream::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription};
 
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
 #[derive(Clone, Debug)]
@@ -77,6 +81,7 @@ struct Inner {
     routes: Routes,
     answers: Answers,
     dispatch: Dispatch,
+    hub: Hub,
     /// Bodies that are being received.
     receiving: Budget,
     /// Webhooks that wait in memory.
@@ -117,6 +122,29 @@ impl Relay {
     /// and for programs that run from time to time. Not beside [`run`](Self::run).
     pub async fn run_until_idle(&self) -> Result<(), Error> {
         self.inner.run_until_idle().await
+    }
+
+    /// Subscribes a client to webhooks of the account.
+    #[must_use]
+    pub fn subscribe(
+        &self,
+        account: AccountId,
+        listening: Listening,
+        client: ClientInfo,
+    ) -> Subscription {
+        Subscription::new(Arc::clone(&self.inner), account, listening, client)
+    }
+
+    /// The account's clients that are connected to this relay.
+    #[must_use]
+    pub fn clients(&self, account: AccountId) -> Vec<ConnectedClient> {
+        self.inner.hub.clients(account)
+    }
+
+    /// Ends the subscriptions of the account's clients that `ends` picks: when
+    /// their credential has been withdrawn.
+    pub fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
+        self.inner.hub.close(account, ends);
     }
 
     /// Says that a bucket has changed, with the inputs and outputs that it has
@@ -197,6 +225,7 @@ impl RelayBuilder {
             routes: Routes::new(&options),
             answers: Answers::default(),
             dispatch: Dispatch::default(),
+            hub: Hub::default(),
             receiving: Budget::new(options.max_receiving_bytes),
             memory: Budget::new(options.memory_budget_bytes),
             stores,

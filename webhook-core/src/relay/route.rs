@@ -19,8 +19,10 @@ pub(super) struct Leg<'a> {
 /// What the rules say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
+    /// The dispatcher takes it on: it is sent, or an internal output's function
+    /// runs before clients get it.
     Deliver,
-    /// For connected clients only.
+    /// Clients get it as it is.
     HandOver,
     /// Stopped by the rules.
     Reject,
@@ -37,7 +39,7 @@ pub(super) fn legs<'a>(
         .map(|output| {
             let verdict = if !output.spec.rules.matches(&subject) {
                 Verdict::Reject
-            } else if output.spec.internal {
+            } else if output.spec.internal && output.spec.function_id.is_none() {
                 Verdict::HandOver
             } else {
                 Verdict::Deliver
