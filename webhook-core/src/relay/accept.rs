@@ -186,7 +186,7 @@ impl Inner {
     }
 }
 
-fn new_delivery(output: Option<&Output>, status: DeliveryStatus) -> NewDelivery {
+pub(super) fn new_delivery(output: Option<&Output>, status: DeliveryStatus) -> NewDelivery {
     NewDelivery {
         id: DeliveryId::generate(),
         output_id: output.map(|output| output.id),

@@ -33,6 +33,7 @@ mod options;
 mod outgoing;
 mod pace;
 mod report;
+mod resend;
 mod route;
 mod routes;
 mod settle;
@@ -53,13 +54,14 @@ use crate::{
     forward::Forwarder,
     function::FunctionRuntime,
     id::{AccountId, InputId, NodeId, OutputId},
-    model::Bucket,
-    store::Stores,
+    model::{Bucket, Log},
+    store::{ClientReport, Stores},
 };
 
 pub use ingest::{ClientAddr, IngestService};
 pub use observer::{Observer, Silent};
 pub use options::RelayOptions;
+pub use resend::{ProcessPolicy, Resend};
 pub use stream::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription};
 
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
@@ -139,6 +141,27 @@ impl Relay {
     #[must_use]
     pub fn clients(&self, account: AccountId) -> Vec<ConnectedClient> {
         self.inner.hub.clients(account)
+    }
+
+    /// Takes a client's report on a webhook and answers the log. A sender that
+    /// waits for the output's answer gets it from here; a second final report
+    /// is ignored.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when the account has no such log.
+    pub async fn report(&self, account: AccountId, report: ClientReport) -> Result<Log, Error> {
+        self.inner.report(account, report).await
+    }
+
+    /// Sends a webhook again, as a delivery and log of its own; see [`Resend`].
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when the account has no such log or output, `Conflict` when
+    /// the content has been erased or the output is disabled.
+    pub async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
+        self.inner.resend(account, resend).await
     }
 
     /// Ends the subscriptions of the account's clients that `ends` picks: when

@@ -16,6 +16,7 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId},
     model::Log,
     relay::{Inner, budget::Budget},
+    store::LogCursor,
 };
 
 /// Webhooks read from the store at once.
@@ -57,7 +58,7 @@ pub struct Subscription {
 #[derive(Clone, Copy, Debug)]
 enum Position {
     Start,
-    After(DeliveryId),
+    After(LogCursor),
 }
 
 impl Subscription {
@@ -140,12 +141,12 @@ impl Subscription {
     async fn read_backlog(&mut self, position: Position) -> Result<(), Error> {
         let after = match position {
             Position::Start => None,
-            Position::After(id) => Some(id),
+            Position::After(cursor) => Some(cursor),
         };
         let buckets = self.buckets().await?;
         let logs = &self.relay.stores.logs;
         let page = logs.waiting(self.account, &buckets, after, PAGE).await?;
-        self.catching_up = page.last().map(|log| Position::After(log.delivery.id));
+        self.catching_up = page.last().map(|log| Position::After(LogCursor::of(log)));
         self.backlog = page.into();
         Ok(())
     }
