@@ -1,3 +1,4 @@
+mod logs;
 mod tokens;
 
 use std::{

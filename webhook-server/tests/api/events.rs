@@ -1,13 +1,6 @@
 //! `/v1/events`
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
@@ -133,6 +126,7 @@ async fn a_scoped_token_takes_from_its_buckets_only() {
 }
 
 const WEBHOOKS: usize = 10_000;
+const BEFORE_RESTART: usize = 7_000;
 const CONSUMERS: usize = 10;
 const SENDERS: usize = 32;
 
@@ -140,12 +134,12 @@ const SENDERS: usize = 32;
 async fn consume(
     base: watch::Receiver<String>,
     key: String,
-    taken: Arc<AtomicUsize>,
+    taken: Arc<watch::Sender<usize>>,
 ) -> Vec<String> {
     let client = Client::default();
     let mut got = Vec::new();
-    while taken.load(Ordering::SeqCst) < WEBHOOKS {
-        let url = format!("{}/v1/events?bucket=b&limit=100", *base.borrow());
+    while *taken.borrow() < WEBHOOKS {
+        let url = format!("{}/v1/events?bucket=b&limit=20", *base.borrow());
         let request = client.request("GET", &url).header("authorization", &format!("Bearer {key}"));
         let Ok(answer) = request.try_send().await else {
             // The server is being restarted.
@@ -158,7 +152,7 @@ async fn consume(
         }
         let events = answer.expect(200).json();
         let bodies = bodies(&events);
-        taken.fetch_add(bodies.len(), Ordering::SeqCst);
+        taken.send_modify(|taken| *taken += bodies.len());
         if bodies.is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -167,32 +161,42 @@ async fn consume(
     got
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_consumers_lose_nothing_and_take_nothing_twice() {
-    let mut server = Server::start_with(&[("WEBHOOK_LOG", "info")]).await;
-    let bucket = server.bucket("b").await;
-    let url = format!("{}/v1/webhooks/{}", server.base, default_input(&bucket));
+/// Sends the webhooks of these numbers.
+async fn send_all(server: &Server, bucket: &Value, numbers: std::ops::Range<usize>) {
+    let url = format!("{}/v1/webhooks/{}", server.base, default_input(bucket));
     let mut sending = JoinSet::new();
     for sender in 0..SENDERS {
-        let (client, url) = (Client::default(), url.clone());
+        let (client, url, numbers) = (Client::default(), url.clone(), numbers.clone());
         sending.spawn(async move {
-            for number in (sender..WEBHOOKS).step_by(SENDERS) {
+            for number in numbers.skip(sender).step_by(SENDERS) {
                 client.request("POST", &url).body(number.to_string()).send().await.expect(200);
             }
         });
     }
+    sending.join_all().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_consumers_lose_nothing_and_take_nothing_twice() {
+    let mut server = Server::start_with(&[("WEBHOOK_LOG", "info")]).await;
+    let bucket = server.bucket("b").await;
+    send_all(&server, &bucket, 0..BEFORE_RESTART).await;
     let (new_base, base) = watch::channel(server.base.clone());
-    let taken = Arc::new(AtomicUsize::new(0));
+    let (taken, mut progress) = watch::channel(0);
+    let taken = Arc::new(taken);
     let mut consuming = JoinSet::new();
     for _ in 0..CONSUMERS {
         consuming.spawn(consume(base.clone(), server.key.clone(), Arc::clone(&taken)));
     }
-    sending.join_all().await;
-    if taken.load(Ordering::SeqCst) < WEBHOOKS {
-        assert!(server.terminate().await.success());
-        server = server.restart().await;
-        new_base.send_replace(server.base.clone());
-    }
+    progress.wait_for(|taken| *taken > 1_000).await.expect("consumers are there");
+    assert!(server.terminate().await.success());
+    let so_far = *progress.borrow();
+    assert!(so_far < BEFORE_RESTART, "the restart came in the middle, not after {so_far}");
+    server = server.restart().await;
+    new_base.send_replace(server.base.clone());
+    // The others come while they are taken.
+    send_all(&server, &bucket, BEFORE_RESTART..WEBHOOKS).await;
+
     let got: Vec<String> = consuming.join_all().await.into_iter().flatten().collect();
     let mut ledger: HashMap<usize, usize> = HashMap::new();
     for body in &got {
