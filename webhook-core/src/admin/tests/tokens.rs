@@ -150,11 +150,8 @@ async fn tokens_are_the_accounts_own() -> Result<(), Error> {
 
 #[tokio::test(start_paused = true)]
 async fn tokens_are_bounded_and_refusals_name_the_field() -> Result<(), Error> {
-    let options = AdminOptions {
-        max_tokens_per_account: 1,
-        max_token_scopes: 2,
-        ..AdminOptions::default()
-    };
+    let options =
+        AdminOptions { max_tokens_per_account: 1, max_token_scopes: 2, ..AdminOptions::default() };
     let House { admin, caller, .. } = house_with(options).await;
     for (spec, field) in [
         (scoped(&["a", "b", "c"]), "scopes.buckets: "),
