@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use tokio::sync::{Semaphore, SemaphorePermit};
-use webhook_core::admin::Admin;
+use webhook_core::{admin::Admin, relay::Relay};
 
 use crate::{config::Config, dev::Inbox, failure::Failure, openapi, telemetry::Metrics};
 
@@ -19,6 +19,7 @@ pub(crate) struct AppState {
 #[derive(Debug)]
 struct Shared {
     admin: Arc<Admin>,
+    relay: Relay,
     metrics: Arc<Metrics>,
     document: String,
     inbox: Option<Inbox>,
@@ -30,11 +31,13 @@ struct Shared {
 impl AppState {
     pub(crate) fn new(
         admin: Arc<Admin>,
+        relay: Relay,
         metrics: Arc<Metrics>,
         config: &Config,
     ) -> Result<Self, Failure> {
         let shared = Shared {
             admin,
+            relay,
             metrics,
             document: openapi::document_text()?,
             inbox: config.listen.dev.then(Inbox::default),
@@ -47,6 +50,10 @@ impl AppState {
 
     pub(crate) fn admin(&self) -> &Admin {
         &self.shared.admin
+    }
+
+    pub(crate) fn relay(&self) -> &Relay {
+        &self.shared.relay
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

@@ -10,11 +10,12 @@ use super::{
     lane::{Held, Place, Seat},
     route::{self, Leg, Verdict},
     routes::Route,
+    stream::StreamedWebhook,
 };
 use crate::{
     error::Error,
     id::{DeliveryId, OutputId},
-    model::{DeliveryStatus, Output, ResponseFromOutput, Webhook},
+    model::{DeliveryStatus, Output, Request, ResponseFromOutput, Webhook},
     store::{Accept, NewDelivery, Pending},
 };
 
@@ -41,6 +42,7 @@ impl Inner {
     pub(super) async fn accept(
         self: &Arc<Self>,
         webhook: Webhook,
+        route: &Arc<Route>,
         legs: &[Leg<'_>],
         wanted: ResponseFromOutput,
     ) -> Result<Option<Awaited<'_>>, Error> {
@@ -74,7 +76,7 @@ impl Inner {
             deliveries.push(new_delivery(None, DeliveryStatus::Received));
         }
         let expected = (!awaited.is_empty()).then(|| self.answers.expect(awaited));
-        self.store(webhook, deliveries, onward, share).await?;
+        self.store(webhook, route, deliveries, onward, share).await?;
         Ok(expected.map(|expected| Awaited { expected, patience }))
     }
 
@@ -82,7 +84,7 @@ impl Inner {
     pub(super) async fn keep(
         self: &Arc<Self>,
         webhook: Webhook,
-        route: &Route,
+        route: &Arc<Route>,
         reason: &str,
         rejected: bool,
     ) -> Result<(), Error> {
@@ -96,7 +98,7 @@ impl Inner {
         if deliveries.is_empty() {
             deliveries.push(with_reason(None));
         }
-        self.store(webhook, deliveries, Vec::new(), None).await
+        self.store(webhook, route, deliveries, Vec::new(), None).await
     }
 
     /// Waits for the commit, but not too long. Whatever happens to the waiting,
@@ -104,12 +106,20 @@ impl Inner {
     async fn store(
         self: &Arc<Self>,
         webhook: Webhook,
+        route: &Arc<Route>,
         deliveries: Vec<NewDelivery>,
         onward: Vec<Onward>,
         share: Option<Arc<Share>>,
     ) -> Result<(), Error> {
-        let relay = Arc::clone(self);
+        let (relay, route) = (Arc::clone(self), Arc::clone(route));
         let webhook = Arc::new(webhook);
+        let for_clients: Vec<_> = deliveries
+            .iter()
+            .filter(|delivery| {
+                delivery.status == DeliveryStatus::Received && delivery.due_at.is_none()
+            })
+            .map(|delivery| (delivery.id, delivery.output_id))
+            .collect();
         let work = async move {
             if deliveries.iter().any(|delivery| delivery.held_by.is_some()) {
                 relay.hold_lease().await?;
@@ -117,12 +127,31 @@ impl Inner {
             let accept = Accept { webhook: Arc::clone(&webhook), deliveries };
             relay.stores.deliveries.accept(accept).await?;
             relay.hand_over(&webhook, onward, share.as_ref());
+            for (id, output) in for_clients {
+                relay.publish(&route, &webhook, id, output, None);
+            }
             Ok(())
         };
         let late = || Error::unavailable("the store cannot keep up", Duration::from_secs(1));
         tokio::time::timeout(self.options.accept_timeout, Uncancelled::new(work))
             .await
             .unwrap_or_else(|_| Err(late()))
+    }
+
+    /// Tells the clients of the account, if there are any.
+    pub(super) fn publish(
+        &self,
+        route: &Route,
+        webhook: &Webhook,
+        id: DeliveryId,
+        output: Option<OutputId>,
+        processed: Option<&Request>,
+    ) {
+        if self.hub.listens(webhook.account_id)
+            && let Some(event) = StreamedWebhook::new(route, webhook, id, output, processed)
+        {
+            self.hub.publish(webhook.account_id, event);
+        }
     }
 
     fn hand_over(
@@ -157,7 +186,7 @@ impl Inner {
     }
 }
 
-fn new_delivery(output: Option<&Output>, status: DeliveryStatus) -> NewDelivery {
+pub(super) fn new_delivery(output: Option<&Output>, status: DeliveryStatus) -> NewDelivery {
     NewDelivery {
         id: DeliveryId::generate(),
         output_id: output.map(|output| output.id),

@@ -45,12 +45,16 @@ impl Inner {
             match self.prepare(route, output, pending).await {
                 Ok(Preparation::Ready(ready)) => {
                     prepared = ready;
-                    let request = prepared
-                        .transformed
-                        .as_deref()
-                        .or(pending.processed.as_deref())
-                        .unwrap_or(&pending.webhook.request);
-                    Ending::Attempted(self.send(output, pending, request).await)
+                    if output.spec.internal {
+                        Ending::HandedOver
+                    } else {
+                        let request = prepared
+                            .transformed
+                            .as_deref()
+                            .or(pending.processed.as_deref())
+                            .unwrap_or(&pending.webhook.request);
+                        Ending::Attempted(self.send(output, pending, request).await)
+                    }
                 }
                 Ok(Preparation::Stopped(execution_id)) => {
                     prepared.execution_id = execution_id;

@@ -148,8 +148,8 @@ where
         Some(_) => ResponseFromOutput::Static,
         None => input.spec.response_from_output,
     };
-    let legs = route::legs(&route, &webhook.request, webhook.remote_addr);
-    let awaited = relay.accept(webhook, &legs, wanted).await?;
+    let legs = route::legs(&route, &webhook);
+    let awaited = relay.accept(webhook, &route, &legs, wanted).await?;
     match awaited {
         Some(mut awaited) => {
             let first = awaited.expected.first();

@@ -32,9 +32,12 @@ mod observer;
 mod options;
 mod outgoing;
 mod pace;
+mod report;
+mod resend;
 mod route;
 mod routes;
 mod settle;
+mod stream;
 mod timers;
 
 use std::sync::Arc;
@@ -43,20 +46,23 @@ use answers::Answers;
 use budget::Budget;
 use dispatch::Dispatch;
 use routes::{Route, Routes, Source};
+use stream::Hub;
 
 use crate::{
     clock::{Clock, SystemClock},
     error::Error,
     forward::Forwarder,
     function::FunctionRuntime,
-    id::{InputId, NodeId, OutputId},
-    model::Bucket,
-    store::Stores,
+    id::{AccountId, InputId, NodeId, OutputId},
+    model::{Bucket, Log},
+    store::{ClientReport, Stores},
 };
 
 pub use ingest::{ClientAddr, IngestService};
 pub use observer::{Observer, Silent};
 pub use options::RelayOptions;
+pub use resend::{ProcessPolicy, Resend};
+pub use stream::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription};
 
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
 #[derive(Clone, Debug)]
@@ -77,6 +83,7 @@ struct Inner {
     routes: Routes,
     answers: Answers,
     dispatch: Dispatch,
+    hub: Hub,
     /// Bodies that are being received.
     receiving: Budget,
     /// Webhooks that wait in memory.
@@ -117,6 +124,50 @@ impl Relay {
     /// and for programs that run from time to time. Not beside [`run`](Self::run).
     pub async fn run_until_idle(&self) -> Result<(), Error> {
         self.inner.run_until_idle().await
+    }
+
+    /// Subscribes a client to webhooks of the account.
+    #[must_use]
+    pub fn subscribe(
+        &self,
+        account: AccountId,
+        listening: Listening,
+        client: ClientInfo,
+    ) -> Subscription {
+        Subscription::new(Arc::clone(&self.inner), account, listening, client)
+    }
+
+    /// The account's clients that are connected to this relay.
+    #[must_use]
+    pub fn clients(&self, account: AccountId) -> Vec<ConnectedClient> {
+        self.inner.hub.clients(account)
+    }
+
+    /// Takes a client's report on a webhook and answers the log. A sender that
+    /// waits for the output's answer gets it from here; a second final report
+    /// is ignored.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when the account has no such log.
+    pub async fn report(&self, account: AccountId, report: ClientReport) -> Result<Log, Error> {
+        self.inner.report(account, report).await
+    }
+
+    /// Sends a webhook again, as a delivery and log of its own; see [`Resend`].
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when the account has no such log or output, `Conflict` when
+    /// the content has been erased or the output is disabled.
+    pub async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
+        self.inner.resend(account, resend).await
+    }
+
+    /// Ends the subscriptions of the account's clients that `ends` picks: when
+    /// their credential has been withdrawn.
+    pub fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
+        self.inner.hub.close(account, ends);
     }
 
     /// Says that a bucket has changed, with the inputs and outputs that it has
@@ -197,6 +248,7 @@ impl RelayBuilder {
             routes: Routes::new(&options),
             answers: Answers::default(),
             dispatch: Dispatch::default(),
+            hub: Hub::default(),
             receiving: Budget::new(options.max_receiving_bytes),
             memory: Budget::new(options.memory_budget_bytes),
             stores,

@@ -53,6 +53,14 @@ pub struct RelayOptions {
     /// How old a cached route may be: unlimited for a relay that alone writes
     /// to its store, some seconds where several share one.
     pub route_max_age: Option<Duration>,
+    /// Webhooks that wait in memory for one connected client, 256; what does
+    /// not fit is read from the store again when the client has caught up.
+    pub client_queue: usize,
+    /// How much memory they may take, 16 MiB.
+    pub client_queue_bytes: usize,
+    /// Webhooks that one client may have without having reported on them,
+    /// 10 000; past that the oldest count as nobody's.
+    pub client_unreported: usize,
     /// Runs that are kept for each function, 1 000.
     pub kept_executions: usize,
 }
@@ -77,6 +85,9 @@ impl Default for RelayOptions {
             drain_timeout: Duration::from_secs(25),
             cached_routes: 100_000,
             route_max_age: None,
+            client_queue: 256,
+            client_queue_bytes: 16 << 20,
+            client_unreported: 10_000,
             kept_executions: 1_000,
         }
     }

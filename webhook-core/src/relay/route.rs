@@ -1,10 +1,8 @@
 //! Step 2: which outputs a webhook goes to.
 
-use std::net::IpAddr;
-
 use crate::{
     id::OutputId,
-    model::{Bucket, Output, Request, ResponseFromOutput},
+    model::{Bucket, Output, ResponseFromOutput, Webhook},
     relay::routes::Route,
     rule::Subject,
 };
@@ -19,32 +17,41 @@ pub(super) struct Leg<'a> {
 /// What the rules say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
+    /// The dispatcher takes it on: it is sent, or an internal output's function
+    /// runs before clients get it.
     Deliver,
-    /// For connected clients only.
+    /// Clients get it as it is.
     HandOver,
     /// Stopped by the rules.
     Reject,
 }
 
+impl<'a> Leg<'a> {
+    /// A leg past which no rules stand.
+    pub(super) fn unfiltered(output: &'a Output) -> Self {
+        let handed_over = output.spec.internal && output.spec.function_id.is_none();
+        let verdict = if handed_over { Verdict::HandOver } else { Verdict::Deliver };
+        Self { output, verdict }
+    }
+
+    fn new(output: &'a Output, subject: &Subject<'_>) -> Self {
+        if output.spec.rules.matches(subject) {
+            Self::unfiltered(output)
+        } else {
+            Self { output, verdict: Verdict::Reject }
+        }
+    }
+}
+
 /// The enabled outputs of the bucket in ID order, each with what its rules say.
-pub(super) fn legs<'a>(
-    route: &'a Route,
-    request: &Request,
-    remote_addr: Option<IpAddr>,
-) -> Vec<Leg<'a>> {
-    let subject = Subject { request, remote_addr };
-    enabled(&route.bucket)
-        .map(|output| {
-            let verdict = if !output.spec.rules.matches(&subject) {
-                Verdict::Reject
-            } else if output.spec.internal {
-                Verdict::HandOver
-            } else {
-                Verdict::Deliver
-            };
-            Leg { output, verdict }
-        })
-        .collect()
+pub(super) fn legs<'a>(route: &'a Route, webhook: &Webhook) -> Vec<Leg<'a>> {
+    let subject = Subject::from(webhook);
+    enabled(&route.bucket).map(|output| Leg::new(output, &subject)).collect()
+}
+
+/// What the rules of one output say.
+pub(super) fn leg<'a>(output: &'a Output, webhook: &Webhook) -> Leg<'a> {
+    Leg::new(output, &Subject::from(webhook))
 }
 
 pub(super) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {

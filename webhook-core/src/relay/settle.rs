@@ -24,6 +24,8 @@ use crate::{
 pub(super) enum Ending {
     /// A request was made, or could not be made.
     Attempted(Result<ForwardResponse, ForwardError>),
+    /// The function of an internal output has run: clients get it now.
+    HandedOver,
     /// A function stopped it.
     Rejected(String),
     /// It failed for good without a request.
@@ -62,6 +64,7 @@ impl Inner {
             (Ending::Attempted(result), Some((_, output))) => {
                 self.judge(output, pending, attempts, now, result)
             }
+            (Ending::HandedOver, _) => (DeliveryStatus::Received, None),
             (Ending::Rejected(_), _) => (DeliveryStatus::Rejected, None),
             (Ending::Failed(_) | Ending::Attempted(_), _) => (DeliveryStatus::Failed, None),
         };
@@ -94,10 +97,14 @@ impl Inner {
             due_at,
             attempts,
             attempt,
-            processed: transformed,
+            processed: transformed.clone(),
             output_execution_id: execution_id,
         };
         let written = self.write(settle).await;
+        if written && let (Ending::HandedOver, Some((route, output))) = (&ending, at) {
+            let processed = transformed.as_deref();
+            self.publish(route, &pending.webhook, pending.id, Some(output.id), processed);
+        }
         self.observer.attempted(status, duration);
         match due_at.filter(|_| written) {
             Some(due_at) => {
@@ -159,6 +166,7 @@ impl Inner {
             Ending::Attempted(Err(error)) => {
                 Attempt { duration, error: Some(error.to_string()), ..Attempt::default() }
             }
+            Ending::HandedOver => Attempt::default(),
             Ending::Rejected(reason) | Ending::Failed(reason) => {
                 Attempt { duration, error: Some(reason.clone()), ..Attempt::default() }
             }
@@ -173,6 +181,8 @@ impl Inner {
                     Answer::Response(DestinationAnswer { status, headers, body })
                 });
             }
+            // Whoever delivers it reports, and with that answers the sender.
+            Ending::HandedOver => {}
             _ if ended => self.answers.resolve(pending.id, || Answer::None),
             _ => {}
         }

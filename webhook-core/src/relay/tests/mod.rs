@@ -5,6 +5,7 @@ mod bounds;
 mod delivering;
 mod forwarding;
 mod receiving;
+mod streaming;
 mod throttling;
 
 use std::{sync::Arc, time::Duration};

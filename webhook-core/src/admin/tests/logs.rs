@@ -1,0 +1,117 @@
+//! Logs: who reads what, and how long they stay.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, Method};
+
+use super::*;
+use crate::{
+    DeliveryId, WebhookId,
+    model::{DeliveryStatus, Request, TokenScopes, TokenSpec, Webhook},
+    store::{Accept, NewDelivery},
+};
+
+/// Stores a webhook of this bucket that waits for clients.
+async fn receive(house: &House, bucket: &Bucket) -> Result<DeliveryId, Error> {
+    let id = DeliveryId::generate();
+    let webhook = Webhook {
+        id: WebhookId::generate(),
+        account_id: bucket.account_id,
+        bucket_id: bucket.id,
+        input_id: bucket.inputs[0].id,
+        request: Request {
+            method: Method::POST,
+            extra_path: String::new(),
+            raw_query: String::new(),
+            headers: HeaderMap::new(),
+            body: bytes::Bytes::from_static(b"x"),
+        },
+        remote_addr: None::<IpAddr>,
+        secure: false,
+        ephemeral: false,
+        input_execution_id: None,
+        received_at: house.admin.now(),
+    };
+    let delivery = NewDelivery {
+        id,
+        output_id: None,
+        internal: false,
+        status: DeliveryStatus::Received,
+        reason: None,
+        due_at: None,
+        held_by: None,
+    };
+    let accept = Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] };
+    house.stores.deliveries.accept(accept).await?;
+    Ok(id)
+}
+
+async fn total(house: &House) -> Result<u64, Error> {
+    Ok(house.admin.logs(&house.caller, &LogRequest::default()).await?.total)
+}
+
+async fn scoped_to(house: &House, bucket: &str) -> Result<Caller, Error> {
+    let scopes = TokenScopes { buckets: vec![bucket.to_owned()], tunnels: Vec::new() };
+    let spec = TokenSpec { scopes, ..TokenSpec::default() };
+    let new = house.admin.create_token(&house.caller, spec).await?;
+    house.admin.authenticate(&new.token.id.to_string(), new.secret.expose()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn old_logs_go_in_batches_and_young_ones_stay() -> Result<(), Error> {
+    let house = house().await;
+    let bucket = house.admin.create_bucket(&house.caller, bucket_named("b")).await?;
+    let day = Duration::from_secs(24 * 60 * 60);
+    for _ in 0..1_200 {
+        receive(&house, &bucket).await?;
+    }
+    tokio::time::sleep(day).await;
+    for _ in 0..7 {
+        receive(&house, &bucket).await?;
+    }
+    assert_eq!(house.admin.purge(day * 2).await?, 0);
+    assert_eq!(house.admin.purge(day / 2).await?, 1_200);
+    assert_eq!(total(&house).await?, 7);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn logs_are_kept_for_as_long_as_the_operator_says() -> Result<(), Error> {
+    let house = house().await;
+    let bucket = house.admin.create_bucket(&house.caller, bucket_named("b")).await?;
+    receive(&house, &bucket).await?;
+    let hour = Duration::from_secs(60 * 60);
+    let keep = hour * 48;
+    let left = tokio::select! {
+        () = house.admin.keep_logs_for(keep) => unreachable!("it goes on for ever"),
+        left = async {
+            tokio::time::sleep(keep - hour).await;
+            let before = total(&house).await?;
+            tokio::time::sleep(hour * 2 + Duration::from_secs(1)).await;
+            Ok::<_, Error>((before, total(&house).await?))
+        } => left?,
+    };
+    assert_eq!(left, (1, 0));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn logs_of_a_deleted_bucket_are_within_the_scope_of_its_id_only() -> Result<(), Error> {
+    let house = house().await;
+    let House { admin, caller, .. } = &house;
+    let bucket = admin.create_bucket(caller, bucket_named("b")).await?;
+    let log = receive(&house, &bucket).await?;
+    let by_id = scoped_to(&house, &bucket.id.to_string()).await?;
+    let by_name = scoped_to(&house, "b").await?;
+    for token in [&by_id, &by_name] {
+        assert_eq!(admin.log(token, log).await?.delivery.id, log);
+    }
+    admin.delete_bucket(caller, bucket.id, true).await?;
+    // Another bucket of the same name does not open the logs of the former one.
+    admin.create_bucket(caller, bucket_named("b")).await?;
+    assert_eq!(admin.log(caller, log).await?.delivery.id, log);
+    assert_eq!(admin.log(&by_id, log).await?.delivery.id, log);
+    assert_eq!(kind(admin.log(&by_name, log).await), ErrorKind::Forbidden);
+    assert_eq!(admin.logs(&by_name, &LogRequest::default()).await?.total, 0);
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! A webhook as a connected client gets it.
+
+use std::sync::Arc;
+
+use crate::{
+    id::{BucketId, DeliveryId, InputId, OutputId},
+    model::{Request, Webhook},
+    relay::{outgoing, routes::Route},
+};
+
+/// A webhook for a connected client (wire.md section 8).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamedWebhook {
+    /// The log's ID, under which a client reports what it did.
+    pub id: DeliveryId,
+    /// The bucket.
+    pub bucket_id: BucketId,
+    /// The bucket's name.
+    pub bucket_name: String,
+    /// The input that received it.
+    pub input_id: InputId,
+    /// The input's name; empty when the input is gone.
+    pub input_name: String,
+    /// The internal output's name; empty for a bucket without outputs.
+    pub output_name: String,
+    /// The internal output's destination with the extra path, without the
+    /// webhook's query; empty for a bucket without outputs.
+    pub output_destination: String,
+    /// What to deliver.
+    pub request: Request,
+}
+
+impl StreamedWebhook {
+    /// What clients get of a delivery; none when they get nothing, because the
+    /// bucket does not stream or the output is no longer theirs.
+    pub(in crate::relay) fn new(
+        route: &Route,
+        webhook: &Webhook,
+        id: DeliveryId,
+        output: Option<OutputId>,
+        processed: Option<&Request>,
+    ) -> Option<Self> {
+        let bucket = &route.bucket;
+        if !bucket.spec.stream {
+            return None;
+        }
+        let request = processed.unwrap_or(&webhook.request).clone();
+        let (output_name, output_destination) = match output {
+            Some(output) => {
+                let spec = &route.output(output).filter(|output| output.spec.internal)?.spec;
+                (spec.name.clone(), outgoing::client_destination(spec, &request))
+            }
+            None => Default::default(),
+        };
+        let input_name = route.input(webhook.input_id).map(|input| input.spec.name.clone());
+        Some(Self {
+            id,
+            bucket_id: bucket.id,
+            bucket_name: bucket.spec.name.clone(),
+            input_id: webhook.input_id,
+            input_name: input_name.unwrap_or_default(),
+            output_name,
+            output_destination,
+            request,
+        })
+    }
+
+    pub(super) fn shared(self) -> Arc<Self> {
+        Arc::new(self)
+    }
+}

@@ -1,0 +1,202 @@
+//! A client's view: first what waited for it, then what comes.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::{Arc, atomic::Ordering},
+};
+
+use tokio::sync::mpsc;
+
+use super::{
+    ClientInfo, ConnectedClient, Listening, StreamedWebhook,
+    hub::{Delivered, Subscriber},
+};
+use crate::{
+    error::Error,
+    id::{AccountId, BucketId, DeliveryId},
+    model::Log,
+    relay::{Inner, budget::Budget},
+    store::LogCursor,
+};
+
+/// Webhooks read from the store at once.
+const PAGE: usize = 50;
+
+/// What a [`Subscription`] brings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Streamed {
+    /// A webhook.
+    Webhook(Arc<StreamedWebhook>),
+    /// The client read too slowly, and so many webhooks were left out. Those of
+    /// internal outputs follow from the store; the others are in the logs.
+    Missed(usize),
+    /// The subscription has been ended, because its credential was.
+    Closed,
+}
+
+/// A client's subscription to the webhooks of an account.
+///
+/// Every subscription gets every webhook of the buckets it listens to. It
+/// begins with those of internal outputs that were received while nobody was
+/// there, oldest first; one that a client has in hand is not handed to
+/// another. What a client has not reported on when its subscription is dropped
+/// waits again for the next one.
+#[derive(Debug)]
+pub struct Subscription {
+    relay: Arc<Inner>,
+    account: AccountId,
+    subscriber: Arc<Subscriber>,
+    receiver: mpsc::Receiver<Delivered>,
+    backlog: VecDeque<Log>,
+    /// The last of the backlog that was read; none when it has been read to its end.
+    catching_up: Option<Position>,
+    /// What it has taken and may not have reported on, the oldest first.
+    taken: VecDeque<DeliveryId>,
+    known: HashSet<DeliveryId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Position {
+    Start,
+    After(LogCursor),
+}
+
+impl Subscription {
+    pub(in crate::relay) fn new(
+        relay: Arc<Inner>,
+        account: AccountId,
+        listening: Listening,
+        info: ClientInfo,
+    ) -> Self {
+        let (sender, receiver) = mpsc::channel(relay.options.client_queue.max(1));
+        let budget = Budget::new(relay.options.client_queue_bytes);
+        let subscribed_at = relay.clock.now();
+        let client = ConnectedClient { info, listening, subscribed_at };
+        let subscriber = Arc::new(Subscriber::new(sender, budget, client));
+        relay.hub.enter(account, Arc::clone(&subscriber));
+        Self {
+            relay,
+            account,
+            subscriber,
+            receiver,
+            backlog: VecDeque::new(),
+            catching_up: Some(Position::Start),
+            taken: VecDeque::new(),
+            known: HashSet::new(),
+        }
+    }
+
+    /// Listens to other buckets from now on, and catches up on them.
+    pub fn listen(&mut self, listening: Listening) {
+        self.subscriber.client().listening = listening;
+        self.backlog.clear();
+        self.catching_up = Some(Position::Start);
+    }
+
+    /// The next webhook, or what there is to say. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read; asking again tries again.
+    pub async fn next(&mut self) -> Result<Streamed, Error> {
+        loop {
+            if self.subscriber.closed.load(Ordering::Acquire) {
+                return Ok(Streamed::Closed);
+            }
+            while let Some(log) = self.backlog.front().cloned() {
+                // Taken off only afterwards: this future may be dropped before.
+                let event = self.from_backlog(&log).await?;
+                self.backlog.pop_front();
+                if let Some(event) = event {
+                    return Ok(Streamed::Webhook(event));
+                }
+            }
+            if let Some(position) = self.catching_up {
+                self.read_backlog(position).await?;
+                continue;
+            }
+            tokio::select! {
+                biased;
+                delivered = self.receiver.recv() => match delivered {
+                    Some((event, _share)) => {
+                        if self.take(event.id, false) {
+                            return Ok(Streamed::Webhook(event));
+                        }
+                    }
+                    None => return Ok(Streamed::Closed),
+                },
+                // Asked only when the channel is empty, so that what was missed
+                // is read after what was not.
+                () = self.subscriber.changed.notified() => {
+                    let missed = self.subscriber.missed.swap(0, Ordering::AcqRel);
+                    if missed > 0 {
+                        self.catching_up = Some(Position::Start);
+                        return Ok(Streamed::Missed(missed));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn read_backlog(&mut self, position: Position) -> Result<(), Error> {
+        let after = match position {
+            Position::Start => None,
+            Position::After(cursor) => Some(cursor),
+        };
+        let buckets = self.buckets().await?;
+        let logs = &self.relay.stores.logs;
+        let page = logs.waiting(self.account, &buckets, after, PAGE).await?;
+        self.catching_up = page.last().map(|log| Position::After(LogCursor::of(log)));
+        self.backlog = page.into();
+        Ok(())
+    }
+
+    async fn buckets(&self) -> Result<Vec<BucketId>, Error> {
+        let listening = self.subscriber.client().listening.clone();
+        match listening {
+            Listening::Buckets(buckets) => Ok(buckets.into_iter().collect()),
+            Listening::All => {
+                let buckets = self.relay.stores.buckets.buckets(self.account).await?;
+                Ok(buckets.into_iter().map(|bucket| bucket.id).collect())
+            }
+        }
+    }
+
+    async fn from_backlog(&mut self, log: &Log) -> Result<Option<Arc<StreamedWebhook>>, Error> {
+        let Log { webhook, delivery } = log;
+        let Some(output) = delivery.output_id else { return Ok(None) };
+        let Some(route) = self.relay.route_of_output(output).await? else { return Ok(None) };
+        let processed = delivery.processed.as_ref();
+        let event =
+            StreamedWebhook::new(&route, webhook, delivery.id, delivery.output_id, processed);
+        Ok(event.filter(|event| self.take(event.id, true)).map(Arc::new))
+    }
+
+    /// Notes that the client has it now; `false` when it must not get it (again).
+    fn take(&mut self, id: DeliveryId, only_if_free: bool) -> bool {
+        if !self.known.insert(id) {
+            return false;
+        }
+        if !self.relay.hub.take(id, only_if_free) {
+            self.known.remove(&id);
+            return false;
+        }
+        self.taken.push_back(id);
+        if self.taken.len() > self.relay.options.client_unreported
+            && let Some(oldest) = self.taken.pop_front()
+        {
+            self.known.remove(&oldest);
+            self.relay.hub.put_down(oldest);
+        }
+        true
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.relay.hub.leave(self.account, &self.subscriber);
+        for id in &self.taken {
+            self.relay.hub.put_down(*id);
+        }
+    }
+}
