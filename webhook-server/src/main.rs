@@ -5,6 +5,7 @@
 //! relay and everything else to [`router`].
 
 mod account;
+mod agent;
 mod api;
 mod auth;
 mod cli;
@@ -22,6 +23,7 @@ mod openapi;
 mod pages;
 mod router;
 mod service;
+mod socket;
 mod state;
 mod telemetry;
 

@@ -19,7 +19,7 @@ use crate::{
     auth, dev, docs,
     error::{ApiError, text},
     openapi::Document,
-    pages,
+    pages, socket,
     state::AppState,
 };
 
@@ -55,6 +55,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/healthz", get(pages::healthz))
         .route("/readyz", get(pages::readyz))
         .route("/metrics", get(pages::metrics))
+        .route(socket::PATH, get(socket::connect))
         .route("/openapi.json", get(docs::document))
         .merge(docs::router());
     let mut router = operations.merge(pages);

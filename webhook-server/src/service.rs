@@ -47,7 +47,7 @@ impl Service {
             config.management.admin_options(guard),
             Arc::new(relay.clone()),
         ));
-        let state = AppState::new(Arc::clone(&admin), metrics, config)?;
+        let state = AppState::new(Arc::clone(&admin), relay.clone(), metrics, config)?;
         let router = router::router(state.clone());
         Ok(Self { storage, admin, relay, router, state })
     }

@@ -6,9 +6,11 @@ use std::sync::{
 };
 
 use tokio::sync::{Semaphore, SemaphorePermit};
-use webhook_core::admin::Admin;
+use webhook_core::{admin::Admin, relay::Relay};
 
-use crate::{config::Config, dev::Inbox, failure::Failure, openapi, telemetry::Metrics};
+use crate::{
+    config::Config, dev::Inbox, failure::Failure, openapi, socket::Sockets, telemetry::Metrics,
+};
 
 /// What the handlers share; a clone is a handle on the same.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub(crate) struct AppState {
 #[derive(Debug)]
 struct Shared {
     admin: Arc<Admin>,
+    relay: Relay,
+    sockets: Sockets,
     metrics: Arc<Metrics>,
     document: String,
     inbox: Option<Inbox>,
@@ -30,11 +34,14 @@ struct Shared {
 impl AppState {
     pub(crate) fn new(
         admin: Arc<Admin>,
+        relay: Relay,
         metrics: Arc<Metrics>,
         config: &Config,
     ) -> Result<Self, Failure> {
         let shared = Shared {
             admin,
+            relay,
+            sockets: Sockets::new(&config.socket, metrics.sockets.clone()),
             metrics,
             document: openapi::document_text()?,
             inbox: config.listen.dev.then(Inbox::default),
@@ -47,6 +54,14 @@ impl AppState {
 
     pub(crate) fn admin(&self) -> &Admin {
         &self.shared.admin
+    }
+
+    pub(crate) fn relay(&self) -> &Relay {
+        &self.shared.relay
+    }
+
+    pub(crate) fn sockets(&self) -> &Sockets {
+        &self.shared.sockets
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {
