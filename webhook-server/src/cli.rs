@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    account,
+    account, agent,
     config::{Config, unknown_variables},
     failure::Failure,
     lifecycle, openapi, service, telemetry,
@@ -29,6 +29,11 @@ enum Command {
     Openapi,
     /// Brings the database up to date and exits.
     Migrate,
+    /// Forwards a bucket's webhooks to a service on this machine.
+    ///
+    /// The credential is WEBHOOK_API_KEY: an API key, or an access token as
+    /// key:secret.
+    Forward(agent::Forward),
     /// Accounts and their API keys.
     #[command(subcommand)]
     Account(account::Command),
@@ -65,6 +70,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Serve => lifecycle::serve(config).await,
             Command::Migrate => service::migrate(&config.storage).await,
             Command::Account(command) => account::run(command, &config).await,
+            Command::Forward(options) => agent::run(options, config.storage.api_key).await,
             Command::Openapi => Ok(()),
         }
     });

@@ -7,7 +7,6 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use webhook_core::{
     ErrorKind,
-    TokenId,
     admin::Caller,
     model::Bucket,
     relay::{ClientInfo, Listening, Streamed, Subscription},
@@ -124,7 +123,7 @@ impl Session {
             Err(error) => return self.socket.send(frame::status("error", &error.to_string())).await,
         };
         let wanted = frame::names(said.buckets);
-        let Chosen { listening, message } = choose(&buckets, &wanted, token_id(&self.caller).is_some());
+        let Chosen { listening, message } = choose(&buckets, &wanted, self.caller.is_scoped());
         let outputs = frame::names(said.outputs);
         let subscription = match self.subscription.take() {
             Some(subscription) => subscription,
@@ -202,7 +201,7 @@ async fn authenticate(
     let (agent_type, agent_version) =
         user_agent.map_or(("", ""), |agent| agent.split_once('/').unwrap_or((agent, "")));
     let info = ClientInfo {
-        token_id: token_id(&caller),
+        token_id: caller.token_id(),
         ip: socket.ip,
         kind: short(said.client_type.as_deref().unwrap_or(agent_type)),
         version: short(said.client_version.as_deref().unwrap_or(agent_version)),
