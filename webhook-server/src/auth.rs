@@ -14,15 +14,13 @@ use webhook_core::{
 
 use crate::{error::ApiError, state::AppState};
 
-/// The user name that an API key goes with in `Basic` credentials.
-const API_KEY_USER: &str = "whr";
-
 /// Credentials as they were shown.
+#[derive(Debug, PartialEq, Eq)]
 enum Shown {
-    /// `Bearer sk-…`, or `Basic` with the user name of API keys.
+    /// `Bearer sk-…`
     ApiKey(String),
-    /// `Basic key:secret`.
-    AccessToken,
+    /// `Basic key:secret`, of an access token or of an API key.
+    KeyAndSecret(String, String),
 }
 
 /// Lets a request pass that shows valid credentials, and tells the handlers whose they are.
@@ -40,7 +38,7 @@ pub(crate) async fn require(
 async fn caller(admin: &Admin, headers: &HeaderMap) -> Result<Caller, Error> {
     match shown(headers)? {
         Shown::ApiKey(key) => admin.authenticate_api_key(&key).await,
-        Shown::AccessToken => Err(unauthorized("unknown access token")),
+        Shown::KeyAndSecret(key, secret) => admin.authenticate(&key, &secret).await,
     }
 }
 
@@ -69,8 +67,7 @@ fn shown(headers: &HeaderMap) -> Result<Shown, Error> {
         let decoded = STANDARD.decode(credentials).ok().and_then(|d| String::from_utf8(d).ok());
         let decoded = decoded.ok_or_else(|| unauthorized("malformed Basic credentials"))?;
         return match decoded.split_once(':') {
-            Some((API_KEY_USER, key)) => Ok(Shown::ApiKey(key.to_owned())),
-            Some(_) => Ok(Shown::AccessToken),
+            Some((key, secret)) => Ok(Shown::KeyAndSecret(key.to_owned(), secret.to_owned())),
             None => Err(unauthorized("malformed Basic credentials")),
         };
     }
@@ -81,10 +78,24 @@ fn unauthorized(reason: &str) -> Error {
     Error::new(ErrorKind::Unauthorized, format!("unauthorized: {reason}"))
 }
 
-/// The caller that [`require`] let pass.
+/// The caller that [`require`] let pass, who may call the management API.
 pub(crate) struct Authenticated(pub(crate) Caller);
 
 impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Consumer(caller) = Consumer::from_request_parts(parts, state).await?;
+        caller.require_api_access()?;
+        Ok(Self(caller))
+    }
+}
+
+/// The caller that [`require`] let pass, for the operations of those who
+/// subscribe to webhooks: access tokens without API access are let in.
+pub(crate) struct Consumer(pub(crate) Caller);
+
+impl<S: Send + Sync> FromRequestParts<S> for Consumer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
@@ -99,29 +110,33 @@ impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
 mod tests {
     use super::*;
 
-    fn key(value: &str) -> Option<String> {
+    fn show(value: &str) -> Option<Shown> {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, value.parse().expect("a header value"));
-        match shown(&headers) {
-            Ok(Shown::ApiKey(key)) => Some(key),
-            _ => None,
+        shown(&headers).ok()
+    }
+
+    #[test]
+    fn bearer_is_an_api_key() {
+        assert_eq!(show("Bearer sk-a"), Some(Shown::ApiKey("sk-a".to_owned())));
+        assert_eq!(show("bearer  sk-a "), Some(Shown::ApiKey("sk-a".to_owned())));
+    }
+
+    #[test]
+    fn basic_is_a_key_and_a_secret() {
+        for (text, key, secret) in
+            [("whr:sk-a:b", "whr", "sk-a:b"), ("id:s", "id", "s"), (":", "", "")]
+        {
+            let basic = format!("Basic {}", STANDARD.encode(text));
+            assert_eq!(show(&basic), Some(Shown::KeyAndSecret(key.to_owned(), secret.to_owned())));
         }
     }
 
     #[test]
-    fn api_keys_come_in_two_forms() {
-        assert_eq!(key("Bearer sk-a").as_deref(), Some("sk-a"));
-        assert_eq!(key("bearer  sk-a ").as_deref(), Some("sk-a"));
-        let basic = format!("Basic {}", STANDARD.encode("whr:sk-a:b"));
-        assert_eq!(key(&basic).as_deref(), Some("sk-a:b"));
-    }
-
-    #[test]
-    fn everything_else_is_no_api_key() {
-        let other_user = format!("Basic {}", STANDARD.encode("someone:sk-a"));
+    fn everything_else_is_neither() {
         let no_colon = format!("Basic {}", STANDARD.encode("whr"));
-        for value in ["", "sk-a", "Bearer", "Digest sk-a", "Basic %%%", &other_user, &no_colon] {
-            assert_eq!(key(value), None, "{value:?}");
+        for value in ["", "sk-a", "Bearer", "Digest sk-a", "Basic %%%", &no_colon] {
+            assert_eq!(show(value), None, "{value:?}");
         }
     }
 }

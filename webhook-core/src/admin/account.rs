@@ -39,6 +39,7 @@ impl Admin {
 
     /// The account's key; one is made when there is none.
     pub async fn api_key(&self, caller: &Caller) -> Result<ApiKey, Error> {
+        caller.require_account()?;
         let account = caller.account_id();
         let _guard = self.lock(account.as_uuid()).await;
         match self.stores.accounts.api_key(account).await? {
@@ -49,6 +50,7 @@ impl Admin {
 
     /// Replaces the account's key; the old one is refused from then on.
     pub async fn regenerate_api_key(&self, caller: &Caller) -> Result<ApiKey, Error> {
+        caller.require_account()?;
         let account = caller.account_id();
         let _guard = self.lock(account.as_uuid()).await;
         self.put_new_key(account, None).await
@@ -61,6 +63,7 @@ impl Admin {
         caller: &Caller,
         enabled: bool,
     ) -> Result<ApiKey, Error> {
+        caller.require_account()?;
         let account = caller.account_id();
         let _guard = self.lock(account.as_uuid()).await;
         let key = self.stores.accounts.api_key(account).await?;

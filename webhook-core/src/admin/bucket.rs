@@ -11,17 +11,23 @@ use crate::{
 pub const DEFAULT_INPUT_NAME: &str = "Default public endpoint";
 
 impl Admin {
-    /// All buckets of the account, in the order they were made.
+    /// All buckets of the account that the caller reaches, in the order they were made.
     pub async fn buckets(&self, caller: &Caller) -> Result<Vec<Bucket>, Error> {
-        self.stores.buckets.buckets(caller.account_id()).await
+        caller.require_api_access()?;
+        let mut buckets = self.stores.buckets.buckets(caller.account_id()).await?;
+        buckets.retain(|bucket| caller.reaches(bucket));
+        Ok(buckets)
     }
 
-    /// Makes a bucket with its default input, both or neither.
+    /// Makes a bucket with its default input, both or neither. An access token
+    /// with a scope may make the buckets whose names the scope lists.
     pub async fn create_bucket(&self, caller: &Caller, spec: BucketSpec) -> Result<Bucket, Error> {
+        caller.require_api_access()?;
         check::bucket(&spec, &self.options)?;
         if spec.name.is_empty() {
             return Err(Error::invalid("name", "must not be empty"));
         }
+        caller.require_name(&spec.name)?;
         let _guard = self.lock(caller.account_id().as_uuid()).await;
         let limit = self.options.max_buckets_per_account;
         if self.stores.buckets.buckets(caller.account_id()).await?.len() >= limit {
@@ -45,8 +51,9 @@ impl Admin {
 
     /// One bucket of the account; another account's is [`Forbidden`](ErrorKind::Forbidden).
     pub async fn bucket(&self, caller: &Caller, id: BucketId) -> Result<Bucket, Error> {
+        caller.require_api_access()?;
         match self.stores.buckets.bucket(caller.account_id(), id).await? {
-            Some(bucket) => Ok(bucket),
+            Some(bucket) => caller.require_scope(&bucket).map(|()| bucket),
             None => Err(self.absent_or_foreign(id).await?),
         }
     }
@@ -82,11 +89,13 @@ impl Admin {
         id: BucketId,
         force: bool,
     ) -> Result<(), Error> {
+        caller.require_api_access()?;
         let _guard = self.lock(id.as_uuid()).await;
         let account = caller.account_id();
         let Some(bucket) = self.stores.buckets.bucket(account, id).await? else {
             return Err(self.absent_or_foreign(id).await?);
         };
+        caller.require_scope(&bucket)?;
         let deleted =
             self.stores.buckets.delete_bucket(account, id, default_input(&bucket), force).await;
         deleted.map_err(|error| match error.kind() {

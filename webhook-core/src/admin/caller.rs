@@ -1,8 +1,20 @@
-//! Who asks.
+//! Who asks, and what it may reach.
 
-use crate::id::AccountId;
+use std::sync::Arc;
+
+use crate::{
+    error::{Error, ErrorKind},
+    id::{AccountId, BucketId, TokenId},
+    model::{ApiAccess, Bucket},
+};
 
 /// Whoever an operation acts for, and with which credential.
+///
+/// The API key and the embedder may do everything in the account. An access
+/// token may do less: without API access it only subscribes (which includes
+/// pulling webhooks and reporting on them), and with a scope it reaches the
+/// buckets of the scope and nothing that belongs to the account as a whole,
+/// because with the API key or another token it would reach everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     account_id: AccountId,
@@ -15,6 +27,15 @@ pub struct Caller {
 pub enum Credential {
     /// The account's API key.
     ApiKey,
+    /// An access token, as it was when it was shown.
+    AccessToken {
+        /// The token.
+        id: TokenId,
+        /// Whether it may call the management API.
+        api_access: ApiAccess,
+        /// Names or IDs of the buckets it reaches; empty for all.
+        buckets: Arc<[String]>,
+    },
     /// None: the program that embeds the library, or its operator.
     Embedder,
 }
@@ -43,11 +64,102 @@ impl Caller {
         &self.credential
     }
 
+    /// The access token that it showed, if it was one.
+    #[must_use]
+    pub const fn token_id(&self) -> Option<TokenId> {
+        match self.credential {
+            Credential::AccessToken { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether it reaches some buckets only.
+    #[must_use]
+    pub fn is_scoped(&self) -> bool {
+        !self.scope().is_empty()
+    }
+
+    /// Whether it reaches this bucket of its account.
+    #[must_use]
+    pub fn reaches(&self, bucket: &Bucket) -> bool {
+        self.account_id == bucket.account_id
+            && self.scope_includes(Some(bucket.id), &bucket.spec.name)
+    }
+
+    /// [`Forbidden`](ErrorKind::Forbidden) for an access token that may only subscribe.
+    pub fn require_api_access(&self) -> Result<(), Error> {
+        match self.credential {
+            Credential::AccessToken { api_access: ApiAccess::Disabled, .. } => {
+                Err(forbidden("the access token may only subscribe (its api_access is disabled)"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// It may call the management API, and what belongs to the account as a whole.
+    pub(super) fn require_account(&self) -> Result<(), Error> {
+        self.require_api_access()?;
+        match self.is_scoped() {
+            true => Err(forbidden("the access token reaches some buckets only, not the account")),
+            false => Ok(()),
+        }
+    }
+
+    /// It may call the management API, and this bucket of its account.
+    pub(super) fn require_bucket(&self, bucket: &Bucket) -> Result<(), Error> {
+        self.require_api_access()?;
+        self.require_scope(bucket)
+    }
+
+    /// This bucket of its account lies within its scope.
+    pub(super) fn require_scope(&self, bucket: &Bucket) -> Result<(), Error> {
+        match self.reaches(bucket) {
+            true => Ok(()),
+            false => Err(out_of_scope()),
+        }
+    }
+
+    /// It would reach a new bucket of this name.
+    pub(super) fn require_name(&self, name: &str) -> Result<(), Error> {
+        match self.scope_includes(None, name) {
+            true => Ok(()),
+            false => Err(forbidden("name: a bucket of this name is not in the token's scope")),
+        }
+    }
+
+    /// Names or IDs of the buckets it reaches; empty for all.
+    pub(super) fn scope(&self) -> &[String] {
+        match &self.credential {
+            Credential::AccessToken { buckets, .. } => buckets,
+            _ => &[],
+        }
+    }
+
+    fn scope_includes(&self, id: Option<BucketId>, name: &str) -> bool {
+        let scope = self.scope();
+        // What looks like an ID is one, and never a name: nobody else can
+        // slip a bucket into the scope by calling it after another one's ID.
+        let includes = |entry: &String| match entry.parse::<BucketId>() {
+            Ok(listed) => Some(listed) == id,
+            Err(_) => entry == name,
+        };
+        scope.is_empty() || scope.iter().any(includes)
+    }
+
     /// What `created_by` says of things it makes.
     pub(super) fn label(&self) -> String {
-        match self.credential {
+        match &self.credential {
             Credential::ApiKey => "api key".to_owned(),
+            Credential::AccessToken { id, .. } => id.to_string(),
             Credential::Embedder => String::new(),
         }
     }
+}
+
+pub(super) fn out_of_scope() -> Error {
+    forbidden("the bucket is not in the access token's scope")
+}
+
+fn forbidden(message: &str) -> Error {
+    Error::new(ErrorKind::Forbidden, format!("forbidden: {message}"))
 }

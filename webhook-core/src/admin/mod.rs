@@ -14,6 +14,9 @@
 //! | create output | `NotFound` | `NotFound` | | `Conflict` |
 //! | everything else on inputs, outputs and rules | `NotFound` | `NotFound` | `NotFound` | `Conflict` |
 //!
+//! An access token with a scope gets `Forbidden` for everything else, one
+//! without API access for everything but subscribing; see [`Caller`].
+//!
 //! What a caller sends is checked whole before anything is stored, and every
 //! refusal names the field.
 //!
@@ -46,6 +49,7 @@ mod check;
 mod input;
 mod options;
 mod output;
+mod token;
 
 use std::{fmt, sync::Arc};
 
@@ -55,11 +59,12 @@ use uuid::Uuid;
 pub use bucket::DEFAULT_INPUT_NAME;
 pub use caller::{Caller, Credential};
 pub use options::AdminOptions;
+pub use token::{API_KEY_USER, NewToken};
 
 use crate::{
     clock::{Clock, Timestamp},
     error::Error,
-    id::BucketId,
+    id::{AccountId, BucketId, TokenId},
     model::Bucket,
     relay::Relay,
     store::Stores,
@@ -68,17 +73,25 @@ use crate::{
 /// How many locks all buckets and accounts share.
 const LOCKS: usize = 64;
 
-/// Told of every change to a bucket before the operation that made it returns,
+/// Told of every change to a bucket or an access token before the operation that made it returns,
 /// so that what it caches is never older than an answer the caller has seen.
 pub trait BucketWatcher: Send + Sync + fmt::Debug {
     /// `bucket` was made, changed or removed. Its inputs and outputs are all
     /// that it had before the change and all that it has after it.
     fn bucket_changed(&self, bucket: &Bucket);
+
+    /// An access token of `account` was removed or reaches other buckets now:
+    /// what is still open with it must end.
+    fn token_changed(&self, account: AccountId, token: TokenId);
 }
 
 impl BucketWatcher for Relay {
     fn bucket_changed(&self, bucket: &Bucket) {
         self.bucket_changed(bucket);
+    }
+
+    fn token_changed(&self, account: AccountId, token: TokenId) {
+        self.close_clients(account, |client| client.token_id == Some(token));
     }
 }
 
@@ -88,6 +101,8 @@ pub struct Unwatched;
 
 impl BucketWatcher for Unwatched {
     fn bucket_changed(&self, _: &Bucket) {}
+
+    fn token_changed(&self, _: AccountId, _: TokenId) {}
 }
 
 /// The management operations over a set of stores.
@@ -137,7 +152,8 @@ impl Admin {
     /// The caller's bucket, which the operation needs.
     async fn owned_bucket(&self, caller: &Caller, id: BucketId) -> Result<Bucket, Error> {
         let bucket = self.stores.buckets.bucket(caller.account_id(), id).await?;
-        bucket.ok_or_else(|| Error::not_found("bucket"))
+        let bucket = bucket.ok_or_else(|| Error::not_found("bucket"))?;
+        caller.require_bucket(&bucket).map(|()| bucket)
     }
 }
 

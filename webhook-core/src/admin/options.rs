@@ -25,6 +25,10 @@ pub struct AdminOptions {
     pub max_inputs_per_bucket: usize,
     /// Outputs of one bucket, 100. Beyond: [`Conflict`](crate::ErrorKind::Conflict).
     pub max_outputs_per_bucket: usize,
+    /// Access tokens of one account, 1 000. Beyond: [`Conflict`](crate::ErrorKind::Conflict).
+    pub max_tokens_per_account: usize,
+    /// Buckets or tunnels in the scopes of one access token, 100.
+    pub max_token_scopes: usize,
     /// The length of a name, 255 bytes.
     pub max_name_bytes: usize,
     /// The length of a description, 4 KB.
@@ -54,6 +58,8 @@ impl Default for AdminOptions {
             max_buckets_per_account: 1_000,
             max_inputs_per_bucket: 100,
             max_outputs_per_bucket: 100,
+            max_tokens_per_account: 1_000,
+            max_token_scopes: 100,
             max_name_bytes: 255,
             max_description_bytes: 4 << 10,
             max_credential_bytes: 1 << 10,

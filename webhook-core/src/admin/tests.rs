@@ -1,3 +1,5 @@
+mod tokens;
+
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -12,13 +14,17 @@ use crate::{
     store::memory::MemoryStore,
 };
 
-/// Keeps every bucket that it is told of.
+/// Keeps every bucket and token that it is told of.
 #[derive(Debug, Default)]
-struct Told(Mutex<Vec<Bucket>>);
+struct Told(Mutex<Vec<Bucket>>, Mutex<Vec<(AccountId, TokenId)>>);
 
 impl BucketWatcher for Told {
     fn bucket_changed(&self, bucket: &Bucket) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bucket.clone());
+    }
+
+    fn token_changed(&self, account: AccountId, token: TokenId) {
+        self.1.lock().unwrap_or_else(PoisonError::into_inner).push((account, token));
     }
 }
 
@@ -26,6 +32,10 @@ impl Told {
     fn last(&self) -> Bucket {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         told.last().expect("it was told").clone()
+    }
+
+    fn tokens(&self) -> Vec<(AccountId, TokenId)> {
+        self.1.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn count(&self) -> usize {

@@ -26,5 +26,6 @@ pub use output::{
     Durability, Output, OutputSpec, RateInterval, RetrySchedule, Throttle, ThrottleMode,
 };
 pub use secret::Secret;
+pub(crate) use secret::constant_time_eq;
 pub use token::{AccessToken, ApiAccess, TokenScopes, TokenSpec};
 pub use webhook::{Request, Webhook};

@@ -33,11 +33,14 @@ impl Secret {
     pub fn matches(&self, candidate: &[u8]) -> bool {
         // Comparing digests keeps the length of the secret out of the timing as well.
         let digest = |bytes| ring::digest::digest(&ring::digest::SHA256, bytes);
-        let (ours, theirs) = (digest(self.0.as_bytes()), digest(candidate));
-        let difference =
-            ours.as_ref().iter().zip(theirs.as_ref()).fold(0, |sum, (a, b)| sum | (a ^ b));
-        std::hint::black_box(difference) == 0
+        constant_time_eq(digest(self.0.as_bytes()).as_ref(), digest(candidate).as_ref())
     }
+}
+
+/// Whether two digests are the same, in time that does not depend on where they differ.
+pub(crate) fn constant_time_eq(ours: &[u8], theirs: &[u8]) -> bool {
+    let difference = ours.iter().zip(theirs).fold(0, |sum, (a, b)| sum | (a ^ b));
+    ours.len() == theirs.len() && std::hint::black_box(difference) == 0
 }
 
 impl PartialEq for Secret {

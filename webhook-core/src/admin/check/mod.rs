@@ -7,10 +7,12 @@ mod bucket;
 mod headers;
 mod input;
 mod output;
+mod token;
 
 pub(super) use bucket::bucket;
 pub(super) use input::input;
 pub(super) use output::output;
+pub(super) use token::token;
 
 use super::AdminOptions;
 use crate::error::Error;

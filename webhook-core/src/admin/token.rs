@@ -1,0 +1,149 @@
+//! Access tokens, and who shows one.
+
+use std::sync::Arc;
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::{
+    digest::{SHA256, digest},
+    rand::{SecureRandom, SystemRandom},
+};
+
+use super::{Admin, Caller, Credential, check};
+use crate::{
+    error::{Error, ErrorKind},
+    id::TokenId,
+    model::{AccessToken, Secret, TokenSpec, constant_time_eq},
+};
+
+/// The key that goes with an API key where a key and a secret are asked for.
+pub const API_KEY_USER: &str = "whr";
+/// The longest secret that is looked at, in bytes.
+const MAX_SECRET_BYTES: usize = 512;
+
+/// An access token that was just made, with the secret that is never shown again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewToken {
+    /// The token.
+    pub token: AccessToken,
+    /// 32 random bytes in base64url.
+    pub secret: Secret,
+}
+
+impl Admin {
+    /// Who shows this key and secret: an access token, or an API key as the
+    /// secret of the key [`API_KEY_USER`]. Anything missing, wrong or disabled
+    /// is [`Unauthorized`](ErrorKind::Unauthorized).
+    pub async fn authenticate(&self, key: &str, secret: &str) -> Result<Caller, Error> {
+        match key {
+            API_KEY_USER => self.authenticate_api_key(secret).await,
+            _ => self.authenticate_token(key, secret).await,
+        }
+    }
+
+    /// Who shows this access token. A missing or wrong one is
+    /// [`Unauthorized`](ErrorKind::Unauthorized).
+    ///
+    /// The caller carries the token's scope of this moment. What outlives one
+    /// request (a subscription) is ended through
+    /// [`BucketWatcher::token_changed`](super::BucketWatcher::token_changed)
+    /// when the scope changes.
+    pub async fn authenticate_token(&self, key: &str, secret: &str) -> Result<Caller, Error> {
+        let wrong = || Error::new(ErrorKind::Unauthorized, "unauthorized: unknown access token");
+        if secret.len() > MAX_SECRET_BYTES {
+            return Err(wrong());
+        }
+        let id = key.parse::<TokenId>().map_err(|_| wrong())?;
+        let token = self.stores.tokens.token(id).await?.ok_or_else(wrong)?;
+        if !constant_time_eq(hash(secret).as_ref(), &token.secret_hash) {
+            return Err(wrong());
+        }
+        let TokenSpec { description: _, scopes, api_access } = token.spec;
+        let buckets = Arc::from(scopes.buckets);
+        let credential = Credential::AccessToken { id, api_access, buckets };
+        Ok(Caller::new(token.account_id, credential))
+    }
+
+    /// All access tokens of the account, in the order they were made.
+    pub async fn tokens(&self, caller: &Caller) -> Result<Vec<AccessToken>, Error> {
+        caller.require_account()?;
+        self.stores.tokens.tokens(caller.account_id()).await
+    }
+
+    /// Makes an access token.
+    pub async fn create_token(&self, caller: &Caller, spec: TokenSpec) -> Result<NewToken, Error> {
+        caller.require_account()?;
+        check::token(&spec, &self.options)?;
+        let account = caller.account_id();
+        let _guard = self.lock(account.as_uuid()).await;
+        let limit = self.options.max_tokens_per_account;
+        if self.stores.tokens.tokens(account).await?.len() >= limit {
+            return Err(Error::conflict(format!("the account has all of its {limit} tokens")));
+        }
+
+        let secret = random_secret()?;
+        let now = self.now();
+        let token = AccessToken {
+            id: TokenId::generate(),
+            account_id: account,
+            secret_hash: hash(secret.expose()),
+            spec,
+            created_at: now,
+            updated_at: now,
+        };
+        self.stores.tokens.create_token(&token).await?;
+        Ok(NewToken { token, secret })
+    }
+
+    /// Replaces what a caller may write of an access token. When that changes
+    /// which buckets it reaches, its subscriptions end.
+    pub async fn update_token(
+        &self,
+        caller: &Caller,
+        id: TokenId,
+        spec: TokenSpec,
+    ) -> Result<AccessToken, Error> {
+        caller.require_account()?;
+        check::token(&spec, &self.options)?;
+        let _guard = self.lock(caller.account_id().as_uuid()).await;
+        let mut token = self.owned_token(caller, id).await?;
+        let old = std::mem::replace(&mut token.spec, spec);
+        token.updated_at = self.now();
+        self.stores.tokens.update_token(&token).await?;
+        if old.scopes.buckets != token.spec.scopes.buckets {
+            self.watcher.token_changed(token.account_id, id);
+        }
+        Ok(token)
+    }
+
+    /// Removes an access token: it is refused from then on, and its
+    /// subscriptions end.
+    pub async fn delete_token(&self, caller: &Caller, id: TokenId) -> Result<(), Error> {
+        caller.require_account()?;
+        let _guard = self.lock(caller.account_id().as_uuid()).await;
+        let token = self.owned_token(caller, id).await?;
+        self.stores.tokens.delete_token(token.account_id, id).await?;
+        self.watcher.token_changed(token.account_id, id);
+        Ok(())
+    }
+
+    async fn owned_token(&self, caller: &Caller, id: TokenId) -> Result<AccessToken, Error> {
+        let token = self.stores.tokens.token(id).await?;
+        let token = token.filter(|token| token.account_id == caller.account_id());
+        token.ok_or_else(|| Error::not_found("access token"))
+    }
+}
+
+fn random_secret() -> Result<Secret, Error> {
+    let mut bytes = [0_u8; 32];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| Error::internal("the operating system gave no random bytes"))?;
+    Ok(Secret::new(URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+/// The secret has 256 random bits: a plain digest is as good as a slow one.
+fn hash(secret: &str) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest(&SHA256, secret.as_bytes()).as_ref());
+    hash
+}
