@@ -42,14 +42,6 @@ async fn caller(admin: &Admin, headers: &HeaderMap) -> Result<Caller, Error> {
     }
 }
 
-/// Who shows these two, as in the WebSocket's auth frame.
-pub(crate) async fn of_pair(admin: &Admin, key: &str, secret: &str) -> Result<Caller, Error> {
-    match key {
-        API_KEY_USER => admin.authenticate_api_key(secret).await,
-        _ => Err(unauthorized("unknown access token")),
-    }
-}
-
 fn shown(headers: &HeaderMap) -> Result<Shown, Error> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or_else(|| unauthorized("no Authorization header"))?;

@@ -6,7 +6,7 @@ use hyper::upgrade::Upgraded;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use webhook_core::{
-    ErrorKind,
+    BucketId, ErrorKind,
     admin::Caller,
     model::Bucket,
     relay::{ClientInfo, Listening, Streamed, Subscription},
@@ -16,7 +16,7 @@ use super::{
     frame::{self, Said},
     wire::{End, Socket},
 };
-use crate::{auth, state::AppState};
+use crate::state::AppState;
 
 /// How long a client may take to say who it is.
 const AUTH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -118,7 +118,7 @@ impl Session {
     }
 
     async fn subscribe(&mut self, said: Said) -> Result<(), End> {
-        let buckets = match self.state.admin().buckets(&self.caller).await {
+        let buckets = match self.state.admin().streamed_buckets(&self.caller).await {
             Ok(buckets) => buckets,
             Err(error) => return self.socket.send(frame::status("error", &error.to_string())).await,
         };
@@ -187,7 +187,7 @@ async fn authenticate(
         return Err(End::unauthorized("the first frame must be an auth frame"));
     }
     let (key, secret) = (said.key.unwrap_or_default(), said.secret.unwrap_or_default());
-    let caller = match auth::of_pair(state.admin(), &key, &secret).await {
+    let caller = match state.admin().authenticate(&key, &secret).await {
         Ok(caller) => caller,
         Err(error) if error.kind() == ErrorKind::Unauthorized => {
             return Err(End::unauthorized(error.to_string()));
@@ -224,10 +224,12 @@ struct Chosen {
 fn choose(buckets: &[Bucket], wanted: &[String], limited: bool) -> Chosen {
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
     for name in wanted {
-        let id = name.parse().ok();
-        let bucket =
-            buckets.iter().find(|bucket| Some(bucket.id) == id || bucket.spec.name == *name);
-        match bucket {
+        // What looks like an ID is one, and never a name.
+        let is_meant = |bucket: &&Bucket| match name.parse::<BucketId>() {
+            Ok(id) => bucket.id == id,
+            Err(_) => bucket.spec.name == *name,
+        };
+        match buckets.iter().find(is_meant) {
             Some(bucket) => found.push(bucket),
             None => unknown.push(&**name),
         }
