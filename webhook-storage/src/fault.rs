@@ -125,6 +125,11 @@ pub(crate) fn queue_full() -> Error {
     Error::unavailable("the store cannot keep up", RETRY_AFTER)
 }
 
+/// A defect: an operation was answered with another one's outcome.
+pub(crate) fn wrong_outcome() -> Error {
+    Error::internal(std::io::Error::other("an operation came to another one's outcome"))
+}
+
 /// The error of a store that was closed.
 pub(crate) fn closed() -> Error {
     Error::unavailable("the store is closed", RETRY_AFTER)

@@ -22,17 +22,24 @@
 //!
 //! * A call that returns `Ok` has been synced to disk: SQLite runs with
 //!   `synchronous=FULL`, PostgreSQL as its server is set up.
-//! * Concurrent [`accept`], [`claim`], [`settle`] and [`record_execution`] calls
-//!   share commits. When more wait than [`StorageOptions`] allows, further ones
+//! * Concurrent [`accept`], [`claim`], [`settle`], [`redeliver`], [`drain`],
+//!   [`report`] and [`record_execution`] calls share commits. When more wait than [`StorageOptions`] allows, further ones
 //!   fail at once.
 //! * One process at a time opens a SQLite file; several nodes share PostgreSQL.
 //! * Secrets are encrypted with AES-256-GCM; a key that is not the database's
 //!   own is refused at [`Storage::connect`].
+//! * Lists of logs read indexes from one end, totals and statistics running
+//!   counts: with a million logs they take milliseconds. [`purge`] removes a
+//!   hundred logs in one commit, between those of everybody else.
 //! * An idle storage runs no queries.
 //!
 //! [`accept`]: webhook_core::store::DeliveryStore::accept
 //! [`claim`]: webhook_core::store::DeliveryStore::claim
 //! [`settle`]: webhook_core::store::DeliveryStore::settle
+//! [`redeliver`]: webhook_core::store::DeliveryStore::redeliver
+//! [`drain`]: webhook_core::store::LogStore::drain
+//! [`report`]: webhook_core::store::LogStore::report
+//! [`purge`]: webhook_core::store::LogStore::purge
 //! [`record_execution`]: webhook_core::store::FunctionStore::record_execution
 
 #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
@@ -42,6 +49,7 @@ mod codec;
 mod database;
 mod entity;
 mod fault;
+mod listing;
 mod migration;
 mod options;
 mod secret;

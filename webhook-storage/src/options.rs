@@ -91,7 +91,8 @@ pub struct StorageOptions {
     /// one operation.
     pub batch_bytes: usize,
     /// How many bytes of webhooks one claim returns at most, 16 MB, or one
-    /// delivery. What is left is claimed by the next one.
+    /// delivery. What is left is claimed by the next one. Lists of logs and what
+    /// a consumer drains are bounded by the same.
     pub claim_bytes: usize,
     /// How long an operation waits for a connection before it is
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable), 10 s.

@@ -27,6 +27,8 @@ struct Shared {
     database: Database,
     vault: Vault,
     writer: Writer,
+    /// How many bytes of logs one call returns.
+    read_bytes: usize,
 }
 
 /// What is sealed in the table `meta`, to tell a wrong key before it does harm.
@@ -52,7 +54,8 @@ impl Storage {
         match prepare(&database, &vault).await {
             Ok(()) => {
                 let writer = Writer::start(&database, options);
-                Ok(Self { shared: Arc::new(Shared { database, vault, writer }) })
+                let read_bytes = options.claim_bytes;
+                Ok(Self { shared: Arc::new(Shared { database, vault, writer, read_bytes }) })
             }
             Err(error) => {
                 database.close().await;
@@ -101,6 +104,10 @@ impl Storage {
 
     pub(crate) fn vault(&self) -> &Vault {
         &self.shared.vault
+    }
+
+    pub(crate) fn read_bytes(&self) -> usize {
+        self.shared.read_bytes
     }
 
     pub(crate) async fn write(&self, operation: Operation) -> Result<Outcome, Error> {

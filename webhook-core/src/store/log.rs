@@ -72,9 +72,9 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error>;
 
     /// Removes logs that were stored before `before` and that no relay has
-    /// still to attempt, oldest first, at most `limit`; webhooks go with their
-    /// last log, and counts go down. Returns how many logs went: fewer than
-    /// `limit` when no more are left.
+    /// still to attempt, the oldest days (UTC) first, at most `limit`; webhooks
+    /// go with their last log, and counts go down. Returns how many logs went:
+    /// fewer than `limit` when no more are left.
     async fn purge(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
 }
 

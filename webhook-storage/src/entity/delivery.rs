@@ -57,6 +57,11 @@ pub(crate) fn number(status: DeliveryStatus) -> i64 {
     status.as_u8().into()
 }
 
+/// The status that is stored as this number.
+pub(crate) fn status(stored: i64) -> Option<DeliveryStatus> {
+    STATUSES.into_iter().find(|status| number(*status) == stored)
+}
+
 /// The numbers of the statuses after which nothing more happens.
 pub(crate) fn final_numbers() -> impl Iterator<Item = i64> {
     STATUSES.into_iter().filter(|status| status.is_final()).map(number)
@@ -69,23 +74,42 @@ pub(crate) fn text(text: &str) -> String {
 
 impl Model {
     pub(crate) fn of(webhook: &Webhook, delivery: &NewDelivery) -> Self {
+        Self::new(
+            delivery,
+            webhook.id.as_uuid(),
+            webhook.account_id.as_uuid(),
+            webhook.bucket_id.as_uuid(),
+            webhook.ephemeral,
+            millis(webhook.received_at),
+        )
+    }
+
+    /// The row of a delivery that is stored at `created_at`.
+    pub(crate) fn new(
+        delivery: &NewDelivery,
+        webhook_id: Uuid,
+        account_id: Uuid,
+        bucket_id: Uuid,
+        ephemeral: bool,
+        created_at: i64,
+    ) -> Self {
         let NewDelivery { id, output_id, internal, status, reason, due_at, held_by } = delivery;
-        let received_at = millis(webhook.received_at);
+        let due_at = due_at.filter(|_| !status.is_final());
         Self {
             id: id.as_uuid(),
-            webhook_id: webhook.id.as_uuid(),
-            account_id: webhook.account_id.as_uuid(),
-            bucket_id: webhook.bucket_id.as_uuid(),
+            webhook_id,
+            account_id,
+            bucket_id,
             output_id: output_id.map(|id| id.as_uuid()),
             internal: *internal,
-            ephemeral: webhook.ephemeral,
+            ephemeral,
             status: number(*status),
             due_at: due_at.map(millis),
             // Only what is attempted can be held.
             held_by: due_at.and(*held_by).map(|id| id.as_uuid()),
             attempts: 0,
-            created_at: received_at,
-            updated_at: received_at,
+            created_at,
+            updated_at: created_at,
             output_execution_id: None,
             status_code: reason.as_ref().map(|_| 0),
             duration_ns: None,
@@ -116,7 +140,7 @@ impl Model {
 
     pub(crate) fn read(self) -> Result<Delivery, Error> {
         let (row, last) = (self.row(), self.last()?);
-        let status = STATUSES.into_iter().find(|status| number(*status) == self.status);
+        let status = status(self.status);
         let processed = self.processed.map(codec::decode_request).transpose();
         Ok(Delivery {
             id: DeliveryId::from_uuid(self.id),

@@ -6,6 +6,7 @@
 
 #![expect(unreachable_pub, reason = "the derives of sea-orm make public items")]
 
+pub(crate) mod access_token;
 pub(crate) mod account;
 pub(crate) mod api_key;
 pub(crate) mod bucket;

@@ -2,6 +2,7 @@
 
 mod configuration;
 mod deliveries;
+mod logs;
 
 use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, TransactionTrait,
@@ -18,7 +19,11 @@ struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(configuration::Migration), Box::new(deliveries::Migration)]
+        vec![
+            Box::new(configuration::Migration),
+            Box::new(deliveries::Migration),
+            Box::new(logs::Migration),
+        ]
     }
 }
 
@@ -68,7 +73,8 @@ async fn up(transaction: &DatabaseTransaction, steps: Option<u32>) -> Result<(),
 
 /// Runs a schema that is written once for all databases: `{uuid}`, `{bytes}`,
 /// `{int}`, `{bool}` and `{text}` stand for column types, the last one in byte
-/// order, and `{table}` for what follows a table's closing parenthesis.
+/// order, and `{table}` for what follows a table's closing parenthesis, or
+/// `{narrow}` when its rows are little more than their key.
 async fn run(manager: &SchemaManager<'_>, schema: &str) -> Result<(), DbErr> {
     let types = match manager.get_database_backend() {
         DbBackend::Sqlite => [
@@ -78,6 +84,7 @@ async fn run(manager: &SchemaManager<'_>, schema: &str) -> Result<(), DbErr> {
             ("{bool}", "INTEGER"),
             ("{text}", "TEXT"),
             ("{table}", "STRICT"),
+            ("{narrow}", "STRICT, WITHOUT ROWID"),
         ],
         _ => [
             ("{uuid}", "uuid"),
@@ -86,6 +93,7 @@ async fn run(manager: &SchemaManager<'_>, schema: &str) -> Result<(), DbErr> {
             ("{bool}", "boolean"),
             ("{text}", "text COLLATE \"C\""),
             ("{table}", ""),
+            ("{narrow}", ""),
         ],
     };
     let schema = types.iter().fold(schema.to_owned(), |sql, (name, ty)| sql.replace(name, ty));

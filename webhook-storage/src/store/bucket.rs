@@ -7,7 +7,7 @@ use sea_orm::{
 };
 use webhook_core::{AccountId, BucketId, Error, InputId, model::Bucket, store::BucketStore};
 
-use super::{delivery::stop_deliveries, read_error, whole::expect_bucket};
+use super::{read_error, stop::stop_deliveries, whole::expect_bucket};
 use crate::{
     Storage,
     entity::{bucket, input, output},
@@ -119,7 +119,7 @@ async fn delete(
             return Err(Error::conflict("the bucket has inputs or outputs"));
         }
     }
-    stop_deliveries(transaction, outputs).await?;
+    stop_deliveries(transaction, account.as_uuid(), id, outputs).await?;
     // Its inputs and outputs go with it.
     let deleted = bucket::Entity::delete_by_id(id).exec(transaction).await;
     deleted.map(|_| ()).map_err(|error| fault::error(error, "bucket"))

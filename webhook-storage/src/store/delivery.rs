@@ -1,16 +1,11 @@
 //! Webhooks and deliveries.
 
-use std::collections::HashSet;
-
 use async_trait::async_trait;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, Value,
-    prelude::Uuid,
-};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
 use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp, WebhookId,
-    model::{DeliveryStatus, Log},
-    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Settle},
+    model::Log,
+    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
 };
 
 use super::read_error;
@@ -18,7 +13,7 @@ use crate::{
     Storage,
     entity::{delivery, moment, webhook},
     fault,
-    writer::{Operation, Outcome, forget, lease, statement::with},
+    writer::{Operation, Outcome, lease, statement::with},
 };
 
 #[async_trait]
@@ -30,12 +25,17 @@ impl DeliveryStore for Storage {
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
         match self.write(Operation::Claim(claim)).await? {
             Outcome::Claimed(claimed) => Ok(claimed),
-            Outcome::Written => Ok(Claimed::default()),
+            _ => Err(fault::wrong_outcome()),
         }
     }
 
     async fn settle(&self, settle: Settle) -> Result<(), Error> {
         self.write(Operation::Settle(settle)).await.map(|_| ())
+    }
+
+    async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
+        let account = account.as_uuid();
+        self.write(Operation::Redeliver { account, redeliver }).await.map(|_| ())
     }
 
     async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
@@ -104,44 +104,4 @@ impl Storage {
     async fn webhook(&self, id: Uuid) -> Result<Option<webhook::Model>, Error> {
         webhook::Entity::find_by_id(id).one(&self.database().read).await.map_err(read_error)
     }
-}
-
-/// What waits for an output, in parts that each have an index.
-const WAITING: [&str; 3] = [
-    "due_at IS NOT NULL AND held_by IS NULL",
-    "due_at IS NOT NULL AND held_by IS NOT NULL",
-    "due_at IS NULL AND status NOT IN (1, 2, 5)",
-];
-
-/// Ends what waits for these outputs: nobody attempts it any more,
-/// and no client gets it. The logs stay and say so.
-pub(super) async fn stop_deliveries(
-    transaction: &DatabaseTransaction,
-    outputs: Vec<Uuid>,
-) -> Result<(), Error> {
-    let failed = |error| fault::error(error, "delivery");
-    let backend = transaction.get_database_backend();
-    let mut ephemeral = HashSet::new();
-    for output in outputs {
-        for waiting in WAITING {
-            let sql = format!(
-                "UPDATE delivery SET due_at = NULL, held_by = NULL, status = ?, \
-                 status_code = COALESCE(status_code, 0), error = ? \
-                 WHERE output_id = ? AND {waiting} \
-                 RETURNING webhook_id, ephemeral"
-            );
-            let values: [Value; 3] = [
-                delivery::number(DeliveryStatus::Failed).into(),
-                "the output was deleted".into(),
-                output.into(),
-            ];
-            let stopped = transaction.query_all_raw(with(backend, &sql, values)).await;
-            for row in stopped.map_err(failed)? {
-                if row.try_get_by("ephemeral").map_err(failed)? {
-                    ephemeral.insert(row.try_get_by("webhook_id").map_err(failed)?);
-                }
-            }
-        }
-    }
-    forget(transaction, ephemeral).await.map_err(failed)
 }

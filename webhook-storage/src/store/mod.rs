@@ -5,7 +5,11 @@ mod bucket;
 mod delivery;
 mod function;
 mod input;
+mod log;
 mod output;
+mod purge;
+mod stop;
+mod token;
 mod whole;
 
 use sea_orm::{DatabaseTransaction, DbErr};

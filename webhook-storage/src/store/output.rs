@@ -11,7 +11,7 @@ use webhook_core::{
     store::OutputStore,
 };
 
-use super::{delivery::stop_deliveries, read_error, whole::expect_bucket};
+use super::{read_error, stop::stop_deliveries, whole::expect_bucket};
 use crate::{
     Storage,
     entity::{bucket, output},
@@ -105,5 +105,5 @@ async fn delete(
     if deleted.rows_affected == 0 {
         return Err(Error::not_found("output"));
     }
-    stop_deliveries(transaction, vec![id.as_uuid()]).await
+    stop_deliveries(transaction, account.as_uuid(), bucket.as_uuid(), vec![id.as_uuid()]).await
 }

@@ -7,6 +7,7 @@ use super::{
     Outcome,
     batch::{Answers, Failure},
     statement::{chunk_sizes, over_rows},
+    tally::{Counted, Tallies},
 };
 use crate::entity::{delivery, webhook};
 
@@ -24,6 +25,7 @@ const DELIVERY: &str = "INSERT INTO delivery (id, webhook_id, account_id, bucket
 pub(super) async fn apply(
     transaction: &DatabaseTransaction,
     accepts: &[(usize, &Accept)],
+    tallies: &mut Tallies,
     answers: &mut Answers,
 ) -> Result<(), Failure> {
     let webhooks: Vec<_> = accepts.iter().map(|(_, accept)| webhook_row(accept)).collect();
@@ -32,6 +34,11 @@ pub(super) async fn apply(
         (true, _) => {
             let deliveries = accepts.iter().flat_map(|(_, accept)| delivery_rows(accept)).collect();
             insert(transaction, DELIVERY, deliveries, "").await?;
+            for (_, accept) in accepts {
+                for new in &accept.deliveries {
+                    *tallies += counted(&delivery::Model::of(&accept.webhook, new));
+                }
+            }
         }
         // Stored before, and its deliveries with it.
         (false, [_]) => {}
@@ -40,6 +47,12 @@ pub(super) async fn apply(
     }
     answers.extend(accepts.iter().map(|(number, _)| (*number, Ok(Outcome::Written))));
     Ok(())
+}
+
+/// A new delivery as it is counted.
+pub(super) fn counted(row: &delivery::Model) -> Counted {
+    let open = Counted::open(row.account_id, row.bucket_id, row.output_id, row.created_at);
+    open.with(row.status, row.status_code.unwrap_or_default(), row.attempts, 0)
 }
 
 async fn insert(

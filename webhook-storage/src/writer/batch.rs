@@ -4,14 +4,15 @@ use std::{collections::VecDeque, sync::Arc};
 
 use sea_orm::{DatabaseTransaction, DbErr, TransactionTrait};
 use tokio::sync::{Mutex, mpsc};
-use webhook_core::{Error, store::Claimed};
+use webhook_core::Error;
 
 use super::{
     Answer, Job, Operation, Outcome, accept,
     claim::{self, ClaimLimits},
-    lease,
+    drain, lease, purge,
     queue::Queue,
-    record, settle,
+    record, redeliver, report, settle,
+    tally::Tallies,
 };
 use crate::{
     StorageOptions,
@@ -108,8 +109,8 @@ impl Batches {
             let Some((reply, _reserved)) = callers.get_mut(number).and_then(Option::take) else {
                 continue;
             };
-            if let Err(Ok(Outcome::Claimed(claimed))) = reply.send(answer) {
-                self.give_back(&operations[number], claimed).await;
+            if let Err(Ok(outcome)) = reply.send(answer) {
+                self.take_back(&operations[number], outcome).await;
             }
         }
     }
@@ -191,6 +192,7 @@ impl Batches {
         first: usize,
     ) -> Result<Answers, Failure> {
         let (mut accepts, mut settles, mut claims, mut records) = Default::default();
+        let (mut redeliveries, mut drains, mut reports, mut purges) = Default::default();
         for (operation, number) in operations.iter().zip(first..) {
             match operation {
                 Operation::Accept(accept) => Vec::push(&mut accepts, (number, accept)),
@@ -199,22 +201,50 @@ impl Batches {
                 Operation::Record { execution, keep } => {
                     Vec::push(&mut records, (number, (execution, *keep)));
                 }
+                Operation::Redeliver { account, redeliver } => {
+                    Vec::push(&mut redeliveries, (number, (*account, redeliver)));
+                }
+                Operation::Drain { account, drain } => {
+                    Vec::push(&mut drains, (number, (*account, drain)));
+                }
+                Operation::Report { account, report } => {
+                    Vec::push(&mut reports, (number, (*account, report)));
+                }
+                Operation::Purge(ids) => Vec::push(&mut purges, (number, ids.as_slice())),
             }
         }
         let mut answers = Vec::with_capacity(operations.len());
-        accept::apply(transaction, &accepts, &mut answers).await?;
-        settle::apply(transaction, settles, &mut answers).await?;
-        record::apply(transaction, &records, &mut answers).await?;
-        claim::apply(transaction, &claims, self.claim, &mut answers).await?;
+        let mut tallies = Tallies::default();
+        let (tallied, answer) = (&mut tallies, &mut answers);
+        drain::apply(transaction, &drains, self.claim.bytes, tallied, answer).await?;
+        accept::apply(transaction, &accepts, tallied, answer).await?;
+        redeliver::apply(transaction, &redeliveries, tallied, answer).await?;
+        settle::apply(transaction, settles, tallied, answer).await?;
+        report::apply(transaction, &reports, tallied, answer).await?;
+        record::apply(transaction, &records, answer).await?;
+        claim::apply(transaction, &claims, self.claim, tallied, answer).await?;
+        purge::apply(transaction, &purges, tallied, answer).await?;
+        tallies.write(transaction).await?;
         Ok(answers)
     }
 
-    /// Frees what was claimed for a caller who no longer waits.
-    async fn give_back(&self, operation: &Operation, claimed: Claimed) {
-        let Operation::Claim(claim) = operation else { return };
-        let ids = claimed.deliveries.iter().map(|pending| pending.id).collect();
-        if let Err(error) = lease::give_back(&self.database, claim.node, ids).await {
-            tracing::warn!(%error, node = %claim.node, "a claim that nobody waits for stays held");
+    /// Takes back what was handed to a caller who no longer waits.
+    async fn take_back(&self, operation: &Operation, outcome: Outcome) {
+        match (operation, outcome) {
+            (Operation::Claim(claim), Outcome::Claimed(claimed)) => {
+                let ids = claimed.deliveries.iter().map(|pending| pending.id).collect();
+                if let Err(error) = lease::give_back(&self.database, claim.node, ids).await {
+                    let node = claim.node;
+                    tracing::warn!(%error, %node, "a claim that nobody waits for stays held");
+                }
+            }
+            (Operation::Drain { .. }, Outcome::Drained(drained)) => {
+                let ids = drained.logs.iter().map(|log| log.delivery.id).collect();
+                if let Err(error) = drain::give_back(&self.database, ids).await {
+                    tracing::warn!(%error, "logs that nobody waits for stay drained");
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -230,7 +260,8 @@ fn explain(operation: &Operation, error: DbErr) -> Error {
     let what = match operation {
         Operation::Record { .. } if Fault::of(&error) == Fault::MissingReference => "function",
         Operation::Record { .. } => "execution",
-        Operation::Accept(_) | Operation::Settle(_) | Operation::Claim(_) => "delivery",
+        Operation::Drain { .. } | Operation::Report { .. } | Operation::Purge(_) => "log",
+        _ => "delivery",
     };
     fault::error(error, what)
 }

@@ -17,6 +17,7 @@ use super::{
     batch::{Answers, Failure},
     lease,
     statement::{over_set, with},
+    tally::{COLUMNS, Counted, Tallies},
 };
 use crate::entity::{delivery, millis, moment, webhook};
 
@@ -48,6 +49,7 @@ pub(super) async fn apply(
     transaction: &DatabaseTransaction,
     claims: &[(usize, &Claim)],
     limits: ClaimLimits,
+    tallies: &mut Tallies,
     answers: &mut Answers,
 ) -> Result<(), Failure> {
     let mut freed_at = None;
@@ -56,7 +58,7 @@ pub(super) async fn apply(
             lease::free_lapsed(transaction, claim.now).await?;
             freed_at = Some(claim.now);
         }
-        let claimed = take(transaction, claim, limits).await?;
+        let claimed = take(transaction, claim, limits, tallies).await?;
         answers.push((*number, Ok(Outcome::Claimed(claimed))));
     }
     Ok(())
@@ -66,6 +68,7 @@ async fn take(
     transaction: &DatabaseTransaction,
     claim: &Claim,
     limits: ClaimLimits,
+    tallies: &mut Tallies,
 ) -> Result<Claimed, DbErr> {
     let backend = transaction.get_database_backend();
     let ids = candidates(transaction, claim, limits).await?;
@@ -81,7 +84,7 @@ async fn take(
         ];
         let set = ids.iter().map(|id| Value::from(*id));
         transaction.execute_raw(over_set(backend, &head, values, set, "")).await?;
-        load(transaction, &ids).await?
+        load(transaction, &ids, tallies).await?
     };
     let next_due = with(backend, NEXT_DUE, [claim.output_id.as_uuid().into()]);
     let next_due = match transaction.query_one_raw(next_due).await? {
@@ -124,7 +127,11 @@ async fn candidates(
 }
 
 /// The deliveries with their webhooks, in the order of `ids`.
-async fn load(transaction: &DatabaseTransaction, ids: &[Uuid]) -> Result<Vec<Pending>, DbErr> {
+async fn load(
+    transaction: &DatabaseTransaction,
+    ids: &[Uuid],
+    tallies: &mut Tallies,
+) -> Result<Vec<Pending>, DbErr> {
     let rows = delivery::Entity::find()
         .filter(delivery::Column::Id.is_in(ids.iter().copied()))
         .all(transaction)
@@ -133,16 +140,17 @@ async fn load(transaction: &DatabaseTransaction, ids: &[Uuid]) -> Result<Vec<Pen
         .filter(webhook::Column::Id.is_in(rows.iter().map(|row| row.webhook_id)))
         .all(transaction)
         .await?;
-    let mut webhooks: HashMap<_, _> =
-        webhooks.into_iter().map(|row| (row.id, row.read())).collect();
+    // Several deliveries can be of one webhook.
+    let webhooks: HashMap<_, _> =
+        webhooks.into_iter().map(|row| (row.id, row.read().map(Arc::new))).collect();
     let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
 
     let mut deliveries = Vec::with_capacity(ids.len());
     for row in ids.iter().filter_map(|id| rows.remove(id)) {
-        let (id, webhook) = (row.id, webhooks.remove(&row.webhook_id));
+        let (id, webhook) = (row.id, webhooks.get(&row.webhook_id));
         match pending(row, webhook) {
             Ok(pending) => deliveries.push(pending),
-            Err(error) => give_up(transaction, id, &error).await?,
+            Err(error) => give_up(transaction, id, &error, tallies).await?,
         }
     }
     Ok(deliveries)
@@ -150,21 +158,39 @@ async fn load(transaction: &DatabaseTransaction, ids: &[Uuid]) -> Result<Vec<Pen
 
 fn pending(
     row: delivery::Model,
-    webhook: Option<Result<Webhook, Error>>,
+    webhook: Option<&Result<Arc<Webhook>, Error>>,
 ) -> Result<Pending, Error> {
-    let webhook = webhook.ok_or_else(|| Error::not_found("webhook"))??;
-    row.pending(Arc::new(webhook))
+    match webhook {
+        Some(Ok(webhook)) => row.pending(webhook.clone()),
+        Some(Err(error)) => {
+            let cause = std::error::Error::source(error).map(ToString::to_string);
+            Err(Error::internal(cause.unwrap_or_else(|| error.to_string())))
+        }
+        None => Err(Error::not_found("webhook")),
+    }
 }
 
 /// Fails a delivery that cannot be read, which would otherwise be the first of
 /// its output at every claim.
-async fn give_up(transaction: &DatabaseTransaction, id: Uuid, error: &Error) -> Result<(), DbErr> {
+pub(super) async fn give_up(
+    transaction: &DatabaseTransaction,
+    id: Uuid,
+    error: &Error,
+    tallies: &mut Tallies,
+) -> Result<(), DbErr> {
     let cause = std::error::Error::source(error).map(ToString::to_string);
-    tracing::error!(delivery = %id, %error, cause, "a pending delivery cannot be read");
-    let sql = "UPDATE delivery SET status = ?, due_at = NULL, held_by = NULL, \
-        status_code = COALESCE(status_code, 0), error = ? WHERE id = ?";
+    tracing::error!(delivery = %id, %error, cause, "a delivery that waits cannot be read");
+    let sql = format!(
+        "UPDATE delivery SET status = ?, due_at = NULL, held_by = NULL, \
+         status_code = COALESCE(status_code, 0), error = ? WHERE id = ? RETURNING {COLUMNS}"
+    );
     let failed = delivery::number(DeliveryStatus::Failed);
     let values = [failed.into(), "the stored webhook cannot be read".into(), id.into()];
-    transaction.execute_raw(with(transaction.get_database_backend(), sql, values)).await?;
+    let update = with(transaction.get_database_backend(), &sql, values);
+    for row in transaction.query_all_raw(update).await? {
+        let counted = Counted::read(&row)?;
+        *tallies -= counted.while_open();
+        *tallies += counted;
+    }
     Ok(())
 }

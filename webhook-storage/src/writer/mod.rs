@@ -8,22 +8,27 @@
 mod accept;
 mod batch;
 mod claim;
+mod drain;
 pub(crate) mod lease;
+mod purge;
 mod queue;
 mod record;
+mod redeliver;
+mod report;
 mod settle;
-
 pub(crate) mod statement;
+pub(crate) mod tally;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sea_orm::prelude::Uuid;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
 use webhook_core::{
     Error,
-    store::{Accept, Claim, Claimed, Settle},
+    store::{Accept, Claim, Claimed, ClientReport, Drain, Drained, Redeliver, Reported, Settle},
 };
 
 use self::queue::{Queue, Reserved};
@@ -37,6 +42,10 @@ pub(crate) enum Operation {
     Settle(Settle),
     Claim(Claim),
     Record { execution: execution::Model, keep: usize },
+    Redeliver { account: Uuid, redeliver: Redeliver },
+    Drain { account: Uuid, drain: Drain },
+    Report { account: Uuid, report: ClientReport },
+    Purge(Vec<Uuid>),
 }
 
 impl Operation {
@@ -49,6 +58,12 @@ impl Operation {
                     + processed.as_ref().map_or(0, |request| request.size_bytes())
             }
             Self::Claim(_) => 128,
+            Self::Redeliver { redeliver, .. } => {
+                256 + redeliver.processed.as_ref().map_or(0, |request| request.size_bytes())
+            }
+            Self::Drain { drain, .. } => 128 + 16 * drain.buckets.len(),
+            Self::Report { report, .. } => 256 + report.response_body.len(),
+            Self::Purge(ids) => 128 + 16 * ids.len(),
             Self::Record { execution, .. } => {
                 256 + execution.request.len() + execution.response.len()
             }
@@ -61,6 +76,9 @@ impl Operation {
 pub(crate) enum Outcome {
     Written,
     Claimed(Claimed),
+    Drained(Drained),
+    Reported(Box<Reported>),
+    Purged(u64),
 }
 
 type Answer = Result<Outcome, Error>;

@@ -8,7 +8,8 @@ use webhook_core::{Error, model::Attempt, store::Settle};
 use super::{
     Outcome,
     batch::{Answers, Failure},
-    statement::{chunk_sizes, over_rows, over_set},
+    statement::{chunk_sizes, over_rows, over_set, with},
+    tally::{Counted, Tallies},
 };
 use crate::{
     codec,
@@ -28,11 +29,13 @@ const SETTLE: &str = "UPDATE delivery SET held_by = NULL, updated_at = s.column3
 
 const IF_NOT_LOST: &str = ") AS s WHERE id = s.column1 AND due_at IS NOT NULL \
     AND (held_by IS NULL OR held_by = s.column2 OR NOT EXISTS (SELECT 1 FROM node_lease \
-    WHERE node_id = held_by AND until > s.column3)) RETURNING id, webhook_id, ephemeral";
+    WHERE node_id = held_by AND until > s.column3)) RETURNING id, webhook_id, ephemeral, account_id, bucket_id, \
+    output_id, created_at, status, status_code, attempts, duration_ns";
 
 pub(super) async fn apply(
     transaction: &DatabaseTransaction,
     mut settles: Vec<(usize, &Settle)>,
+    tallies: &mut Tallies,
     answers: &mut Answers,
 ) -> Result<(), Failure> {
     let mut finished = HashSet::new();
@@ -40,7 +43,7 @@ pub(super) async fn apply(
         // Of several outcomes of one delivery the first counts; the others see it.
         let mut seen = HashSet::with_capacity(settles.len());
         let again = settles.extract_if(.., |(_, settle)| !seen.insert(settle.id)).collect();
-        let written = write(transaction, &settles).await?;
+        let written = write(transaction, &settles, tallies).await?;
         for (number, settle) in settles {
             let answer = match written.get(&settle.id.as_uuid()) {
                 Some(ephemeral) => {
@@ -65,6 +68,7 @@ pub(super) async fn apply(
 async fn write(
     transaction: &DatabaseTransaction,
     settles: &[(usize, &Settle)],
+    tallies: &mut Tallies,
 ) -> Result<HashMap<Uuid, Option<Uuid>>, DbErr> {
     let backend = transaction.get_database_backend();
     let mut written = HashMap::with_capacity(settles.len());
@@ -73,6 +77,9 @@ async fn write(
         let values = rows.by_ref().take(size).flatten().collect();
         let statement = over_rows(backend, SETTLE, size, IF_NOT_LOST, values);
         for row in transaction.query_all_raw(statement).await? {
+            let counted = Counted::read(&row)?;
+            *tallies -= counted.while_open();
+            *tallies += counted;
             let ephemeral: bool = row.try_get_by("ephemeral")?;
             let webhook = if ephemeral { Some(row.try_get_by("webhook_id")?) } else { None };
             written.insert(row.try_get_by("id")?, webhook);
@@ -90,7 +97,7 @@ fn row(settle: &Settle) -> [Value; 13] {
         node.as_uuid().into(),
         millis(*now).into(),
         number(*status).into(),
-        due_at.map(millis).into(),
+        due_at.filter(|_| !status.is_final()).map(millis).into(),
         i64::from(*attempts).into(),
         i64::from(*status_code).into(),
         duration_ns.into(),
@@ -100,6 +107,17 @@ fn row(settle: &Settle) -> [Value; 13] {
         processed.as_ref().map(|request| codec::encode_request(request)).into(),
         settle.output_execution_id.map(|id| id.as_uuid()).into(),
     ]
+}
+
+/// Whether the content of an ephemeral webhook is gone: all its deliveries are final.
+pub(super) async fn is_erased(
+    transaction: &DatabaseTransaction,
+    webhook: Uuid,
+) -> Result<bool, DbErr> {
+    let finals = final_numbers().map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    let sql = format!("SELECT 1 FROM delivery WHERE webhook_id = ? AND status NOT IN ({finals})");
+    let open = with(transaction.get_database_backend(), &sql, [webhook.into()]);
+    Ok(transaction.query_one_raw(open).await?.is_none())
 }
 
 /// Removes the content of ephemeral webhooks whose deliveries are all final.

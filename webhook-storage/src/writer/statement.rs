@@ -43,7 +43,7 @@ pub(super) fn over_rows(
 
 /// `head`, the values as `(…)`, `tail`. The list is filled up to a power of two
 /// by repeating its last value, which changes nothing where sets are meant.
-pub(super) fn over_set(
+pub(crate) fn over_set(
     backend: DbBackend,
     head: &str,
     mut values: Vec<Value>,

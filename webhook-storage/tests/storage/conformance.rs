@@ -42,6 +42,12 @@ macro_rules! suites {
             mod deliveries {
                 webhook_core::delivery_store_conformance!(crate::conformance::$database);
             }
+            mod logs {
+                webhook_core::log_store_conformance!(crate::conformance::$database);
+            }
+            mod tokens {
+                webhook_core::token_store_conformance!(crate::conformance::$database);
+            }
             mod deletion {
                 webhook_core::deletion_conformance!(crate::conformance::$database);
             }

@@ -46,26 +46,28 @@ pub async fn purge_removes_what_no_relay_attempts(stores: &Stores) {
     assert_eq!(claim_due(stores, node, place.public, after(1)).await, [stay[0].id]);
 }
 
-/// The oldest go first, of whatever account, and no more than asked for.
-pub async fn purge_takes_the_oldest_first(stores: &Stores) {
+/// The oldest days go first, of whatever account, and no more than asked for.
+pub async fn purge_takes_the_oldest_days_first(stores: &Stores) {
+    const DAY: u64 = 86_400;
     let (first, second) = (Place::new(), Place::new());
-    let ours = first.store_waiting(stores, 0, 4).await;
-    let theirs = second.store_waiting(stores, 2, 4).await;
-    assert_eq!(purge(stores, after(100), 0).await, 0);
-    assert_eq!(purge(stores, after(100), 2).await, 2);
-    assert_eq!(
-        (left(stores, first).await, left(stores, second).await),
-        (ours[2..].to_vec(), theirs.clone())
-    );
-    assert_eq!(purge(stores, after(100), 4).await, 4);
-    assert_eq!(
-        (left(stores, first).await, left(stores, second).await),
-        (vec![], theirs[2..].to_vec())
-    );
-    assert_eq!(purge(stores, after(100), usize::MAX).await, 2);
-    assert_eq!(purge(stores, after(100), 5).await, 0);
-    for place in [first, second] {
-        assert_exact(stores, place.account).await;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for day in [2, 0, 3, 1] {
+        ours.push(first.store(stores, after(day * DAY), first.to_clients()).await);
+        let at = after((day + 2) * DAY);
+        theirs.push(second.store(stores, at, rejected(second.public)).await);
+    }
+    ours.sort_unstable();
+    theirs.sort_unstable();
+    let end = after(100 * DAY);
+    for (limit, gone, (of_ours, of_theirs)) in
+        [(0, 0, (0, 0)), (2, 2, (2, 0)), (4, 4, (4, 2)), (usize::MAX, 2, (4, 4)), (5, 0, (4, 4))]
+    {
+        assert_eq!(purge(stores, end, limit).await, gone);
+        assert_eq!(left(stores, first).await, ours[of_ours..]);
+        assert_eq!(left(stores, second).await, theirs[of_theirs..]);
+        for place in [first, second] {
+            assert_exact(stores, place.account).await;
+        }
     }
 }
 

@@ -154,7 +154,7 @@ macro_rules! log_store_conformance {
             }
             $crate::conformance::log::purge {
                 purge_removes_what_no_relay_attempts,
-                purge_takes_the_oldest_first,
+                purge_takes_the_oldest_days_first,
                 webhook_goes_with_its_last_log,
                 concurrent_purges_and_accepts_disturb_nothing,
                 concurrent_purges_count_each_log_once,

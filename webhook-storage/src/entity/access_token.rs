@@ -1,0 +1,63 @@
+//! Access tokens.
+
+use sea_orm::entity::prelude::*;
+use webhook_core::{
+    AccountId, Error, TokenId,
+    model::{AccessToken, TokenSpec},
+};
+
+use super::{json, millis, moment, name, named};
+use crate::fault::Row;
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "access_token")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) id: Uuid,
+    pub(crate) account_id: Uuid,
+    pub(crate) secret_hash: Vec<u8>,
+    pub(crate) description: String,
+    pub(crate) scopes: String,
+    pub(crate) api_access: String,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+}
+
+#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    pub(crate) fn of(token: &AccessToken) -> Result<Self, Error> {
+        let AccessToken { id, account_id, secret_hash, spec, created_at, updated_at } = token;
+        let TokenSpec { description, scopes, api_access } = spec;
+        Ok(Self {
+            id: id.as_uuid(),
+            account_id: account_id.as_uuid(),
+            secret_hash: secret_hash.to_vec(),
+            description: description.clone(),
+            scopes: json(scopes)?,
+            api_access: name(api_access)?,
+            created_at: millis(*created_at),
+            updated_at: millis(*updated_at),
+        })
+    }
+
+    pub(crate) fn read(self) -> Result<AccessToken, Error> {
+        let row = Row { table: "access_token", id: self.id };
+        let hash = <[u8; 32]>::try_from(self.secret_hash);
+        Ok(AccessToken {
+            id: TokenId::from_uuid(self.id),
+            account_id: AccountId::from_uuid(self.account_id),
+            secret_hash: row.read("secret_hash", hash.map_err(|_| "is not 32 bytes"))?,
+            spec: TokenSpec {
+                description: self.description,
+                scopes: row.read("scopes", serde_json::from_str(&self.scopes))?,
+                api_access: row.read("api_access", named(self.api_access))?,
+            },
+            created_at: moment(self.created_at),
+            updated_at: moment(self.updated_at),
+        })
+    }
+}

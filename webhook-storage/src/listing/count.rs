@@ -1,0 +1,322 @@
+//! Totals and statistics from tallies.
+
+use std::collections::BTreeMap;
+
+use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement, Value, prelude::Uuid};
+use webhook_core::{
+    Timestamp,
+    model::DeliveryStatus,
+    store::{CountQuery, DayCount, MinuteCount},
+};
+
+use crate::{
+    entity::{delivery::number, millis, moment},
+    writer::{
+        statement::{over_set, with},
+        tally::{DAY_MILLIS, MINUTE_MILLIS, Span},
+    },
+};
+
+/// The buckets whose logs are counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Buckets {
+    pub(crate) account_id: Uuid,
+    pub(crate) ids: Vec<Uuid>,
+}
+
+/// The number under which logs of this status are counted.
+pub(crate) fn counted_as(status: DeliveryStatus) -> i64 {
+    match status {
+        DeliveryStatus::Preparing => number(DeliveryStatus::Received),
+        status => number(status),
+    }
+}
+
+/// Beginnings of days before and after everything.
+const FIRST_DAY: i64 = -(1 << 33) * DAY_MILLIS;
+const LAST_DAY: i64 = (1 << 33) * DAY_MILLIS;
+
+/// From a moment on, up to a moment that does not belong to it.
+type Stretch = (i64, i64);
+
+fn floor(moment: i64, unit: i64) -> i64 {
+    moment.div_euclid(unit).saturating_mul(unit)
+}
+
+fn ceil(moment: i64, unit: i64) -> i64 {
+    match moment.rem_euclid(unit) {
+        0 => moment,
+        _ => floor(moment, unit).saturating_add(unit),
+    }
+}
+
+/// Takes time apart into what tallies count whole, and its ragged ends.
+fn take_apart(from: i64, to: i64) -> (Vec<(Span, Stretch)>, Vec<Stretch>) {
+    let is_some = |stretch: &Stretch| stretch.0 < stretch.1;
+    let minutes = (ceil(from, MINUTE_MILLIS), floor(to, MINUTE_MILLIS));
+    if minutes.0 > minutes.1 {
+        return (Vec::new(), [(from, to)].into_iter().filter(is_some).collect());
+    }
+    let ends = [(from, minutes.0), (minutes.1, to)].into_iter().filter(is_some).collect();
+    let days = (ceil(minutes.0, DAY_MILLIS), floor(minutes.1, DAY_MILLIS));
+    let whole = if days.0 > days.1 {
+        vec![(Span::Minute, minutes)]
+    } else {
+        vec![
+            (Span::Minute, (minutes.0, days.0)),
+            (Span::Day, days),
+            (Span::Minute, (days.1, minutes.1)),
+        ]
+    };
+    (whole.into_iter().filter(|(_, stretch)| is_some(stretch)).collect(), ends)
+}
+
+/// How many logs there are.
+pub(crate) async fn total(
+    connection: &impl ConnectionTrait,
+    buckets: &Buckets,
+    status: Option<DeliveryStatus>,
+    (from, to): (Option<Timestamp>, Option<Timestamp>),
+) -> Result<u64, DbErr> {
+    if buckets.ids.is_empty() {
+        return Ok(0);
+    }
+    let counted = CountQuery { status, ..CountQuery::default() };
+    let mut queries = Vec::new();
+    if from.is_none() && to.is_none() {
+        let select = "SELECT CAST(COALESCE(SUM(logs), 0) AS bigint) AS logs FROM tally";
+        queries.push(over_tallies(connection, select, buckets, Span::Ever, (0, 1), &counted, ""));
+    } else {
+        let (whole, ends) = take_apart(from.map_or(FIRST_DAY, millis), to.map_or(LAST_DAY, millis));
+        for (span, stretch) in whole {
+            let select = "SELECT CAST(COALESCE(SUM(logs), 0) AS bigint) AS logs FROM tally";
+            queries.push(over_tallies(connection, select, buckets, span, stretch, &counted, ""));
+        }
+        queries.extend(ends.into_iter().map(|end| over_logs(connection, buckets, end, status)));
+    }
+    let mut total = 0_u64;
+    for query in queries {
+        if let Some(row) = connection.query_one_raw(query).await? {
+            total = total.saturating_add_signed(row.try_get_by("logs")?);
+        }
+    }
+    Ok(total)
+}
+
+/// Counts the logs of less than a minute one by one.
+fn over_logs(
+    connection: &impl ConnectionTrait,
+    buckets: &Buckets,
+    (from, to): Stretch,
+    status: Option<DeliveryStatus>,
+) -> Statement {
+    let backend = connection.get_database_backend();
+    let head = "SELECT COUNT(*) AS logs FROM delivery \
+        WHERE account_id = ? AND created_at >= ? AND created_at < ? AND bucket_id IN ";
+    let values = vec![buckets.account_id.into(), from.into(), to.into()];
+    let head = with(backend, head, values.clone()).sql;
+    let received = number(DeliveryStatus::Received);
+    let tail = match status.map(counted_as) {
+        None => String::new(),
+        Some(status) if status == received => " AND status IN (0, 4)".to_owned(),
+        Some(status) => format!(" AND status = {status}"),
+    };
+    let ids = buckets.ids.iter().map(|id| Value::from(*id));
+    over_set(backend, &head, values, ids, &tail)
+}
+
+/// `select` over the tallies of the query in a span and a stretch of time.
+fn over_tallies(
+    connection: &impl ConnectionTrait,
+    select: &str,
+    buckets: &Buckets,
+    span: Span,
+    (from, to): Stretch,
+    query: &CountQuery,
+    tail: &str,
+) -> Statement {
+    let backend = connection.get_database_backend();
+    let mut sql = format!("{select} WHERE span = {} AND account_id = ?", span.number());
+    let mut values = vec![Value::from(buckets.account_id)];
+    let mut add = |condition: &str, value: Value| {
+        sql.push_str(condition);
+        values.push(value);
+    };
+    add(" AND moment >= ?", from.into());
+    add(" AND moment < ?", to.into());
+    if let Some(output) = query.output_id {
+        add(" AND output_id = ?", output.as_uuid().into());
+    }
+    if let Some(status) = query.status {
+        add(" AND status = ?", counted_as(status).into());
+    }
+    if let Some(code) = query.status_code {
+        add(" AND status_code = ?", i64::from(code).into());
+    }
+    sql.push_str(" AND bucket_id IN ");
+    let head = with(backend, &sql, values.clone()).sql;
+    over_set(backend, &head, values, buckets.ids.iter().map(|id| Value::from(*id)), tail)
+}
+
+/// The stretch of whole units that the query counts.
+fn whole(query: &CountQuery, unit: i64) -> Stretch {
+    let from = query.from.map_or(i64::MIN, |from| floor(millis(from), unit));
+    (from, query.to.map_or(i64::MAX, |to| ceil(millis(to), unit)))
+}
+
+const SUMS: &str = "CAST(SUM(logs) AS bigint) AS logs, \
+    CAST(SUM(CASE WHEN status_code <> 0 THEN logs ELSE 0 END) AS bigint) AS answered, \
+    CAST(SUM(CASE WHEN status_code <> 0 THEN micros ELSE 0 END) AS bigint) AS micros, \
+    CAST(SUM(CASE WHEN retries > 0 THEN logs ELSE 0 END) AS bigint) AS retried, \
+    CAST(SUM(retries * logs) AS bigint) AS retry_count, MAX(retries) AS max_retries";
+
+/// Sums over one moment and one status.
+struct Sums {
+    moment: i64,
+    status: i64,
+    logs: u64,
+    answered: u64,
+    micros: u64,
+    retried: u64,
+    retry_count: u64,
+    max_retries: u64,
+}
+
+impl Sums {
+    fn read(row: &QueryResult) -> Result<Self, DbErr> {
+        let get = |column: &str| row.try_get_by::<i64, _>(column).map(i64::unsigned_abs);
+        Ok(Self {
+            moment: row.try_get_by("moment")?,
+            status: row.try_get_by("status")?,
+            logs: get("logs")?,
+            answered: get("answered")?,
+            micros: get("micros")?,
+            retried: get("retried")?,
+            retry_count: get("retry_count")?,
+            max_retries: get("max_retries")?,
+        })
+    }
+}
+
+async fn sums(
+    connection: &impl ConnectionTrait,
+    buckets: &Buckets,
+    (span, unit): (Span, i64),
+    query: &CountQuery,
+) -> Result<Vec<Sums>, DbErr> {
+    if buckets.ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let select = format!("SELECT moment, status, {SUMS} FROM tally");
+    let tail = " AND logs > 0 GROUP BY moment, status ORDER BY moment, status";
+    let stretch = whole(query, unit);
+    let query = over_tallies(connection, &select, buckets, span, stretch, query, tail);
+    connection.query_all_raw(query).await?.iter().map(Sums::read).collect()
+}
+
+pub(crate) async fn days(
+    connection: &impl ConnectionTrait,
+    buckets: &Buckets,
+    query: &CountQuery,
+) -> Result<Vec<DayCount>, DbErr> {
+    let mut days = BTreeMap::<_, DayCount>::new();
+    for sums in sums(connection, buckets, (Span::Day, DAY_MILLIS), query).await? {
+        let day = days.entry(sums.moment).or_default();
+        day.day = moment(sums.moment);
+        day.received += sums.logs;
+        if sums.status == number(DeliveryStatus::Sent) {
+            day.success += sums.logs;
+        }
+        if sums.status == number(DeliveryStatus::Failed) {
+            day.failures += sums.logs;
+        }
+        day.retried += sums.retried;
+        day.retry_count += sums.retry_count;
+        day.max_retries = day.max_retries.max(sums.max_retries);
+    }
+    Ok(days.into_values().collect())
+}
+
+pub(crate) async fn minutes(
+    connection: &impl ConnectionTrait,
+    buckets: &Buckets,
+    query: &CountQuery,
+) -> Result<Vec<MinuteCount>, DbErr> {
+    let mut minutes = BTreeMap::<_, (MinuteCount, u64, u64)>::new();
+    for sums in sums(connection, buckets, (Span::Minute, MINUTE_MILLIS), query).await? {
+        let (minute, answered, micros) = minutes.entry(sums.moment).or_default();
+        minute.minute = moment(sums.moment);
+        let status = crate::entity::delivery::status(sums.status);
+        let status = status.unwrap_or(DeliveryStatus::Received).as_str();
+        *minute.counts.entry(status).or_default() += sums.logs;
+        minute.retried += sums.retried;
+        minute.retry_count += sums.retry_count;
+        minute.max_retries = minute.max_retries.max(sums.max_retries);
+        *answered += sums.answered;
+        *micros += sums.micros;
+    }
+    let average = |(minute, answered, micros): (MinuteCount, u64, u64)| {
+        let latency_ms_avg = micros as f64 / 1e3 / answered.max(1) as f64;
+        MinuteCount { latency_ms_avg, ..minute }
+    };
+    Ok(minutes.into_values().map(average).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 60 * MINUTE_MILLIS;
+
+    fn whole(from: i64, to: i64) -> Vec<(Span, Stretch)> {
+        take_apart(from, to).0
+    }
+
+    #[test]
+    fn time_is_taken_apart_into_days_minutes_and_ends() {
+        let days = [(Span::Day, (DAY_MILLIS, 3 * DAY_MILLIS))];
+        assert_eq!(whole(DAY_MILLIS, 3 * DAY_MILLIS), days);
+        assert_eq!(take_apart(DAY_MILLIS, 3 * DAY_MILLIS).1, []);
+        assert_eq!(
+            take_apart(DAY_MILLIS - HOUR - 1, 3 * DAY_MILLIS + HOUR + 1),
+            (
+                vec![
+                    (Span::Minute, (DAY_MILLIS - HOUR, DAY_MILLIS)),
+                    days[0],
+                    (Span::Minute, (3 * DAY_MILLIS, 3 * DAY_MILLIS + HOUR)),
+                ],
+                vec![
+                    (DAY_MILLIS - HOUR - 1, DAY_MILLIS - HOUR),
+                    (3 * DAY_MILLIS + HOUR, 3 * DAY_MILLIS + HOUR + 1),
+                ],
+            )
+        );
+        assert_eq!(take_apart(HOUR + 5, HOUR + 9), (vec![], vec![(HOUR + 5, HOUR + 9)]));
+        assert_eq!(take_apart(9, 5), (vec![], vec![]));
+        assert_eq!(whole(HOUR, 2 * HOUR), [(Span::Minute, (HOUR, 2 * HOUR))]);
+        take_apart(i64::MIN, i64::MAX);
+        take_apart(i64::MAX, i64::MIN);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_parts_are_the_whole(from in -3 * DAY_MILLIS..3 * DAY_MILLIS, length in 0..4 * DAY_MILLIS) {
+            let (whole, ends) = take_apart(from, from + length);
+            let parts = whole.iter().map(|(_, stretch)| stretch).chain(&ends);
+            let mut parts: Vec<_> = parts.copied().collect();
+            parts.sort_unstable();
+            let mut at = from;
+            for (start, end) in parts {
+                proptest::prop_assert_eq!(start, at);
+                proptest::prop_assert!(end > start);
+                at = end;
+            }
+            proptest::prop_assert_eq!(at, from + length);
+            for (span, (start, end)) in whole {
+                let unit = if span == Span::Day { DAY_MILLIS } else { MINUTE_MILLIS };
+                proptest::prop_assert_eq!((start % unit, end % unit), (0, 0));
+            }
+            proptest::prop_assert!(ends.iter().all(|(start, end)| end - start < 2 * MINUTE_MILLIS));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Logs by their IDs.
+
+use std::collections::HashMap;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter};
+use webhook_core::{
+    DeliveryId, Error,
+    model::{Log, Webhook},
+    store::LogCursor,
+};
+
+use crate::entity::{delivery, webhook};
+
+/// How many logs are read at once, which is by how many a bound on bytes is
+/// overshot at worst.
+const AT_ONCE: usize = 16;
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// The logs in the order of the IDs, without those that are gone meanwhile.
+    pub(crate) logs: Vec<Log>,
+    /// Those that cannot be read.
+    pub(crate) broken: Vec<(DeliveryId, Error)>,
+    /// Whether the bytes ran out before the IDs.
+    pub(crate) is_cut: bool,
+}
+
+/// Reads the logs until they are more than so many bytes; at least one.
+pub(crate) async fn load(
+    connection: &impl ConnectionTrait,
+    cursors: &[LogCursor],
+    max_bytes: usize,
+) -> Result<Loaded, DbErr> {
+    let mut loaded = Loaded::default();
+    let mut bytes = 0_usize;
+    for some in cursors.chunks(AT_ONCE) {
+        for (id, log) in read(connection, some).await? {
+            match log {
+                Ok(log) => {
+                    bytes = bytes.saturating_add(size_bytes(&log));
+                    if bytes > max_bytes && !loaded.logs.is_empty() {
+                        loaded.is_cut = true;
+                        return Ok(loaded);
+                    }
+                    loaded.logs.push(log);
+                }
+                Err(error) => {
+                    let cause = std::error::Error::source(&error).map(ToString::to_string);
+                    tracing::error!(delivery = %id, %error, cause, "a log cannot be read");
+                    loaded.broken.push((id, error));
+                }
+            }
+        }
+    }
+    Ok(loaded)
+}
+
+fn size_bytes(log: &Log) -> usize {
+    let response = log.delivery.last.as_ref().map_or(0, |last| last.response_body.len());
+    let processed = log.delivery.processed.as_ref().map_or(0, |request| request.size_bytes());
+    log.webhook.request.size_bytes().saturating_add(response).saturating_add(processed)
+}
+
+async fn read(
+    connection: &impl ConnectionTrait,
+    cursors: &[LogCursor],
+) -> Result<Vec<(DeliveryId, Result<Log, Error>)>, DbErr> {
+    let ids = cursors.iter().map(|cursor| cursor.id.as_uuid());
+    let rows = delivery::Entity::find().filter(delivery::Column::Id.is_in(ids));
+    let rows = rows.all(connection).await?;
+    let webhooks = webhook::Entity::find()
+        .filter(webhook::Column::Id.is_in(rows.iter().map(|row| row.webhook_id)))
+        .all(connection)
+        .await?;
+    let webhooks: HashMap<_, _> = webhooks.into_iter().map(|row| (row.id, row)).collect();
+    let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
+    let rows = cursors.iter().filter_map(|cursor| rows.remove(&cursor.id.as_uuid()));
+    let log = |row: delivery::Model| {
+        let id = DeliveryId::from_uuid(row.id);
+        let webhook = webhooks.get(&row.webhook_id).cloned();
+        (
+            id,
+            log(row, webhook.ok_or_else(|| Error::not_found("webhook")).and_then(|row| row.read())),
+        )
+    };
+    Ok(rows.map(log).collect())
+}
+
+fn log(row: delivery::Model, webhook: Result<Webhook, Error>) -> Result<Log, Error> {
+    Ok(Log { webhook: webhook?, delivery: row.read()? })
+}

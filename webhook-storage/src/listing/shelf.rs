@@ -1,0 +1,123 @@
+//! Ranges of indexes as parts of one query.
+
+use sea_orm::{DbBackend, Statement, Value, prelude::Uuid};
+
+use super::range::{Direction, RANGE, Range};
+use crate::writer::statement::with;
+
+/// One range of one index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shelf {
+    pub(crate) account_id: Uuid,
+    pub(crate) bucket_id: Uuid,
+    pub(crate) kind: Kind,
+}
+
+/// Which logs of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    All,
+    /// What ended in this status, or stalled.
+    Ended(i64),
+    /// What no relay is to attempt, of this output, or of the bucket when it has none.
+    Waiting {
+        source: Uuid,
+    },
+    /// As `Waiting`, without what is not for clients either.
+    ForClients {
+        source: Uuid,
+    },
+    /// What a relay is to attempt and no node holds.
+    Pending,
+}
+
+/// The most shelves of one query.
+pub(super) const MAX_SHELVES: usize = 64;
+
+impl Kind {
+    const fn index(self) -> &'static str {
+        match self {
+            Self::All => "delivery_of_bucket",
+            Self::Ended(_) => "delivery_ended",
+            Self::Waiting { .. } | Self::ForClients { .. } => "delivery_waiting",
+            Self::Pending => "delivery_pending",
+        }
+    }
+
+    /// Repeats what the index is limited to, word by word.
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::All => "",
+            Self::Ended(_) => " AND due_at IS NULL AND status IN (1, 2, 3, 5) AND status = ?",
+            Self::Waiting { .. } => {
+                " AND due_at IS NULL AND status IN (0, 4) AND COALESCE(output_id, bucket_id) = ?"
+            }
+            Self::ForClients { .. } => {
+                " AND due_at IS NULL AND status IN (0, 4) AND COALESCE(output_id, bucket_id) = ? \
+                 AND (internal OR output_id IS NULL)"
+            }
+            Self::Pending => " AND due_at IS NOT NULL AND held_by IS NULL",
+        }
+    }
+
+    fn value(self) -> Option<Value> {
+        match self {
+            Self::All | Self::Pending => None,
+            Self::Ended(status) => Some(status.into()),
+            Self::Waiting { source } | Self::ForClients { source } => Some(source.into()),
+        }
+    }
+}
+
+/// Tells SQLite which index to use, which without statistics guesses; the
+/// planner of PostgreSQL has them.
+pub(super) fn indexed_by(backend: DbBackend, index: &str) -> String {
+    match backend {
+        DbBackend::Sqlite => format!(" INDEXED BY {index}"),
+        _ => String::new(),
+    }
+}
+
+/// The first `limit` logs of all these shelves, as `id` and `created_at`. They
+/// are of one kind and at most [`MAX_SHELVES`]; the last one is repeated up to a
+/// power of two: so there are few different texts.
+pub(super) fn select(
+    backend: DbBackend,
+    shelves: &[Shelf],
+    range: Range,
+    direction: Direction,
+    limit: i64,
+) -> Statement {
+    let order = direction.sql();
+    let mut values = Vec::with_capacity(shelves.len() * 8);
+    let mut part = |shelf: &Shelf| {
+        let Shelf { account_id, bucket_id, kind } = *shelf;
+        values.extend([account_id.into(), bucket_id.into()]);
+        values.extend(kind.value());
+        values.extend(range.values());
+        values.push(limit.into());
+        format!(
+            "SELECT id, created_at FROM delivery{} WHERE account_id = ? AND bucket_id = ?{} \
+             AND {RANGE} ORDER BY {order} LIMIT ?",
+            indexed_by(backend, kind.index()),
+            kind.condition(),
+        )
+    };
+    let sql = match shelves {
+        [shelf] => part(shelf),
+        _ => {
+            let count = shelves.len().next_power_of_two();
+            let last = shelves.last().into_iter().cycle();
+            let parts = shelves.iter().chain(last).take(count).enumerate();
+            let parts: Vec<_> = parts
+                .map(|(number, shelf)| format!("SELECT * FROM ({}) AS s{number}", part(shelf)))
+                .collect();
+            values.push(limit.into());
+            format!(
+                "SELECT id, created_at FROM ({}) AS s ORDER BY {order} LIMIT ?",
+                parts.join(" UNION ")
+            )
+        }
+    };
+    with(backend, &sql, values)
+}

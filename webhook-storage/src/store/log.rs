@@ -1,0 +1,196 @@
+//! Logs.
+
+use async_trait::async_trait;
+use sea_orm::{ConnectionTrait, DatabaseTransaction, prelude::Uuid};
+use webhook_core::{
+    AccountId, BucketId, Error, Timestamp,
+    model::{DeliveryStatus, Log},
+    store::{
+        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogPage, LogQuery, LogStore,
+        MinuteCount, Reported,
+    },
+};
+
+use super::read_error;
+use crate::{
+    Storage,
+    entity::delivery::number,
+    fault,
+    listing::{self, Buckets, Direction::NewestFirst, Direction::OldestFirst, Kind, Range, Shelf},
+    writer::{Operation, Outcome},
+};
+
+#[async_trait]
+impl LogStore for Storage {
+    async fn logs(&self, account: AccountId, query: &LogQuery) -> Result<LogPage, Error> {
+        let snapshot = self.snapshot().await?;
+        let page = self.page(&snapshot, account.as_uuid(), query).await;
+        // Nothing was written: this only ends the snapshot.
+        snapshot.commit().await.map_err(read_error)?;
+        page
+    }
+
+    async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
+        let read = &self.database().read;
+        let buckets = buckets(read, account.as_uuid(), query.bucket_id).await?;
+        listing::days(read, &buckets, query).await.map_err(read_error)
+    }
+
+    async fn minutes(
+        &self,
+        account: AccountId,
+        query: &CountQuery,
+    ) -> Result<Vec<MinuteCount>, Error> {
+        let read = &self.database().read;
+        let buckets = buckets(read, account.as_uuid(), query.bucket_id).await?;
+        listing::minutes(read, &buckets, query).await.map_err(read_error)
+    }
+
+    async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
+        let account = account.as_uuid();
+        match self.write(Operation::Drain { account, drain: drain.clone() }).await? {
+            Outcome::Drained(drained) => Ok(drained),
+            _ => Err(fault::wrong_outcome()),
+        }
+    }
+
+    async fn waiting(
+        &self,
+        account: AccountId,
+        buckets: &[BucketId],
+        after: Option<LogCursor>,
+        limit: usize,
+    ) -> Result<Vec<Log>, Error> {
+        let snapshot = self.snapshot().await?;
+        let waiting = self.waiting_in(&snapshot, account.as_uuid(), buckets, after, limit).await;
+        // Nothing was written: this only ends the snapshot.
+        snapshot.commit().await.map_err(read_error)?;
+        waiting
+    }
+
+    async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error> {
+        let account = account.as_uuid();
+        match self.write(Operation::Report { account, report: report.clone() }).await? {
+            Outcome::Reported(reported) => Ok(*reported),
+            _ => Err(fault::wrong_outcome()),
+        }
+    }
+
+    async fn purge(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        self.purge_old(before, limit).await
+    }
+}
+
+/// The buckets of the account that have logs, or the one that was asked for.
+async fn buckets(
+    connection: &impl ConnectionTrait,
+    account_id: Uuid,
+    bucket: Option<BucketId>,
+) -> Result<Buckets, Error> {
+    let ids = match bucket {
+        Some(bucket) => vec![bucket.as_uuid()],
+        None => {
+            let sources = listing::sources(connection, account_id, None).await;
+            let mut ids: Vec<_> =
+                sources.map_err(read_error)?.into_iter().map(|(bucket, _)| bucket).collect();
+            ids.dedup();
+            ids
+        }
+    };
+    Ok(Buckets { account_id, ids })
+}
+
+impl Storage {
+    async fn page(
+        &self,
+        snapshot: &DatabaseTransaction,
+        account: Uuid,
+        query: &LogQuery,
+    ) -> Result<LogPage, Error> {
+        let LogQuery { status, from, to, offset, limit, .. } = query;
+        let buckets = buckets(snapshot, account, query.bucket_id).await?;
+        let total = listing::total(snapshot, &buckets, *status, (*from, *to)).await;
+        let total = total.map_err(read_error)?;
+        let limit = u64::try_from(*limit).unwrap_or(u64::MAX);
+        // One more, to know whether there are more; there are not more than all.
+        let some = offset.saturating_add(limit).saturating_add(1).min(total);
+        if total == 0 || some <= *offset {
+            return Ok(LogPage { logs: Vec::new(), total, has_more: false });
+        }
+        let cursors = newest(snapshot, &buckets, query, some).await?;
+        let skip = usize::try_from(*offset).unwrap_or(usize::MAX);
+        let page = cursors.get(skip..).unwrap_or_default();
+        let shown = page.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
+        let loaded = listing::load(snapshot, &page[..shown], self.read_bytes()).await;
+        let loaded = loaded.map_err(read_error)?;
+        let has_more = loaded.is_cut || page.len() > shown;
+        Ok(LogPage { logs: loaded.logs, total, has_more })
+    }
+
+    async fn waiting_in(
+        &self,
+        snapshot: &DatabaseTransaction,
+        account_id: Uuid,
+        buckets: &[BucketId],
+        after: Option<LogCursor>,
+        limit: usize,
+    ) -> Result<Vec<Log>, Error> {
+        let received = Some(number(DeliveryStatus::Received));
+        let sources = listing::sources(snapshot, account_id, received).await;
+        let sources = sources.map_err(read_error)?.into_iter();
+        let wanted = sources.filter(|(id, _)| buckets.iter().any(|bucket| bucket.as_uuid() == *id));
+        let shelf = |(bucket_id, output): (Uuid, Option<Uuid>)| {
+            let kind = Kind::ForClients { source: output? };
+            Some(Shelf { account_id, bucket_id, kind })
+        };
+        let shelves: Vec<_> = wanted.filter_map(shelf).collect();
+        let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+        let range = Range::ALL.after(after);
+        let cursors = listing::first(snapshot, &shelves, range, OldestFirst, limit).await;
+        let cursors = cursors.map_err(read_error)?;
+        let loaded = listing::load(snapshot, &cursors, self.read_bytes()).await;
+        Ok(loaded.map_err(read_error)?.logs)
+    }
+}
+
+/// The newest logs that the query finds, whatever its offset and limit say.
+async fn newest(
+    snapshot: &DatabaseTransaction,
+    buckets: &Buckets,
+    query: &LogQuery,
+    limit: u64,
+) -> Result<Vec<LogCursor>, Error> {
+    let LogQuery { bucket_id, status, from, to, before, .. } = *query;
+    let account_id = buckets.account_id;
+    let range = Range::ALL.from(from).to(to).before(before);
+    let first = async |shelves: &[Shelf]| {
+        let found = listing::first(snapshot, shelves, range, NewestFirst, limit).await;
+        found.map_err(read_error)
+    };
+    let each = |kind: Kind| {
+        let shelf = move |bucket: &Uuid| Shelf { account_id, bucket_id: *bucket, kind };
+        buckets.ids.iter().map(shelf).collect::<Vec<_>>()
+    };
+    match status {
+        None => first(&each(Kind::All)).await,
+        Some(DeliveryStatus::Received | DeliveryStatus::Preparing) => {
+            let received = Some(number(DeliveryStatus::Received));
+            let sources = listing::sources(snapshot, account_id, received).await;
+            let sources = sources.map_err(read_error)?.into_iter();
+            let waiting: Vec<_> = sources
+                .filter(|(bucket, _)| bucket_id.is_none_or(|id| id.as_uuid() == *bucket))
+                .map(|(bucket_id, output)| {
+                    let kind = Kind::Waiting { source: output.unwrap_or(bucket_id) };
+                    Shelf { account_id, bucket_id, kind }
+                })
+                .collect();
+            let bucket = bucket_id.map(|id| id.as_uuid());
+            let held = listing::held(snapshot, account_id, bucket, range, NewestFirst, limit);
+            let mut found = held.await.map_err(read_error)?;
+            found.extend(first(&waiting).await?);
+            found.extend(first(&each(Kind::Pending)).await?);
+            Ok(listing::merge(found, NewestFirst, limit))
+        }
+        Some(status) => first(&each(Kind::Ended(number(status)))).await,
+    }
+}

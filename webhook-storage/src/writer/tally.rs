@@ -1,0 +1,218 @@
+//! Running counts of logs, changed in the transactions that change the logs.
+
+use std::{
+    collections::BTreeMap,
+    ops::{AddAssign, SubAssign},
+};
+
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, QueryResult, Value, prelude::Uuid};
+use webhook_core::{model::DeliveryStatus, store::MAX_COUNTED_DURATION};
+
+use super::statement::{chunk_sizes, over_rows};
+use crate::entity::delivery::number;
+
+pub(crate) const MINUTE_MILLIS: i64 = 60_000;
+pub(crate) const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
+
+/// What a tally counts over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Span {
+    Ever,
+    Day,
+    Minute,
+}
+
+impl Span {
+    pub(crate) const fn number(self) -> i64 {
+        self as i64
+    }
+
+    /// The first moment of the tally that counts what was stored at `created_at`.
+    fn moment(self, created_at: i64) -> i64 {
+        match self {
+            Self::Ever => 0,
+            Self::Day => created_at.div_euclid(DAY_MILLIS).saturating_mul(DAY_MILLIS),
+            Self::Minute => created_at.div_euclid(MINUTE_MILLIS).saturating_mul(MINUTE_MILLIS),
+        }
+    }
+}
+
+/// The columns of a delivery that [`Counted::read`] reads.
+pub(crate) const COLUMNS: &str =
+    "account_id, bucket_id, output_id, created_at, status, status_code, attempts, duration_ns";
+
+/// A log as it is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    pub(crate) account_id: Uuid,
+    pub(crate) bucket_id: Uuid,
+    pub(crate) output_id: Option<Uuid>,
+    pub(crate) created_at: i64,
+    status: i64,
+    status_code: i64,
+    retries: i64,
+    micros: i64,
+}
+
+impl Counted {
+    /// A log that is open: what attempts brought counts with the outcome.
+    pub(crate) fn open(
+        account_id: Uuid,
+        bucket_id: Uuid,
+        output_id: Option<Uuid>,
+        created_at: i64,
+    ) -> Self {
+        let status = number(DeliveryStatus::Received);
+        Self {
+            account_id,
+            bucket_id,
+            output_id,
+            created_at,
+            status,
+            status_code: 0,
+            retries: 0,
+            micros: 0,
+        }
+    }
+
+    /// The same log as it was while it was open.
+    pub(crate) fn while_open(self) -> Self {
+        Self::open(self.account_id, self.bucket_id, self.output_id, self.created_at)
+    }
+
+    /// The same log with this status and what attempts brought.
+    pub(crate) fn with(
+        self,
+        status: i64,
+        status_code: i64,
+        attempts: i64,
+        duration_ns: i64,
+    ) -> Self {
+        let is_open = [DeliveryStatus::Received, DeliveryStatus::Preparing]
+            .into_iter()
+            .any(|open| number(open) == status);
+        if is_open {
+            return self.while_open();
+        }
+        let longest = i64::try_from(MAX_COUNTED_DURATION.as_micros()).unwrap_or(i64::MAX);
+        Self {
+            status,
+            status_code,
+            retries: (attempts - 1).max(0),
+            micros: (duration_ns / 1_000).clamp(0, longest),
+            ..self
+        }
+    }
+
+    pub(crate) fn read(row: &QueryResult) -> Result<Self, DbErr> {
+        let open = Self::open(
+            row.try_get_by("account_id")?,
+            row.try_get_by("bucket_id")?,
+            row.try_get_by("output_id")?,
+            row.try_get_by("created_at")?,
+        );
+        open.with_status(row, row.try_get_by("status")?)
+    }
+
+    /// The same log as it was when it had this status, and all else as in `row`.
+    pub(crate) fn with_status(self, row: &QueryResult, status: i64) -> Result<Self, DbErr> {
+        let status_code: Option<i64> = row.try_get_by("status_code")?;
+        let duration_ns: Option<i64> = row.try_get_by("duration_ns")?;
+        Ok(self.with(
+            status,
+            status_code.unwrap_or_default(),
+            row.try_get_by("attempts")?,
+            duration_ns.unwrap_or_default(),
+        ))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    span: Span,
+    account_id: Uuid,
+    bucket_id: Uuid,
+    moment: i64,
+    output_id: Uuid,
+    status: i64,
+    status_code: i64,
+    retries: i64,
+}
+
+/// By how much tallies change. They are kept in order, and written last in a
+/// transaction: so transactions that run at once do not lock crosswise, and
+/// hold a tally that all of them change no longer than their commit takes.
+#[derive(Debug, Default)]
+pub(crate) struct Tallies {
+    changes: BTreeMap<Key, (i64, i64)>,
+}
+
+impl AddAssign<Counted> for Tallies {
+    fn add_assign(&mut self, counted: Counted) {
+        self.change(counted, 1);
+    }
+}
+
+impl SubAssign<Counted> for Tallies {
+    fn sub_assign(&mut self, counted: Counted) {
+        self.change(counted, -1);
+    }
+}
+
+const INSERT: &str = "INSERT INTO tally (span, account_id, bucket_id, moment, output_id, status, \
+    status_code, retries, logs, micros) VALUES ";
+
+const OR_CHANGE: &str = " ON CONFLICT (span, account_id, bucket_id, moment, output_id, status, \
+    status_code, retries) DO UPDATE SET logs = tally.logs + excluded.logs, \
+    micros = tally.micros + excluded.micros";
+
+impl Tallies {
+    fn change(&mut self, counted: Counted, by: i64) {
+        let Counted { account_id, bucket_id, output_id, created_at, .. } = counted;
+        let Counted { status, status_code, retries, micros, .. } = counted;
+        for span in [Span::Ever, Span::Day, Span::Minute] {
+            let key = Key {
+                span,
+                account_id,
+                bucket_id,
+                moment: span.moment(created_at),
+                output_id: output_id.unwrap_or_default(),
+                status,
+                status_code,
+                retries,
+            };
+            let (logs, sum) = self.changes.entry(key).or_default();
+            *logs += by;
+            *sum += by * micros;
+        }
+    }
+
+    pub(crate) async fn write(self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
+        let changes = self.changes.into_iter().filter(|(_, change)| *change != (0, 0));
+        let rows: Vec<_> = changes.map(|(key, (logs, micros))| row(key, logs, micros)).collect();
+        let count = rows.len();
+        let mut rows = rows.into_iter();
+        for size in chunk_sizes(count) {
+            let values = rows.by_ref().take(size).flatten().collect();
+            let backend = transaction.get_database_backend();
+            let upsert = over_rows(backend, INSERT, size, OR_CHANGE, values);
+            transaction.execute_raw(upsert).await?;
+        }
+        Ok(())
+    }
+}
+
+fn row(key: Key, logs: i64, micros: i64) -> [Value; 10] {
+    [
+        key.span.number().into(),
+        key.account_id.into(),
+        key.bucket_id.into(),
+        key.moment.into(),
+        key.output_id.into(),
+        key.status.into(),
+        key.status_code.into(),
+        key.retries.into(),
+        logs.into(),
+        micros.into(),
+    ]
+}
