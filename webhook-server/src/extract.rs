@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     body::Body,
-    extract::{FromRequest, FromRequestParts, Path, Request},
+    extract::{FromRequest, FromRequestParts, Path, Query, Request},
     http::request::Parts,
 };
 use bytes::Bytes;
@@ -16,6 +16,9 @@ use crate::{error::ApiError, state::AppState};
 
 /// How long the body of a management request may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// 3 MiB in base64 with what is around it.
+const MAX_REPORT_BYTES: usize = 5 << 20;
 
 /// How many objects and arrays of a body may lie inside each other.
 const MAX_DEPTH: usize = 100;
@@ -34,6 +37,45 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonObject<T> {
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
         let bytes = read(request.into_body(), state.max_request_bytes()).await?;
         parse(&bytes).map(Self)
+    }
+}
+
+/// As [`JsonObject`], for a body that may hold a destination's answer in
+/// base64: as long as the longest that is passed on to a waiting sender.
+#[derive(Debug)]
+pub(crate) struct Report<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<AppState> for Report<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
+        let limit = state.max_request_bytes().max(MAX_REPORT_BYTES);
+        let bytes = read(request.into_body(), limit).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+/// The query, every field of which is text that the operation itself checks.
+#[derive(Debug)]
+pub(crate) struct QueryOf<T>(pub(crate) T);
+
+impl<S, T> FromRequestParts<S> for QueryOf<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(query)) => Ok(Self(query)),
+            // That a field is there twice, for example.
+            Err(rejection) => {
+                let cause = std::error::Error::source(&rejection).map(ToString::to_string);
+                let reason = cause.unwrap_or_else(|| rejection.body_text());
+                Err(Error::invalid("query", reason).into())
+            }
+        }
     }
 }
 

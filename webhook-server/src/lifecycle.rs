@@ -35,6 +35,11 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let front = Front::new(service.relay.ingest(), service.router, is_https(&config.listen));
 
     let (stop, stopped) = watch::channel(());
+    let retention = config.retention.log_retention;
+    let purging = retention.0.map(|keep| {
+        let admin = service.admin;
+        tokio::spawn(async move { admin.keep_logs_for(keep).await })
+    });
     let (relay, storage) = (service.relay, service.storage);
     let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
@@ -64,6 +69,9 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
             Ok(Ok(Ok(()))) => tracing::info!("stopped"),
             Ok(ended) => tracing::error!("{}", relay_failure(ended)),
             Err(_) => tracing::warn!("some deliveries were cut because they did not end in time"),
+        }
+        if let Some(purging) = purging {
+            purging.abort();
         }
         storage.close().await;
     };

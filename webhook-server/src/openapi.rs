@@ -22,7 +22,11 @@ use crate::{failure::Failure, router};
         version = "0.1",
         description = "Receives webhooks at inputs, groups them in buckets, and forwards them to \
             outputs.\n\nEvery operation needs the account's API key: `Authorization: Bearer \
-            sk-…`, or `Basic` with the user name `whr` and the key as password. An error is a \
+            sk-…`, or `Basic` with the user name `whr` and the key as password; or an access token: \
+            `Basic` with its key and secret. A token with scopes gets 403 for buckets outside of \
+            them and for what belongs to the account as a whole (the API key, tokens, connected \
+            clients); it may make the buckets whose names its scopes list. A token whose \
+            `api_access` is `disabled` may only subscribe: take events and report. An error is a \
             status and a plain text that says what is wrong and which field. Every answer \
             carries a `Request-Id`.\n\nFields that are marked read-only are answered, and \
             ignored when they are sent. An update replaces: an absent field returns to its \
@@ -36,6 +40,8 @@ use crate::{failure::Failure, router};
         (name = "Buckets", description = "Containers of inputs and outputs"),
         (name = "Inputs", description = "Endpoints of a bucket that receive webhooks"),
         (name = "Outputs", description = "Destinations of a bucket, with their filtering rules"),
+        (name = "Logs", description = "What was received, and what became of it"),
+        (name = "Access tokens", description = "Credentials with a narrower reach than the key"),
         (name = "Other", description = "About the server"),
     ),
 )]

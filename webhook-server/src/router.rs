@@ -15,7 +15,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use webhook_core::Error;
 
 use crate::{
-    api::{account, buckets, config, inputs, outputs, rules},
+    api::{account, buckets, clients, config, events, inputs, logs, outputs, rules, tokens},
     auth, dev, docs,
     error::{ApiError, text},
     openapi::Document,
@@ -38,6 +38,16 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(outputs::create_output))
         .routes(routes!(outputs::update_output, outputs::delete_output))
         .routes(routes!(rules::put_rules, rules::delete_rules))
+        .routes(routes!(logs::list_logs))
+        .routes(routes!(logs::get_log, logs::report_log))
+        .routes(routes!(logs::act_on_log))
+        .routes(routes!(logs::get_bucket_log))
+        .routes(routes!(logs::log_stats))
+        .routes(routes!(logs::log_histogram))
+        .routes(routes!(events::take_events))
+        .routes(routes!(tokens::list_tokens, tokens::create_token))
+        .routes(routes!(tokens::update_token, tokens::delete_token))
+        .routes(routes!(clients::connected_clients))
         .routes(routes!(config::get_config))
 }
 

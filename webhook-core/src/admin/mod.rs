@@ -47,6 +47,7 @@ mod bucket;
 mod caller;
 mod check;
 mod input;
+mod log;
 mod options;
 mod output;
 mod token;
@@ -58,6 +59,7 @@ use uuid::Uuid;
 
 pub use bucket::DEFAULT_INPUT_NAME;
 pub use caller::{Caller, Credential};
+pub use log::{DayRequest, DrainRequest, Handed, LogRequest, LogsPage, MinuteRequest};
 pub use options::AdminOptions;
 pub use token::{API_KEY_USER, NewToken};
 

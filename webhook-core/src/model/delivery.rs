@@ -1,16 +1,16 @@
 //! Deliveries, which are also the logs.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::HeaderMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Headers, Webhook, webhook::Request, wire};
 use crate::{
     clock::Timestamp,
-    id::{DeliveryId, ExecutionId, OutputId, WebhookId},
+    id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, OutputId, WebhookId},
 };
 
 /// Where a delivery stands (wire.md section 5).
@@ -146,55 +146,143 @@ pub struct Log {
 
 impl Serialize for Log {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { webhook, delivery } = self;
-        let empty = Attempt::default();
-        let last = delivery.last.as_ref().unwrap_or(&empty);
-        let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
-        let optional = |id: Option<String>| id.unwrap_or_default();
+        LogFields::from(self).serialize(serializer)
+    }
+}
 
-        let mut log = serializer.serialize_struct("Log", 26)?;
-        log.serialize_field("id", &delivery.id)?;
-        log.serialize_field("account_id", &webhook.account_id)?;
-        log.serialize_field("bucket_id", &webhook.bucket_id)?;
-        log.serialize_field("input_id", &webhook.input_id)?;
-        log.serialize_field("output_id", &optional(delivery.output_id.map(|id| id.to_string())))?;
-        log.serialize_field("internal", &delivery.internal)?;
-        log.serialize_field("status", &delivery.status)?;
-        log.serialize_field("status_code", &last.status_code)?;
-        log.serialize_field("method", request.method.as_str())?;
-        log.serialize_field("extra_path", &request.extra_path)?;
-        log.serialize_field("raw_query", &request.raw_query)?;
-        log.serialize_field("headers", &Headers(request.headers.clone()))?;
-        match std::str::from_utf8(&request.body) {
-            Ok(text) => log.serialize_field("body", text)?,
-            Err(_) => {
-                log.serialize_field("body", &STANDARD.encode(&request.body))?;
-                log.serialize_field("body_encoding", "base64")?;
-            }
+/// A log as it is on the wire.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+struct LogFields<'a> {
+    /// Identifies the log; what is forwarded carries it as `X-Webhook-Relay-Id`.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid))]
+    id: DeliveryId,
+    /// The account.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid))]
+    account_id: AccountId,
+    /// The bucket.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid))]
+    bucket_id: BucketId,
+    /// The input that received the webhook.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid))]
+    input_id: InputId,
+    /// The output; empty when the bucket had none.
+    output_id: String,
+    /// Whether the output is handed to connected clients only.
+    internal: bool,
+    /// Where the delivery stands.
+    status: DeliveryStatus,
+    /// The status code of the last attempt; 0 when there was no answer.
+    status_code: u16,
+    /// The method.
+    method: &'a str,
+    /// What followed the input's address in the path.
+    extra_path: &'a str,
+    /// The query as it came.
+    raw_query: &'a str,
+    /// The headers.
+    #[cfg_attr(feature = "openapi", schema(value_type = HashMap<String, Vec<String>>))]
+    headers: Headers,
+    /// The body: text, or base64 where `body_encoding` says so.
+    body: Cow<'a, str>,
+    /// `base64` when the body is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body_encoding: Option<&'static str>,
+    /// The sender's address.
+    ip_address: String,
+    /// The headers of the answer to the last attempt.
+    #[cfg_attr(feature = "openapi", schema(value_type = HashMap<String, Vec<String>>))]
+    response_headers: Headers,
+    /// The body of that answer, in base64.
+    #[cfg_attr(feature = "openapi", schema(format = Byte))]
+    response_body: String,
+    /// Why it failed without an answer, or why it was stopped.
+    error: &'a str,
+    /// Attempts beyond the first.
+    retries: u32,
+    /// How long the last attempt took, in milliseconds.
+    duration_ms: u64,
+    /// Whether the content is forgotten after the final outcome.
+    ephemeral: bool,
+    /// The run of the input's function; empty without one.
+    input_function_execution_id: String,
+    /// The run of the output's function; empty without one.
+    output_function_execution_id: String,
+    /// When it was stored, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    created_at: Timestamp,
+    /// When it last changed, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    updated_at: Timestamp,
+}
+
+impl<'a> From<&'a Log> for LogFields<'a> {
+    fn from(log: &'a Log) -> Self {
+        let Log { webhook, delivery } = log;
+        let last = delivery.last.as_ref();
+        let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
+        let (body, body_encoding) = match std::str::from_utf8(&request.body) {
+            Ok(text) => (Cow::Borrowed(text), None),
+            Err(_) => (Cow::Owned(STANDARD.encode(&request.body)), Some("base64")),
+        };
+        Self {
+            id: delivery.id,
+            account_id: webhook.account_id,
+            bucket_id: webhook.bucket_id,
+            input_id: webhook.input_id,
+            output_id: text(delivery.output_id),
+            internal: delivery.internal,
+            status: delivery.status,
+            status_code: last.map_or(0, |last| last.status_code),
+            method: request.method.as_str(),
+            extra_path: &request.extra_path,
+            raw_query: &request.raw_query,
+            headers: Headers(request.headers.clone()),
+            body,
+            body_encoding,
+            ip_address: text(webhook.remote_addr),
+            response_headers: Headers(
+                last.map(|last| last.response_headers.clone()).unwrap_or_default(),
+            ),
+            response_body: last
+                .map(|last| STANDARD.encode(&last.response_body))
+                .unwrap_or_default(),
+            error: last.and_then(|last| last.error.as_deref()).unwrap_or_default(),
+            retries: delivery.attempts.saturating_sub(1),
+            duration_ms: last
+                .map_or(0, |last| u64::try_from(last.duration.as_millis()).unwrap_or(u64::MAX)),
+            ephemeral: webhook.ephemeral,
+            input_function_execution_id: text(webhook.input_execution_id),
+            output_function_execution_id: text(delivery.output_execution_id),
+            created_at: delivery.created_at,
+            updated_at: delivery.updated_at,
         }
-        log.serialize_field(
-            "ip_address",
-            &optional(webhook.remote_addr.map(|addr| addr.to_string())),
-        )?;
-        log.serialize_field("response_headers", &Headers(last.response_headers.clone()))?;
-        log.serialize_field("response_body", &STANDARD.encode(&last.response_body))?;
-        log.serialize_field("error", last.error.as_deref().unwrap_or_default())?;
-        log.serialize_field("retries", &delivery.attempts.saturating_sub(1))?;
-        log.serialize_field(
-            "duration_ms",
-            &u64::try_from(last.duration.as_millis()).unwrap_or(u64::MAX),
-        )?;
-        log.serialize_field("ephemeral", &webhook.ephemeral)?;
-        log.serialize_field(
-            "input_function_execution_id",
-            &optional(webhook.input_execution_id.map(|id| id.to_string())),
-        )?;
-        log.serialize_field(
-            "output_function_execution_id",
-            &optional(delivery.output_execution_id.map(|id| id.to_string())),
-        )?;
-        log.serialize_field("created_at", &delivery.created_at)?;
-        log.serialize_field("updated_at", &delivery.updated_at)?;
-        log.end()
+    }
+}
+
+/// What is not there is empty.
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+#[cfg(feature = "openapi")]
+mod schema {
+    use utoipa::{
+        PartialSchema, ToSchema,
+        openapi::{RefOr, schema::Schema},
+    };
+
+    use super::{Log, LogFields};
+
+    impl PartialSchema for Log {
+        fn schema() -> RefOr<Schema> {
+            LogFields::schema()
+        }
+    }
+
+    impl ToSchema for Log {
+        fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+            LogFields::schemas(schemas);
+        }
     }
 }

@@ -11,6 +11,7 @@ mod function;
 mod headers;
 mod input;
 mod output;
+mod report;
 mod secret;
 mod token;
 mod webhook;
@@ -25,6 +26,7 @@ pub use input::{Input, InputSpec, ResponseFromOutput};
 pub use output::{
     Durability, Output, OutputSpec, RateInterval, RetrySchedule, Throttle, ThrottleMode,
 };
+pub use report::{LogAction, LogReport};
 pub use secret::Secret;
 pub(crate) use secret::constant_time_eq;
 pub use token::{AccessToken, ApiAccess, TokenScopes, TokenSpec};

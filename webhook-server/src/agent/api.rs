@@ -107,7 +107,12 @@ impl Api {
         answer.map_err(|error| Broken::Passing(format!("cannot reach {}: {error}", self.base)))
     }
 
-    async fn json(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Broken> {
+    async fn json(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, Broken> {
         let answer = self.call(method.clone(), path, body).await?;
         if answer.status.is_success() {
             return serde_json::from_slice(&answer.body)
@@ -135,7 +140,9 @@ impl Api {
         let buckets = self.json(Method::GET, "/v1/buckets", None).await?;
         let bucket = match find(&buckets, bucket) {
             Some(bucket) => bucket.clone(),
-            None => self.json(Method::POST, "/v1/buckets", Some(&json!({ "name": bucket }))).await?,
+            None => {
+                self.json(Method::POST, "/v1/buckets", Some(&json!({ "name": bucket }))).await?
+            }
         };
         let bucket_id: BucketId = text(&bucket, "id")
             .parse()

@@ -15,9 +15,7 @@ use tokio_rustls::TlsConnector;
 use tokio_tungstenite::{
     WebSocketStream, client_async_with_config,
     tungstenite::{
-        Message,
-        client::IntoClientRequest,
-        handshake::client::generate_key,
+        Message, client::IntoClientRequest, handshake::client::generate_key,
         protocol::WebSocketConfig,
     },
 };
@@ -99,7 +97,11 @@ impl Connection {
         self.expect("authenticated").await.map(drop)
     }
 
-    pub(super) async fn subscribe(&mut self, bucket: &BucketId, output: &str) -> Result<(), Broken> {
+    pub(super) async fn subscribe(
+        &mut self,
+        bucket: &BucketId,
+        output: &str,
+    ) -> Result<(), Broken> {
         self.send(json!({ "action": "subscribe", "buckets": [bucket], "outputs": [output] }))
             .await?;
         let message = self.expect("subscribed").await?;
@@ -132,7 +134,8 @@ impl Connection {
                     Err(error) => return Ok(Event::Said(format!("unreadable webhook: {error}"))),
                 },
                 Ok("status") => {
-                    let Status { status, message } = serde_json::from_str(&text).unwrap_or_default();
+                    let Status { status, message } =
+                        serde_json::from_str(&text).unwrap_or_default();
                     match &*status {
                         "ping" => self.pong().await?,
                         "unauthorized" => return Err(Broken::Refused(message)),
@@ -205,15 +208,16 @@ async fn connect(base: &str) -> Result<WebSocketStream<Box<dyn Io>>, Broken> {
     };
     let authority = address.authority().ok_or_else(invalid)?;
     let path = address.path().trim_end_matches('/');
-    let request: Request<()> = Request::get(format!("ws://{authority}{path}{}", crate::socket::PATH))
-        .header("Host", authority.as_str())
-        .header("Connection", "Upgrade")
-        .header("Upgrade", "websocket")
-        .header("Sec-WebSocket-Version", "13")
-        .header("Sec-WebSocket-Key", generate_key())
-        .header(USER_AGENT, HeaderValue::from_static("webhook-server"))
-        .body(())
-        .map_err(|_| invalid())?;
+    let request: Request<()> =
+        Request::get(format!("ws://{authority}{path}{}", crate::socket::PATH))
+            .header("Host", authority.as_str())
+            .header("Connection", "Upgrade")
+            .header("Upgrade", "websocket")
+            .header("Sec-WebSocket-Version", "13")
+            .header("Sec-WebSocket-Key", generate_key())
+            .header(USER_AGENT, HeaderValue::from_static("webhook-server"))
+            .body(())
+            .map_err(|_| invalid())?;
     let request = request.into_client_request().map_err(lost)?;
     let config = WebSocketConfig::default()
         .read_buffer_size(16 << 10)

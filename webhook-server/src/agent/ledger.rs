@@ -86,7 +86,9 @@ mod tests {
         assert_eq!(ledger.begin(id), Seen::New);
         assert_eq!(ledger.begin(id), Seen::UnderWay);
         ledger.delivered(id, json!({"status": "sent", "response_body": "…"}));
-        assert!(matches!(ledger.begin(id), Seen::Delivered(report) if report["response_body"] == "…"));
+        assert!(
+            matches!(ledger.begin(id), Seen::Delivered(report) if report["response_body"] == "…")
+        );
         ledger.reported(id);
         assert_eq!(ledger.begin(id), Seen::Delivered(json!({"status": "sent"})));
     }

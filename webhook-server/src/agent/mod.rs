@@ -120,7 +120,9 @@ impl Agent {
         loop {
             let started = Instant::now();
             let broken = match self.connected().await {
-                Broken::Refused(reason) if self.shown.is_none() => return Err(Failure::new(reason)),
+                Broken::Refused(reason) if self.shown.is_none() => {
+                    return Err(Failure::new(reason));
+                }
                 broken => broken,
             };
             if started.elapsed() >= GOOD_CONNECTION {

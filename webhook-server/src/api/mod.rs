@@ -3,10 +3,15 @@
 
 pub(crate) mod account;
 pub(crate) mod buckets;
+pub(crate) mod clients;
 pub(crate) mod config;
+pub(crate) mod events;
 pub(crate) mod inputs;
+pub(crate) mod logs;
 pub(crate) mod outputs;
 pub(crate) mod rules;
+mod time;
+pub(crate) mod tokens;
 
 use axum::Json;
 use serde::Serialize;
@@ -18,18 +23,22 @@ use crate::error::ApiError;
 /// What an operation answers.
 type Answer<T> = Result<Json<T>, ApiError>;
 
-/// The result of a deletion.
+/// The result of an operation that answers nothing else.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Response {
-    /// What was deleted.
+    /// What it was done to.
     #[schema(format = Uuid)]
     id: String,
-    /// What became of it: `deleted`.
+    /// What became of it: `deleted`, or `resent`.
     status: &'static str,
 }
 
 impl Response {
+    fn of<K>(id: Id<K>, status: &'static str) -> Json<Self> {
+        Json(Self { id: id.to_string(), status })
+    }
+
     fn deleted<K>(id: Id<K>) -> Json<Self> {
-        Json(Self { id: id.to_string(), status: "deleted" })
+        Self::of(id, "deleted")
     }
 }

@@ -10,6 +10,7 @@ mod log;
 mod management;
 #[cfg(test)]
 mod reference;
+mod retention;
 mod socket;
 mod storage;
 mod value;
@@ -19,6 +20,7 @@ pub(crate) use ingest::IngestConfig;
 pub(crate) use listen::ListenConfig;
 pub(crate) use log::{LogConfig, LogFormat};
 pub(crate) use management::ManagementConfig;
+pub(crate) use retention::{Retention, RetentionConfig};
 pub(crate) use socket::SocketConfig;
 pub(crate) use storage::StorageConfig;
 
@@ -33,6 +35,8 @@ pub(crate) struct Config {
     pub(crate) ingest: IngestConfig,
     #[command(flatten)]
     pub(crate) delivery: DeliveryConfig,
+    #[command(flatten)]
+    pub(crate) retention: RetentionConfig,
     #[command(flatten)]
     pub(crate) management: ManagementConfig,
     #[command(flatten)]
@@ -58,10 +62,12 @@ impl ConfigError {
 impl Config {
     /// Whether the options fit together.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let Self { listen, storage: _, ingest, delivery, management, socket, log } = self;
+        let Self { listen, storage: _, ingest, delivery, retention, management, socket, log } =
+            self;
         listen.validate()?;
         ingest.validate()?;
         delivery.validate()?;
+        retention.validate()?;
         management.validate()?;
         socket.validate()?;
         log.validate()

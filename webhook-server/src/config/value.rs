@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::Retention;
+
 /// `500ms`, `30s`, `5m` or `1h`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
@@ -19,6 +21,20 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 
 fn duration_help(text: &str) -> String {
     format!("{text:?} is not a duration such as 500ms, 30s, 5m or 1h")
+}
+
+/// As [`duration`], days like `30d`, or `forever`.
+pub(super) fn retention(text: &str) -> Result<Retention, String> {
+    if text == "forever" {
+        return Ok(Retention(None));
+    }
+    let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    let kept = match days {
+        Some(days) => Ok(Duration::from_secs(24 * 60 * 60) * days),
+        None => duration(text),
+    };
+    let help = |_| format!("{text:?} is not a duration such as 30d or 12h, and not forever");
+    kept.map(|kept| Retention(Some(kept))).map_err(help)
 }
 
 /// `4096`, `64KiB`, `3MiB` or `1GiB`.
@@ -53,6 +69,16 @@ mod tests {
         assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
         for wrong in ["", "30", "s", "-1s", "1.5s", "30 s", "1d", "18446744073709551615h"] {
             assert!(duration(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn retentions() {
+        assert_eq!(retention("forever"), Ok(Retention(None)));
+        assert_eq!(retention("30d"), Ok(Retention(Some(Duration::from_secs(2_592_000)))));
+        assert_eq!(retention("2s"), Ok(Retention(Some(Duration::from_secs(2)))));
+        for wrong in ["", "30", "d", "-1d", "never", "99999999999d"] {
+            assert!(retention(wrong).is_err(), "{wrong:?}");
         }
     }
 

@@ -4,11 +4,7 @@ use std::borrow::Cow;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
-use webhook_core::{
-    BucketId, DeliveryId, InputId,
-    model::Headers,
-    relay::StreamedWebhook,
-};
+use webhook_core::{BucketId, DeliveryId, InputId, model::Headers, relay::StreamedWebhook};
 
 /// What a client says. Unknown fields are ignored.
 #[derive(Debug, Default, Deserialize)]

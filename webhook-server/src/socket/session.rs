@@ -120,7 +120,9 @@ impl Session {
     async fn subscribe(&mut self, said: Said) -> Result<(), End> {
         let buckets = match self.state.admin().streamed_buckets(&self.caller).await {
             Ok(buckets) => buckets,
-            Err(error) => return self.socket.send(frame::status("error", &error.to_string())).await,
+            Err(error) => {
+                return self.socket.send(frame::status("error", &error.to_string())).await;
+            }
         };
         let wanted = frame::names(said.buckets);
         let Chosen { listening, message } = choose(&buckets, &wanted, self.caller.is_scoped());

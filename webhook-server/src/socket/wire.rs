@@ -7,7 +7,7 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::{
     io::AsyncReadExt,
-    time::{timeout, timeout_at, Instant},
+    time::{Instant, timeout, timeout_at},
 };
 use tokio_tungstenite::{
     WebSocketStream,

@@ -176,7 +176,8 @@ async fn nothing_is_lost_and_nothing_comes_twice_through_kill_9() {
         loop {
             let mut counts = HashMap::<_, usize>::new();
             for arrived in sink.so_far() {
-                *counts.entry(String::from_utf8_lossy(&arrived.body).into_owned()).or_default() += 1;
+                *counts.entry(String::from_utf8_lossy(&arrived.body).into_owned()).or_default() +=
+                    1;
             }
             if acknowledged.iter().all(|body| counts.contains_key(body)) {
                 return counts;

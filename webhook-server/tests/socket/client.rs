@@ -73,7 +73,11 @@ impl Client {
     pub(crate) fn expect_status(&mut self, status: &str) -> impl Future<Output = String> {
         async move {
             let frame = self.frame().await;
-            assert_eq!((&frame["type"], &frame["status"]), (&json!("status"), &json!(status)), "{frame}");
+            assert_eq!(
+                (&frame["type"], &frame["status"]),
+                (&json!("status"), &json!(status)),
+                "{frame}"
+            );
             frame["message"].as_str().unwrap_or_default().to_owned()
         }
     }

@@ -3,6 +3,7 @@
 
 #[path = "../harness/mod.rs"]
 mod harness;
+#[expect(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../delivery/sink.rs"]
 mod sink;
 

@@ -180,9 +180,7 @@ impl Subscription {
         let processed = delivery.processed.as_ref();
         let event =
             StreamedWebhook::new(&route, webhook, delivery.id, delivery.output_id, processed);
-        Ok(event
-            .filter(|event| self.wants(event) && self.take(event.id, true))
-            .map(Arc::new))
+        Ok(event.filter(|event| self.wants(event) && self.take(event.id, true)).map(Arc::new))
     }
 
     fn wants(&self, event: &StreamedWebhook) -> bool {

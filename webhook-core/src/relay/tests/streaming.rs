@@ -229,7 +229,8 @@ async fn a_client_of_one_output_leaves_the_others_alone() {
         (http::HeaderName::from_static(name), http::HeaderValue::from_static(value))
     });
     let headers = crate::model::Headers(HeaderMap::from_iter(headers));
-    let other = OutputSpec { name: "other".into(), internal: true, headers, ..OutputSpec::default() };
+    let other =
+        OutputSpec { name: "other".into(), internal: true, headers, ..OutputSpec::default() };
     world.output(other).await;
     let mut one = world.subscribe();
     one.listen_to_outputs(Listening::All, vec!["agent".to_owned()]);

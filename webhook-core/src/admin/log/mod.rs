@@ -1,0 +1,198 @@
+//! Reading logs back, sending webhooks again, and what clients report.
+
+mod count;
+mod drain;
+mod query;
+mod retention;
+
+pub use count::{DayRequest, MinuteRequest};
+pub use drain::{DrainRequest, Handed};
+pub use query::{LogRequest, LogsPage};
+
+use super::{Admin, Caller, caller};
+use crate::{
+    error::Error,
+    id::{AccountId, BucketId, DeliveryId},
+    model::{Bucket, DeliveryStatus, Log, LogAction, LogReport},
+    relay::{ConnectedClient, ProcessPolicy, Relay, Resend},
+    store::ClientReport,
+};
+
+impl Admin {
+    /// One log of the account.
+    pub async fn log(&self, caller: &Caller, id: DeliveryId) -> Result<Log, Error> {
+        caller.require_api_access()?;
+        self.reached_log(caller, id).await
+    }
+
+    /// One log of a bucket of the account.
+    pub async fn bucket_log(
+        &self,
+        caller: &Caller,
+        bucket: BucketId,
+        id: DeliveryId,
+    ) -> Result<Log, Error> {
+        let log = self.log(caller, id).await?;
+        match log.webhook.bucket_id == bucket {
+            true => Ok(log),
+            false => Err(Error::not_found("log")),
+        }
+    }
+
+    /// Takes what a client did with a webhook. Everybody who may subscribe may
+    /// report, also an access token without API access. A second final report
+    /// changes nothing.
+    pub async fn report(
+        &self,
+        caller: &Caller,
+        relay: &Relay,
+        id: DeliveryId,
+        report: LogReport,
+    ) -> Result<Log, Error> {
+        let LogReport {
+            status,
+            status_code,
+            response_body,
+            response_headers,
+            retries,
+            duration_ms,
+        } = report;
+        if status_code > 999 {
+            return Err(Error::invalid("status_code", "must be at most 999"));
+        }
+        if caller.is_scoped() {
+            self.reached_log(caller, id).await?;
+        }
+        let status = status.unwrap_or(match status_code {
+            200..=300 => DeliveryStatus::Sent,
+            _ => DeliveryStatus::Failed,
+        });
+        let report = ClientReport {
+            id,
+            now: self.now(),
+            status,
+            status_code,
+            response_headers: response_headers.0,
+            response_body,
+            retries,
+            duration: std::time::Duration::from_millis(duration_ms),
+        };
+        relay.report(caller.account_id(), report).await
+    }
+
+    /// Sends the webhook of a log again, as a delivery and log of its own.
+    /// What is missing is [`NotFound`](crate::ErrorKind::NotFound), erased
+    /// content a [`Conflict`](crate::ErrorKind::Conflict).
+    pub async fn resend(
+        &self,
+        caller: &Caller,
+        relay: &Relay,
+        id: DeliveryId,
+        action: LogAction,
+    ) -> Result<(), Error> {
+        caller.require_api_access()?;
+        let LogAction { action, output, process_policy } = action;
+        if action != "resend" {
+            return Err(Error::invalid("action", "must be \"resend\""));
+        }
+        let policy = match &*process_policy {
+            "" | "skip" => ProcessPolicy::Skip,
+            "force" => ProcessPolicy::Force,
+            _ => return Err(Error::invalid("process_policy", "must be \"skip\" or \"force\"")),
+        };
+        if caller.is_scoped() {
+            self.reached_log(caller, id).await?;
+        }
+        relay.resend(caller.account_id(), Resend { log: id, output, policy }).await
+    }
+
+    /// The clients of the account that are connected to `relay`.
+    pub async fn clients(
+        &self,
+        caller: &Caller,
+        relay: &Relay,
+    ) -> Result<Vec<ConnectedClient>, Error> {
+        caller.require_account()?;
+        Ok(relay.clients(caller.account_id()))
+    }
+
+    /// A log that lies within the caller's scope.
+    async fn reached_log(&self, caller: &Caller, id: DeliveryId) -> Result<Log, Error> {
+        let account = caller.account_id();
+        let log = self.stores.deliveries.log(account, id).await?;
+        let log = log.ok_or_else(|| Error::not_found("log"))?;
+        if caller.is_scoped() {
+            match self.stores.buckets.bucket(account, log.webhook.bucket_id).await? {
+                Some(bucket) => caller.require_scope(&bucket)?,
+                // The logs of a deleted bucket stay: its name is nobody's any more.
+                None => caller.require_id(log.webhook.bucket_id)?,
+            }
+        }
+        Ok(log)
+    }
+
+    /// The bucket that `text` names by its ID or its name. `field` is what the
+    /// caller calls it.
+    pub async fn find_bucket(
+        &self,
+        caller: &Caller,
+        field: &str,
+        text: &str,
+    ) -> Result<Bucket, Error> {
+        let account: AccountId = caller.account_id();
+        let bucket = match text.parse::<BucketId>() {
+            Ok(id) => self.stores.buckets.bucket(account, id).await?,
+            Err(_) => self.stores.buckets.bucket_by_name(account, text).await?,
+        };
+        let bucket = bucket.ok_or_else(|| {
+            let message = format!("{field}: the account has no such bucket");
+            Error::new(crate::ErrorKind::NotFound, message)
+        })?;
+        caller.require_scope(&bucket).map(|()| bucket)
+    }
+
+    /// The one bucket that an operation reads, if it does not read all of the
+    /// account; `Nothing` when the caller reaches none.
+    async fn reading(&self, caller: &Caller, field: &str, text: &str) -> Result<Reading, Error> {
+        if !text.is_empty() {
+            return Ok(Reading::One(self.find_bucket(caller, field, text).await?.id));
+        }
+        if !caller.is_scoped() {
+            return Ok(Reading::All);
+        }
+        let mut buckets = self.stores.buckets.buckets(caller.account_id()).await?;
+        buckets.retain(|bucket| caller.reaches(bucket));
+        match &*buckets {
+            [] => Ok(Reading::Nothing),
+            [bucket] => Ok(Reading::One(bucket.id)),
+            _ => Err(Error::invalid(field, "the access token reaches several buckets: name one")),
+        }
+    }
+}
+
+/// Which buckets an operation reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    All,
+    One(BucketId),
+    Nothing,
+}
+
+impl Reading {
+    /// For queries, where no bucket means all; none when there is nothing to ask for.
+    fn filter(self) -> Option<Option<BucketId>> {
+        match self {
+            Self::All => Some(None),
+            Self::One(id) => Some(Some(id)),
+            Self::Nothing => None,
+        }
+    }
+}
+
+impl Caller {
+    /// A bucket that is gone lay within its scope.
+    fn require_id(&self, id: BucketId) -> Result<(), Error> {
+        let listed = self.scope().iter().any(|entry| entry.parse() == Ok(id));
+        if listed { Ok(()) } else { Err(caller::out_of_scope()) }
+    }
+}

@@ -1,0 +1,88 @@
+//! `/v1/connected-clients`
+
+use std::collections::HashMap;
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+use webhook_core::{
+    BucketId,
+    relay::{self, ClientInfo, Listening},
+};
+
+use super::Answer;
+use crate::{auth::Authenticated, state::AppState};
+
+/// Who is connected.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ConnectedClient {
+    /// Clients that subscribe to webhooks.
+    webhook_clients: Vec<WebhookClient>,
+    /// Always empty: there are no tunnels here.
+    tunnel_clients: Vec<WebhookClient>,
+}
+
+/// A client that subscribes to webhooks.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WebhookClient {
+    /// The key of the access token it showed; empty for the API key.
+    access_token_key: String,
+    /// The names of the buckets it listens to; empty for all.
+    buckets: Vec<String>,
+    /// Its address.
+    client_ip: String,
+    /// What it says it is.
+    client_type: String,
+    /// The version it says it has.
+    client_version: String,
+    /// Where it forwards to, when it says so.
+    destination: String,
+    /// Since when, in unix seconds.
+    subscribed_at: i64,
+}
+
+/// List the account's clients that are connected to this server.
+#[utoipa::path(
+    get,
+    path = "/v1/connected-clients",
+    tag = "Other",
+    responses(
+        (status = 200, description = "The clients", body = ConnectedClient),
+        (status = 400, description = "The request is wrong", body = String),
+    ),
+)]
+pub(crate) async fn connected_clients(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+) -> Answer<ConnectedClient> {
+    let clients = state.admin().clients(&caller, state.relay()).await?;
+    let mut names = HashMap::new();
+    if !clients.is_empty() {
+        let buckets = state.admin().buckets(&caller).await?;
+        names.extend(buckets.into_iter().map(|bucket| (bucket.id, bucket.spec.name)));
+    }
+    let webhook_clients = clients.into_iter().map(|client| shown(client, &names)).collect();
+    Ok(Json(ConnectedClient { webhook_clients, tunnel_clients: Vec::new() }))
+}
+
+fn shown(client: relay::ConnectedClient, names: &HashMap<BucketId, String>) -> WebhookClient {
+    let relay::ConnectedClient { info, listening, outputs: _, subscribed_at } = client;
+    let ClientInfo { token_id, ip, kind, version, destination } = info;
+    let mut buckets: Vec<String> = match listening {
+        Listening::All => Vec::new(),
+        Listening::Buckets(ids) => {
+            // One that was deleted has no name any more.
+            ids.iter().map(|id| names.get(id).cloned().unwrap_or_else(|| id.to_string())).collect()
+        }
+    };
+    buckets.sort();
+    WebhookClient {
+        access_token_key: token_id.map(|id| id.to_string()).unwrap_or_default(),
+        buckets,
+        client_ip: ip.map(|ip| ip.to_string()).unwrap_or_default(),
+        client_type: kind,
+        client_version: version,
+        destination,
+        subscribed_at: subscribed_at.as_secs(),
+    }
+}

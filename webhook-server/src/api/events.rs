@@ -1,0 +1,60 @@
+//! `/v1/events`
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+use webhook_core::{
+    admin::{DrainRequest, Handed},
+    model::Log,
+};
+
+use super::Answer;
+use crate::{auth::Consumer, extract::QueryOf, state::AppState};
+
+/// Webhooks for one consumer.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Events {
+    /// The webhooks, oldest first; nobody else gets them.
+    logs: Vec<Log>,
+    /// Whether more wait.
+    has_more: bool,
+    /// The place of the last webhook.
+    next_cursor: String,
+}
+
+/// Take the oldest webhooks that wait for clients: those of internal outputs,
+/// and of buckets without outputs. Each is handed to exactly one consumer, and
+/// is `sent` before the answer is written. Access tokens without API access may
+/// take webhooks.
+#[utoipa::path(
+    get,
+    path = "/v1/events",
+    tag = "Logs",
+    params(
+        ("bucket" = Option<String>, Query, description = "The bucket's ID or name"),
+        ("output" = Option<String>, Query, description = "The output's ID"),
+        ("limit" = Option<u64>, Query, minimum = 1, maximum = 100,
+            description = "How many; 100 when it is not said. Fewer come when they are large"),
+        ("max_age" = Option<String>, Query,
+            description = "How old they may be, such as `24h`, which it is when it is not said"),
+        ("cursor" = Option<String>, Query,
+            description = "The `next_cursor` of the answer before. It changes nothing: what was \
+                handed out is never handed out again"),
+    ),
+    responses(
+        (status = 200, description = "The webhooks", body = Events),
+        (status = 400, description = "The query is wrong; the text names the field", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope, or its \
+            `stream` is off", body = String),
+        (status = 404, description = "The account has no such bucket", body = String),
+    ),
+)]
+pub(crate) async fn take_events(
+    State(state): State<AppState>,
+    Consumer(caller): Consumer,
+    QueryOf(request): QueryOf<DrainRequest>,
+) -> Answer<Events> {
+    let Handed { logs, has_more, next } = state.admin().drain(&caller, &request).await?;
+    let next_cursor = next.map(|cursor| cursor.to_string()).unwrap_or_default();
+    Ok(Json(Events { logs, has_more, next_cursor }))
+}

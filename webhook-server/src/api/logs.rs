@@ -1,0 +1,311 @@
+//! `/v1/logs`, `/v1/logs-stats`, and the logs of one bucket.
+
+use std::collections::BTreeMap;
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+use webhook_core::{
+    BucketId, DeliveryId,
+    admin::{DayRequest, LogRequest, LogsPage, MinuteRequest},
+    model::{Log, LogAction, LogReport},
+    store::{DayCount, MinuteCount},
+};
+
+use super::{Answer, Response, time};
+use crate::{
+    auth::{Authenticated, Consumer},
+    extract::{Ids, JsonObject, QueryOf, Report},
+    state::AppState,
+};
+
+/// A page of logs.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LogList {
+    /// The logs, newest first.
+    data: Vec<Log>,
+    /// How many match in all.
+    total: u64,
+    /// How many were asked for. A page is shorter when its logs are large.
+    limit: usize,
+    /// How many were skipped.
+    offset: u64,
+    /// The `cursor` of the next page; empty after the last.
+    next_cursor: String,
+}
+
+/// Counts of one day.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DayStats {
+    /// The day (UTC), as `YYYY-MM-DD`.
+    #[schema(format = Date)]
+    day: String,
+    /// All logs.
+    received: u64,
+    /// Those that were sent.
+    success: u64,
+    /// Those that failed.
+    failures: u64,
+    /// Those that were attempted more than once.
+    retried: u64,
+    /// Attempts beyond the first, of all together.
+    retry_count: u64,
+    /// Attempts beyond the first, of the log that has most.
+    max_retries: u64,
+}
+
+/// Counts per minute.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Histogram {
+    /// What one entry counts: `1m`.
+    resolution: &'static str,
+    /// The minutes that have logs, oldest first.
+    buckets: Vec<MinuteStats>,
+}
+
+/// Counts of one minute.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MinuteStats {
+    /// The minute's first moment.
+    #[schema(format = DateTime)]
+    minute: String,
+    /// Logs by status; what is `preparing` counts as `received`.
+    counts: BTreeMap<&'static str, u64>,
+    /// All logs.
+    total: u64,
+    /// The average duration of attempts that were answered, in milliseconds.
+    latency_ms_avg: f64,
+    /// Logs that were attempted more than once.
+    retried: u64,
+    /// Attempts beyond the first, of all together.
+    retry_count: u64,
+    /// Attempts beyond the first, of the log that has most.
+    max_retries: u64,
+}
+
+/// List logs, newest first. An access token that reaches several buckets has
+/// to name one.
+#[utoipa::path(
+    get,
+    path = "/v1/logs",
+    tag = "Logs",
+    params(
+        ("bucket" = Option<String>, Query, description = "The bucket's ID or name"),
+        ("limit" = Option<u64>, Query, minimum = 1, maximum = 100,
+            description = "How many; 25 when it is not said"),
+        ("offset" = Option<u64>, Query, description = "Skip so many; its cost grows, use `cursor`"),
+        ("from" = Option<String>, Query,
+            description = "The first moment: `YYYY-MM-DD` (UTC), RFC 3339, or unix seconds"),
+        ("to" = Option<String>, Query,
+            description = "The last moment, inclusive: of a day, the whole day"),
+        ("status" = Option<String>, Query,
+            description = "`sent`, `failed`, … or the integer; `received` and `preparing` each \
+                find both"),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before"),
+    ),
+    responses(
+        (status = 200, description = "A page of logs", body = LogList),
+        (status = 400, description = "The query is wrong; the text names the field", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such bucket", body = String),
+    ),
+)]
+pub(crate) async fn list_logs(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    QueryOf(request): QueryOf<LogRequest>,
+) -> Answer<LogList> {
+    let page = state.admin().logs(&caller, &request).await?;
+    let LogsPage { logs, total, limit, offset, next } = page;
+    let next_cursor = next.map(|cursor| cursor.to_string()).unwrap_or_default();
+    Ok(Json(LogList { data: logs, total, limit, offset, next_cursor }))
+}
+
+/// Read a log.
+#[utoipa::path(
+    get,
+    path = "/v1/logs/{id}",
+    tag = "Logs",
+    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
+    responses(
+        (status = 200, description = "The log", body = Log),
+        (status = 403, description = "Its bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such log", body = String),
+    ),
+)]
+pub(crate) async fn get_log(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<DeliveryId>,
+) -> Answer<Log> {
+    Ok(Json(state.admin().log(&caller, id).await?))
+}
+
+/// Read a log of a bucket.
+#[utoipa::path(
+    get,
+    path = "/v1/buckets/{id}/logs/{log_id}",
+    tag = "Logs",
+    params(
+        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
+        ("log_id" = String, Path, description = "The log's ID", format = Uuid),
+    ),
+    responses(
+        (status = 200, description = "The log", body = Log),
+        (status = 403, description = "The bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such log in this bucket", body = String),
+    ),
+)]
+pub(crate) async fn get_bucket_log(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids((bucket, id)): Ids<(BucketId, DeliveryId)>,
+) -> Answer<Log> {
+    Ok(Json(state.admin().bucket_log(&caller, bucket, id).await?))
+}
+
+/// Report what a client did with a webhook. It completes the answer of a sender
+/// that waits for it. A second final report is ignored. Access tokens without
+/// API access may report.
+#[utoipa::path(
+    put,
+    path = "/v1/logs/{id}",
+    tag = "Logs",
+    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
+    request_body = LogReport,
+    responses(
+        (status = 200, description = "The log after the report", body = Log),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 403, description = "Its bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such log", body = String),
+    ),
+)]
+pub(crate) async fn report_log(
+    State(state): State<AppState>,
+    Consumer(caller): Consumer,
+    Ids(id): Ids<DeliveryId>,
+    Report(report): Report<LogReport>,
+) -> Answer<Log> {
+    Ok(Json(state.admin().report(&caller, state.relay(), id, report).await?))
+}
+
+/// Send the webhook of a log again, as a log of its own.
+#[utoipa::path(
+    post,
+    path = "/v1/logs/{id}/action",
+    tag = "Logs",
+    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
+    request_body = LogAction,
+    responses(
+        (status = 200, description = "It is on its way", body = Response),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 403, description = "Its bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such log, or its bucket no such output",
+            body = String),
+        (status = 412, description = "The content is erased, or the output is disabled",
+            body = String),
+    ),
+)]
+pub(crate) async fn act_on_log(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<DeliveryId>,
+    JsonObject(action): JsonObject<LogAction>,
+) -> Answer<Response> {
+    state.admin().resend(&caller, state.relay(), id, action).await?;
+    Ok(Response::of(id, "resent"))
+}
+
+/// Count logs per day (UTC), oldest first; days without logs are left out.
+#[utoipa::path(
+    get,
+    path = "/v1/logs-stats",
+    tag = "Logs",
+    params(
+        ("from" = Option<String>, Query,
+            description = "The first day; 30 days before the last when it is not said, 366 at most"),
+        ("to" = Option<String>, Query,
+            description = "The last day, inclusive; today when it is not said"),
+        ("bucketId" = Option<String>, Query, description = "The bucket's ID or name"),
+    ),
+    responses(
+        (status = 200, description = "The days", body = Vec<DayStats>),
+        (status = 400, description = "The query is wrong; the text names the field", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such bucket", body = String),
+    ),
+)]
+pub(crate) async fn log_stats(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    QueryOf(request): QueryOf<DayRequest>,
+) -> Answer<Vec<DayStats>> {
+    let days = state.admin().days(&caller, &request).await?;
+    Ok(Json(days.into_iter().map(DayStats::from).collect()))
+}
+
+/// Count logs per minute, oldest first; minutes without logs are left out.
+#[utoipa::path(
+    get,
+    path = "/v1/logs/histogram",
+    tag = "Logs",
+    params(
+        ("from" = Option<String>, Query,
+            description = "The first minute; a day before the last when it is not said, 7 days \
+                at most"),
+        ("to" = Option<String>, Query,
+            description = "The last minute, inclusive; now when it is not said"),
+        ("bucket_id" = Option<String>, Query, description = "The bucket's ID or name"),
+        ("output_id" = Option<String>, Query, description = "The output's ID"),
+        ("status" = Option<String>, Query, description = "The status's name or integer"),
+        ("status_code" = Option<u16>, Query, description = "The status code of the last attempt"),
+    ),
+    responses(
+        (status = 200, description = "The minutes", body = Histogram),
+        (status = 400, description = "The query is wrong; the text names the field", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such bucket", body = String),
+    ),
+)]
+pub(crate) async fn log_histogram(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    QueryOf(request): QueryOf<MinuteRequest>,
+) -> Answer<Histogram> {
+    let minutes = state.admin().minutes(&caller, &request).await?;
+    let buckets = minutes.into_iter().map(MinuteStats::from).collect();
+    Ok(Json(Histogram { resolution: "1m", buckets }))
+}
+
+impl From<DayCount> for DayStats {
+    fn from(count: DayCount) -> Self {
+        let DayCount { day, received, success, failures, retried, retry_count, max_retries } =
+            count;
+        // The day is what comes before the time.
+        let day = time::rfc3339(day).chars().take(10).collect();
+        Self { day, received, success, failures, retried, retry_count, max_retries }
+    }
+}
+
+impl From<MinuteCount> for MinuteStats {
+    fn from(count: MinuteCount) -> Self {
+        let MinuteCount { minute, counts, latency_ms_avg, retried, retry_count, max_retries } =
+            count;
+        Self {
+            minute: time::rfc3339(minute),
+            total: counts.values().sum(),
+            counts,
+            latency_ms_avg,
+            retried,
+            retry_count,
+            max_retries,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `/v1/tokens`
+
+use axum::{Json, extract::State, http::StatusCode};
+use serde::Serialize;
+use utoipa::ToSchema;
+use webhook_core::{
+    TokenId,
+    model::{AccessToken, TokenSpec},
+};
+
+use super::{Answer, Response, time};
+use crate::{
+    auth::Authenticated,
+    error::ApiError,
+    extract::{Ids, JsonObject},
+    state::AppState,
+};
+
+/// A credential with a narrower reach than the API key. An absent scope is no
+/// bound: the token reaches every bucket.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Token {
+    /// Identifies it.
+    #[schema(read_only, format = Uuid)]
+    id: String,
+    /// The key that goes with the secret: its ID.
+    #[schema(read_only, format = Uuid)]
+    key: String,
+    /// The account it acts for.
+    #[schema(read_only, format = Uuid)]
+    account_id: String,
+    /// When it was made.
+    #[schema(read_only, format = DateTime)]
+    created_at: String,
+    /// When it was last changed.
+    #[schema(read_only, format = DateTime)]
+    updated_at: String,
+    #[serde(flatten)]
+    spec: TokenSpec,
+}
+
+/// The credential of a new access token.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TokenCredential {
+    /// The token's ID.
+    #[schema(format = Uuid)]
+    key: String,
+    /// The secret, which is never shown again.
+    secret: String,
+}
+
+/// List the account's access tokens, oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/tokens",
+    tag = "Access tokens",
+    responses(
+        (status = 200, description = "The tokens", body = Vec<Token>),
+        (status = 403, description = "The access token reaches some buckets only", body = String),
+    ),
+)]
+pub(crate) async fn list_tokens(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+) -> Answer<Vec<Token>> {
+    let tokens = state.admin().tokens(&caller).await?;
+    Ok(Json(tokens.into_iter().map(Token::from).collect()))
+}
+
+/// Make an access token. Its secret is shown in this answer and never again.
+#[utoipa::path(
+    post,
+    path = "/v1/tokens",
+    tag = "Access tokens",
+    request_body = Token,
+    responses(
+        (status = 201, description = "The credential", body = TokenCredential),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 403, description = "The access token reaches some buckets only", body = String),
+        (status = 412, description = "The account has all of its tokens", body = String),
+    ),
+)]
+pub(crate) async fn create_token(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    JsonObject(spec): JsonObject<TokenSpec>,
+) -> Result<(StatusCode, Json<TokenCredential>), ApiError> {
+    let new = state.admin().create_token(&caller, spec).await?;
+    let secret = new.secret.expose().to_owned();
+    let credential = TokenCredential { key: new.token.id.to_string(), secret };
+    Ok((StatusCode::CREATED, Json(credential)))
+}
+
+/// Replace an access token's description, scopes and API access; its secret
+/// stays. When its scopes change, what subscribes with it is disconnected.
+#[utoipa::path(
+    put,
+    path = "/v1/tokens/{id}",
+    tag = "Access tokens",
+    params(("id" = String, Path, description = "The token's ID", format = Uuid)),
+    request_body = Token,
+    responses(
+        (status = 200, description = "The token", body = Token),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 403, description = "The access token reaches some buckets only", body = String),
+        (status = 404, description = "The account has no such token", body = String),
+    ),
+)]
+pub(crate) async fn update_token(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<TokenId>,
+    JsonObject(spec): JsonObject<TokenSpec>,
+) -> Answer<Token> {
+    Ok(Json(state.admin().update_token(&caller, id, spec).await?.into()))
+}
+
+/// Delete an access token. It is refused from then on, and what subscribes with
+/// it is disconnected.
+#[utoipa::path(
+    delete,
+    path = "/v1/tokens/{id}",
+    tag = "Access tokens",
+    params(("id" = String, Path, description = "The token's ID", format = Uuid)),
+    responses(
+        (status = 200, description = "Deleted", body = Response),
+        (status = 403, description = "The access token reaches some buckets only", body = String),
+        (status = 404, description = "The account has no such token", body = String),
+    ),
+)]
+pub(crate) async fn delete_token(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<TokenId>,
+) -> Answer<Response> {
+    state.admin().delete_token(&caller, id).await?;
+    Ok(Response::deleted(id))
+}
+
+impl From<AccessToken> for Token {
+    fn from(token: AccessToken) -> Self {
+        let AccessToken { id, account_id, secret_hash: _, spec, created_at, updated_at } = token;
+        Self {
+            id: id.to_string(),
+            key: id.to_string(),
+            account_id: account_id.to_string(),
+            created_at: time::rfc3339(created_at),
+            updated_at: time::rfc3339(updated_at),
+            spec,
+        }
+    }
+}
