@@ -166,7 +166,9 @@ fn line(method: &str, path: &str, outcome: &str, took: Duration) {
     let seconds = SystemClock.now().as_secs().rem_euclid(86_400);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let millis = took.as_millis();
-    println!("{hour:02}:{minute:02}:{second:02}  {method:<6} {path}  {outcome}  {millis} ms");
+    super::say(&format!(
+        "{hour:02}:{minute:02}:{second:02}  {method:<6} {path}  {outcome}  {millis} ms"
+    ));
 }
 
 #[cfg(test)]

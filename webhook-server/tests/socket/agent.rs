@@ -142,8 +142,10 @@ async fn nothing_is_lost_and_nothing_comes_twice_through_kill_9() {
     let address = port.local_addr().expect("bound").to_string();
     drop(port);
     let mut server = Server::start_with(&[("WEBHOOK_LISTEN", &address)]).await;
-    let agent = Agent::start(&server, &sink.base).await;
+    let mut agent = Agent::start(&server, &sink.base).await;
     let path = agent.path(&server);
+    // What it prints is read, or it would wait with a full pipe.
+    tokio::spawn(async move { while let Ok(Some(_)) = agent.lines.next_line().await {} });
     let mut acknowledged = Vec::new();
     for round in 0..3 {
         let mut sending = tokio::task::JoinSet::new();
