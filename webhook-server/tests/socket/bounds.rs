@@ -71,7 +71,7 @@ async fn the_number_of_clients_is_bounded() {
 }
 
 /// What 1 000 idle clients cost. The figure in `docs/performance.md` comes from
-/// `cargo test --release -p webhook-server --test socket -- --ignored --nocapture idle`.
+/// `cargo test -p webhook-server --test socket -- --ignored --nocapture a_thousand_idle`.
 #[tokio::test]
 #[ignore = "measures"]
 async fn a_thousand_idle_clients_cost_little() {
