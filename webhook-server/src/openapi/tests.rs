@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-/// interface.md section 4 for the resources that are here: operation, schema
+/// interface.md section 4, and what wire.md adds to it, for the resources that are here: operation, schema
 /// of the request, success and its schema, other statuses.
 const OPERATIONS: &[(&str, &str, &str, u16, &str, &[u16])] = &[
     ("get", "/v1/account/api-key", "", 200, "AccountAPIKey", &[401, 500]),
@@ -28,6 +28,19 @@ const OPERATIONS: &[(&str, &str, &str, u16, &str, &[u16])] = &[
     ("delete", "/v1/buckets/{id}/outputs/{detailed}", "", 200, "Response", &[400, 404]),
     ("put", "/v1/buckets/{id}/outputs/{detailed}/rules", "object", 200, "Output", &[400, 404]),
     ("delete", "/v1/buckets/{id}/outputs/{detailed}/rules", "", 200, "Output", &[400, 404]),
+    ("get", "/v1/logs", "", 200, "LogList", &[400, 403, 404]),
+    ("get", "/v1/logs/{id}", "", 200, "Log", &[403, 404]),
+    ("put", "/v1/logs/{id}", "LogReport", 200, "Log", &[400, 403, 404]),
+    ("post", "/v1/logs/{id}/action", "LogAction", 200, "Response", &[400, 403, 404, 412]),
+    ("get", "/v1/buckets/{id}/logs/{log_id}", "", 200, "Log", &[403, 404]),
+    ("get", "/v1/logs-stats", "", 200, "[DayStats]", &[400, 403, 404]),
+    ("get", "/v1/logs/histogram", "", 200, "Histogram", &[400, 403, 404]),
+    ("get", "/v1/events", "", 200, "Events", &[400, 403, 404]),
+    ("get", "/v1/tokens", "", 200, "[Token]", &[403]),
+    ("post", "/v1/tokens", "Token", 201, "TokenCredential", &[400, 403, 412]),
+    ("put", "/v1/tokens/{id}", "Token", 200, "Token", &[400, 403, 404]),
+    ("delete", "/v1/tokens/{id}", "", 200, "Response", &[403, 404]),
+    ("get", "/v1/connected-clients", "", 200, "ConnectedClient", &[400]),
     ("get", "/v1/config", "", 200, "ServerConfig", &[]),
 ];
 
@@ -142,6 +155,7 @@ fn resources_are_flat_schemas_with_read_only_fields() {
         ("Bucket", &["id", "account_id", "inputs", "outputs", "suspended"][..], "auth"),
         ("Input", &["id", "bucket_id", "created_at"][..], "response_from_output"),
         ("Output", &["id", "bucket_id", "cron_id"][..], "destination"),
+        ("Token", &["id", "key", "created_at"][..], "scopes"),
     ] {
         let schema = &schemas[name];
         assert_eq!(schema["type"], "object", "{name}");

@@ -4,20 +4,29 @@
 mod account_api_key;
 mod bad_input;
 mod buckets;
+mod clients;
 mod command_line;
 mod config;
 mod credentials;
 mod dev;
 mod document;
+mod events;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod inputs;
 mod lifecycle;
+mod logs;
 mod outputs;
 mod pages;
 mod rules;
+#[path = "../delivery/sink.rs"]
+#[expect(dead_code, reason = "a part of it is used here")]
+mod sink;
+mod tokens;
 
-use harness::Server;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use harness::{Answer, Server, default_input};
+use serde_json::Value;
 
 /// An ID that names nothing.
 const NOBODY: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -31,4 +40,22 @@ async fn second_account(server: &Server) -> String {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let key = text.lines().find_map(|line| line.strip_prefix("API key, shown only this once: "));
     key.expect("the key is printed").to_owned()
+}
+
+/// Sends a webhook to the bucket's default input.
+async fn send(server: &Server, bucket: &Value, body: &str) -> Answer {
+    let path = format!("/v1/webhooks/{}", default_input(bucket));
+    server.anonymous("POST", &path).body(body.to_owned()).send().await.expect(200)
+}
+
+/// The credential of a new access token, as an `Authorization` header.
+async fn token(server: &Server, spec: Value) -> String {
+    let answer = server.request("POST", "/v1/tokens").json(&spec).send().await.expect(201).json();
+    basic(&answer)
+}
+
+/// `Basic key:secret`
+fn basic(credential: &Value) -> String {
+    let text = |field: &str| credential[field].as_str().expect("text").to_owned();
+    format!("Basic {}", STANDARD.encode(format!("{}:{}", text("key"), text("secret"))))
 }

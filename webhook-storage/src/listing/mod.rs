@@ -10,6 +10,7 @@ mod load;
 mod page;
 mod range;
 mod shelf;
+mod time;
 
 pub(crate) use count::{Buckets, days, minutes, total};
 pub(crate) use load::load;

@@ -121,3 +121,47 @@ pub(super) fn select(
     };
     with(backend, &sql, values)
 }
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use sea_orm::ConnectionTrait;
+
+    use super::*;
+    use crate::{SecretKey, Storage, StorageOptions};
+
+    async fn plan(storage: &Storage, query: Statement) -> Result<Vec<String>, sea_orm::DbErr> {
+        let read = &storage.database().read;
+        let explain = Statement { sql: format!("EXPLAIN QUERY PLAN {}", query.sql), ..query };
+        let rows = read.query_all_raw(explain).await?;
+        rows.iter().map(|row| row.try_get_by("detail")).collect()
+    }
+
+    #[tokio::test]
+    async fn a_shelf_is_one_end_of_one_index() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let url = format!("sqlite://{}", folder.path().join("webhooks.db").display());
+        let options = StorageOptions::new(url.parse()?, SecretKey::generate()?);
+        let storage = Storage::connect(&options).await?;
+        let source = Uuid::max();
+        let kinds = [
+            Kind::All,
+            Kind::Ended(1),
+            Kind::Waiting { source },
+            Kind::ForClients { source },
+            Kind::Pending,
+        ];
+        for kind in kinds {
+            for direction in [Direction::OldestFirst, Direction::NewestFirst] {
+                let shelf = Shelf { account_id: Uuid::nil(), bucket_id: Uuid::nil(), kind };
+                let query = select(DbBackend::Sqlite, &[shelf], Range::ALL, direction, 9);
+                let plan = plan(&storage, query).await?;
+                assert_eq!(plan.len(), 1, "neither a scan nor a sort: {plan:?}");
+                assert!(plan[0].starts_with("SEARCH delivery USING"), "{plan:?}");
+                assert!(plan[0].contains(kind.index()), "{plan:?}");
+                assert!(plan[0].contains("(created_at,id)>(?,?)"), "{plan:?}");
+            }
+        }
+        storage.close().await;
+        Ok(())
+    }
+}

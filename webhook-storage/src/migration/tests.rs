@@ -1,5 +1,8 @@
 use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait};
-use webhook_core::ErrorKind;
+use webhook_core::{
+    ErrorKind,
+    store::{CountQuery, LogQuery, LogStore},
+};
 
 use super::*;
 use crate::{
@@ -81,5 +84,47 @@ async fn a_database_of_a_newer_version_is_refused() -> Tested {
     // The lock was given back.
     let database = Database::open(&options).await?;
     database.close().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn logs_that_are_there_already_are_counted() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let options = options(&folder)?;
+    let old = Database::open(&options).await?;
+    apply(&old, Some(2)).await?;
+    // Two days, four statuses; what is open counts without what attempts brought.
+    for (number, (status, code, attempts)) in
+        [(1, 200, 1), (1, 200, 3), (2, 503, 4), (4, 503, 2), (0, 503, 2), (5, 0, 0)]
+            .into_iter()
+            .enumerate()
+    {
+        let insert = format!(
+            "INSERT INTO delivery (id, webhook_id, account_id, bucket_id, output_id, internal, \
+             ephemeral, status, due_at, attempts, created_at, updated_at, status_code, \
+             duration_ns) VALUES (x'{number:032x}', x'{number:032x}', x'{:032x}', x'{:032x}', \
+             NULL, 0, 0, {status}, {}, {attempts}, {}, 0, {code}, 2500000)",
+            7,
+            8,
+            if status == 4 { "5" } else { "NULL" },
+            1_760_000_000_123_i64 + number as i64 / 3 * 86_400_000,
+        );
+        old.write.execute_unprepared(&insert).await?;
+    }
+    old.close().await;
+
+    let storage = Storage::connect(&options).await?;
+    let account = webhook_core::AccountId::from_uuid(sea_orm::prelude::Uuid::from_u128(7));
+    let days = storage.days(account, &CountQuery::default()).await?;
+    let day = |day: usize| (days[day].received, days[day].success, days[day].failures);
+    assert_eq!((days.len(), day(0), day(1)), (2, (3, 2, 1), (3, 0, 0)));
+    assert_eq!((days[0].retried, days[0].retry_count, days[0].max_retries), (2, 5, 3));
+    let minutes = storage.minutes(account, &CountQuery::default()).await?;
+    assert_eq!(minutes.len(), 2);
+    assert!((minutes[0].latency_ms_avg - 2.5).abs() < 1e-9);
+    assert_eq!(minutes[1].counts, [("received", 2), ("rejected", 1)].into());
+    let page = storage.logs(account, &LogQuery { limit: 0, ..LogQuery::default() }).await?;
+    assert_eq!((page.total, page.has_more), (6, true));
+    storage.close().await;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Value, prelude::Uuid};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Value, prelude::Uuid};
 use webhook_core::{
     Error,
     model::DeliveryStatus,
@@ -47,7 +47,7 @@ async fn write(
     account: Uuid,
     report: &ClientReport,
     tallies: &mut Tallies,
-) -> Result<Option<Reported>, DbErr> {
+) -> Result<Option<Reported>, Failure> {
     let backend = transaction.get_database_backend();
     let id = report.id.as_uuid();
     // Whoever comes second waits here and sees what the first one wrote.
@@ -79,7 +79,9 @@ async fn write(
     }
     let cursor = LogCursor { created_at: moment(before.created_at), id: report.id };
     let mut loaded = listing::load(transaction, &[cursor], usize::MAX).await?;
-    Ok(loaded.logs.pop().map(|log| Reported { log, taken }))
+    // A webhook that cannot be read has no log to answer with: nothing is written then.
+    let log = loaded.logs.pop().ok_or(Failure::Split)?;
+    Ok(Some(Reported { log, taken }))
 }
 
 /// What is stored of a report, in the database's terms.

@@ -1,0 +1,236 @@
+//! Logs beyond what every store promises.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use futures_util::{FutureExt, future::join_all};
+use sea_orm::{ConnectionTrait, Database};
+use webhook_core::{
+    AccountId, BucketId, DeliveryId, ErrorKind, NodeId, OutputId, Timestamp,
+    model::DeliveryStatus,
+    store::{
+        Accept, ClientReport, CountQuery, DeliveryStore, Drain, LogCursor, LogQuery, LogStore,
+        NewDelivery,
+    },
+};
+use webhook_storage::Storage;
+
+use crate::{
+    databases::{Tested, on_each, open, postgres, sqlite},
+    sample::{NOW, accept, delivery, sent, webhook},
+};
+
+/// Where the webhooks of a test come in.
+#[derive(Clone, Copy)]
+struct Place {
+    account: AccountId,
+    bucket: BucketId,
+    output: OutputId,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            account: AccountId::generate(),
+            bucket: BucketId::generate(),
+            output: OutputId::generate(),
+        }
+    }
+
+    /// A webhook that waits for clients.
+    fn waiting(self, body_bytes: usize) -> Accept {
+        let mut webhook = webhook(vec![b'x'; body_bytes]);
+        webhook.account_id = self.account;
+        webhook.bucket_id = self.bucket;
+        let delivery = NewDelivery { internal: true, due_at: None, ..delivery(self.output) };
+        Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] }
+    }
+
+    async fn store(self, storage: &Storage, count: usize) -> Vec<DeliveryId> {
+        let accepts: Vec<_> = (0..count).map(|_| self.waiting(1)).collect();
+        let ids = accepts.iter().map(|accept| accept.deliveries[0].id).collect();
+        let stored = join_all(accepts.into_iter().map(|accept| storage.accept(accept))).await;
+        assert!(stored.iter().all(Result::is_ok), "{stored:?}");
+        ids
+    }
+
+    async fn total(self, storage: &Storage, status: DeliveryStatus) -> u64 {
+        let query = LogQuery { status: Some(status), ..LogQuery::default() };
+        storage.logs(self.account, &query).await.expect("a page").total
+    }
+}
+
+fn drain(limit: usize) -> Drain {
+    let since = Timestamp::from_millis(0);
+    Drain { buckets: Vec::new(), output_id: None, after: None, since, now: NOW, limit }
+}
+
+fn report(id: DeliveryId) -> ClientReport {
+    ClientReport {
+        id,
+        now: NOW,
+        status: DeliveryStatus::Sent,
+        status_code: 200,
+        response_headers: Default::default(),
+        response_body: Default::default(),
+        retries: 0,
+        duration: Duration::from_millis(5),
+    }
+}
+
+#[tokio::test]
+async fn a_call_returns_a_bounded_number_of_bytes() {
+    on_each(async |mut options| {
+        options.claim_bytes = 20_000;
+        let storage = open(&options).await;
+        let place = Place::new();
+        for _ in 0..40 {
+            storage.accept(place.waiting(5_000)).await.expect("it is new");
+        }
+        let mut query = LogQuery { limit: 100, ..LogQuery::default() };
+        let mut pages = Vec::new();
+        loop {
+            let page = storage.logs(place.account, &query).await.expect("a page");
+            assert_eq!(page.total, 40);
+            pages.push(page.logs.len());
+            query.before = page.logs.last().map(LogCursor::of);
+            if !page.has_more {
+                break;
+            }
+        }
+        assert_eq!(pages.iter().sum::<usize>(), 40);
+        assert!(pages.iter().all(|logs| *logs <= 4), "{pages:?}");
+        let waiting = storage.waiting(place.account, &[place.bucket], None, 100).await;
+        assert_eq!(waiting.expect("a list").len(), pages[0]);
+        let drained = storage.drain(place.account, &drain(100)).await.expect("a drain");
+        assert_eq!((drained.logs.len(), drained.has_more), (pages[0], true));
+        storage.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_drained_for_nobody_waits_again() {
+    on_each(async |mut options| {
+        options.writers = 1;
+        let storage = open(&options).await;
+        let place = Place::new();
+        let ids = place.store(&storage, 5).await;
+        // Queued by the first poll, and then given up by the caller.
+        assert!(storage.drain(place.account, &drain(3)).now_or_never().is_none());
+        // The same writer answers this one after it is done with the drain.
+        storage.accept(accept(OutputId::generate())).await.expect("it is new");
+        assert_eq!(place.total(&storage, DeliveryStatus::Received).await, 5);
+        assert_eq!(place.total(&storage, DeliveryStatus::Sent).await, 0);
+        let drained = storage.drain(place.account, &drain(9)).await.expect("a drain");
+        let drained: HashSet<_> = drained.logs.iter().map(|log| log.delivery.id).collect();
+        assert_eq!(drained, ids.into_iter().collect());
+        storage.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_read_holds_up_nothing() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let options = sqlite(folder.path());
+    let storage = open(&options).await;
+    let place = Place::new();
+    let (bad, good) = (place.waiting(1), place.waiting(1));
+    for accept in [&bad, &good] {
+        storage.accept(accept.clone()).await?;
+    }
+    storage.close().await;
+    let file = Database::connect(options.database_url.to_string()).await?;
+    let id = bad.webhook.id.as_uuid().simple();
+    let spoil = format!("UPDATE webhook SET method = 'not a method' WHERE id = x'{id}'");
+    assert_eq!(file.execute_unprepared(&spoil).await?.rows_affected(), 1);
+    file.close().await?;
+
+    let storage = open(&options).await;
+    let page = storage.logs(place.account, &LogQuery { limit: 9, ..LogQuery::default() }).await?;
+    assert_eq!((page.logs.len(), page.total), (1, 2), "the others are listed");
+    let error = storage.report(place.account, &report(bad.deliveries[0].id)).await;
+    assert_eq!(error.expect_err("there is no log to answer with").kind(), ErrorKind::Internal);
+    assert_eq!(place.total(&storage, DeliveryStatus::Received).await, 2, "nothing was written");
+    let drained = storage.drain(place.account, &drain(9)).await?;
+    let ids: Vec<_> = drained.logs.iter().map(|log| log.delivery.id).collect();
+    assert_eq!(ids, [good.deliveries[0].id]);
+    for status in [DeliveryStatus::Sent, DeliveryStatus::Failed] {
+        assert_eq!(place.total(&storage, status).await, 1, "{status:?}");
+    }
+    storage.close().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_counts_nothing_is_forgotten_when_logs_are_purged() {
+    on_each(async |options| {
+        let storage = open(&options).await;
+        let place = Place::new();
+        for id in place.store(&storage, 300).await {
+            storage.report(place.account, &report(id)).await.expect("it waits");
+        }
+        let later = NOW + Duration::from_secs(60);
+        assert_eq!(storage.purge(later, 1_000).await.expect("a purge"), 300);
+        storage.close().await;
+
+        let database = Database::connect(options.database_url.to_string()).await;
+        let database = database.expect("the database can be opened");
+        let backend = database.get_database_backend();
+        for table in ["webhook", "delivery", "tally"] {
+            let sql = format!("SELECT COUNT(*) AS rows FROM {table}");
+            let sql = sea_orm::Statement::from_string(backend, sql);
+            let row = database.query_one_raw(sql).await.expect("a count").expect("a row");
+            let rows = row.try_get_by::<i64, _>("rows").expect("a number");
+            // The tallies of all time stay, one for each status.
+            assert_eq!(rows, if table == "tally" { 2 } else { 0 }, "{table}");
+        }
+        database.close().await.expect("the connection can be closed");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_drain_and_count_without_getting_in_each_others_way() -> Tested {
+    const LOGS: usize = 300;
+    let Some((options, remove)) = postgres().await else { return Ok(()) };
+    let stores = [open(&options).await, open(&options).await];
+    let place = Place::new();
+    let (first, second) =
+        futures_util::join!(place.store(&stores[0], LOGS / 2), place.store(&stores[1], LOGS / 2));
+    let node = NodeId::generate();
+    let workers = (0..8).map(|number| {
+        let store = stores[number % 2].clone();
+        tokio::spawn(async move {
+            let mut mine = Vec::new();
+            loop {
+                let drained = store.drain(place.account, &drain(7)).await?;
+                mine.extend(drained.logs.iter().map(|log| log.delivery.id));
+                // Others change the same counts all the while.
+                let mut accept = place.waiting(1);
+                let held = NewDelivery { held_by: Some(node), ..delivery(place.output) };
+                accept.deliveries = vec![held.clone()];
+                store.accept(accept).await?;
+                store.settle(sent(held.id, node)).await?;
+                if drained.logs.is_empty() {
+                    return Ok::<_, webhook_core::Error>(mine);
+                }
+            }
+        })
+    });
+    let mut all = HashSet::new();
+    for worker in join_all(workers).await {
+        for id in worker?? {
+            assert!(all.insert(id), "{id} was drained twice");
+        }
+    }
+    assert_eq!(all, [first, second].concat().into_iter().collect());
+    let settled = stores[0].days(place.account, &CountQuery::default()).await?;
+    let total = place.total(&stores[1], DeliveryStatus::Sent).await;
+    assert_eq!((settled[0].received, settled[0].success), (total, total));
+    for store in stores {
+        store.close().await;
+    }
+    remove.await;
+    Ok(())
+}
