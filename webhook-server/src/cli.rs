@@ -33,7 +33,7 @@ enum Command {
     ///
     /// The credential is WEBHOOK_API_KEY: an API key, or an access token as
     /// key:secret.
-    Forward(agent::Forward),
+    Forward(Box<agent::Forward>),
     /// Accounts and their API keys.
     #[command(subcommand)]
     Account(account::Command),
@@ -70,7 +70,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Serve => lifecycle::serve(config).await,
             Command::Migrate => service::migrate(&config.storage).await,
             Command::Account(command) => account::run(command, &config).await,
-            Command::Forward(options) => agent::run(options, config.storage.api_key).await,
+            Command::Forward(options) => agent::run(*options, config.storage.api_key).await,
             Command::Openapi => Ok(()),
         }
     });
