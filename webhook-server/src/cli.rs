@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    account,
+    account, agent,
     config::{Config, unknown_variables},
     failure::Failure,
     lifecycle, openapi,
@@ -31,6 +31,11 @@ enum Command {
     Openapi,
     /// Brings the database up to date and exits.
     Migrate,
+    /// Forwards a bucket's webhooks to a service on this machine.
+    ///
+    /// The credential is WEBHOOK_API_KEY: an API key, or an access token as
+    /// key:secret.
+    Forward(Box<agent::Forward>),
     /// Accounts and their API keys. With SQLite, stop the server first: the
     /// file belongs to one process at a time.
     #[command(subcommand)]
@@ -67,6 +72,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Serve => lifecycle::serve(config).await,
             Command::Migrate => service::migrate(&config.storage).await,
             Command::Account(command) => account::run(command, &config).await,
+            Command::Forward(options) => agent::run(*options, config.storage.api_key).await,
             Command::Openapi => Ok(()),
         }
     });

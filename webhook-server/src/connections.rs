@@ -97,7 +97,8 @@ impl Connections {
         }
         let spoke = Arc::new(AtomicBool::new(false));
         let service = self.front.connection(peer.ip(), Arc::clone(&spoke));
-        let connection = self.http.serve_connection(TokioIo::new(stream), service).into_owned();
+        let connection =
+            self.http.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
         let connection = watcher.watch(connection);
         let header_timeout = self.header_timeout;
         let state = self.state.clone();

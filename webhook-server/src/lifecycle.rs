@@ -61,7 +61,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let orderly = async {
         // First the senders, while the relay still runs: some of them wait for
         // an answer that it brings. Half of the time is left to it.
-        if timeout_at(deadline - timeout / 2, graceful.shutdown()).await.is_err() {
+        let gone = async { tokio::join!(graceful.shutdown(), service.state.sockets().close()) };
+        if timeout_at(deadline - timeout / 2, gone).await.is_err() {
             tracing::warn!("some connections were cut because they did not end in time");
         }
         drop(stop);

@@ -5,6 +5,7 @@
 //! relay and everything else to [`router`].
 
 mod account;
+mod agent;
 mod api;
 mod auth;
 mod cli;
@@ -24,6 +25,7 @@ mod pages;
 mod print;
 mod router;
 mod service;
+mod socket;
 mod state;
 mod telemetry;
 

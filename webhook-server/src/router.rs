@@ -19,7 +19,7 @@ use crate::{
     auth, dev, docs,
     error::{ApiError, text},
     openapi::Document,
-    pages,
+    pages, socket,
     state::AppState,
 };
 
@@ -65,6 +65,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/healthz", get(pages::healthz))
         .route("/readyz", get(pages::readyz))
         .route("/metrics", get(pages::metrics))
+        .route(socket::PATH, get(socket::connect))
         .merge(docs::router());
     let mut router = operations.merge(pages);
     if state.inbox().is_some() {

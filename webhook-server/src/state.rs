@@ -8,7 +8,9 @@ use std::sync::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 use webhook_core::{admin::Admin, relay::Relay};
 
-use crate::{config::Config, dev::Inbox, failure::Failure, openapi, telemetry::Metrics};
+use crate::{
+    config::Config, dev::Inbox, failure::Failure, openapi, socket::Sockets, telemetry::Metrics,
+};
 
 /// What the handlers share; a clone is a handle on the same.
 #[derive(Clone, Debug)]
@@ -20,6 +22,7 @@ pub(crate) struct AppState {
 struct Shared {
     admin: Arc<Admin>,
     relay: Relay,
+    sockets: Sockets,
     metrics: Arc<Metrics>,
     document: String,
     inbox: Option<Inbox>,
@@ -38,6 +41,7 @@ impl AppState {
         let shared = Shared {
             admin,
             relay,
+            sockets: Sockets::new(&config.socket, metrics.sockets.clone()),
             metrics,
             document: openapi::document_text()?,
             inbox: config.listen.dev.then(Inbox::default),
@@ -54,6 +58,10 @@ impl AppState {
 
     pub(crate) fn relay(&self) -> &Relay {
         &self.shared.relay
+    }
+
+    pub(crate) fn sockets(&self) -> &Sockets {
+        &self.shared.sockets
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

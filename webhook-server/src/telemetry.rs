@@ -52,6 +52,7 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     request_seconds: Histogram,
     pub(crate) connections: Gauge,
+    pub(crate) sockets: Gauge,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -149,6 +150,7 @@ impl Metrics {
             requests: Family::default(),
             request_seconds: seconds(),
             connections: Gauge::default(),
+            sockets: Gauge::default(),
         };
         metrics.register();
         metrics
@@ -165,6 +167,7 @@ impl Metrics {
             requests,
             request_seconds,
             connections,
+            sockets,
         } = self;
         registry.register("received", "Webhooks by the sender's answer", received.clone());
         let name = "receiving_duration";
@@ -181,6 +184,7 @@ impl Metrics {
         let help = "Duration of requests that are no webhooks";
         registry.register_with_unit(name, help, Unit::Seconds, request_seconds.clone());
         registry.register("connections", "Open connections", connections.clone());
+        registry.register("sockets", "Clients connected to the WebSocket", sockets.clone());
     }
 
     /// All counters as text.

@@ -14,6 +14,12 @@ impl Admin {
     /// All buckets of the account that the caller reaches, in the order they were made.
     pub async fn buckets(&self, caller: &Caller) -> Result<Vec<Bucket>, Error> {
         caller.require_api_access()?;
+        self.streamed_buckets(caller).await
+    }
+
+    /// All buckets whose webhooks the caller may subscribe to; an access token
+    /// without API access may, too.
+    pub async fn streamed_buckets(&self, caller: &Caller) -> Result<Vec<Bucket>, Error> {
         let mut buckets = self.stores.buckets.buckets(caller.account_id()).await?;
         buckets.retain(|bucket| caller.reaches(bucket));
         Ok(buckets)

@@ -66,7 +66,7 @@ pub(crate) async fn connected_clients(
 }
 
 fn shown(client: relay::ConnectedClient, names: &HashMap<BucketId, String>) -> WebhookClient {
-    let relay::ConnectedClient { info, listening, subscribed_at } = client;
+    let relay::ConnectedClient { info, listening, outputs: _, subscribed_at } = client;
     let ClientInfo { token_id, ip, kind, version, destination } = info;
     let mut buckets: Vec<String> = match listening {
         Listening::All => Vec::new(),

@@ -11,6 +11,7 @@ mod management;
 #[cfg(test)]
 mod reference;
 mod retention;
+mod socket;
 mod storage;
 mod value;
 
@@ -20,6 +21,7 @@ pub(crate) use listen::ListenConfig;
 pub(crate) use log::{LogConfig, LogFormat};
 pub(crate) use management::ManagementConfig;
 pub(crate) use retention::{Retention, RetentionConfig};
+pub(crate) use socket::SocketConfig;
 pub(crate) use storage::StorageConfig;
 
 /// All sections.
@@ -37,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) retention: RetentionConfig,
     #[command(flatten)]
     pub(crate) management: ManagementConfig,
+    #[command(flatten)]
+    pub(crate) socket: SocketConfig,
     #[command(flatten)]
     pub(crate) log: LogConfig,
 }
@@ -58,12 +62,14 @@ impl ConfigError {
 impl Config {
     /// Whether the options fit together.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let Self { listen, storage: _, ingest, delivery, retention, management, log } = self;
+        let Self { listen, storage: _, ingest, delivery, retention, management, socket, log } =
+            self;
         listen.validate()?;
         ingest.validate()?;
         delivery.validate()?;
         retention.validate()?;
         management.validate()?;
+        socket.validate()?;
         log.validate()
     }
 }
@@ -80,7 +86,9 @@ fn at_least_one(option: &'static str, value: usize) -> Result<(), ConfigError> {
 pub(crate) fn unknown_variables() -> Vec<String> {
     use clap::CommandFactory;
     let command = crate::cli::Cli::command();
-    let known: Vec<_> = command.get_arguments().filter_map(|argument| argument.get_env()).collect();
+    let commands = std::iter::once(&command).chain(command.get_subcommands());
+    let arguments = commands.flat_map(clap::Command::get_arguments);
+    let known: Vec<_> = arguments.filter_map(clap::Arg::get_env).collect();
     let mut unknown: Vec<String> = std::env::vars_os()
         .map(|(name, _)| name)
         .filter(|name| name.as_encoded_bytes().starts_with(b"WEBHOOK_"))

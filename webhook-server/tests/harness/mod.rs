@@ -155,6 +155,14 @@ impl Server {
         self.data.0.path()
     }
 
+    /// The memory that the server has in use, in KiB.
+    pub(crate) fn resident_kib(&self) -> u64 {
+        let id = self.child.id().expect("the server is running");
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("Linux");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("VmRSS");
+        line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number")
+    }
+
     /// What the server logged so far.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.data.log()).unwrap_or_default()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     id::{BucketId, DeliveryId, InputId, OutputId},
     model::{Request, Webhook},
-    relay::{outgoing, routes::Route},
+    relay::{headers, outgoing, routes::Route},
 };
 
 /// A webhook for a connected client (wire.md section 8).
@@ -26,7 +26,8 @@ pub struct StreamedWebhook {
     /// The internal output's destination with the extra path, without the
     /// webhook's query; empty for a bucket without outputs.
     pub output_destination: String,
-    /// What to deliver.
+    /// What to deliver. With an output its headers are those of a delivery; without
+    /// outputs they are the sender's.
     pub request: Request,
 }
 
@@ -44,10 +45,13 @@ impl StreamedWebhook {
         if !bucket.spec.stream {
             return None;
         }
-        let request = processed.unwrap_or(&webhook.request).clone();
+        let mut request = processed.unwrap_or(&webhook.request).clone();
         let (output_name, output_destination) = match output {
             Some(output) => {
                 let spec = &route.output(output).filter(|output| output.spec.internal)?.spec;
+                // A client delivers as the relay would have.
+                let own = &spec.headers.0;
+                request.headers = headers::forwarded(&request.headers, webhook, own, id);
                 (spec.name.clone(), outgoing::client_destination(spec, &request))
             }
             None => Default::default(),

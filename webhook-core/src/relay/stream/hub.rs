@@ -58,8 +58,18 @@ pub struct ConnectedClient {
     pub info: ClientInfo,
     /// What it listens to.
     pub listening: Listening,
+    /// Names of internal outputs: only their webhooks; empty for all there are.
+    pub outputs: Vec<String>,
     /// Since when.
     pub subscribed_at: Timestamp,
+}
+
+impl ConnectedClient {
+    pub(super) fn wants(&self, event: &StreamedWebhook) -> bool {
+        let output = &event.output_name;
+        self.listening.includes(event.bucket_id)
+            && (self.outputs.is_empty() || self.outputs.contains(output))
+    }
 }
 
 /// What a subscriber's channel carries.
@@ -155,7 +165,7 @@ impl Hub {
         let event = event.shared();
         let subscribers = self.subscribers();
         for subscriber in subscribers.get(&account).into_iter().flatten() {
-            if subscriber.client().listening.includes(event.bucket_id) {
+            if subscriber.client().wants(&event) {
                 subscriber.offer(&event);
             }
         }

@@ -71,7 +71,7 @@ impl Subscription {
         let (sender, receiver) = mpsc::channel(relay.options.client_queue.max(1));
         let budget = Budget::new(relay.options.client_queue_bytes);
         let subscribed_at = relay.clock.now();
-        let client = ConnectedClient { info, listening, subscribed_at };
+        let client = ConnectedClient { info, listening, outputs: Vec::new(), subscribed_at };
         let subscriber = Arc::new(Subscriber::new(sender, budget, client));
         relay.hub.enter(account, Arc::clone(&subscriber));
         Self {
@@ -88,7 +88,17 @@ impl Subscription {
 
     /// Listens to other buckets from now on, and catches up on them.
     pub fn listen(&mut self, listening: Listening) {
-        self.subscriber.client().listening = listening;
+        self.listen_to_outputs(listening, Vec::new());
+    }
+
+    /// The same, and only to internal outputs with these names, if there are
+    /// any: so that a client does not take what another one is there for.
+    pub fn listen_to_outputs(&mut self, listening: Listening, outputs: Vec<String>) {
+        {
+            let mut client = self.subscriber.client();
+            client.listening = listening;
+            client.outputs = outputs;
+        }
         self.backlog.clear();
         self.catching_up = Some(Position::Start);
     }
@@ -119,7 +129,8 @@ impl Subscription {
                 biased;
                 delivered = self.receiver.recv() => match delivered {
                     Some((event, _share)) => {
-                        if self.take(event.id, false) {
+                        // What it wants may have changed since the offer.
+                        if self.wants(&event) && self.take(event.id, false) {
                             return Ok(Streamed::Webhook(event));
                         }
                     }
@@ -169,7 +180,11 @@ impl Subscription {
         let processed = delivery.processed.as_ref();
         let event =
             StreamedWebhook::new(&route, webhook, delivery.id, delivery.output_id, processed);
-        Ok(event.filter(|event| self.take(event.id, true)).map(Arc::new))
+        Ok(event.filter(|event| self.wants(event) && self.take(event.id, true)).map(Arc::new))
+    }
+
+    fn wants(&self, event: &StreamedWebhook) -> bool {
+        self.subscriber.client().wants(event)
     }
 
     /// Notes that the client has it now; `false` when it must not get it (again).

@@ -221,3 +221,27 @@ async fn a_resend_is_a_delivery_of_its_own() {
     assert_eq!(error.kind(), crate::ErrorKind::NotFound);
     world.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_client_of_one_output_leaves_the_others_alone() {
+    let mut world = internal().await;
+    let headers = [("x-own", "1")].map(|(name, value)| {
+        (http::HeaderName::from_static(name), http::HeaderValue::from_static(value))
+    });
+    let headers = crate::model::Headers(HeaderMap::from_iter(headers));
+    let other =
+        OutputSpec { name: "other".into(), internal: true, headers, ..OutputSpec::default() };
+    world.output(other).await;
+    let mut one = world.subscribe();
+    one.listen_to_outputs(Listening::All, vec!["agent".to_owned()]);
+    world.post("x").await;
+    assert_eq!(next(&mut one).await.output_name, "agent");
+    nothing(&mut one).await;
+    let mut other = world.subscribe();
+    other.listen_to_outputs(Listening::All, vec!["other".to_owned()]);
+    let event = next(&mut other).await;
+    assert_eq!(event.output_name, "other");
+    assert_eq!(event.request.headers["x-own"], "1");
+    assert_eq!(event.request.headers["x-webhook-relay-id"], event.id.to_string());
+    nothing(&mut other).await;
+}

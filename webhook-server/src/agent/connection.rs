@@ -1,0 +1,245 @@
+//! The agent's side of the WebSocket.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::{SinkExt, StreamExt};
+use http::{HeaderValue, Request, Uri, header::USER_AGENT};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
+use tokio_rustls::TlsConnector;
+use tokio_tungstenite::{
+    WebSocketStream, client_async_with_config,
+    tungstenite::{
+        Message, client::IntoClientRequest, handshake::client::generate_key,
+        protocol::WebSocketConfig,
+    },
+};
+use webhook_core::{BucketId, DeliveryId, model::Headers};
+
+use super::{
+    Broken,
+    api::{Api, Credential},
+};
+
+/// How long connecting, and each answer before the first webhook, may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// A server that says nothing for so long is gone: it asks every 30 s.
+const SILENCE: Duration = Duration::from_secs(90);
+/// The longest frame: the largest webhook in base64.
+const MAX_FRAME_BYTES: usize = 64 << 20;
+
+trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
+
+/// A connection to `/v1/socket`.
+pub(super) struct Connection {
+    stream: WebSocketStream<Box<dyn Io>>,
+}
+
+/// What the server brings.
+pub(super) enum Event {
+    Webhook(Box<Webhook>),
+    /// Something that the user is to read.
+    Said(String),
+}
+
+/// A webhook's frame.
+#[derive(Debug, Deserialize)]
+pub(super) struct Webhook {
+    pub(super) meta: Meta,
+    #[serde(default)]
+    pub(super) headers: Headers,
+    #[serde(default)]
+    pub(super) query: String,
+    #[serde(default)]
+    pub(super) body: String,
+    #[serde(default)]
+    pub(super) body_encoding: String,
+    pub(super) method: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Meta {
+    pub(super) id: DeliveryId,
+    pub(super) output_destination: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Status {
+    status: String,
+    message: String,
+}
+
+impl Connection {
+    pub(super) async fn open(api: &Api) -> Result<Self, Broken> {
+        let connecting = timeout(PATIENCE, connect(&api.base)).await;
+        let late = || Broken::Passing(format!("no connection to {} in time", api.base));
+        Ok(Self { stream: connecting.map_err(|_| late())?? })
+    }
+
+    pub(super) async fn authenticate(
+        &mut self,
+        credential: &Credential,
+        destination: &str,
+    ) -> Result<(), Broken> {
+        let Credential { key, secret } = credential;
+        self.send(json!({
+            "action": "auth", "key": key, "secret": secret, "destination": destination,
+            "client_type": "webhook-server", "client_version": env!("CARGO_PKG_VERSION"),
+        }))
+        .await?;
+        self.expect("authenticated").await.map(drop)
+    }
+
+    pub(super) async fn subscribe(
+        &mut self,
+        bucket: &BucketId,
+        output: &str,
+    ) -> Result<(), Broken> {
+        self.send(json!({ "action": "subscribe", "buckets": [bucket], "outputs": [output] }))
+            .await?;
+        let message = self.expect("subscribed").await?;
+        match message.contains("unknown buckets") {
+            true => Err(Broken::Passing(message)),
+            false => Ok(()),
+        }
+    }
+
+    /// Says that this client is there.
+    pub(super) async fn pong(&mut self) -> Result<(), Broken> {
+        self.send(json!({ "action": "pong" })).await
+    }
+
+    /// The next thing that matters; pings are answered here.
+    pub(super) async fn next(&mut self) -> Result<Event, Broken> {
+        loop {
+            let text = timeout(SILENCE, self.text()).await;
+            let text = text.map_err(|_| Broken::Passing("the server is silent".to_owned()))??;
+            let kind = |text: &str| {
+                #[derive(Deserialize)]
+                struct Kind {
+                    r#type: String,
+                }
+                serde_json::from_str::<Kind>(text).map(|kind| kind.r#type)
+            };
+            match kind(&text).as_deref() {
+                Ok("webhook") => match serde_json::from_str(&text) {
+                    Ok(webhook) => return Ok(Event::Webhook(webhook)),
+                    Err(error) => return Ok(Event::Said(format!("unreadable webhook: {error}"))),
+                },
+                Ok("status") => {
+                    let Status { status, message } =
+                        serde_json::from_str(&text).unwrap_or_default();
+                    match &*status {
+                        "ping" => self.pong().await?,
+                        "unauthorized" => return Err(Broken::Refused(message)),
+                        _ if message.is_empty() => {}
+                        _ => return Ok(Event::Said(message)),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    async fn expect(&mut self, expected: &str) -> Result<String, Broken> {
+        let text = timeout(PATIENCE, self.text()).await;
+        let text = text.map_err(|_| Broken::Passing("the server is silent".to_owned()))??;
+        let Status { status, message } = serde_json::from_str(&text).unwrap_or_default();
+        match &*status {
+            got if got == expected => Ok(message),
+            "unauthorized" => Err(Broken::Refused(message)),
+            _ => Err(Broken::Passing(format!("{expected} expected, the server says {message:?}"))),
+        }
+    }
+
+    async fn send(&mut self, frame: serde_json::Value) -> Result<(), Broken> {
+        let sent = timeout(PATIENCE, self.stream.send(Message::text(frame.to_string()))).await;
+        match sent {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(lost(error)),
+            Err(_) => Err(Broken::Passing("the server does not read".to_owned())),
+        }
+    }
+
+    async fn text(&mut self) -> Result<String, Broken> {
+        loop {
+            match self.stream.next().await {
+                Some(Ok(Message::Text(text))) => return Ok(text.as_str().to_owned()),
+                Some(Ok(Message::Close(Some(frame)))) if !frame.reason.is_empty() => {
+                    return Err(Broken::Passing(format!("the server says: {}", frame.reason)));
+                }
+                Some(Ok(Message::Close(_))) | None => {
+                    return Err(Broken::Passing("the server closed the connection".to_owned()));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(lost(error)),
+            }
+        }
+    }
+}
+
+fn lost(error: impl std::fmt::Display) -> Broken {
+    Broken::Passing(format!("the connection is lost: {error}"))
+}
+
+async fn connect(base: &str) -> Result<WebSocketStream<Box<dyn Io>>, Broken> {
+    let invalid = || Broken::Refused(format!("{base} is not a server's address"));
+    let address: Uri = base.parse().map_err(|_| invalid())?;
+    let host = address.host().ok_or_else(invalid)?.trim_matches(['[', ']']).to_owned();
+    let secure = address.scheme_str() == Some("https");
+    let port = address.port_u16().unwrap_or(if secure { 443 } else { 80 });
+    let reach = |error: std::io::Error| Broken::Passing(format!("cannot reach {base}: {error}"));
+    let tcp = TcpStream::connect((&*host, port)).await.map_err(reach)?;
+    // Only slower without.
+    let _ = tcp.set_nodelay(true);
+    let io: Box<dyn Io> = match secure {
+        false => Box::new(tcp),
+        true => {
+            let name = rustls::pki_types::ServerName::try_from(host).map_err(|_| invalid())?;
+            Box::new(tls()?.connect(name, tcp).await.map_err(reach)?)
+        }
+    };
+    let authority = address.authority().ok_or_else(invalid)?;
+    let path = address.path().trim_end_matches('/');
+    let request: Request<()> =
+        Request::get(format!("ws://{authority}{path}{}", crate::socket::PATH))
+            .header("Host", authority.as_str())
+            .header("Connection", "Upgrade")
+            .header("Upgrade", "websocket")
+            .header("Sec-WebSocket-Version", "13")
+            .header("Sec-WebSocket-Key", generate_key())
+            .header(USER_AGENT, HeaderValue::from_static("webhook-server"))
+            .body(())
+            .map_err(|_| invalid())?;
+    let request = request.into_client_request().map_err(lost)?;
+    let config = WebSocketConfig::default()
+        .read_buffer_size(16 << 10)
+        .write_buffer_size(0)
+        .max_frame_size(Some(MAX_FRAME_BYTES))
+        .max_message_size(Some(MAX_FRAME_BYTES));
+    let opened = client_async_with_config(request, io, Some(config)).await;
+    opened.map(|(stream, _)| stream).map_err(lost)
+}
+
+/// TLS as the HTTP client has it: the system's roots, or Mozilla's without any.
+fn tls() -> Result<TlsConnector, Broken> {
+    let mut roots = rustls::RootCertStore::empty();
+    let (usable, _) =
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if usable == 0 {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Broken::Refused(format!("tls: {error}")))?;
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}

@@ -1,0 +1,184 @@
+//! One webhook to the local service, and the report about it.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use http::{Method, Uri};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use webhook_core::{
+    Clock, SystemClock,
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    model::{Headers, OutputSpec},
+    retry::{self, Next, Outcome, Progress},
+};
+
+use super::{
+    Broken,
+    api::Api,
+    connection::Webhook,
+    ledger::{Ledger, Seen},
+};
+
+/// How long one attempt may take.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest answer of the local service that is passed on to the sender.
+const MAX_ANSWER_BYTES: usize = 512 << 10;
+/// The longest wait between attempts; a service that asks for more has failed.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// The longest pause between attempts to report.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Delivers webhooks, each once.
+pub(super) struct Deliverer {
+    api: Arc<Api>,
+    ledger: Ledger,
+}
+
+type Answer = Result<ForwardResponse, ForwardError>;
+
+impl Deliverer {
+    pub(super) fn new(api: Arc<Api>) -> Arc<Self> {
+        Arc::new(Self { api, ledger: Ledger::default() })
+    }
+
+    /// Delivers a webhook and reports what came of it. One that has been
+    /// delivered already is only reported again.
+    pub(super) async fn deliver(&self, webhook: Webhook) {
+        let id = webhook.meta.id;
+        let report = match self.ledger.begin(id) {
+            Seen::UnderWay => return,
+            Seen::Delivered(report) => report,
+            Seen::New => {
+                let report = self.attempt(webhook).await;
+                self.ledger.delivered(id, report.clone());
+                report
+            }
+        };
+        if self.report(&format!("/v1/logs/{id}"), &report).await {
+            self.ledger.reported(id);
+        }
+    }
+
+    /// Sends it, a few times if need be, and says what to report.
+    async fn attempt(&self, webhook: Webhook) -> Value {
+        let Webhook { meta, headers, query, body, body_encoding, method } = webhook;
+        let url = target(&meta.output_destination, &query);
+        let body = match &*body_encoding {
+            "base64" => STANDARD.decode(&body).unwrap_or_else(|_| body.into_bytes()).into(),
+            _ => Bytes::from(body),
+        };
+        let (Ok(url), Ok(method)) = (url.parse::<Uri>(), method.parse::<Method>()) else {
+            line(&method, &url, "cannot be sent: not a valid URL or method", Duration::ZERO);
+            return json!({ "status": "stalled" });
+        };
+        let request = ForwardRequest {
+            method: method.clone(),
+            url: url.clone(),
+            headers: headers.0,
+            body,
+            timeout: ATTEMPT_TIMEOUT,
+            tls_verification: true,
+            max_response_bytes: MAX_ANSWER_BYTES,
+        };
+        let (answer, attempts, took) = self.send(request).await;
+        let path = url.path_and_query().map_or("/", |path| path.as_str());
+        let mut report = match &answer {
+            Ok(response) => {
+                let status = response.status;
+                line(method.as_str(), path, status.as_str(), took);
+                json!({
+                    "status": if status.is_success() { "sent" } else { "failed" },
+                    "status_code": status.as_u16(),
+                    "response_headers": Headers(response.headers.clone()),
+                    "response_body": STANDARD.encode(&response.body),
+                })
+            }
+            Err(error) => {
+                line(method.as_str(), path, &error.to_string(), took);
+                json!({ "status": "stalled", "status_code": 0 })
+            }
+        };
+        report["retries"] = json!(attempts - 1);
+        report["duration_ms"] = json!(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        report
+    }
+
+    /// The attempts; the last answer, how many, and how long the last one took.
+    async fn send(&self, request: ForwardRequest) -> (Answer, u32, Duration) {
+        // The schedule of an output that says nothing: at once, 1 s, 5 s.
+        let spec = OutputSpec::default();
+        let received_at = SystemClock.now();
+        let mut attempts = 0;
+        loop {
+            let started = Instant::now();
+            let answer = self.api.http.forward(request.clone()).await;
+            let took = started.elapsed();
+            attempts += 1;
+            let now = SystemClock.now();
+            let outcome = Outcome::of(answer.as_ref(), now);
+            let progress = Progress { attempts, received_at, now };
+            match retry::next(&spec, &progress, outcome, fastrand::f64()) {
+                Next::RetryAt(at) if at.since(now) <= LONGEST_WAIT => sleep(at.since(now)).await,
+                _ => return (answer, attempts, took),
+            }
+        }
+    }
+
+    /// Reports until the server has it; whether it took it.
+    async fn report(&self, path: &str, report: &Value) -> bool {
+        let mut pause = Duration::from_millis(250);
+        loop {
+            let trouble = match self.api.call(Method::PUT, path, Some(report)).await {
+                Ok(answer) if answer.status.is_success() => return true,
+                Ok(answer) if answer.status.is_server_error() || answer.status.as_u16() == 429 => {
+                    Broken::Passing(format!("the server answered {}", answer.status))
+                }
+                Ok(answer) => {
+                    let text = String::from_utf8_lossy(&answer.body);
+                    eprintln!("a report was refused: {}: {}", answer.status, text.trim());
+                    return false;
+                }
+                Err(broken) => broken,
+            };
+            tracing::debug!(%trouble, "a report waits");
+            sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+/// The destination with the webhook's query.
+fn target(destination: &str, query: &str) -> String {
+    match (query.is_empty(), destination.contains('?')) {
+        (true, _) => destination.to_owned(),
+        (false, true) => format!("{destination}&{query}"),
+        (false, false) => format!("{destination}?{query}"),
+    }
+}
+
+/// Tells the user of a webhook: time (UTC), method, path, outcome, milliseconds.
+fn line(method: &str, path: &str, outcome: &str, took: Duration) {
+    let seconds = SystemClock.now().as_secs().rem_euclid(86_400);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let millis = took.as_millis();
+    super::say(&format!(
+        "{hour:02}:{minute:02}:{second:02}  {method:<6} {path}  {outcome}  {millis} ms"
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_joined() {
+        assert_eq!(target("http://a/b", ""), "http://a/b");
+        assert_eq!(target("http://a/b", "q=1"), "http://a/b?q=1");
+        assert_eq!(target("http://a/b?k=v", "q=1"), "http://a/b?k=v&q=1");
+    }
+}

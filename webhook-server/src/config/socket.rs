@@ -1,0 +1,46 @@
+//! Connected clients.
+
+use std::time::Duration;
+
+use super::{ConfigError, at_least_one, value};
+
+const HEADING: &str = "Connected clients";
+
+/// What clients of `/v1/socket` may cost.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct SocketConfig {
+    /// Clients that are connected to the WebSocket at once; over it 503.
+    #[arg(long, env = "WEBHOOK_MAX_SOCKETS", default_value_t = 5_000, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) max_sockets: u32,
+    /// How often a client is asked whether it is there; one that does not
+    /// answer two times is disconnected.
+    #[arg(long, env = "WEBHOOK_SOCKET_PING_INTERVAL", default_value = "30s", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) socket_ping_interval: Duration,
+    /// How long a client may take to read what it is sent before it is disconnected.
+    #[arg(long, env = "WEBHOOK_SOCKET_WRITE_TIMEOUT", default_value = "30s", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) socket_write_timeout: Duration,
+}
+
+/// More would be no bound, and is more than a semaphore can count everywhere.
+const MAX_SOCKETS: u32 = 1 << 24;
+
+impl SocketConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        at_least_one("WEBHOOK_MAX_SOCKETS", self.max_sockets as usize)?;
+        if self.max_sockets > MAX_SOCKETS {
+            let reason = format!("must be at most {MAX_SOCKETS}");
+            return Err(ConfigError::new("WEBHOOK_MAX_SOCKETS", reason));
+        }
+        if self.socket_ping_interval.is_zero() {
+            return Err(ConfigError::new("WEBHOOK_SOCKET_PING_INTERVAL", "must not be zero"));
+        }
+        if self.socket_write_timeout.is_zero() {
+            return Err(ConfigError::new("WEBHOOK_SOCKET_WRITE_TIMEOUT", "must not be zero"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! `/v1/socket`: webhooks for connected clients as they come (wire.md section 8).
+//!
+//! What a client gets, in which order and what it catches up on is the
+//! relay's [`Subscription`](webhook_core::relay::Subscription); here is the
+//! transport: [`frame`] is what goes over the wire, [`session`] one client's
+//! conversation, [`sockets`] what all of them share.
+
+mod frame;
+mod session;
+mod sockets;
+mod wire;
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderValue, StatusCode, Version, header},
+    response::{IntoResponse, Response},
+};
+use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
+use webhook_core::{Error, relay::ClientAddr};
+
+pub(crate) use sockets::Sockets;
+
+use crate::{
+    error::{ApiError, text},
+    state::AppState,
+};
+use session::Session;
+
+/// Where clients connect to.
+pub(crate) const PATH: &str = "/v1/socket";
+
+/// Turns a request into a socket.
+pub(crate) async fn connect(State(state): State<AppState>, mut request: Request) -> Response {
+    if !request.headers().contains_key(header::UPGRADE) || request.version() != Version::HTTP_11 {
+        let mut response =
+            text(StatusCode::UPGRADE_REQUIRED, "this is a WebSocket: connect over HTTP/1.1");
+        let websocket = HeaderValue::from_static("websocket");
+        response.headers_mut().insert(header::UPGRADE, websocket);
+        return response;
+    }
+    let response = match create_response_with_body(&request, Body::empty) {
+        Ok(response) => response,
+        Err(error) => return text(StatusCode::BAD_REQUEST, format!("handshake: {error}")),
+    };
+    let Some(slot) = state.sockets().slot() else {
+        let error = Error::unavailable("too many clients at once", Duration::from_secs(30));
+        return ApiError::from(error).into_response();
+    };
+    let ip = request.extensions().get::<ClientAddr>().map(|client| client.ip);
+    let user_agent = request.headers().get(header::USER_AGENT);
+    let user_agent = user_agent.and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let upgrade = hyper::upgrade::on(&mut request);
+    tokio::spawn(async move {
+        let _slot = slot;
+        match upgrade.await {
+            Ok(upgraded) => Session::run(state, upgraded, ip, user_agent.as_deref()).await,
+            Err(error) => tracing::debug!(%error, "the client left during the handshake"),
+        }
+    });
+    response
+}

@@ -1,0 +1,262 @@
+//! One client's conversation: who it is, what it listens to, what it gets.
+
+use std::{collections::HashSet, net::IpAddr, time::Duration};
+
+use hyper::upgrade::Upgraded;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use webhook_core::{
+    BucketId, ErrorKind,
+    admin::Caller,
+    model::Bucket,
+    relay::{ClientInfo, Listening, Streamed, Subscription},
+};
+
+use super::{
+    frame::{self, Said},
+    wire::{End, Socket},
+};
+use crate::state::AppState;
+
+/// How long a client may take to say who it is.
+const AUTH_TIMEOUT: Duration = Duration::from_secs(10);
+/// Unanswered pings after which a client counts as gone.
+const MISSED_PINGS: u32 = 2;
+/// How much is kept of what a client says about itself.
+const MAX_INFO_CHARS: usize = 200;
+/// How many unknown names a client is told.
+const MAX_LISTED: usize = 50;
+
+/// A client that has said who it is.
+pub(super) struct Session {
+    state: AppState,
+    caller: Caller,
+    info: ClientInfo,
+    socket: Socket,
+    subscription: Option<Subscription>,
+    unanswered: u32,
+}
+
+impl Session {
+    /// Talks to a client until one of the two ends it.
+    pub(super) async fn run(
+        state: AppState,
+        upgraded: Upgraded,
+        ip: Option<IpAddr>,
+        user_agent: Option<&str>,
+    ) {
+        let mut socket = Socket::new(upgraded, state.sockets().write_timeout, ip).await;
+        let authenticated = tokio::select! {
+            authenticated = timeout(AUTH_TIMEOUT, authenticate(&state, &mut socket, user_agent)) => {
+                authenticated.unwrap_or_else(|_| {
+                    let seconds = AUTH_TIMEOUT.as_secs();
+                    Err(End::unauthorized(format!("no auth frame within {seconds} s")))
+                })
+            }
+            () = state.sockets().stopped() => Err(End::Stopping),
+        };
+        let (caller, info) = match authenticated {
+            Ok(authenticated) => authenticated,
+            Err(end) => return socket.end(end).await,
+        };
+        let session = Self { state, caller, info, socket, subscription: None, unanswered: 0 };
+        session.converse().await;
+    }
+
+    async fn converse(mut self) {
+        let ended = self.exchange().await;
+        tracing::debug!(ip = ?self.socket.ip, ?ended, "a client leaves");
+        // Before the goodbye: what it has not reported on is free for others.
+        drop(self.subscription.take());
+        self.socket.end(ended).await;
+    }
+
+    async fn exchange(&mut self) -> End {
+        let state = self.state.clone();
+        let stopped = state.sockets().stopped();
+        tokio::pin!(stopped);
+        let every = state.sockets().ping_interval;
+        let mut ping = interval_at(Instant::now() + every, every);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let done = tokio::select! {
+                biased;
+                () = &mut stopped => return End::Stopping,
+                said = self.socket.receive() => match said {
+                    Ok(text) => self.listen_to(&text).await,
+                    Err(end) => Err(end),
+                },
+                _ = ping.tick() => self.ping().await,
+                streamed = next(&mut self.subscription) => match streamed {
+                    Ok(streamed) => self.pass_on(streamed).await,
+                    Err(error) => {
+                        tracing::error!(%error, "cannot read webhooks for a client");
+                        let said = "the webhooks cannot be read now: connect again later";
+                        Err(End::refused(CloseCode::Again, said))
+                    }
+                },
+            };
+            if let Err(end) = done {
+                return end;
+            }
+        }
+    }
+
+    async fn listen_to(&mut self, text: &str) -> Result<(), End> {
+        self.unanswered = 0;
+        let said = parse(text)?;
+        match &*said.action {
+            "subscribe" => self.subscribe(said).await,
+            "pong" => Ok(()),
+            "ping" => self.socket.send(frame::status("pong", "")).await,
+            "auth" => self.socket.send(frame::status("error", "already authenticated")).await,
+            _ => {
+                let message = "unknown action: expected subscribe or pong";
+                self.socket.send(frame::status("error", message)).await
+            }
+        }
+    }
+
+    async fn subscribe(&mut self, said: Said) -> Result<(), End> {
+        let buckets = match self.state.admin().streamed_buckets(&self.caller).await {
+            Ok(buckets) => buckets,
+            Err(error) => {
+                return self.socket.send(frame::status("error", &error.to_string())).await;
+            }
+        };
+        let wanted = frame::names(said.buckets);
+        let Chosen { listening, message } = choose(&buckets, &wanted, self.caller.is_scoped());
+        let outputs = frame::names(said.outputs);
+        let subscription = match self.subscription.take() {
+            Some(subscription) => subscription,
+            None => {
+                // Nothing until it is known which outputs are meant.
+                let none = Listening::Buckets(HashSet::new());
+                let account = self.caller.account_id();
+                self.state.relay().subscribe(account, none, self.info.clone())
+            }
+        };
+        self.subscription.insert(subscription).listen_to_outputs(listening, outputs);
+        self.socket.send(frame::status("subscribed", &message)).await
+    }
+
+    async fn ping(&mut self) -> Result<(), End> {
+        if self.unanswered == MISSED_PINGS {
+            let said = format!("{MISSED_PINGS} pings were not answered");
+            return Err(End::refused(CloseCode::Policy, said));
+        }
+        self.unanswered += 1;
+        self.socket.send(frame::status("ping", "")).await
+    }
+
+    async fn pass_on(&mut self, streamed: Streamed) -> Result<(), End> {
+        match streamed {
+            Streamed::Webhook(event) => self.socket.send(frame::webhook(&event)).await,
+            Streamed::Missed(count) => {
+                let message = format!(
+                    "{count} webhooks did not fit into the queue, because this client reads too \
+                     slowly: those of internal outputs follow, the others are in the logs"
+                );
+                self.socket.send(frame::status("missed", &message)).await
+            }
+            Streamed::Closed => Err(End::unauthorized("the credential has been withdrawn")),
+        }
+    }
+}
+
+/// The next of the subscription; never, where there is none.
+async fn next(subscription: &mut Option<Subscription>) -> Result<Streamed, webhook_core::Error> {
+    match subscription {
+        Some(subscription) => subscription.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn parse(text: &str) -> Result<Said, End> {
+    Said::parse(text).map_err(|error| {
+        End::refused(CloseCode::Invalid, format!("the frame is not what was expected: {error}"))
+    })
+}
+
+/// Waits for the first frame, which says who the client is.
+async fn authenticate(
+    state: &AppState,
+    socket: &mut Socket,
+    user_agent: Option<&str>,
+) -> Result<(Caller, ClientInfo), End> {
+    let said = parse(&socket.receive().await?)?;
+    if said.action != "auth" {
+        return Err(End::unauthorized("the first frame must be an auth frame"));
+    }
+    let (key, secret) = (said.key.unwrap_or_default(), said.secret.unwrap_or_default());
+    let caller = match state.admin().authenticate(&key, &secret).await {
+        Ok(caller) => caller,
+        Err(error) if error.kind() == ErrorKind::Unauthorized => {
+            return Err(End::unauthorized(error.to_string()));
+        }
+        Err(error) => {
+            tracing::error!(%error, "cannot authenticate a client");
+            let said = "credentials cannot be checked now: connect again later";
+            return Err(End::refused(CloseCode::Again, said));
+        }
+    };
+    let (agent_type, agent_version) =
+        user_agent.map_or(("", ""), |agent| agent.split_once('/').unwrap_or((agent, "")));
+    let info = ClientInfo {
+        token_id: caller.token_id(),
+        ip: socket.ip,
+        kind: short(said.client_type.as_deref().unwrap_or(agent_type)),
+        version: short(said.client_version.as_deref().unwrap_or(agent_version)),
+        destination: short(said.destination.as_deref().unwrap_or_default()),
+    };
+    socket.send(frame::status("authenticated", "authenticated successfully")).await?;
+    Ok((caller, info))
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(MAX_INFO_CHARS).collect()
+}
+
+struct Chosen {
+    listening: Listening,
+    message: String,
+}
+
+/// Which of the caller's buckets are meant by these names and IDs.
+fn choose(buckets: &[Bucket], wanted: &[String], limited: bool) -> Chosen {
+    let (mut found, mut unknown) = (Vec::new(), Vec::new());
+    for name in wanted {
+        // What looks like an ID is one, and never a name.
+        let is_meant = |bucket: &&Bucket| match name.parse::<BucketId>() {
+            Ok(id) => bucket.id == id,
+            Err(_) => bucket.spec.name == *name,
+        };
+        match buckets.iter().find(is_meant) {
+            Some(bucket) => found.push(bucket),
+            None => unknown.push(&**name),
+        }
+    }
+    let listening = match wanted.is_empty() {
+        true if !limited => Listening::All,
+        true => Listening::Buckets(buckets.iter().map(|bucket| bucket.id).collect()),
+        false => Listening::Buckets(found.iter().map(|bucket| bucket.id).collect()),
+    };
+    if wanted.is_empty() {
+        found = buckets.iter().collect();
+    }
+    let found: Vec<_> = found.iter().map(|bucket| &*bucket.spec.name).collect();
+    let mut message = format!("subscribed to buckets: {}", list(&found));
+    if !unknown.is_empty() {
+        message.push_str("; unknown buckets: ");
+        message.push_str(&list(&unknown));
+    }
+    Chosen { listening, message }
+}
+
+fn list(names: &[&str]) -> String {
+    let mut list = names.get(..MAX_LISTED).unwrap_or(names).join(", ");
+    if let Some(more) = names.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+        list.push_str(&format!(" and {more} more"));
+    }
+    list
+}

@@ -1,0 +1,229 @@
+//! `webhook-server forward` as a process.
+
+use std::{collections::HashMap, process::Stdio, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+    time::timeout,
+};
+
+use super::*;
+use crate::{
+    harness::{PATIENCE, default_input, id},
+    sink::{Reply, Sink},
+};
+
+/// A running agent. It is killed when it is dropped.
+struct Agent {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    /// The input's address.
+    public_url: String,
+}
+
+impl Agent {
+    async fn start(server: &Server, target: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_webhook-server"))
+            .args(["forward", "--bucket", "laptop", target])
+            .env_clear()
+            .env("WEBHOOK_SERVER_URL", &server.base)
+            .env("WEBHOOK_API_KEY", &server.key)
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the agent starts");
+        let stdout = child.stdout.take().expect("standard output is piped");
+        let mut agent =
+            Self { child, lines: BufReader::new(stdout).lines(), public_url: String::new() };
+        let line = agent.line().await;
+        let (public_url, shown) = line.split_once(" -> ").expect(&line);
+        assert!(shown.starts_with(target), "{line}");
+        agent.public_url = public_url.to_owned();
+        agent
+    }
+
+    async fn line(&mut self) -> String {
+        let line = timeout(PATIENCE, self.lines.next_line()).await.expect("a line in time");
+        line.expect("text").expect("the agent runs")
+    }
+
+    /// The path of the input's address.
+    fn path(&self, server: &Server) -> String {
+        self.public_url.strip_prefix(&server.base).expect("the server's address").to_owned()
+    }
+
+    async fn interrupt(&mut self) {
+        let id = self.child.id().expect("the agent runs");
+        let kill = format!("kill -INT {id}");
+        assert!(Command::new("sh").args(["-c", &kill]).status().await.expect("sh").success());
+        let ended = timeout(PATIENCE, self.child.wait()).await.expect("it ends in time");
+        assert!(ended.expect("a child").success());
+    }
+}
+
+/// Waits until so many logs of the bucket have this status.
+async fn logs(server: &Server, status: &str, count: usize) -> Vec<Value> {
+    let waiting = async {
+        loop {
+            let path = format!("/v1/logs?bucket=laptop&status={status}&limit=100");
+            let page = server.get(&path).await.expect(200).json();
+            let logs = page["data"].as_array().expect("a list").clone();
+            if logs.len() >= count {
+                return logs;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.expect("the reports arrive")
+}
+
+#[tokio::test]
+async fn it_makes_what_is_missing_forwards_and_reports() {
+    let sink = Sink::start().await;
+    let server = Server::start().await;
+    let mut agent = Agent::start(&server, &format!("{}/hook", sink.base)).await;
+    let path = format!("{}/extra?q=1", agent.path(&server));
+    let request = server.anonymous("PUT", &path).header("x-github-event", "push");
+    request.body(vec![0xff, 0x00]).send().await.expect(200);
+    let arrived = sink.received(1).await.remove(0);
+    assert_eq!(arrived.head.method, "PUT");
+    assert_eq!(arrived.head.uri, "/hook/extra?q=1");
+    assert_eq!(arrived.head.headers["x-github-event"], "push");
+    assert_eq!(arrived.body, [0xff, 0x00].as_slice());
+    let line = agent.line().await;
+    assert!(line.contains("PUT    /hook/extra?q=1  200  "), "{line}");
+    let log = logs(&server, "sent", 1).await.remove(0);
+    assert_eq!(log["id"], arrived.head.headers["x-webhook-relay-id"].to_str().expect("text"));
+    assert_eq!((&log["status_code"], &log["retries"]), (&json!(200), &json!(0)));
+    // A second agent of the same bucket finds everything as it is.
+    let again = Agent::start(&server, &format!("{}/hook", sink.base)).await;
+    assert_eq!(again.public_url, agent.public_url);
+    agent.interrupt().await;
+}
+
+#[tokio::test]
+async fn failures_and_a_dead_service_are_reported() {
+    let sink = Sink::scripted(|_| Reply::Status(404)).await;
+    let server = Server::start().await;
+    let agent = Agent::start(&server, &sink.base).await;
+    server.anonymous("POST", &agent.path(&server)).body("x").send().await.expect(200);
+    assert_eq!(logs(&server, "failed", 1).await[0]["status_code"], 404);
+    drop((agent, sink));
+    let agent = Agent::start(&server, "http://127.0.0.1:1/nobody").await;
+    server.anonymous("POST", &agent.path(&server)).body("y").send().await.expect(200);
+    assert_eq!(logs(&server, "stalled", 1).await[0]["retries"], 2);
+}
+
+#[tokio::test]
+async fn the_sender_gets_the_local_services_answer() {
+    let answer = http::Response::builder().status(201).header("x-from", "laptop");
+    let answer = answer.body("hello from the laptop".into()).expect("an answer");
+    let sink = Sink::scripted(move |_| Reply::With(answer.clone())).await;
+    let server = Server::start().await;
+    let agent = Agent::start(&server, &sink.base).await;
+    let bucket = server.get("/v1/buckets").await.json()[0].clone();
+    let input = format!("/v1/buckets/{}/inputs/{}", id(&bucket), default_input(&bucket));
+    let spec = json!({"response_from_output": "anyOutput", "body": "static"});
+    server.request("PUT", &input).json(&spec).send().await.expect(200);
+    let request = server.anonymous("POST", &agent.path(&server)).body("x");
+    let answer = request.send().await.expect(201);
+    assert_eq!(answer.text(), "hello from the laptop");
+    assert_eq!(answer.header("x-from"), "laptop");
+}
+
+/// `kill -9` of the relay, twice, while an agent is connected and webhooks keep
+/// coming: every acknowledged one arrives, and none arrives twice.
+#[tokio::test]
+async fn nothing_is_lost_and_nothing_comes_twice_through_kill_9() {
+    let sink = Sink::start().await;
+    // The port must stay the same for the agent.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = port.local_addr().expect("bound").to_string();
+    drop(port);
+    let mut server = Server::start_with(&[("WEBHOOK_LISTEN", &address)]).await;
+    let mut agent = Agent::start(&server, &sink.base).await;
+    let path = agent.path(&server);
+    // What it prints is read, or it would wait with a full pipe.
+    tokio::spawn(async move { while let Ok(Some(_)) = agent.lines.next_line().await {} });
+    let mut acknowledged = Vec::new();
+    for round in 0..3 {
+        let mut sending = tokio::task::JoinSet::new();
+        for sender in 0..4 {
+            let (client, url) = (harness::Client::default(), format!("{}{path}", server.base));
+            sending.spawn(async move {
+                let mut acknowledged = Vec::new();
+                for number in 0..1_000 {
+                    let body = format!("{round}-{sender}-{number}");
+                    match client.request("POST", &url).body(body.clone()).try_send().await {
+                        Ok(answer) if answer.status == 200 => acknowledged.push(body),
+                        Ok(answer) => assert_eq!(answer.status, 503, "{}", answer.text()),
+                        Err(_) => break,
+                    }
+                }
+                acknowledged
+            });
+        }
+        if round < 2 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            server.kill().await;
+        }
+        acknowledged.extend(sending.join_all().await.into_iter().flatten());
+        if round < 2 {
+            server = server.restart().await;
+        }
+    }
+    assert!(acknowledged.len() > 100, "{} acknowledged", acknowledged.len());
+    let arriving = async {
+        loop {
+            let mut counts = HashMap::<_, usize>::new();
+            for arrived in sink.so_far() {
+                *counts.entry(String::from_utf8_lossy(&arrived.body).into_owned()).or_default() +=
+                    1;
+            }
+            if acknowledged.iter().all(|body| counts.contains_key(body)) {
+                return counts;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let counts = timeout(PATIENCE * 2, arriving).await.expect("every acknowledged one arrives");
+    let twice: Vec<_> = counts.iter().filter(|(_, count)| **count > 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[tokio::test]
+async fn a_report_on_another_accounts_log_is_refused() {
+    let (mut server, bucket) = relay_to_clients().await;
+    // Only one process at a time has the database.
+    assert!(server.terminate().await.success());
+    let other = server.command(&["account", "create", "other"]).await;
+    let server = server.restart().await;
+    let mut client = client::Client::subscribed(&server, Value::Null).await;
+    post(&server, &bucket, "x").await;
+    let log = client.webhook().await["meta"]["id"].as_str().expect("an ID").to_owned();
+    let said = String::from_utf8(other.stdout).expect("text");
+    let key = said.split_whitespace().find(|word| word.starts_with("sk-"));
+    let key = key.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&other.stderr)));
+    let report = json!({"status": "sent", "status_code": 200});
+    let path = format!("/v1/logs/{log}");
+    let request = server.anonymous("PUT", &path).header("authorization", &format!("Bearer {key}"));
+    request.json(&report).send().await.expect_error(404, "not found");
+    assert_eq!(server.get(&path).await.expect(200).json()["status"], "received");
+    server.request("PUT", &path).json(&report).send().await.expect(200);
+    assert_eq!(server.get(&path).await.expect(200).json()["status"], "sent");
+}
+
+#[tokio::test]
+async fn wrong_credentials_end_it() {
+    let server = Server::start().await;
+    for key in ["sk-wrong-wrong-wrong", "nonsense", "a:b"] {
+        let mut agent = Command::new(env!("CARGO_BIN_EXE_webhook-server"));
+        agent.args(["forward", "--bucket", "b", "http://localhost:1"]).env_clear();
+        agent.env("WEBHOOK_SERVER_URL", &server.base).env("WEBHOOK_API_KEY", key);
+        let ended = timeout(PATIENCE, agent.kill_on_drop(true).output()).await;
+        let ended = ended.expect("it ends").expect("it starts");
+        assert!(!ended.status.success(), "{key}: {ended:?}");
+        assert!(!ended.stderr.is_empty());
+    }
+}
