@@ -28,7 +28,7 @@ pub struct LuaOptions {
     /// Calls that wait for their turn, 1 024; half of them may be of one account.
     /// Beyond that they end as [`FunctionError::Busy`](crate::function::FunctionError::Busy).
     pub queued_calls: usize,
-    /// VMs kept for functions that are not running, about 50 KB each: 1 000.
+    /// VMs kept for functions that are not running, 20 to 80 KB each: 1 000.
     pub idle_vms: usize,
     /// Compiled programs kept, 2 000.
     pub cached_programs: usize,

@@ -46,53 +46,55 @@ fn null_text<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     call.done(text)
 }
 
-/// Makes all modules, by name.
-pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>, null: UserData<'gc>) -> Table<'gc> {
-    let modules = Table::new(&ctx);
-    let simple: [(&'static str, &[(&'static str, Native)]); 10] = [
-        ("base64", encoding::BASE64),
-        ("crypto", crypto::FUNCTIONS),
-        ("csv", data::CSV),
-        ("hex", encoding::HEX),
-        ("http", http::FUNCTIONS),
-        ("jwt", jwt::FUNCTIONS),
-        ("time", time::FUNCTIONS),
-        ("url", url::FUNCTIONS),
-        ("xml", data::XML),
-        ("yaml", data::YAML),
-    ];
-    for (name, functions) in simple {
-        set_field(ctx, modules, name, library(ctx, host, functions));
+/// Makes a module.
+fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &[u8]) -> Option<Table<'gc>> {
+    let functions: &[(&'static str, Native)] = match name {
+        b"base64" => encoding::BASE64,
+        b"crypto" => crypto::FUNCTIONS,
+        b"csv" => data::CSV,
+        b"hex" => encoding::HEX,
+        b"http" => http::FUNCTIONS,
+        b"json" => json::FUNCTIONS,
+        b"jwt" => jwt::FUNCTIONS,
+        b"time" => time::FUNCTIONS,
+        b"url" => url::FUNCTIONS,
+        b"xml" => data::XML,
+        b"yaml" => data::YAML,
+        _ => return None,
+    };
+    let module = library(ctx, host, functions);
+    if name == b"json" {
+        set_field(ctx, module, "null", tree::null(host, ctx));
     }
-    let json = library(ctx, host, json::FUNCTIONS);
-    set_field(ctx, json, "null", null);
-    set_field(ctx, modules, "json", json);
-    modules
+    Some(module)
 }
 
 /// `require(name)`: the script's own copy of the module's table.
 pub(super) fn require<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    let (ctx, host) = (call.ctx, call.host);
     let name = call.check_string(1)?;
-    let kept = call.host.kept(call.ctx);
+    let kept = host.kept(ctx);
     let key = [b"module ", name.as_bytes()].concat();
-    let key = piccolo::String::from_slice(&call.ctx, key);
+    let key = piccolo::String::from_slice(&ctx, key);
     let loaded = kept.get_value(key.into());
     if !loaded.is_nil() {
         return call.done(loaded);
     }
-    let modules = call.host.tables.get().map(|tables| call.ctx.fetch(&tables.modules));
-    match modules.map(|modules| modules.get_value(name.into())) {
-        Some(Value::Table(module)) => {
-            let module = stdlib::copy(call.ctx, module);
-            // The key is a string.
-            let _ = kept.set_value(&call.ctx, key.into(), module.into());
-            call.done(module)
-        }
-        _ => {
-            let shown: String = name.to_str_lossy().chars().take(64).collect();
-            Err(call.fail(format!("module '{shown}' not found")))
-        }
-    }
+    // Made once for a VM; each call gets a copy.
+    let modules = host.tables.get().map_or_else(|| Table::new(&ctx), |all| ctx.fetch(&all.modules));
+    let module = match modules.get_value(name.into()) {
+        Value::Table(module) => Some(module),
+        _ => open(ctx, host, name.as_bytes()),
+    };
+    let Some(module) = module else {
+        let shown: String = name.to_str_lossy().chars().take(64).collect();
+        return Err(call.fail(format!("module '{shown}' not found")));
+    };
+    // The keys are strings.
+    let _ = modules.set_value(&ctx, name.into(), module.into());
+    let copy = stdlib::copy(ctx, module);
+    let _ = kept.set_value(&ctx, key.into(), copy.into());
+    call.done(copy)
 }
 
 impl<'gc> Call<'gc, '_> {

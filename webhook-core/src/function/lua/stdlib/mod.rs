@@ -32,37 +32,50 @@ use super::{
     },
 };
 
-/// Makes what all calls of a VM share.
+/// Makes what all calls of a VM share, as far as its source uses it.
 pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>) {
-    let globals = library(ctx, host, base::FUNCTIONS);
-    for functions in [protected::FUNCTIONS, iterate::FUNCTIONS] {
-        for (name, function) in functions {
+    let used = |name: &str| host.program.globals.usage(name.as_bytes()).is_some();
+    let globals = Table::new(&ctx);
+    for functions in [base::FUNCTIONS, protected::FUNCTIONS, iterate::FUNCTIONS] {
+        for (name, function) in functions.iter().filter(|(name, _)| used(name)) {
             set_field(ctx, globals, name, native(ctx, host, name, *function));
         }
     }
     set_field(ctx, globals, "_VERSION", ctx.intern_static(b"Lua 5.4"));
-    let string = library(ctx, host, string::FUNCTIONS);
+    let methods = host.program.helpers.contains(&Helper::Method);
+    let strings = methods || used("string") || used("getmetatable");
+    let string = library(ctx, host, if strings { string::FUNCTIONS } else { &[] });
     set_field(ctx, globals, "string", string);
-    let table = library(ctx, host, table::FUNCTIONS);
-    set_field(ctx, table, "sort", native(ctx, host, "sort", sort::sort));
-    set_field(ctx, globals, "unpack", table.get(ctx, "unpack"));
-    set_field(ctx, globals, "table", table);
-    set_field(ctx, globals, "math", math::open(ctx, host));
-    set_field(ctx, globals, "coroutine", library(ctx, host, coroutine::FUNCTIONS));
-    set_field(ctx, globals, "utf8", utf8::open(ctx, host));
-    set_field(ctx, globals, "os", library(ctx, host, os::FUNCTIONS));
+    if used("unpack") {
+        set_field(ctx, globals, "unpack", native(ctx, host, "unpack", table::unpack));
+    }
+    if used("table") {
+        let table = library(ctx, host, table::FUNCTIONS);
+        set_field(ctx, table, "sort", native(ctx, host, "sort", sort::sort));
+        set_field(ctx, globals, "table", table);
+    }
+    if used("math") {
+        set_field(ctx, globals, "math", math::open(ctx, host));
+    }
+    if used("utf8") {
+        set_field(ctx, globals, "utf8", utf8::open(ctx, host));
+    }
+    for (name, functions) in [("coroutine", coroutine::FUNCTIONS), ("os", os::FUNCTIONS)] {
+        if used(name) {
+            set_field(ctx, globals, name, library(ctx, host, functions));
+        }
+    }
     let guard = Table::new(&ctx);
     set_field(ctx, guard, "__newindex", native(ctx, host, "newindex", guard::new_index));
     let request = request::open(ctx, host);
     for name in ["r", "cfg"] {
         set_field(ctx, globals, name, request.get(ctx, name));
     }
-    let null = modules::null(ctx, host);
     let tables = Tables {
-        null: ctx.stash(null),
+        null: ctx.stash(modules::null(ctx, host)),
         globals: ctx.stash(globals),
         string: ctx.stash(string),
-        modules: ctx.stash(modules::open(ctx, host, null)),
+        modules: ctx.stash(Table::new(&ctx)),
         guard: ctx.stash(guard),
         object: ctx.stash(object_mark(ctx, guard)),
         request: ctx.stash(request),

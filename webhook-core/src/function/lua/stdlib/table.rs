@@ -177,7 +177,7 @@ fn pack<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.done(packed)
 }
 
-fn unpack<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(super) fn unpack<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let table = call.check_table(1)?;
     let first = call.opt_int(2, 1)?;
     let last = call.opt_int(3, table.length())?;

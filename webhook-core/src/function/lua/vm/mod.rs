@@ -30,7 +30,9 @@ use crate::{clock::Clock, function::Limits};
 
 /// Calls after which a VM is thrown away, so that nothing builds up in it.
 const MAX_CALLS: u32 = 5_000;
-/// What an idle VM may hold.
+/// What an idle VM may hold, garbage included.
+const COLLECT_ABOVE_BYTES: usize = 96 << 10;
+/// What an idle VM may hold after a collection.
 const MAX_IDLE_BYTES: usize = 256 << 10;
 
 /// A VM with one program in it.
@@ -75,7 +77,7 @@ impl Vm {
     fn finish(&mut self) -> bool {
         self.host.begin(Script::default());
         self.lua.enter(walk::forget);
-        if self.lua.total_memory() > MAX_IDLE_BYTES {
+        if self.lua.total_memory() > COLLECT_ABOVE_BYTES {
             self.lua.gc_collect();
         }
         self.calls < MAX_CALLS && self.lua.total_memory() <= MAX_IDLE_BYTES
