@@ -69,17 +69,11 @@ impl Client {
     }
 
     /// The next frame, which must be this status; its message.
-    #[track_caller]
-    pub(crate) fn expect_status(&mut self, status: &str) -> impl Future<Output = String> {
-        async move {
-            let frame = self.frame().await;
-            assert_eq!(
-                (&frame["type"], &frame["status"]),
-                (&json!("status"), &json!(status)),
-                "{frame}"
-            );
-            frame["message"].as_str().unwrap_or_default().to_owned()
-        }
+    pub(crate) async fn expect_status(&mut self, status: &str) -> String {
+        let frame = self.frame().await;
+        let expected = (&json!("status"), &json!(status));
+        assert_eq!((&frame["type"], &frame["status"]), expected, "{frame}");
+        frame["message"].as_str().unwrap_or_default().to_owned()
     }
 
     /// The next frame, which must be a webhook.

@@ -115,7 +115,7 @@ impl Subscription {
             }
             while let Some(log) = self.backlog.front().cloned() {
                 // Taken off only afterwards: this future may be dropped before.
-                let event = self.from_backlog(&log).await?;
+                let event = self.offer_backlog(&log).await?;
                 self.backlog.pop_front();
                 if let Some(event) = event {
                     return Ok(Streamed::Webhook(event));
@@ -173,7 +173,7 @@ impl Subscription {
         }
     }
 
-    async fn from_backlog(&mut self, log: &Log) -> Result<Option<Arc<StreamedWebhook>>, Error> {
+    async fn offer_backlog(&mut self, log: &Log) -> Result<Option<Arc<StreamedWebhook>>, Error> {
         let Log { webhook, delivery } = log;
         let Some(output) = delivery.output_id else { return Ok(None) };
         let Some(route) = self.relay.route_of_output(output).await? else { return Ok(None) };
