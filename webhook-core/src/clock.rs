@@ -67,6 +67,39 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+/// A calendar month in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Month {
+    /// Its first moment.
+    pub start: Timestamp,
+    /// The first moment after it.
+    pub end: Timestamp,
+}
+
+impl Month {
+    /// The month that `moment` lies in.
+    ///
+    /// ```
+    /// use webhook_core::{Month, Timestamp};
+    ///
+    /// let month = Month::of(Timestamp::from_secs(1_709_251_199)); // 2024-02-29T23:59:59Z
+    /// assert_eq!(month.start, Timestamp::from_secs(1_706_745_600));
+    /// assert_eq!(month.end, Timestamp::from_secs(1_709_251_200));
+    /// ```
+    #[must_use]
+    pub fn of(moment: Timestamp) -> Self {
+        // Every moment that a clock shows is within the range of dates.
+        let zoned = jiff::Timestamp::from_millisecond(moment.as_millis()).unwrap_or_default();
+        let first = zoned.to_zoned(jiff::tz::TimeZone::UTC).date().first_of_month();
+        let millis = |date: jiff::civil::Date| {
+            let start = date.to_zoned(jiff::tz::TimeZone::UTC).ok();
+            start.map_or(moment, |start| Timestamp::from_millis(start.timestamp().as_millisecond()))
+        };
+        let next = first.checked_add(jiff::Span::new().months(1)).unwrap_or(first);
+        Self { start: millis(first), end: millis(next) }
+    }
+}
+
 /// The only source of time. Stores take moments as arguments; everything else
 /// asks the clock, so that a test can move it.
 #[async_trait]

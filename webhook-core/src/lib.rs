@@ -47,6 +47,8 @@
 //! | [`forward`] | sending one request; the address guard |
 //! | [`rule`], [`retry`] | which webhooks pass; when a delivery is tried again |
 //! | [`function`] | running user-defined functions |
+//! | [`cron`] | when a cron job runs |
+//! | [`plan`], [`billing`] | what an account may have; the payment processor |
 //!
 //! # Features
 //!
@@ -57,14 +59,17 @@
 //! plays a script.
 
 pub mod admin;
+pub mod billing;
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+pub mod cron;
 mod error;
 pub mod forward;
 pub mod function;
 mod id;
 pub mod model;
+pub mod plan;
 pub mod relay;
 pub mod retry;
 pub mod rule;
@@ -72,7 +77,7 @@ pub mod store;
 
 #[cfg(any(test, feature = "test-util"))]
 pub use clock::TokioClock;
-pub use clock::{Clock, SystemClock, Timestamp};
+pub use clock::{Clock, Month, SystemClock, Timestamp};
 pub use error::{Error, ErrorKind};
 pub use id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,

@@ -36,8 +36,9 @@ enum Command {
     /// The credential is WEBHOOK_API_KEY: an API key, or an access token as
     /// key:secret.
     Forward(Box<agent::Forward>),
-    /// Accounts and their API keys. With SQLite, stop the server first: the
-    /// file belongs to one process at a time.
+    /// Accounts and their API keys. The server may be running: it takes what
+    /// is changed from the next request on. Clients that are connected with a
+    /// key stay connected when it is replaced here.
     #[command(subcommand)]
     Account(account::Command),
 }

@@ -16,13 +16,15 @@ use hyper_util::{
         graceful::{GracefulShutdown, Watcher},
     },
 };
+use rustls::ProtocolVersion;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     time::sleep,
 };
 
-use crate::{config::ListenConfig, front::Front, state::AppState};
+use crate::{config::ListenConfig, front::Front, state::AppState, tls::Tls};
 
 /// How long accepting rests when the machine is out of sockets.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -31,18 +33,31 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// hyper's own limit, which costs no allocation.
 const DEFAULT_MAX_HEADERS: usize = 100;
 
-/// Accepts connections and serves them, HTTP/1.1 and HTTP/2 without TLS (h2c)
-/// on the same port.
+/// Accepts connections and serves them, HTTP/1.1 and HTTP/2 on the same port,
+/// over TLS or without (h2c).
 pub(crate) struct Connections {
+    shared: Arc<Shared>,
+    slots: Arc<Semaphore>,
+    /// Dropped with this, which ends the handshakes that are going on.
+    closing: watch::Sender<()>,
+}
+
+/// What all connections have in common.
+struct Shared {
     http: auto::Builder<TokioExecutor>,
     front: Front,
+    tls: Option<Tls>,
     state: AppState,
-    slots: Arc<Semaphore>,
     header_timeout: Duration,
 }
 
 impl Connections {
-    pub(crate) fn new(config: &ListenConfig, front: Front, state: AppState) -> Self {
+    pub(crate) fn new(
+        config: &ListenConfig,
+        front: Front,
+        tls: Option<Tls>,
+        state: AppState,
+    ) -> Self {
         let mut http = auto::Builder::new(TokioExecutor::new());
         let header_list = u32::try_from(config.max_header_bytes).unwrap_or(u32::MAX);
         http.http1()
@@ -58,12 +73,11 @@ impl Connections {
             .keep_alive_timeout(config.header_timeout)
             .max_header_list_size(header_list);
         let slots = config.max_connections.min(Semaphore::MAX_PERMITS);
+        let header_timeout = config.header_timeout;
         Self {
-            http,
-            front,
-            state,
+            shared: Arc::new(Shared { http, front, tls, state, header_timeout }),
             slots: Arc::new(Semaphore::new(slots)),
-            header_timeout: config.header_timeout,
+            closing: watch::Sender::new(()),
         }
     }
 
@@ -95,32 +109,62 @@ impl Connections {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, %peer, "cannot set TCP_NODELAY");
         }
-        let spoke = Arc::new(AtomicBool::new(false));
-        let service = self.front.connection(peer.ip(), Arc::clone(&spoke));
-        let connection =
-            self.http.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
-        let connection = watcher.watch(connection);
-        let header_timeout = self.header_timeout;
-        let state = self.state.clone();
+        let shared = Arc::clone(&self.shared);
+        let mut closing = self.closing.subscribe();
         tokio::spawn(async move {
             let _slot = slot;
-            state.metrics().connections.inc();
-            tokio::pin!(connection);
-            // hyper's own timeout begins when it knows which HTTP is spoken; a
-            // peer that says nothing would stay for ever.
-            let ended = tokio::select! {
-                ended = &mut connection => Some(ended),
-                () = sleep(header_timeout) => None,
+            shared.state.metrics().connections.inc();
+            let ended = match &shared.tls {
+                None => shared.serve(stream, None, peer, watcher).await,
+                Some(tls) => {
+                    let shaken = tokio::select! {
+                        shaken = tls.handshake(stream) => Some(shaken),
+                        _ = closing.changed() => None,
+                    };
+                    match shaken {
+                        Some(Ok(stream)) => {
+                            let version = stream.get_ref().1.protocol_version();
+                            shared.serve(stream, version, peer, watcher).await
+                        }
+                        Some(Err(error)) => Err(error.into()),
+                        None => Ok(()),
+                    }
+                }
             };
-            let ended = match ended {
-                Some(ended) => ended,
-                None if spoke.load(Ordering::Relaxed) => connection.await,
-                None => Ok(()),
-            };
-            state.metrics().connections.dec();
+            shared.state.metrics().connections.dec();
             if let Err(error) = ended {
                 tracing::debug!(error, %peer, "the connection broke off");
             }
         });
+    }
+}
+
+impl Shared {
+    async fn serve<S>(
+        &self,
+        stream: S,
+        tls: Option<ProtocolVersion>,
+        peer: SocketAddr,
+        watcher: Watcher,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let spoke = Arc::new(AtomicBool::new(false));
+        let service = self.front.connection(peer.ip(), tls, Arc::clone(&spoke));
+        let connection = self.http.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let connection = watcher.watch(connection.into_owned());
+        tokio::pin!(connection);
+        // hyper's own timeout begins when it knows which HTTP is spoken; a
+        // peer that says nothing would stay for ever.
+        let ended = tokio::select! {
+            ended = &mut connection => Some(ended),
+            () = sleep(self.header_timeout) => None,
+        };
+        match ended {
+            Some(ended) => ended,
+            None if spoke.load(Ordering::Relaxed) => connection.await,
+            None => Ok(()),
+        }
     }
 }

@@ -55,6 +55,35 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Report<T> {
     }
 }
 
+/// A JSON object or nothing at all, as long as a webhook in base64 may be.
+#[derive(Debug)]
+pub(crate) struct OptionalObject<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalObject<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
+        let limit = state.max_request_bytes().max(MAX_REPORT_BYTES);
+        let bytes = read(request.into_body(), limit).await?;
+        match bytes.trim_ascii() {
+            b"" | b"null" => Ok(Self(T::default())),
+            json => parse(json).map(Self),
+        }
+    }
+}
+
+/// The body as it is, within the limit for management requests.
+#[derive(Debug)]
+pub(crate) struct Raw(pub(crate) Bytes);
+
+impl FromRequest<AppState> for Raw {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
+        read(request.into_body(), state.max_request_bytes()).await.map(Self)
+    }
+}
+
 /// The query, every field of which is text that the operation itself checks.
 #[derive(Debug)]
 pub(crate) struct QueryOf<T>(pub(crate) T);
@@ -158,6 +187,23 @@ where
                 "path: not found: the ids in it must be UUIDs",
             )),
         }
+    }
+}
+
+/// As [`Ids`], for operations that list no 404: what is no identifier is 400.
+#[derive(Debug)]
+pub(crate) struct KnownIds<T>(pub(crate) T);
+
+impl<S, T> FromRequestParts<S> for KnownIds<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned + Send,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let ids = Ids::from_request_parts(parts, state).await;
+        ids.map(|Ids(ids)| Self(ids)).map_err(ApiError::missing_is_invalid)
     }
 }
 

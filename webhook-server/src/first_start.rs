@@ -43,7 +43,7 @@ async fn first(admin: &Admin, config: &Config, bound: SocketAddr) -> Result<Stri
         let spec = BucketSpec { name: BUCKET.to_owned(), ..BucketSpec::default() };
         let bucket = admin.create_bucket(&caller, spec).await?;
         let input = bucket.inputs.first().map(|input| input.id.to_string()).unwrap_or_default();
-        let base = format!("http://{bound}");
+        let base = format!("{}://{bound}", config.tls.scheme());
         let public = config.listen.public_url.as_deref().unwrap_or(&base).trim_end_matches('/');
         let inbox = dev::INBOX_PATH;
         let received = dev::RECEIVED_PATH;

@@ -1,19 +1,27 @@
-//! The first to see a request: webhooks go straight to the relay, everything
-//! else to the router.
+//! The first to see a request: webhooks go straight to the relay, those for a
+//! reserved domain as well, and everything else to the router.
 
 use std::{convert::Infallible, net::IpAddr, pin::Pin, sync::Arc};
 
 use axum::{
     Router,
     body::Body,
-    http::{HeaderName, HeaderValue, Request, Response},
+    http::{HeaderName, HeaderValue, Request, Response, StatusCode},
+    response::IntoResponse,
 };
 use hyper::body::Incoming;
+use rustls::ProtocolVersion;
 use tower_service::Service;
 use tracing::Instrument;
 use webhook_core::{
-    Id,
-    relay::{ClientAddr, IngestService},
+    Error, Id,
+    relay::{ClientAddr, DomainService, IngestService, TrustedProxies, host_name, requested_host},
+};
+
+use crate::{
+    api::variables,
+    config::ListenConfig,
+    error::{ApiError, text},
 };
 
 /// What input addresses start with.
@@ -28,23 +36,79 @@ enum AnsweredRequest {}
 pub(crate) struct Front {
     ingest: IngestService,
     router: Router,
+    edge: Arc<Edge>,
+}
+
+/// What the operator says of the way that requests come.
+#[derive(Debug)]
+struct Edge {
     /// Whether senders reach the server over TLS, which somebody before it ends.
     secure: bool,
+    proxies: TrustedProxies,
+    /// The server's own name, which is never a reserved domain.
+    own_name: Option<String>,
 }
 
 impl Front {
-    pub(crate) fn new(ingest: IngestService, router: Router, secure: bool) -> Self {
-        Self { ingest, router, secure }
+    pub(crate) fn new(ingest: IngestService, router: Router, config: &ListenConfig) -> Self {
+        let edge = Edge {
+            secure: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
+            proxies: config.trusted_proxies.clone(),
+            own_name: config.public_name(),
+        };
+        Self { ingest, router, edge: Arc::new(edge) }
     }
 
-    /// The service of one connection.
+    /// The service of one connection, which speaks this version of TLS.
     pub(crate) fn connection(
         &self,
         ip: IpAddr,
+        tls: Option<ProtocolVersion>,
         seen: Arc<std::sync::atomic::AtomicBool>,
     ) -> Connection {
-        let client = ClientAddr { ip: ip.to_canonical(), secure: self.secure };
-        Connection { front: self.clone(), client, seen }
+        let secure = tls.is_some() || self.edge.secure;
+        let peer = ClientAddr { ip: ip.to_canonical(), secure };
+        Connection { front: self.clone(), peer, tls, seen }
+    }
+
+    /// What receives webhooks for the host that a request names, if that is a
+    /// reserved domain. The store is asked for names that are not known yet,
+    /// never for the server's own name or for an address.
+    async fn domain<B>(&self, request: &Request<B>) -> Result<Option<DomainService>, Error>
+    where
+        B: Sync,
+    {
+        let name = requested_host(request)?.and_then(host_name);
+        match name.filter(|name| self.edge.own_name.as_deref() != Some(&**name)) {
+            Some(name) => self.ingest.domain(&name).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn answer(
+        mut self,
+        mut request: Request<Incoming>,
+        tls: Option<ProtocolVersion>,
+    ) -> Result<Response<Body>, Infallible> {
+        match self.domain(&request).await {
+            Ok(None) => {}
+            Ok(Some(domain))
+                if domain.requires_tls13() && tls == Some(ProtocolVersion::TLSv1_2) =>
+            {
+                // The connection was made for another name.
+                let said = "this domain is reached over TLS 1.3 only";
+                return Ok(text(StatusCode::MISDIRECTED_REQUEST, said));
+            }
+            Ok(Some(mut domain)) => return Ok(domain.call(request).await?.map(Body::new)),
+            Err(error) => return Ok(ApiError::from(error).into_response()),
+        }
+        if request.uri().path().starts_with(INGEST_PREFIX) {
+            return Ok(self.ingest.call(request).await?.map(Body::new));
+        }
+        if let Some(meant) = variables::meant(request.uri()) {
+            *request.uri_mut() = meant;
+        }
+        self.router.call(request.map(Body::new)).await
     }
 }
 
@@ -52,7 +116,8 @@ impl Front {
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     front: Front,
-    client: ClientAddr,
+    peer: ClientAddr,
+    tls: Option<ProtocolVersion>,
     /// Set by the first request.
     seen: Arc<std::sync::atomic::AtomicBool>,
 }
@@ -65,15 +130,13 @@ impl hyper::service::Service<Request<Incoming>> for Connection {
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         self.seen.store(true, std::sync::atomic::Ordering::Relaxed);
         let id = Id::<AnsweredRequest>::generate().to_string();
-        let Front { mut ingest, mut router, secure: _ } = self.front.clone();
-        request.extensions_mut().insert(self.client);
+        let front = self.front.clone();
+        let client = front.edge.proxies.client(self.peer, &mut request);
+        request.extensions_mut().insert(client);
+        let tls = self.tls;
         let span = tracing::info_span!("request", id);
         let answer = async move {
-            let mut response = if request.uri().path().starts_with(INGEST_PREFIX) {
-                ingest.call(request).await?.map(Body::new)
-            } else {
-                router.call(request.map(Body::new)).await?
-            };
+            let mut response = front.answer(request, tls).await?;
             // A destination's own, passed on to a waiting sender, stays.
             if let Ok(id) = HeaderValue::try_from(id) {
                 response.headers_mut().entry(REQUEST_ID).or_insert(id);

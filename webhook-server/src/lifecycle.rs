@@ -12,13 +12,8 @@ use tokio::{
 };
 
 use crate::{
-    config::{Config, ListenConfig},
-    connections::Connections,
-    failure::Failure,
-    first_start,
-    front::Front,
-    print::print,
-    service::Service,
+    config::Config, connections::Connections, failure::Failure, first_start, front::Front,
+    print::print, service::Service, tls::Tls,
 };
 
 /// Runs the server until SIGTERM or SIGINT.
@@ -31,22 +26,23 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let bound =
         listener.local_addr().map_err(|error| Failure::io("cannot read the address", error))?;
 
-    let service = Service::build(&config).await?;
+    let service = Service::build(&config, bound).await?;
     let notice = first_start::prepare(&service.admin, &config, bound).await?;
-    let front = Front::new(service.relay.ingest(), service.router, is_https(&config.listen));
+    let ingest = service.relay.ingest();
+    let front = Front::new(ingest.clone(), service.router, &config.listen);
+    let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
 
     let (stop, stopped) = watch::channel(());
     let retention = config.retention.log_retention;
-    let purging = retention.0.map(|keep| {
-        let admin = service.admin;
-        tokio::spawn(async move { admin.keep_logs_for(keep).await })
-    });
+    let admin = service.admin;
+    let purging = tokio::spawn(async move { admin.keep_logs_for(retention.0).await });
     let (relay, storage) = (service.relay, service.storage);
     let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
+    let refreshing = refresh.map(|refresh| tokio::spawn(refresh.run()));
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
-    announce(bound, notice.as_deref());
+    announce(config.tls.scheme(), bound, notice.as_deref());
 
-    let connections = Connections::new(&config.listen, front, service.state.clone());
+    let connections = Connections::new(&config.listen, front, tls, service.state.clone());
     let graceful = GracefulShutdown::new();
     tokio::select! {
         () = connections.accept(&listener, &graceful) => {}
@@ -54,6 +50,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
         ended = &mut relay => return Err(relay_failure(ended)),
     }
     drop(listener);
+    drop(connections);
     service.state.stop();
 
     let timeout = config.listen.shutdown_timeout;
@@ -71,8 +68,9 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
             Ok(ended) => tracing::error!("{}", relay_failure(ended)),
             Err(_) => tracing::warn!("some deliveries were cut because they did not end in time"),
         }
-        if let Some(purging) = purging {
-            purging.abort();
+        purging.abort();
+        if let Some(refreshing) = refreshing {
+            refreshing.abort();
         }
         storage.close().await;
     };
@@ -93,8 +91,8 @@ fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> F
 
 /// Tells the operator, and whoever starts the server from a program, where it
 /// listens: on standard output, with nothing else before it.
-fn announce(bound: SocketAddr, notice: Option<&str>) {
-    let text = format!("listening on http://{bound}\n{}", notice.unwrap_or_default());
+fn announce(scheme: &str, bound: SocketAddr, notice: Option<&str>) {
+    let text = format!("listening on {scheme}://{bound}\n{}", notice.unwrap_or_default());
     if let Err(failure) = print(&text) {
         // Nobody reads it, which is no reason not to serve.
         tracing::warn!("{failure}");
@@ -104,11 +102,6 @@ fn announce(bound: SocketAddr, notice: Option<&str>) {
 async fn until(mut stopped: watch::Receiver<()>) {
     // The sender never sends: it is dropped.
     let _ = stopped.changed().await;
-}
-
-/// Whether senders use TLS up to somebody before this server.
-fn is_https(config: &ListenConfig) -> bool {
-    config.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
 }
 
 /// SIGTERM and SIGINT.

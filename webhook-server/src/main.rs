@@ -24,10 +24,12 @@ mod openapi;
 mod pages;
 mod print;
 mod router;
+mod runtime;
 mod service;
 mod socket;
 mod state;
 mod telemetry;
+mod tls;
 
 fn main() -> std::process::ExitCode {
     cli::run()

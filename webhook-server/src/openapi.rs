@@ -24,8 +24,8 @@ use crate::{failure::Failure, router};
             outputs.\n\nEvery operation needs the account's API key: `Authorization: Bearer \
             sk-…`, or `Basic` with the user name `whr` and the key as password; or an access token: \
             `Basic` with its key and secret. A token with scopes gets 403 for buckets outside of \
-            them and for what belongs to the account as a whole (the API key, tokens, connected \
-            clients); it may make the buckets whose names its scopes list. A token whose \
+            them and for what belongs to the account as a whole (the API key, tokens, functions, \
+            domains, crons, connected clients); it may make the buckets whose names its scopes list. A token whose \
             `api_access` is `disabled` may only subscribe: take events and report. An error is a \
             status and a plain text that says what is wrong and which field. Every answer \
             carries a `Request-Id`.\n\nFields that are marked read-only are answered, and \
@@ -40,8 +40,12 @@ use crate::{failure::Failure, router};
         (name = "Buckets", description = "Containers of inputs and outputs"),
         (name = "Inputs", description = "Endpoints of a bucket that receive webhooks"),
         (name = "Outputs", description = "Destinations of a bucket, with their filtering rules"),
+        (name = "Functions", description = "Scripts that transform, filter and answer webhooks"),
         (name = "Logs", description = "What was received, and what became of it"),
+        (name = "Cron jobs", description = "Webhooks at certain times"),
         (name = "Access tokens", description = "Credentials with a narrower reach than the key"),
+        (name = "Domains", description = "Domains whose requests come to inputs"),
+        (name = "Billing", description = "Plans, usage, and who pays"),
         (name = "Other", description = "About the server"),
     ),
 )]
@@ -72,7 +76,8 @@ pub(crate) fn document_text() -> Result<String, Failure> {
 }
 
 fn document() -> utoipa::openapi::OpenApi {
-    let mut document = router::operations().into_openapi();
+    let open = router::open_operations().into_openapi();
+    let mut document = router::operations().into_openapi().merge_from(open);
     for item in document.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.delete];
         operations.into_iter().flatten().for_each(add_common_refusals);

@@ -15,7 +15,10 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use webhook_core::Error;
 
 use crate::{
-    api::{account, buckets, clients, config, events, inputs, logs, outputs, rules, tokens},
+    api::{
+        account, billing, buckets, checkout, clients, config, crons, domains, events, functions,
+        generate, inputs, logs, outputs, rules, runs, stripe_webhook, tokens, usage, variables,
+    },
     auth, dev, docs,
     error::{ApiError, text},
     openapi::Document,
@@ -47,13 +50,44 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(events::take_events))
         .routes(routes!(tokens::list_tokens, tokens::create_token))
         .routes(routes!(tokens::update_token, tokens::delete_token))
+        .routes(routes!(functions::list_functions, functions::create_function))
+        .routes(routes!(
+            functions::get_function,
+            functions::update_function,
+            functions::delete_function
+        ))
+        .routes(routes!(generate::generate_function))
+        .routes(routes!(variables::list_variables, variables::put_variable))
+        .routes(routes!(variables::delete_variable))
+        .routes(routes!(runs::invoke_function))
+        .routes(routes!(runs::list_runs))
+        .routes(routes!(runs::get_run_of_function))
+        .routes(routes!(runs::get_run))
+        .routes(routes!(crons::list_crons, crons::create_cron))
+        .routes(routes!(crons::get_cron, crons::update_cron, crons::delete_cron))
         .routes(routes!(clients::connected_clients))
+        .routes(routes!(domains::list_domains, domains::create_domain))
+        .routes(routes!(domains::delete_domain))
         .routes(routes!(config::get_config))
+        .routes(routes!(billing::get_billing_details, billing::put_billing_details))
+        .routes(routes!(checkout::start_checkout))
+        .routes(routes!(checkout::start_checkout_setup))
+        .routes(routes!(usage::get_usage))
+}
+
+/// Those whose callers show no credentials of this server's.
+pub(crate) fn open_operations() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(stripe_webhook::take_stripe_event))
 }
 
 /// All routes, with their middleware.
 pub(crate) fn router(state: AppState) -> Router {
     let (operations, _) = operations().split_for_parts();
+    let (open, _) = open_operations().split_for_parts();
+    let open = open
+        .method_not_allowed_fallback(method_not_allowed)
+        .route_layer(middleware::from_fn(to_the_end))
+        .route_layer(middleware::from_fn_with_state(state.clone(), within_limit));
     // The last layer is the first to see a request.
     let operations = operations
         .method_not_allowed_fallback(method_not_allowed)
@@ -67,7 +101,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/metrics", get(pages::metrics))
         .route(socket::PATH, get(socket::connect))
         .merge(docs::router());
-    let mut router = operations.merge(pages);
+    let mut router = operations.merge(open).merge(pages);
     if state.inbox().is_some() {
         router = router
             .route(dev::INBOX_PATH, any(dev::receive))

@@ -1,12 +1,13 @@
 //! The parts of the running server, put together from the configuration.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::Router;
 use webhook_core::{
-    SystemClock,
-    admin::{Admin, Unwatched},
+    ErrorKind, SystemClock,
+    admin::{Admin, AdminOptions, Unwatched},
     forward::{guard::AddressGuard, http::HttpForwarder},
+    plan::Limits,
     relay::{Relay, RelayOptions},
     store::Stores,
 };
@@ -15,7 +16,7 @@ use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 use crate::{
     config::{Config, StorageConfig},
     failure::Failure,
-    node, router,
+    node, router, runtime,
     state::AppState,
     telemetry::Metrics,
 };
@@ -31,23 +32,33 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) async fn build(config: &Config) -> Result<Self, Failure> {
+    pub(crate) async fn build(config: &Config, bound: SocketAddr) -> Result<Self, Failure> {
         let storage = open(&config.storage).await?;
         let stores = Stores::of(storage.clone());
         let guard = guard(config);
         let metrics = Arc::new(Metrics::new());
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
+        // One forwarder for deliveries and for what functions send: one guard.
+        let runtime = runtime::start(config, forwarder.clone())?;
+        let clock = Arc::new(SystemClock);
+        let limits = Limits::new(config.billing.plans(), stores.clone(), clock.clone());
+        let limits = Arc::new(limits);
         let relay = Relay::builder(stores.clone(), forwarder)
+            .functions(Arc::clone(&runtime))
+            .limits(Arc::clone(&limits))
             .observer(Arc::clone(&metrics) as _)
             .options(relay_options(config))
             .node(node::load_or_create(&config.storage.data_dir)?)
             .build();
-        let admin = Arc::new(Admin::new(
-            stores,
-            Arc::new(SystemClock),
-            config.management.admin_options(guard),
-            Arc::new(relay.clone()),
-        ));
+        let base = format!("{}://{bound}", config.tls.scheme());
+        let public = config.listen.public_url.as_deref().unwrap_or(&base);
+        let options = admin_options(config, guard);
+        let admin = Admin::new(stores, clock, options, Arc::new(relay.clone()))
+            .with_generator(Arc::new(runtime::generator(config, Arc::clone(&runtime))))
+            .with_functions(runtime)
+            .with_limits(limits)
+            .with_billing(config.billing.provider(public));
+        let admin = Arc::new(admin);
         let state = AppState::new(Arc::clone(&admin), relay.clone(), metrics, config)?;
         let router = router::router(state.clone());
         Ok(Self { storage, admin, relay, router, state })
@@ -57,10 +68,25 @@ impl Service {
 /// The operations that the operator's commands need, and the storage that is
 /// to be closed after them.
 pub(crate) async fn admin(config: &Config) -> Result<(Admin, Storage), Failure> {
-    let storage = open(&config.storage).await?;
-    let options = config.management.admin_options(guard(config));
+    let options = storage_options(&config.storage)?;
+    let storage = match Storage::connect(&options).await {
+        // A server is running: no restart for an account.
+        Err(error) if error.kind() == ErrorKind::Conflict => {
+            Storage::connect_beside(&options).await?
+        }
+        opened => opened?,
+    };
+    let options = admin_options(config, guard(config));
     let stores = Stores::of(storage.clone());
     Ok((Admin::new(stores, Arc::new(SystemClock), options, Arc::new(Unwatched)), storage))
+}
+
+fn admin_options(config: &Config, guard: AddressGuard) -> AdminOptions {
+    let mut options = config.management.admin_options(guard);
+    config.domains.bound(&config.listen, &mut options);
+    options.max_functions_per_account = config.function.max_functions;
+    config.cron.bound(&mut options);
+    options
 }
 
 /// Brings the database up to date.
@@ -101,14 +127,19 @@ fn guard(config: &Config) -> AddressGuard {
     }
 }
 
+/// How long a cron that another server made may go unseen here. That server
+/// runs it in time; this is for when it does not come to that.
+const SHARED_CRONS_AGE: Duration = Duration::from_secs(15);
+
 /// How long a change that another server made in a shared database may go unseen.
 const SHARED_ROUTE_AGE: Duration = Duration::from_secs(5);
 
 fn relay_options(config: &Config) -> RelayOptions {
-    let Config { listen, ingest, delivery, .. } = config;
+    let Config { listen, ingest, delivery, function, .. } = config;
     let mut options = RelayOptions::default();
     if let Some(DatabaseUrl::Postgres(_)) = &config.storage.database_url {
         options.route_max_age = Some(SHARED_ROUTE_AGE);
+        options.crons_max_age = Some(SHARED_CRONS_AGE);
     }
     options.max_body_bytes = ingest.max_body_bytes;
     options.max_large_body_bytes = ingest.max_large_body_bytes;
@@ -118,6 +149,8 @@ fn relay_options(config: &Config) -> RelayOptions {
     options.output_concurrency = delivery.output_concurrency;
     options.output_backlog = delivery.output_backlog;
     options.memory_budget_bytes = delivery.memory_budget;
+    options.kept_executions = function.function_kept_runs;
+    options.max_recorded_body_bytes = function.function_recorded_body_bytes;
     // The other half is for the connections, which end first.
     options.drain_timeout = listen.shutdown_timeout / 2;
     options

@@ -111,17 +111,35 @@ impl Fault {
 
 /// The error for a caller who was writing a `what`.
 pub(crate) fn error(error: DbErr, what: &str) -> Error {
-    match Fault::of(&error) {
-        Fault::TakenId => Error::conflict(format!("{what} id: is taken")),
-        Fault::TakenName => Error::conflict(format!("{what} name: is taken")),
-        Fault::MissingReference => Error::not_found(what),
-        Fault::BadText => Error::invalid(what, "text must not contain a NUL character"),
-        Fault::Interlocked | Fault::Unavailable => {
-            Error::unavailable("the database is not available", RETRY_AFTER)
-        }
-        Fault::Broken => return Error::internal(error),
+    Fault::of(&error).explain(error, what)
+}
+
+impl Fault {
+    /// The class of an error of the writer's own connection to SQLite.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn of_sqlite(error: &rusqlite::Error) -> Self {
+        let code = error.sqlite_error().map(|error| error.extended_code.cast_unsigned());
+        Self::of_result_code(code)
     }
-    .caused_by(error)
+
+    /// What to tell a caller who was writing a `what` and met this `error`.
+    pub(crate) fn explain(
+        self,
+        error: impl std::error::Error + Send + Sync + 'static,
+        what: &str,
+    ) -> Error {
+        match self {
+            Self::TakenId => Error::conflict(format!("{what} id: is taken")),
+            Self::TakenName => Error::conflict(format!("{what} name: is taken")),
+            Self::MissingReference => Error::not_found(what),
+            Self::BadText => Error::invalid(what, "text must not contain a NUL character"),
+            Self::Interlocked | Self::Unavailable => {
+                Error::unavailable("the database is not available", RETRY_AFTER)
+            }
+            Self::Broken => return Error::internal(error),
+        }
+        .caused_by(error)
+    }
 }
 
 /// The error of a store whose queue has no room.

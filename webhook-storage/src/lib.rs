@@ -25,7 +25,8 @@
 //! * Concurrent [`accept`], [`claim`], [`settle`], [`redeliver`], [`drain`],
 //!   [`report`] and [`record_execution`] calls share commits. When more wait than [`StorageOptions`] allows, further ones
 //!   fail at once.
-//! * One process at a time opens a SQLite file; several nodes share PostgreSQL.
+//! * One process at a time opens a SQLite file, but for
+//!   [`Storage::connect_beside`]; several nodes share PostgreSQL.
 //! * Secrets are encrypted with AES-256-GCM; a key that is not the database's
 //!   own is refused at [`Storage::connect`].
 //! * Lists of logs read indexes from one end, totals and statistics running

@@ -53,7 +53,7 @@ impl Storage {
         let database = Database::open(options).await?;
         match prepare(&database, &vault).await {
             Ok(()) => {
-                let writer = Writer::start(&database, options);
+                let writer = Writer::start(&database, options)?;
                 let read_bytes = options.claim_bytes;
                 Ok(Self { shared: Arc::new(Shared { database, vault, writer, read_bytes }) })
             }
@@ -62,6 +62,35 @@ impl Storage {
                 Err(error)
             }
         }
+    }
+
+    /// Opens a database that another process may have open: with SQLite, one
+    /// that is running beside it. It is for a look or a small change of what
+    /// nobody keeps in memory, accounts and their keys; webhooks are the other
+    /// process's. Beside one that writes without a pause a change may find no
+    /// gap within the connection timeout, and is
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) then. With PostgreSQL it is [`connect`](Self::connect).
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect); [`Conflict`](webhook_core::ErrorKind::Conflict)
+    /// when the other process is of another version.
+    pub async fn connect_beside(options: &StorageOptions) -> Result<Self, Error> {
+        if matches!(options.database_url, crate::DatabaseUrl::Postgres(_)) {
+            return Self::connect(options).await;
+        }
+        let vault = Vault::new(&options.secret_key)?;
+        let database = Database::open_as(options, false).await?;
+        let checked = async {
+            migration::expect_current(&database).await?;
+            check_key(&database, &vault).await
+        };
+        if let Err(error) = checked.await {
+            database.close().await;
+            return Err(error);
+        }
+        let writer = Writer::start(&database, options)?;
+        let read_bytes = options.claim_bytes;
+        Ok(Self { shared: Arc::new(Shared { database, vault, writer, read_bytes }) })
     }
 
     /// Brings the schema up to date and does nothing else. [`connect`](Self::connect)
@@ -96,6 +125,11 @@ impl Storage {
     pub async fn close(&self) {
         self.shared.writer.close().await;
         self.shared.database.close().await;
+    }
+
+    #[cfg(all(test, feature = "sqlite"))]
+    pub(crate) fn writer_room(&self) -> usize {
+        self.shared.writer.room()
     }
 
     pub(crate) fn database(&self) -> &Database {

@@ -48,7 +48,8 @@ impl Admin {
         }
     }
 
-    /// Replaces the account's key; the old one is refused from then on.
+    /// Replaces the account's key; the old one is refused from then on, and
+    /// its subscriptions end.
     pub async fn regenerate_api_key(&self, caller: &Caller) -> Result<ApiKey, Error> {
         caller.require_account()?;
         let account = caller.account_id();
@@ -56,8 +57,9 @@ impl Admin {
         self.put_new_key(account, None).await
     }
 
-    /// Enables or disables the account's key without replacing it. Without a
-    /// key there is nothing to change: [`Invalid`](ErrorKind::Invalid).
+    /// Enables or disables the account's key without replacing it; disabling
+    /// it ends its subscriptions. Without a key there is nothing to change:
+    /// [`Invalid`](ErrorKind::Invalid).
     pub async fn set_api_key_enabled(
         &self,
         caller: &Caller,
@@ -73,6 +75,9 @@ impl Admin {
             key.enabled = enabled;
             key.updated_at = self.now();
             self.stores.accounts.put_api_key(&key).await?;
+            if !enabled {
+                self.watcher.credential_changed(account, None);
+            }
         }
         Ok(key)
     }
@@ -133,6 +138,7 @@ impl Admin {
         let key =
             ApiKey { account_id: account, key, enabled: true, created_at: now, updated_at: now };
         self.stores.accounts.put_api_key(&key).await?;
+        self.watcher.credential_changed(account, None);
         Ok(key)
     }
 }

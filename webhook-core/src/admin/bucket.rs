@@ -5,6 +5,7 @@ use crate::{
     error::{Error, ErrorKind},
     id::{BucketId, InputId},
     model::{Bucket, BucketSpec, Input, InputSpec},
+    plan::Limited,
 };
 
 /// The name of the input that every new bucket owns.
@@ -36,9 +37,14 @@ impl Admin {
         caller.require_name(&spec.name)?;
         let _guard = self.lock(caller.account_id().as_uuid()).await;
         let limit = self.options.max_buckets_per_account;
-        if self.stores.buckets.buckets(caller.account_id()).await?.len() >= limit {
+        let counts = self.stores.buckets.bucket_counts(caller.account_id()).await?;
+        if usize::try_from(counts.buckets).unwrap_or(usize::MAX) >= limit {
             return Err(Error::conflict(format!("the account has all of its {limit} buckets")));
         }
+        self.limits.check(caller.account_id(), Limited::Buckets, counts.buckets).await?;
+        // Its default input is one, too.
+        let count = async { Ok(counts.inputs) };
+        let _room = self.room(caller, Limited::Inputs, count).await?;
 
         let now = self.now();
         let mut bucket = Bucket::new(BucketId::generate(), caller.account_id(), now, spec);

@@ -5,16 +5,18 @@ use crate::{
     error::{Error, ErrorKind},
     id::{BucketId, InputId},
     model::{Bucket, Input, InputSpec, ResponseFromOutput},
+    plan::Limited,
 };
 
 impl Admin {
-    /// Makes an input. A bucket that the account does not have is
+    /// Makes an input. A domain and prefix that another input has is a
+    /// [`Conflict`](ErrorKind::Conflict); a bucket that the account does not have is
     /// [`Invalid`](ErrorKind::Invalid) here.
     pub async fn create_input(
         &self,
         caller: &Caller,
         bucket_id: BucketId,
-        spec: InputSpec,
+        mut spec: InputSpec,
     ) -> Result<Input, Error> {
         check::input(&spec, &self.options)?;
         let _guard = self.lock(bucket_id.as_uuid()).await;
@@ -24,6 +26,10 @@ impl Admin {
             return Err(Error::conflict(format!("the bucket has all of its {limit} inputs")));
         }
         self.check_input_references(caller, &bucket, &spec).await?;
+        let _place = self.place_input(caller, None, &mut spec).await?;
+        let counts = self.stores.buckets.bucket_counts(caller.account_id());
+        let count = async { Ok(counts.await?.inputs) };
+        let _room = self.room(caller, Limited::Inputs, count).await?;
 
         let now = self.now();
         let input = Input {
@@ -46,7 +52,7 @@ impl Admin {
         caller: &Caller,
         bucket_id: BucketId,
         id: InputId,
-        spec: InputSpec,
+        mut spec: InputSpec,
     ) -> Result<Input, Error> {
         check::input(&spec, &self.options)?;
         let _guard = self.lock(bucket_id.as_uuid()).await;
@@ -55,14 +61,18 @@ impl Admin {
         let input = bucket.inputs.iter_mut().find(|input| input.id == id);
         let input = input.ok_or_else(|| Error::not_found("input"))?;
 
-        let old_name = std::mem::replace(&mut input.spec, spec).name;
+        let _place = self.place_input(caller, Some(input), &mut spec).await?;
+        let old = std::mem::replace(&mut input.spec, spec);
         if input.spec.name.is_empty() {
-            input.spec.name = old_name;
+            input.spec.name = old.name;
         }
         input.updated_at = self.now();
         let input = input.clone();
         self.stores.inputs.update_input(caller.account_id(), &input).await?;
         self.watcher.bucket_changed(&bucket);
+        if !old.custom_domain.is_empty() {
+            self.watcher.domain_changed(&old.custom_domain);
+        }
         Ok(input)
     }
 

@@ -1,5 +1,5 @@
 //! The management operations: what a caller may do with accounts, keys,
-//! buckets, inputs, outputs and rules.
+//! buckets, inputs, outputs, rules and domains.
 //!
 //! Everything here acts for a [`Caller`] and on its account only. A server adds
 //! transport and nothing else, because the kind of each error is the one that
@@ -12,7 +12,11 @@
 //! | delete bucket | `NotFound` | `Forbidden` | | `Conflict` when it is not empty |
 //! | create input | `Invalid` | `Invalid` | | `Conflict` |
 //! | create output | `NotFound` | `NotFound` | | `Conflict` |
+//! | functions, variables, runs: what is missing is `Invalid` | | | | `Invalid` |
+//! | reserve domain | | | | `Conflict`, or `Refused` by the operator or the plan |
+//! | delete domain | | | `NotFound` for no such domain | `Conflict` while it is used |
 //! | everything else on inputs, outputs and rules | `NotFound` | `NotFound` | `NotFound` | `Conflict` |
+//! | crons | | | `NotFound` (no such cron) | `Invalid` |
 //!
 //! An access token with a scope gets `Forbidden` for everything else, one
 //! without API access for everything but subscribing; see [`Caller`].
@@ -43,31 +47,48 @@
 //! ```
 
 mod account;
+mod billing;
+mod blocklist;
 mod bucket;
 mod caller;
 mod check;
+mod cron;
+mod domain;
+mod function;
 mod input;
 mod log;
 mod options;
 mod output;
+mod subscription;
 mod token;
+mod usage;
 
 use std::{fmt, sync::Arc};
 
 use tokio::sync::{Mutex, MutexGuard};
 use uuid::Uuid;
 
+pub use billing::CheckoutSession;
+pub use blocklist::{DomainBlocklist, InvalidBlocklist};
 pub use bucket::DEFAULT_INPUT_NAME;
 pub use caller::{Caller, Credential};
+pub use cron::BucketCron;
+pub use function::{ExecutionRequest, ExecutionsPage};
 pub use log::{DayRequest, DrainRequest, Handed, LogRequest, LogsPage, MinuteRequest};
 pub use options::AdminOptions;
 pub use token::{API_KEY_USER, NewToken};
+pub use usage::Usage;
 
+#[cfg(feature = "generate")]
+use crate::function::generate::FunctionGenerator;
 use crate::{
+    billing::{BillingProvider, Unconfigured},
     clock::{Clock, Timestamp},
     error::Error,
-    id::{AccountId, BucketId, TokenId},
+    function::FunctionRuntime,
+    id::{AccountId, BucketId, FunctionId, TokenId},
     model::Bucket,
+    plan::{Limits, Plans},
     relay::Relay,
     store::Stores,
 };
@@ -75,16 +96,26 @@ use crate::{
 /// How many locks all buckets and accounts share.
 const LOCKS: usize = 64;
 
-/// Told of every change to a bucket or an access token before the operation that made it returns,
-/// so that what it caches is never older than an answer the caller has seen.
+/// Told of every change to a bucket, a function, a domain or a credential
+/// before the operation that made it returns, so that what it caches is never
+/// older than an answer the caller has seen.
 pub trait BucketWatcher: Send + Sync + fmt::Debug {
     /// `bucket` was made, changed or removed. Its inputs and outputs are all
     /// that it had before the change and all that it has after it.
     fn bucket_changed(&self, bucket: &Bucket);
 
-    /// An access token of `account` was removed or reaches other buckets now:
-    /// what is still open with it must end.
-    fn token_changed(&self, account: AccountId, token: TokenId);
+    /// A function of `account`, or one of its variables, was changed or removed.
+    fn function_changed(&self, account: AccountId, function: FunctionId);
+
+    /// A credential of `account` was withdrawn or reaches other buckets now:
+    /// what is still open with it must end. No `token` means the API key.
+    fn credential_changed(&self, account: AccountId, token: Option<TokenId>);
+
+    /// The domain of this name was reserved or given back, or an input came to
+    /// it or left it.
+    fn domain_changed(&self, name: &str);
+    /// A cron was made or changed: it may run sooner than any other.
+    fn crons_changed(&self);
 }
 
 impl BucketWatcher for Relay {
@@ -92,8 +123,20 @@ impl BucketWatcher for Relay {
         self.bucket_changed(bucket);
     }
 
-    fn token_changed(&self, account: AccountId, token: TokenId) {
-        self.close_clients(account, |client| client.token_id == Some(token));
+    fn function_changed(&self, _: AccountId, function: FunctionId) {
+        self.function_changed(function);
+    }
+
+    fn credential_changed(&self, account: AccountId, token: Option<TokenId>) {
+        self.close_clients(account, |client| client.token_id == token);
+    }
+
+    fn domain_changed(&self, name: &str) {
+        self.domain_changed(name);
+    }
+
+    fn crons_changed(&self) {
+        self.crons_changed();
     }
 }
 
@@ -104,7 +147,12 @@ pub struct Unwatched;
 impl BucketWatcher for Unwatched {
     fn bucket_changed(&self, _: &Bucket) {}
 
-    fn token_changed(&self, _: AccountId, _: TokenId) {}
+    fn function_changed(&self, _: AccountId, _: FunctionId) {}
+
+    fn credential_changed(&self, _: AccountId, _: Option<TokenId>) {}
+
+    fn domain_changed(&self, _: &str) {}
+    fn crons_changed(&self) {}
 }
 
 /// The management operations over a set of stores.
@@ -118,7 +166,35 @@ pub struct Admin {
     clock: Arc<dyn Clock>,
     options: AdminOptions,
     watcher: Arc<dyn BucketWatcher>,
-    locks: [Mutex<()>; LOCKS],
+    functions: Option<Arc<dyn FunctionRuntime>>,
+    #[cfg(feature = "generate")]
+    generator: Option<Arc<dyn FunctionGenerator>>,
+    #[cfg(feature = "generate")]
+    generations: tokio::sync::Semaphore,
+    running: function::Running,
+    locks: Locks,
+    /// Of the domains of accounts; taken after any of `locks`.
+    domain_locks: Locks,
+    limits: Arc<Limits>,
+    billing: Arc<dyn BillingProvider>,
+    /// Held while the payment processor is asked, which takes long.
+    bills: Locks,
+}
+
+/// Locks that are shared by what has the same slot.
+#[derive(Debug)]
+struct Locks([Mutex<()>; LOCKS]);
+
+impl Locks {
+    const fn new() -> Self {
+        Self([const { Mutex::const_new(()) }; LOCKS])
+    }
+
+    async fn lock(&self, id: Uuid) -> MutexGuard<'_, ()> {
+        // The last bytes of a version 7 identifier are the random ones.
+        let slot = usize::from(id.as_bytes()[15]) % LOCKS;
+        self.0[slot].lock().await
+    }
 }
 
 impl Admin {
@@ -131,7 +207,62 @@ impl Admin {
         options: AdminOptions,
         watcher: Arc<dyn BucketWatcher>,
     ) -> Self {
-        Self { stores, clock, options, watcher, locks: [const { Mutex::const_new(()) }; LOCKS] }
+        #[cfg(feature = "generate")]
+        let generations = {
+            use tokio::sync::Semaphore;
+            Semaphore::new(options.max_generations.min(Semaphore::MAX_PERMITS))
+        };
+        let limits = Limits::new(Plans::unlimited(), stores.clone(), Arc::clone(&clock));
+        Self {
+            stores,
+            clock,
+            options,
+            watcher,
+            functions: None,
+            #[cfg(feature = "generate")]
+            generator: None,
+            #[cfg(feature = "generate")]
+            generations,
+            running: function::Running::default(),
+            locks: Locks::new(),
+            domain_locks: Locks::new(),
+            limits: Arc::new(limits),
+            billing: Arc::new(Unconfigured),
+            bills: Locks::new(),
+        }
+    }
+
+    /// Compiles functions with `runtime` before they are saved; without one no
+    /// language is available and none can be saved.
+    #[must_use]
+    pub fn with_functions(mut self, runtime: Arc<dyn FunctionRuntime>) -> Self {
+        self.functions = Some(runtime);
+        self
+    }
+
+    /// Writes functions from samples with `generator`:
+    /// [`SearchGenerator`](crate::function::generate::SearchGenerator), or one
+    /// of the embedder's.
+    #[cfg(feature = "generate")]
+    #[must_use]
+    pub fn with_generator(mut self, generator: Arc<dyn FunctionGenerator>) -> Self {
+        self.generator = Some(generator);
+        self
+    }
+
+    /// Holds accounts to their plans. Give the same to the relay, so that it
+    /// learns of changes at once.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Arc<Limits>) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Bills through `provider`.
+    #[must_use]
+    pub fn with_billing(mut self, provider: Arc<dyn BillingProvider>) -> Self {
+        self.billing = provider;
+        self
     }
 
     /// The bounds that specs are checked against.
@@ -146,9 +277,12 @@ impl Admin {
 
     /// Waits until nobody else changes what `id` names.
     async fn lock(&self, id: Uuid) -> MutexGuard<'_, ()> {
-        // The last bytes of a version 7 identifier are the random ones.
-        let slot = usize::from(id.as_bytes()[15]) % LOCKS;
-        self.locks[slot].lock().await
+        self.locks.lock(id).await
+    }
+
+    /// Waits until nobody else is at this account's bills.
+    async fn bill(&self, account: AccountId) -> MutexGuard<'_, ()> {
+        self.bills.lock(account.as_uuid()).await
     }
 
     /// The caller's bucket, which the operation needs.

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::DomainBlocklist;
 use crate::forward::guard::AddressGuard;
 
-/// Bounds on accounts, buckets, inputs and outputs. Those on rules and on
+/// Bounds on accounts, buckets, inputs, outputs, functions and crons. Those on rules and on
 /// retries are in [`rule`](crate::rule) and [`retry`](crate::retry).
 ///
 /// ```
@@ -25,8 +26,39 @@ pub struct AdminOptions {
     pub max_inputs_per_bucket: usize,
     /// Outputs of one bucket, 100. Beyond: [`Conflict`](crate::ErrorKind::Conflict).
     pub max_outputs_per_bucket: usize,
+    /// Functions of one account, 500. Beyond: [`Invalid`](crate::ErrorKind::Invalid),
+    /// as for everything below that has to do with functions. The length of a
+    /// source is one of the runtime's [`Limits`](crate::function::Limits).
+    pub max_functions_per_account: usize,
+    /// Variables of one function, 100.
+    pub max_variables_per_function: usize,
+    /// The length of a variable's value, 16 KB.
+    pub max_variable_bytes: usize,
+    /// Labels in `metadata` of a function, or of one run, 100.
+    pub max_metadata: usize,
+    /// Names and values of `metadata` together, 16 KB.
+    pub max_metadata_bytes: usize,
+    /// Functions that one account invokes or has written at once, 16. Beyond:
+    /// [`Busy`](crate::ErrorKind::Busy).
+    pub max_invocations_per_account: usize,
+    /// Functions that are written at once for all accounts together, 2, because
+    /// each takes a core for up to a second. Beyond:
+    /// [`Unavailable`](crate::ErrorKind::Unavailable).
+    pub max_generations: usize,
     /// Access tokens of one account, 1 000. Beyond: [`Conflict`](crate::ErrorKind::Conflict).
     pub max_tokens_per_account: usize,
+    /// Domains of one account, 100. Beyond: [`Conflict`](crate::ErrorKind::Conflict).
+    /// With 0 domains are not offered: [`Refused`](crate::ErrorKind::Refused).
+    pub max_domains_per_account: usize,
+    /// Domains that nobody may reserve: [`Refused`](crate::ErrorKind::Refused).
+    /// The names under which the management API is reached belong here.
+    pub domain_blocklist: DomainBlocklist,
+    /// Crons of one account, 100. Beyond: [`Invalid`](crate::ErrorKind::Invalid).
+    pub max_crons_per_account: usize,
+    /// The length of a cron's payload, 256 KB.
+    pub max_cron_payload_bytes: usize,
+    /// The shortest time between two runs of a cron, 1 s.
+    pub min_cron_period: Duration,
     /// Buckets or tunnels in the scopes of one access token, 100.
     pub max_token_scopes: usize,
     /// The length of a name, 255 bytes.
@@ -58,7 +90,19 @@ impl Default for AdminOptions {
             max_buckets_per_account: 1_000,
             max_inputs_per_bucket: 100,
             max_outputs_per_bucket: 100,
+            max_functions_per_account: 500,
+            max_variables_per_function: 100,
+            max_variable_bytes: 16 << 10,
+            max_metadata: 100,
+            max_metadata_bytes: 16 << 10,
+            max_invocations_per_account: 16,
+            max_generations: 2,
             max_tokens_per_account: 1_000,
+            max_domains_per_account: 100,
+            domain_blocklist: DomainBlocklist::default(),
+            max_crons_per_account: 100,
+            max_cron_payload_bytes: 256 << 10,
+            min_cron_period: Duration::from_secs(1),
             max_token_scopes: 100,
             max_name_bytes: 255,
             max_description_bytes: 4 << 10,

@@ -5,6 +5,7 @@ use crate::{
     error::Error,
     id::{BucketId, FunctionId, OutputId},
     model::{Bucket, Output, OutputSpec},
+    plan::Limited,
     rule::Rules,
 };
 
@@ -24,6 +25,9 @@ impl Admin {
             return Err(Error::conflict(format!("the bucket has all of its {limit} outputs")));
         }
         self.check_output_functions(caller, &spec).await?;
+        let counts = self.stores.buckets.bucket_counts(caller.account_id());
+        let count = async { Ok(counts.await?.outputs) };
+        let _room = self.room(caller, Limited::Outputs, count).await?;
 
         let now = self.now();
         let output = Output {

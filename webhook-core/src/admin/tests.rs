@@ -1,8 +1,14 @@
+mod crons;
+mod domains;
+mod functions;
 mod logs;
 mod tokens;
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -15,17 +21,35 @@ use crate::{
     store::memory::MemoryStore,
 };
 
-/// Keeps every bucket and token that it is told of.
+/// Keeps every bucket, token, function and domain that it is told of.
 #[derive(Debug, Default)]
-struct Told(Mutex<Vec<Bucket>>, Mutex<Vec<(AccountId, TokenId)>>);
+struct Told(
+    Mutex<Vec<Bucket>>,
+    Mutex<Vec<(AccountId, Option<TokenId>)>>,
+    Mutex<Vec<(AccountId, FunctionId)>>,
+    Mutex<Vec<String>>,
+    AtomicUsize,
+);
 
 impl BucketWatcher for Told {
     fn bucket_changed(&self, bucket: &Bucket) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bucket.clone());
     }
 
-    fn token_changed(&self, account: AccountId, token: TokenId) {
+    fn function_changed(&self, account: AccountId, function: FunctionId) {
+        self.2.lock().unwrap_or_else(PoisonError::into_inner).push((account, function));
+    }
+
+    fn credential_changed(&self, account: AccountId, token: Option<TokenId>) {
         self.1.lock().unwrap_or_else(PoisonError::into_inner).push((account, token));
+    }
+
+    fn domain_changed(&self, name: &str) {
+        self.3.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
+    }
+
+    fn crons_changed(&self) {
+        self.4.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -35,8 +59,12 @@ impl Told {
         told.last().expect("it was told").clone()
     }
 
-    fn tokens(&self) -> Vec<(AccountId, TokenId)> {
-        self.1.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn credentials(&self) -> Vec<(AccountId, Option<TokenId>)> {
+        std::mem::take(&mut *self.1.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn functions(&self) -> Vec<(AccountId, FunctionId)> {
+        self.2.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn count(&self) -> usize {

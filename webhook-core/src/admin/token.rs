@@ -13,6 +13,7 @@ use crate::{
     error::{Error, ErrorKind},
     id::TokenId,
     model::{AccessToken, Secret, TokenSpec, constant_time_eq},
+    plan::Limited,
 };
 
 /// The key that goes with an API key where a key and a secret are asked for.
@@ -45,7 +46,7 @@ impl Admin {
     ///
     /// The caller carries the token's scope of this moment. What outlives one
     /// request (a subscription) is ended through
-    /// [`BucketWatcher::token_changed`](super::BucketWatcher::token_changed)
+    /// [`BucketWatcher::credential_changed`](super::BucketWatcher::credential_changed)
     /// when the scope changes.
     pub async fn authenticate_token(&self, key: &str, secret: &str) -> Result<Caller, Error> {
         let wrong = || Error::new(ErrorKind::Unauthorized, "unauthorized: unknown access token");
@@ -76,9 +77,11 @@ impl Admin {
         let account = caller.account_id();
         let _guard = self.lock(account.as_uuid()).await;
         let limit = self.options.max_tokens_per_account;
-        if self.stores.tokens.tokens(account).await?.len() >= limit {
+        let count = self.stores.tokens.token_count(account).await?;
+        if usize::try_from(count).unwrap_or(usize::MAX) >= limit {
             return Err(Error::conflict(format!("the account has all of its {limit} tokens")));
         }
+        self.limits.check(account, Limited::Tokens, count).await?;
 
         let secret = random_secret()?;
         let now = self.now();
@@ -110,7 +113,7 @@ impl Admin {
         token.updated_at = self.now();
         self.stores.tokens.update_token(&token).await?;
         if old.scopes.buckets != token.spec.scopes.buckets {
-            self.watcher.token_changed(token.account_id, id);
+            self.watcher.credential_changed(token.account_id, Some(id));
         }
         Ok(token)
     }
@@ -122,7 +125,7 @@ impl Admin {
         let _guard = self.lock(caller.account_id().as_uuid()).await;
         let token = self.owned_token(caller, id).await?;
         self.stores.tokens.delete_token(token.account_id, id).await?;
-        self.watcher.token_changed(token.account_id, id);
+        self.watcher.credential_changed(token.account_id, Some(id));
         Ok(())
     }
 

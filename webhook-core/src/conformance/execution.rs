@@ -186,3 +186,30 @@ pub async fn concurrent_executions_end_within_the_limit(stores: &Stores) {
     let kept = kept(stores, &function).await;
     assert_eq!((kept.len(), kept[0]), (4, last.id));
 }
+
+/// Old runs go, the oldest first, of whatever account, and no more than asked for.
+pub async fn purge_executions_removes_the_oldest_first(stores: &Stores) {
+    let (one, other) = (AccountId::generate(), AccountId::generate());
+    let (one, other) = (stored(stores, one, "f").await, stored(stores, other, "f").await);
+    let all = ids(6);
+    for (number, &id) in all.iter().enumerate() {
+        let function = if number % 2 == 0 { &one } else { &other };
+        let created = after(10 * number as u64);
+        let run = Execution { created, updated: created, ..execution(function, id) };
+        record(stores, &run, 9).await;
+    }
+    let purge = async |before, limit| {
+        stores.functions.purge_executions(before, limit).await.expect("old runs can be removed")
+    };
+    assert_eq!(purge(after(0), 9).await, 0, "the moment itself is not before it");
+    assert_eq!(purge(after(25), 2).await, 2);
+    assert_eq!(kept(stores, &one).await, [all[4], all[2]]);
+    assert_eq!(kept(stores, &other).await, [all[5], all[3]]);
+    assert_eq!(purge(after(25), 9).await, 1);
+    assert_eq!(purge(after(25), 9).await, 0);
+    assert_eq!(kept(stores, &one).await, [all[4]]);
+    for (function, id) in [(&one, all[0]), (&other, all[1]), (&one, all[2])] {
+        let gone = stores.functions.execution(function.account_id, id).await;
+        assert_eq!(gone.expect("reading works"), None);
+    }
+}

@@ -5,8 +5,8 @@ use std::{any::Any, fmt, future::Future, panic::AssertUnwindSafe, pin::Pin, time
 use futures_util::FutureExt;
 
 use crate::store::{
-    AccountStore, BucketStore, DeliveryStore, FunctionStore, InputStore, LogStore, OutputStore,
-    Stores, TokenStore,
+    AccountStore, BillingStore, BucketStore, CronStore, DeliveryStore, DomainStore, FunctionStore,
+    InputStore, LogStore, OutputStore, Stores, TokenStore,
 };
 
 /// How long one case may take before it fails; a hundredth is ample for a local database.
@@ -45,6 +45,9 @@ impl Fixture {
             + DeliveryStore
             + LogStore
             + TokenStore
+            + DomainStore
+            + CronStore
+            + BillingStore
             + 'static,
     {
         Self::of(Stores::of(store))

@@ -40,6 +40,9 @@
 //! | [`delivery_store_conformance!`] | deliveries |
 //! | [`log_store_conformance!`] | deliveries, logs |
 //! | [`token_store_conformance!`] | tokens |
+//! | [`domain_store_conformance!`] | buckets, inputs, domains |
+//! | [`cron_store_conformance!`] | crons, buckets |
+//! | [`billing_store_conformance!`] | billing |
 //! | [`deletion_conformance!`] | buckets, outputs, deliveries, logs |
 //!
 //! No suite stores an account or a bucket before something that refers to it,
@@ -54,12 +57,18 @@
 //! [`delivery_store_conformance!`]: crate::delivery_store_conformance
 //! [`log_store_conformance!`]: crate::log_store_conformance
 //! [`token_store_conformance!`]: crate::token_store_conformance
+//! [`domain_store_conformance!`]: crate::domain_store_conformance
+//! [`cron_store_conformance!`]: crate::cron_store_conformance
+//! [`billing_store_conformance!`]: crate::billing_store_conformance
 //! [`deletion_conformance!`]: crate::deletion_conformance
 
 pub mod account;
+pub mod billing;
 pub mod bucket;
+pub mod cron;
 pub mod deletion;
 pub mod delivery;
+pub mod domain;
 pub mod execution;
 mod fixture;
 pub mod function;

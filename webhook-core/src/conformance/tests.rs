@@ -40,6 +40,17 @@ mod log_store {
 mod token_store {
     crate::token_store_conformance!(super::make_store);
 }
+mod domain_store {
+    crate::domain_store_conformance!(super::make_store);
+}
+
+mod cron_store {
+    crate::cron_store_conformance!(super::make_store);
+}
+
+mod billing_store {
+    crate::billing_store_conformance!(super::make_store);
+}
 mod deletion {
     crate::deletion_conformance!(super::make_store);
 }
@@ -53,6 +64,7 @@ fn every_case_is_listed() {
         include_str!("account.rs"),
         include_str!("bucket/change.rs"),
         include_str!("bucket/create.rs"),
+        include_str!("cron.rs"),
         include_str!("deletion.rs"),
         include_str!("delivery/accept.rs"),
         include_str!("delivery/claim.rs"),
@@ -60,6 +72,7 @@ fn every_case_is_listed() {
         include_str!("delivery/lease.rs"),
         include_str!("delivery/redeliver.rs"),
         include_str!("delivery/settle.rs"),
+        include_str!("domain.rs"),
         include_str!("execution.rs"),
         include_str!("function.rs"),
         include_str!("input.rs"),

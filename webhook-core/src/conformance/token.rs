@@ -144,3 +144,18 @@ pub async fn concurrent_tokens_with_one_id_store_one(stores: &Stores) {
     expect_one_winner(results, ErrorKind::Conflict);
     assert_eq!(find(stores, first.id).await, winner);
 }
+
+/// Tokens are counted by account.
+pub async fn tokens_are_counted(stores: &Stores) {
+    let account = AccountId::generate();
+    let count = || async { stores.tokens.token_count(account).await.expect("a count") };
+    assert_eq!(count().await, 0);
+    let tokens = [(); 3].map(|()| token(account));
+    for token in &tokens {
+        create(stores, token).await;
+    }
+    create(stores, &token(AccountId::generate())).await;
+    assert_eq!(count().await, 3);
+    stores.tokens.delete_token(account, tokens[0].id).await.expect("the token is there");
+    assert_eq!(count().await, 2);
+}

@@ -1,5 +1,6 @@
 //! Running user-defined functions (functions.md).
 
+mod drivers;
 #[cfg(feature = "generate")]
 pub mod generate;
 #[cfg(feature = "js")]
@@ -20,6 +21,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::HeaderMap;
+
+pub use drivers::Drivers;
 
 use crate::{
     id::{AccountId, FunctionId},
@@ -43,7 +46,7 @@ pub trait FunctionRuntime: Send + Sync + fmt::Debug {
 }
 
 /// One call of a function.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Invocation {
     /// Whose function: accounts never share a VM.
     pub account_id: AccountId,
@@ -64,6 +67,18 @@ pub struct Invocation {
     pub request: Request,
     /// The destination's answer, for a response function.
     pub response: Option<ScriptResponse>,
+}
+
+/// What `cfg` reads is secret: it is left out.
+impl fmt::Debug for Invocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invocation")
+            .field("account_id", &self.account_id)
+            .field("function_id", &self.function_id)
+            .field("driver", &self.driver)
+            .field("request", &self.request)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A response that a script reads or sets.
@@ -123,7 +138,7 @@ pub enum FunctionError {
     #[error("too many functions are running")]
     Busy,
     /// No runtime for this language is built in.
-    #[error("driver {0:?} is not available on this server")]
+    #[error("the driver {0} is not available on this server")]
     NoDriver(Driver),
 }
 

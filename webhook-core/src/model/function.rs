@@ -1,6 +1,6 @@
 //! Functions, their configuration and their runs.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -69,6 +69,16 @@ pub enum Driver {
     Wasm,
 }
 
+impl fmt::Display for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lua => "lua",
+            Self::Js => "js",
+            Self::Wasm => "wasm",
+        })
+    }
+}
+
 /// A configuration variable of a function, which scripts read with `cfg`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
@@ -86,7 +96,7 @@ pub struct Variable {
 
 /// One run of a function (`ExecuteLog`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ExecuteLog))]
 pub struct Execution {
     /// Identifies the run.
     #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid))]
@@ -109,9 +119,13 @@ pub struct Execution {
     pub duration: Duration,
     /// How it ended.
     pub status: ExecutionStatus,
-    /// What the function was given, as in the invoke operation.
+    /// What the function was given, as in the invoke operation. Long bodies
+    /// are cut and say so in `body_truncated`; of ephemeral webhooks neither
+    /// body nor query nor headers are kept.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub execute_request: Value,
     /// What it left, with `error` and `logs`, as the invoke operation answers.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub execute_response: Value,
 }
 

@@ -61,21 +61,34 @@ pub struct InputSpec {
     #[serde(deserialize_with = "wire::null_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub response_from_output: ResponseFromOutput,
-    /// A domain that the account has reserved; empty for none.
+    /// A domain that the account has reserved, in its ASCII form; empty for none.
+    /// Requests that name it as their host come to this input.
     #[serde(deserialize_with = "wire::null_default")]
     pub custom_domain: String,
-    /// The part of the custom domain's paths that belongs to this input.
+    /// The first segments of the paths at the custom domain that come to this
+    /// input; empty for all. The longest prefix wins, and a slash at its end
+    /// means nothing.
     #[serde(deserialize_with = "wire::null_default")]
     pub path_prefix: String,
     /// Whether the prefix is dropped from the forwarded path.
     #[serde(deserialize_with = "wire::null_default")]
     pub strip_path_prefix: bool,
-    /// Kept for clients that set it.
+    /// The oldest version of TLS that senders to the custom domain may speak:
+    /// `1.2` (what empty stands for) or `1.3`. The strictest input of a domain
+    /// decides, because the path is not known when TLS begins.
     #[serde(deserialize_with = "wire::null_default")]
     pub tls_version: String,
-    /// Kept for clients that set it.
+    /// Kept for clients that set it: nothing older than TLS 1.2 is spoken.
     #[serde(deserialize_with = "wire::null_default")]
     pub legacy_tls: bool,
+}
+
+impl InputSpec {
+    /// The prefix as it is compared: without a slash at its end.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.path_prefix.strip_suffix('/').unwrap_or(&self.path_prefix)
+    }
 }
 
 /// Whose answer the sender of a webhook gets.

@@ -5,11 +5,15 @@
 //! the stores and embedders.
 
 mod account;
+mod billing;
 mod bucket;
+mod cron;
 mod delivery;
+mod domain;
 mod function;
 mod headers;
 mod input;
+mod invoke;
 mod output;
 mod report;
 mod secret;
@@ -18,11 +22,17 @@ mod webhook;
 pub(crate) mod wire;
 
 pub use account::{Account, ApiKey};
+pub use billing::{
+    Billing, BillingDetailsSpec, PlanChange, PlanItem, Subscription, SubscriptionStatus,
+};
 pub use bucket::{AuthType, Bucket, BucketAuth, BucketSpec};
+pub use cron::{Cron, CronSpec};
 pub use delivery::{Attempt, Delivery, DeliveryStatus, Log};
+pub use domain::{Domain, DomainSpec};
 pub use function::{Driver, Execution, ExecutionStatus, Function, FunctionSpec, Variable};
 pub use headers::Headers;
 pub use input::{Input, InputSpec, ResponseFromOutput};
+pub use invoke::{HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse};
 pub use output::{
     Durability, Output, OutputSpec, RateInterval, RetrySchedule, Throttle, ThrottleMode,
 };

@@ -16,7 +16,7 @@ use crate::{
     error::Error,
     id::{DeliveryId, OutputId},
     model::{DeliveryStatus, Output, Request, ResponseFromOutput, Webhook},
-    store::{Accept, NewDelivery, Pending},
+    store::{Accept, Accepted, NewDelivery, Pending},
 };
 
 /// A sender that waits for an output's answer.
@@ -125,7 +125,10 @@ impl Inner {
                 relay.hold_lease().await?;
             }
             let accept = Accept { webhook: Arc::clone(&webhook), deliveries };
-            relay.stores.deliveries.accept(accept).await?;
+            if relay.stores.deliveries.accept(accept).await? == Accepted::Known {
+                // Its deliveries are on their way already, under other identifiers.
+                return Ok(());
+            }
             relay.hand_over(&webhook, onward, share.as_ref());
             for (id, output) in for_clients {
                 relay.publish(&route, &webhook, id, output, None);

@@ -93,12 +93,14 @@ impl Inner {
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), Error> {
         self.start_dispatching().await?;
-        tokio::pin!(shutdown);
+        let crons = self.run_crons();
+        tokio::pin!(shutdown, crons);
         loop {
             tokio::select! {
                 () = &mut shutdown => break,
                 due = self.dispatch.timers.due(&*self.clock) => self.wake(due),
                 () = self.lease_runs_low() => self.renew_lease().await,
+                () = &mut crons => {}
             }
         }
         self.stop_dispatching().await
@@ -107,6 +109,7 @@ impl Inner {
     /// Attempts everything that is due and returns when nothing is.
     pub(super) async fn run_until_idle(self: &Arc<Self>) -> Result<(), Error> {
         self.start_dispatching().await?;
+        self.start_due_crons().await?;
         self.dispatch.workers.close();
         self.dispatch.workers.wait().await;
         self.stop_dispatching().await
@@ -115,6 +118,7 @@ impl Inner {
     async fn start_dispatching(self: &Arc<Self>) -> Result<(), Error> {
         // What this node held in a former life is free for it again.
         self.stores.deliveries.release(self.node).await?;
+        self.stores.crons.release_crons(self.node).await?;
         let now = self.clock.now();
         let lanes = self.stores.deliveries.lanes(now).await?;
         self.dispatch.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -140,7 +144,13 @@ impl Inner {
             tracing::warn!("stopped with deliveries in flight; they are attempted again");
         }
         self.dispatch.leased_until.store(0, Ordering::Release);
+        self.stores.crons.release_crons(self.node).await?;
         self.stores.deliveries.release(self.node).await
+    }
+
+    /// Work that a stop waits for.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.dispatch.workers.spawn(work);
     }
 
     /// A delivery has been stored and is this node's to attempt.

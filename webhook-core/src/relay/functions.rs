@@ -1,21 +1,23 @@
 //! Functions on the way of a webhook (functions.md, "Order of use").
 
-use std::{
-    collections::{BTreeMap, hash_map::DefaultHasher},
-    hash::{Hash, Hasher},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::Value;
 
 use super::{Inner, attempt::FunctionFailed, ingest::InputVerdict};
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
-    function::{Completion, FunctionError, Invocation, ScriptOutcome, ScriptResponse, record},
-    id::{AccountId, ExecutionId, FunctionId},
-    model::{
-        Attempt, Bucket, Execution, ExecutionStatus, Function, Input, Output, Request, Webhook,
+    function::{
+        Completion, FunctionError, Invocation, ScriptOutcome, ScriptResponse,
+        record::{self, Detail},
     },
+    id::{AccountId, ExecutionId, FunctionId},
+    model::{Attempt, Bucket, Execution, ExecutionStatus, Input, Output, Request, Webhook},
 };
+
+/// What the log says of a webhook whose input function failed begins with this.
+pub(super) const INPUT_FAILED: &str = "the input's function failed";
 
 /// What an output's function made of a webhook.
 #[derive(Debug)]
@@ -25,11 +27,24 @@ pub(super) struct Transformed {
     pub(super) stop: bool,
 }
 
-/// A run that has been recorded.
+/// A run that is to be made.
 #[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) execution: Execution,
-    pub(crate) result: Result<ScriptOutcome, FunctionError>,
+struct Run {
+    account_id: AccountId,
+    function_id: FunctionId,
+    request: Request,
+    response: Option<ScriptResponse>,
+    metadata: BTreeMap<String, String>,
+    /// What of it is recorded.
+    detail: Detail,
+}
+
+/// A run that has been made and recorded.
+#[derive(Debug)]
+struct Ran {
+    execution_id: ExecutionId,
+    invocation: Invocation,
+    completion: Completion,
 }
 
 impl Inner {
@@ -40,26 +55,15 @@ impl Inner {
         bucket: &Bucket,
         input: &Input,
         webhook: &mut Webhook,
-    ) -> Result<InputVerdict, Error> {
+    ) -> Result<InputVerdict, FunctionFailed> {
         let metadata = metadata(bucket, Some(input), None);
-        let ran = self
-            .run_function(bucket.account_id, function, webhook.request.clone(), None, metadata)
-            .await?;
-        webhook.input_execution_id = Some(ran.execution.id);
-        match ran.result {
-            Ok(outcome) => {
-                webhook.request = outcome.request;
-                let response = outcome.response.filter(|_| outcome.response_modified);
-                Ok(InputVerdict { response, stop: outcome.stop_forwarding })
-            }
-            Err(error) if error.is_retryable() => {
-                Err(Error::unavailable(error.to_string(), std::time::Duration::from_secs(1)))
-            }
-            // The sender learns that it failed; the reason is the account's.
-            Err(error) => {
-                Err(Error::new(ErrorKind::Internal, "the input's function failed").caused_by(error))
-            }
-        }
+        let run = self.run_on(webhook, function, webhook.request.clone(), None, metadata);
+        let failed = |error: &dyn std::fmt::Display| format!("{INPUT_FAILED}: {error}");
+        let (execution_id, outcome) = self.outcome_of(run, failed).await?;
+        webhook.input_execution_id = Some(execution_id);
+        webhook.request = outcome.request;
+        let response = outcome.response.filter(|_| outcome.response_modified);
+        Ok(InputVerdict { response, stop: outcome.stop_forwarding })
     }
 
     /// Runs an output's function on its copy of the webhook.
@@ -72,27 +76,12 @@ impl Inner {
     ) -> Result<Transformed, FunctionFailed> {
         let input = bucket.inputs.iter().find(|input| input.id == webhook.input_id);
         let metadata = metadata(bucket, input, Some(output));
-        let ran = self
-            .run_function(bucket.account_id, function, webhook.request.clone(), None, metadata)
-            .await
-            .map_err(|error| FunctionFailed {
-                reason: error.to_string(),
-                execution_id: None,
-                retryable: error.kind() == ErrorKind::Unavailable,
-            })?;
-        let execution_id = ran.execution.id;
-        match ran.result {
-            Ok(outcome) => Ok(Transformed {
-                execution_id,
-                request: outcome.request,
-                stop: outcome.stop_forwarding,
-            }),
-            Err(error) => Err(FunctionFailed {
-                reason: format!("the output's function failed: {error}"),
-                execution_id: Some(execution_id),
-                retryable: error.is_retryable(),
-            }),
-        }
+        let run = self.run_on(webhook, function, webhook.request.clone(), None, metadata);
+        let failed =
+            |error: &dyn std::fmt::Display| format!("the output's function failed: {error}");
+        let (execution_id, outcome) = self.outcome_of(run, failed).await?;
+        let ScriptOutcome { request, stop_forwarding: stop, .. } = outcome;
+        Ok(Transformed { execution_id, request, stop })
     }
 
     /// Runs a response function after the final outcome; it may change what is recorded.
@@ -112,74 +101,115 @@ impl Inner {
             body: attempt.response_body.clone(),
         };
         let metadata = metadata(bucket, input, Some(output));
-        let account = bucket.account_id;
-        let ran =
-            self.run_function(account, function, sent.clone(), Some(response), metadata).await;
-        let failed = match ran {
-            Ok(Ran { result: Ok(outcome), .. }) => {
+        let run = self.run_on(webhook, function, sent.clone(), Some(response), metadata);
+        let failed =
+            |error: &dyn std::fmt::Display| format!("the response function failed: {error}");
+        match self.outcome_of(run, failed).await {
+            Ok((_, outcome)) => {
                 if let Some(set) = outcome.response.filter(|_| outcome.response_modified) {
                     attempt.status_code = set.status;
                     attempt.response_headers = set.headers;
                     attempt.response_body = set.body;
                 }
-                return;
             }
-            Ok(Ran { result: Err(error), .. }) => error.to_string(),
-            Err(error) => error.to_string(),
-        };
-        attempt.error = Some(format!("the response function failed: {failed}"));
+            Err(FunctionFailed { reason, .. }) => attempt.error = Some(reason),
+        }
     }
 
-    /// Runs a function of the account once and records the run.
-    pub(crate) async fn run_function(
+    /// Runs a function for somebody who wants to see what it does, and answers
+    /// the whole `ExecuteResponse`.
+    pub(super) async fn invoke(
         &self,
         account_id: AccountId,
         function_id: FunctionId,
         request: Request,
         response: Option<ScriptResponse>,
         metadata: BTreeMap<String, String>,
-    ) -> Result<Ran, Error> {
-        let Some(function) = self.stores.functions.function(account_id, function_id).await? else {
-            return Err(Error::new(ErrorKind::Internal, "the function does not exist"));
+    ) -> Result<Value, Error> {
+        let detail = Detail::Cut(self.options.max_recorded_body_bytes);
+        let run = Run { account_id, function_id, request, response, metadata, detail };
+        let Ran { execution_id, invocation, completion } = self.run_function(run).await?;
+        if let Err(error @ FunctionError::Busy) = &completion.result {
+            return Err(Error::unavailable(error.to_string(), std::time::Duration::from_secs(1)));
+        }
+        Ok(record::response(execution_id, &invocation, &completion, Detail::Whole))
+    }
+
+    /// A run on a webhook.
+    fn run_on(
+        &self,
+        webhook: &Webhook,
+        function_id: FunctionId,
+        request: Request,
+        response: Option<ScriptResponse>,
+        metadata: BTreeMap<String, String>,
+    ) -> Run {
+        let detail = match webhook.ephemeral {
+            true => Detail::NoContent,
+            false => Detail::Cut(self.options.max_recorded_body_bytes),
         };
-        let variables = self.stores.functions.variables(account_id, function_id).await?;
-        let config: BTreeMap<_, _> = variables
-            .into_iter()
-            .map(|variable| (variable.key, variable.value.expose().to_owned()))
-            .collect();
+        let account_id = webhook.account_id;
+        Run { account_id, function_id, request, response, metadata, detail }
+    }
+
+    /// What a run left; `say` makes the reason of a failure.
+    async fn outcome_of(
+        &self,
+        run: Run,
+        say: impl Fn(&dyn std::fmt::Display) -> String,
+    ) -> Result<(ExecutionId, ScriptOutcome), FunctionFailed> {
+        let ran = self.run_function(run).await.map_err(|error| FunctionFailed {
+            reason: say(&error),
+            execution_id: None,
+            retryable: error.kind() == ErrorKind::Unavailable,
+        })?;
+        let execution_id = ran.execution_id;
+        match ran.completion.result {
+            Ok(outcome) => Ok((execution_id, outcome)),
+            Err(error) => Err(FunctionFailed {
+                reason: say(&error),
+                execution_id: Some(execution_id),
+                retryable: error.is_retryable(),
+            }),
+        }
+    }
+
+    /// Runs a function of the account once and records the run.
+    async fn run_function(&self, run: Run) -> Result<Ran, Error> {
+        let Run { account_id, function_id, request, response, metadata, detail } = run;
+        let script = self.scripts.get(account_id, function_id, &self.source()).await?;
+        let script = script.ok_or_else(|| Error::not_found("function"))?;
         let invocation = Invocation {
             account_id,
             function_id,
-            revision: revision(&function),
-            driver: function.spec.driver,
-            source: Arc::from(function.spec.payload),
-            config: Arc::new(config),
+            revision: script.revision,
+            driver: script.driver,
+            source: Arc::clone(&script.source),
+            config: Arc::clone(&script.config),
             metadata,
             request,
             response,
         };
         let started = self.clock.now();
-        let before = record::request(&invocation);
-        let original = invocation.clone();
         let completion = match &self.functions {
-            Some(runtime) => runtime.run(invocation).await,
+            Some(runtime) => runtime.run(invocation.clone()).await,
             None => Completion {
-                result: Err(FunctionError::NoDriver(function.spec.driver)),
+                result: Err(FunctionError::NoDriver(script.driver)),
                 logs: Vec::new(),
                 duration: std::time::Duration::ZERO,
             },
         };
-        let execution = self.record(&original, before, started, &completion).await;
-        Ok(Ran { execution, result: completion.result })
+        let execution_id = self.record(&invocation, started, &completion, detail).await;
+        Ok(Ran { execution_id, invocation, completion })
     }
 
     async fn record(
         &self,
         invocation: &Invocation,
-        before: serde_json::Value,
         started: Timestamp,
         completion: &Completion,
-    ) -> Execution {
+        detail: Detail,
+    ) -> ExecutionId {
         let id = ExecutionId::generate();
         let execution = Execution {
             id,
@@ -192,22 +222,15 @@ impl Inner {
                 Ok(_) => ExecutionStatus::Success,
                 Err(_) => ExecutionStatus::Error,
             },
-            execute_request: before,
-            execute_response: record::response(id, invocation, completion),
+            execute_request: record::request(invocation, detail),
+            execute_response: record::response(id, invocation, completion, detail),
         };
         let keep = self.options.kept_executions;
         if let Err(error) = self.stores.functions.record_execution(&execution, keep).await {
             tracing::warn!(function = %execution.function_id, %error, "run not recorded");
         }
-        execution
+        id
     }
-}
-
-/// Compiled code is found by its text: the same source is the same revision.
-fn revision(function: &Function) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    function.spec.payload.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// What `r.Metadata` reads.

@@ -28,7 +28,8 @@ static HOP_BY_HOP: [HeaderName; 9] = [
 ];
 
 /// What is kept of the headers that came: all but the bucket's own credentials,
-/// with the `Host` that HTTP/2 carries in the URI.
+/// with the `Host` that HTTP/2 carries in the URI and that goes before the header
+/// (RFC 9112 section 3.2.2).
 pub(super) fn received(
     mut headers: HeaderMap,
     uri: &Uri,
@@ -37,9 +38,7 @@ pub(super) fn received(
     if auth.kind != AuthType::None {
         headers.remove(AUTHORIZATION);
     }
-    if !headers.contains_key(HOST)
-        && let Some(authority) = uri.authority()
-    {
+    if let Some(authority) = uri.authority() {
         let host = HeaderValue::from_str(authority.as_str())
             .map_err(|_| Error::invalid("Host", "is not a header value"))?;
         headers.insert(HOST, host);

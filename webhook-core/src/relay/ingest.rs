@@ -14,12 +14,16 @@ use http_body::Body;
 use http_body_util::Full;
 use tower_service::Service;
 
-use super::{Inner, answer, body, credentials, headers, route, routes::Route};
+use super::{
+    Inner, answer, attempt::FunctionFailed, body, credentials, functions::INPUT_FAILED, headers,
+    route, routes::Route, sites::Site,
+};
 use crate::{
     error::{Error, ErrorKind},
     function::ScriptResponse,
     id::{InputId, WebhookId},
     model::{Input, Request, ResponseFromOutput, Webhook},
+    plan::Ticket,
 };
 
 /// Where a request came from: what the listener puts into the request's
@@ -47,6 +51,10 @@ impl IngestService {
     pub(super) fn new(relay: Arc<Inner>) -> Self {
         Self { relay }
     }
+
+    pub(super) fn relay(&self) -> &Arc<Inner> {
+        &self.relay
+    }
 }
 
 impl<B> Service<http::Request<B>> for IngestService
@@ -64,20 +72,31 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let relay = Arc::clone(&self.relay);
-        Box::pin(async move {
-            let started = tokio::time::Instant::now();
-            let id = WebhookId::generate();
-            let mut response = match receive(&relay, id, request).await {
-                Ok(response) => response,
-                Err(error) => answer::refusal(&error),
-            };
-            if let Ok(value) = HeaderValue::try_from(id.to_string()) {
-                response.headers_mut().insert("request-id", value);
-            }
-            relay.observer.received(response.status(), started.elapsed());
-            Ok(response)
-        })
+        Box::pin(async move { Ok(respond(&relay, request, None).await) })
     }
+}
+
+/// The answer to a request at the relay's own address, or at a domain.
+pub(super) async fn respond<B>(
+    relay: &Arc<Inner>,
+    request: http::Request<B>,
+    site: Option<&Site>,
+) -> http::Response<Full<Bytes>>
+where
+    B: Body<Data = Bytes>,
+    B::Error: std::fmt::Display,
+{
+    let started = tokio::time::Instant::now();
+    let id = WebhookId::generate();
+    let mut response = match receive(relay, id, request, site).await {
+        Ok(response) => response,
+        Err(error) => answer::refusal(&error),
+    };
+    if let Ok(value) = HeaderValue::try_from(id.to_string()) {
+        response.headers_mut().insert("request-id", value);
+    }
+    relay.observer.received(response.status(), started.elapsed());
+    response
 }
 
 /// The way of one webhook from its first byte to the sender's answer.
@@ -85,15 +104,21 @@ async fn receive<B>(
     relay: &Arc<Inner>,
     id: WebhookId,
     request: http::Request<B>,
+    site: Option<&Site>,
 ) -> Result<http::Response<Full<Bytes>>, Error>
 where
     B: Body<Data = Bytes>,
     B::Error: std::fmt::Display,
 {
     let (parts, body) = request.into_parts();
-    let (input_id, extra_path) = address(&relay.options.path_prefix, parts.uri.path())?;
+    let (input_id, extra_path) = match site {
+        None => address(&relay.options.path_prefix, parts.uri.path())?,
+        Some(site) => site.place(parts.uri.path()).ok_or_else(no_such_input)?,
+    };
     let route = relay.route_of_input(input_id).await?.ok_or_else(no_such_input)?;
-    let input = route.input(input_id).ok_or_else(no_such_input)?;
+    // One of the two snapshots may be older than the other.
+    let moved = |input: &&Input| site.is_some_and(|site| site.name != input.spec.custom_domain);
+    let input = route.input(input_id).filter(|input| !moved(input)).ok_or_else(no_such_input)?;
     admit(relay, &route, &parts.headers)?;
 
     let limit = if route.bucket.spec.large_webhooks {
@@ -105,6 +130,10 @@ where
         body::read(body, &parts.headers, limit, &relay.receiving, relay.options.body_timeout)
             .await?;
 
+    let ticket = match &relay.limits {
+        Some(limits) => limits.admit(route.bucket.account_id).await?,
+        None => Ticket::default(),
+    };
     let client = parts.extensions.get::<ClientAddr>().copied();
     let headers = headers::received(parts.headers, &parts.uri, &route.bucket.spec.auth)?;
     let mut webhook = Webhook {
@@ -133,12 +162,20 @@ where
                 set_by_function = response;
                 if stop {
                     relay.keep(webhook, &route, "stopped by the input function", true).await?;
+                    ticket.used();
                     return Ok(answer::scripted_or_static(set_by_function.as_ref(), input));
                 }
             }
-            Err(error) => {
-                relay.keep(webhook, &route, &error.to_string(), false).await?;
-                return Err(error);
+            // As with every 503 nothing is stored: the sender comes again.
+            Err(FunctionFailed { reason, retryable: true, .. }) => {
+                return Err(Error::unavailable(reason, std::time::Duration::from_secs(1)));
+            }
+            // The sender learns that it failed; the reason is the account's.
+            Err(FunctionFailed { reason, execution_id, .. }) => {
+                webhook.input_execution_id = execution_id;
+                relay.keep(webhook, &route, &reason, false).await?;
+                ticket.used();
+                return Err(Error::new(ErrorKind::Internal, INPUT_FAILED).caused_by(reason));
             }
         }
     }
@@ -150,6 +187,7 @@ where
     };
     let legs = route::legs(&route, &webhook);
     let awaited = relay.accept(webhook, &route, &legs, wanted).await?;
+    ticket.used();
     match awaited {
         Some(mut awaited) => {
             let first = awaited.expected.first();

@@ -16,51 +16,65 @@
 //! the commit of its outcome it is sent again, with the same `X-Webhook-Relay-Id`.
 
 mod accept;
+mod again;
 mod answer;
 mod answers;
 mod attempt;
 mod body;
 mod budget;
 mod credentials;
+mod crons;
 mod detach;
 mod dispatch;
+mod domain;
 mod functions;
 mod headers;
+mod hosts;
 mod ingest;
 mod lane;
 mod observer;
 mod options;
 mod outgoing;
 mod pace;
+mod proxies;
 mod report;
 mod resend;
 mod route;
 mod routes;
+mod scripts;
 mod settle;
+mod sites;
 mod stream;
 mod timers;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use answers::Answers;
 use budget::Budget;
+use crons::Crons;
 use dispatch::Dispatch;
 use routes::{Route, Routes, Source};
+use scripts::Scripts;
+use sites::Sites;
 use stream::Hub;
 
 use crate::{
     clock::{Clock, SystemClock},
     error::Error,
     forward::Forwarder,
-    function::FunctionRuntime,
-    id::{AccountId, InputId, NodeId, OutputId},
-    model::{Bucket, Log},
+    function::{FunctionRuntime, ScriptResponse},
+    id::{AccountId, FunctionId, InputId, NodeId, OutputId},
+    model::{Bucket, Log, Request},
+    plan::Limits,
     store::{ClientReport, Stores},
 };
 
+pub use domain::DomainService;
+pub use hosts::{host_name, requested_host};
 pub use ingest::{ClientAddr, IngestService};
 pub use observer::{Observer, Silent};
 pub use options::RelayOptions;
+pub use proxies::{InvalidProxies, TrustedProxies};
 pub use resend::{ProcessPolicy, Resend};
 pub use stream::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription};
 
@@ -77,13 +91,17 @@ struct Inner {
     clock: Arc<dyn Clock>,
     forwarder: Arc<dyn Forwarder>,
     functions: Option<Arc<dyn FunctionRuntime>>,
+    limits: Option<Arc<Limits>>,
     observer: Arc<dyn Observer>,
     options: RelayOptions,
     node: NodeId,
     routes: Routes,
+    scripts: Scripts,
+    sites: Sites,
     answers: Answers,
     dispatch: Dispatch,
     hub: Hub,
+    crons: Crons,
     /// Bodies that are being received.
     receiving: Budget,
     /// Webhooks that wait in memory.
@@ -99,6 +117,7 @@ impl Relay {
             forwarder: Arc::new(forwarder),
             clock: Arc::new(SystemClock),
             functions: None,
+            limits: None,
             observer: Arc::new(Silent),
             options: RelayOptions::default(),
             node: NodeId::generate(),
@@ -111,7 +130,7 @@ impl Relay {
         IngestService::new(Arc::clone(&self.inner))
     }
 
-    /// Delivers until `shutdown` completes, then finishes what is in flight
+    /// Delivers and runs crons until `shutdown` completes, then finishes what is in flight
     /// (for [`RelayOptions::drain_timeout`] at most) and returns.
     ///
     /// Until this runs, webhooks are received and stored but not delivered. It
@@ -120,7 +139,7 @@ impl Relay {
         self.inner.run(shutdown).await
     }
 
-    /// Delivers everything that is due and returns when nothing is: for tests
+    /// Runs the crons that are due, delivers everything that is and returns when nothing is: for tests
     /// and for programs that run from time to time. Not beside [`run`](Self::run).
     pub async fn run_until_idle(&self) -> Result<(), Error> {
         self.inner.run_until_idle().await
@@ -164,6 +183,32 @@ impl Relay {
         self.inner.resend(account, resend).await
     }
 
+    /// Runs a function of the account once, for somebody who wants to see what
+    /// it does, and answers what it left as an `ExecuteResponse`; a script that
+    /// fails says so there, in `error`. With `response` it runs as a response
+    /// function does. The run is recorded like any other.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` when the account has no such function, `Unavailable` when too
+    /// many are running.
+    pub async fn invoke(
+        &self,
+        account: AccountId,
+        function: FunctionId,
+        request: Request,
+        response: Option<ScriptResponse>,
+        metadata: BTreeMap<String, String>,
+    ) -> Result<serde_json::Value, Error> {
+        self.inner.invoke(account, function, request, response, metadata).await
+    }
+
+    /// How many of the account's clients are connected to this relay.
+    #[must_use]
+    pub fn client_count(&self, account: AccountId) -> u64 {
+        self.inner.hub.count(account)
+    }
+
     /// Ends the subscriptions of the account's clients that `ends` picks: when
     /// their credential has been withdrawn.
     pub fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
@@ -174,6 +219,28 @@ impl Relay {
     /// and that it had: the next webhook sees the change.
     pub fn bucket_changed(&self, bucket: &Bucket) {
         self.inner.routes.forget(bucket);
+        for input in &bucket.inputs {
+            if !input.spec.custom_domain.is_empty() {
+                self.domain_changed(&input.spec.custom_domain);
+            }
+        }
+    }
+
+    /// Says that a domain has been reserved or given back, or that an input has
+    /// come to it or left it: the next request sees the change.
+    pub fn domain_changed(&self, name: &str) {
+        self.inner.sites.forget(name);
+    }
+
+    /// Says that a function or one of its variables has changed: the next run
+    /// sees the change.
+    pub fn function_changed(&self, function: FunctionId) {
+        self.inner.scripts.forget(function);
+    }
+
+    /// Says that a cron was made or changed: it may run sooner than any other.
+    pub fn crons_changed(&self) {
+        self.inner.crons.changed();
     }
 }
 
@@ -198,6 +265,7 @@ pub struct RelayBuilder {
     forwarder: Arc<dyn Forwarder>,
     clock: Arc<dyn Clock>,
     functions: Option<Arc<dyn FunctionRuntime>>,
+    limits: Option<Arc<Limits>>,
     observer: Arc<dyn Observer>,
     options: RelayOptions,
     node: NodeId,
@@ -215,6 +283,14 @@ impl RelayBuilder {
     #[must_use]
     pub fn functions(mut self, runtime: Arc<dyn FunctionRuntime>) -> Self {
         self.functions = Some(runtime);
+        self
+    }
+
+    /// Holds accounts to the webhooks a month that their plans include; past
+    /// them senders get 429. Without this there is no limit.
+    #[must_use]
+    pub fn limits(mut self, limits: Arc<Limits>) -> Self {
+        self.limits = Some(limits);
         self
     }
 
@@ -243,18 +319,22 @@ impl RelayBuilder {
     /// The relay.
     #[must_use]
     pub fn build(self) -> Relay {
-        let Self { stores, forwarder, clock, functions, observer, options, node } = self;
+        let Self { stores, forwarder, clock, functions, limits, observer, options, node } = self;
         let inner = Inner {
             routes: Routes::new(&options),
+            scripts: Scripts::new(&options),
+            sites: Sites::new(&options),
             answers: Answers::default(),
             dispatch: Dispatch::default(),
             hub: Hub::default(),
+            crons: Crons::new(options.cron_concurrency),
             receiving: Budget::new(options.max_receiving_bytes),
             memory: Budget::new(options.memory_budget_bytes),
             stores,
             clock,
             forwarder,
             functions,
+            limits,
             observer,
             options,
             node,

@@ -50,7 +50,13 @@ pub struct RelayOptions {
     pub drain_timeout: Duration,
     /// Buckets whose routes are kept in memory, 100 000.
     pub cached_routes: usize,
-    /// How old a cached route may be: unlimited for a relay that alone writes
+    /// The sources and variables of functions that are kept in memory, 64 MiB.
+    pub cached_function_bytes: usize,
+    /// Domains whose inputs are kept in memory, 10 000, and host names that are
+    /// known to be nobody's domain, 10 000 more. What does not fit costs a query
+    /// to the store for each request.
+    pub cached_domains: usize,
+    /// How old a cached route, function or domain may be: unlimited for a relay that alone writes
     /// to its store, some seconds where several share one.
     pub route_max_age: Option<Duration>,
     /// Webhooks that wait in memory for one connected client, 256; what does
@@ -61,8 +67,19 @@ pub struct RelayOptions {
     /// Webhooks that one client may have without having reported on them,
     /// 10 000; past that the oldest count as nobody's.
     pub client_unreported: usize,
+    /// Runs of crons that are stored at once, 64; the rest waits for its turn.
+    pub cron_concurrency: usize,
+    /// How long the crons that a node has begun to run wait for another one
+    /// after it crashed, 30 s.
+    pub cron_hold: Duration,
+    /// How long crons that others made or changed may go unseen: unlimited for
+    /// a relay that alone writes to its store, some seconds where several share
+    /// one.
+    pub crons_max_age: Option<Duration>,
     /// Runs that are kept for each function, 1 000.
     pub kept_executions: usize,
+    /// How much of each body the record of a run keeps, 64 KiB.
+    pub max_recorded_body_bytes: usize,
 }
 
 impl Default for RelayOptions {
@@ -84,11 +101,17 @@ impl Default for RelayOptions {
             lease: Duration::from_secs(15),
             drain_timeout: Duration::from_secs(25),
             cached_routes: 100_000,
+            cached_function_bytes: 64 << 20,
+            cached_domains: 10_000,
             route_max_age: None,
             client_queue: 256,
             client_queue_bytes: 16 << 20,
             client_unreported: 10_000,
+            cron_concurrency: 64,
+            cron_hold: Duration::from_secs(30),
+            crons_max_age: None,
             kept_executions: 1_000,
+            max_recorded_body_bytes: 64 << 10,
         }
     }
 }

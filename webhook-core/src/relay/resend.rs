@@ -28,8 +28,10 @@ pub struct Resend {
     pub policy: ProcessPolicy,
 }
 
-/// What of the processing is done again. The input's function never is: what
-/// it made of the webhook is what was stored.
+/// What of the processing is done again. The input's function is not: what it
+/// made of the webhook is what was stored. Only where it failed, `Force` takes
+/// the webhook through it again, as one that was just received; if it fails
+/// again, that is a `Conflict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProcessPolicy {
     /// Nothing: the request that was sent is sent again.
@@ -47,6 +49,9 @@ impl Inner {
     ) -> Result<(), Error> {
         let log = self.stores.deliveries.log(account, resend.log).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;
+        if resend.policy == ProcessPolicy::Force && self.input_failed(&log).await? {
+            return self.receive_again(&resend, &log).await;
+        }
         match resend.output.or(log.delivery.output_id) {
             Some(output) => {
                 let route = self.route_of_output(output).await?;

@@ -25,6 +25,10 @@ pub(super) struct Route {
 }
 
 impl Route {
+    pub(super) fn new(bucket: Bucket, loaded_at: Timestamp) -> Self {
+        Self { bucket, loaded_at }
+    }
+
     pub(super) fn input(&self, id: InputId) -> Option<&Input> {
         self.bucket.inputs.iter().find(|input| input.id == id)
     }
@@ -59,7 +63,8 @@ impl Routes {
         id: InputId,
         source: &Source<'_>,
     ) -> Result<Option<Arc<Route>>, Error> {
-        if let Some(route) = self.by_input.get(&id).filter(|route| source.is_fresh(route)) {
+        if let Some(route) = self.by_input.get(&id).filter(|route| source.is_fresh(route.loaded_at))
+        {
             return Ok(Some(route));
         }
         let seen = self.changes.load(Ordering::Acquire);
@@ -73,7 +78,9 @@ impl Routes {
         id: OutputId,
         source: &Source<'_>,
     ) -> Result<Option<Arc<Route>>, Error> {
-        if let Some(route) = self.by_output.get(&id).filter(|route| source.is_fresh(route)) {
+        if let Some(route) =
+            self.by_output.get(&id).filter(|route| source.is_fresh(route.loaded_at))
+        {
             return Ok(Some(route));
         }
         let seen = self.changes.load(Ordering::Acquire);
@@ -82,7 +89,7 @@ impl Routes {
     }
 
     fn keep(&self, bucket: Bucket, source: &Source<'_>, seen: u64) -> Arc<Route> {
-        let route = Arc::new(Route { bucket, loaded_at: source.clock.now() });
+        let route = Arc::new(Route::new(bucket, source.clock.now()));
         for input in &route.bucket.inputs {
             self.by_input.insert(input.id, Arc::clone(&route));
         }
@@ -113,7 +120,7 @@ impl Routes {
     }
 }
 
-/// Where routes come from.
+/// Where routes and functions come from.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) stores: &'a Stores,
@@ -122,9 +129,10 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn is_fresh(&self, route: &Route) -> bool {
+    /// Whether what was read then may still be used.
+    pub(super) fn is_fresh(&self, loaded_at: Timestamp) -> bool {
         self.options
             .route_max_age
-            .is_none_or(|max_age| self.clock.now().since(route.loaded_at) <= max_age)
+            .is_none_or(|max_age| self.clock.now().since(loaded_at) <= max_age)
     }
 }

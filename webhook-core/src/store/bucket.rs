@@ -33,6 +33,9 @@ pub trait BucketStore: Send + Sync + fmt::Debug {
     /// All buckets of the account.
     async fn buckets(&self, account: AccountId) -> Result<Vec<Bucket>, Error>;
 
+    /// How much the account has, counted without reading it.
+    async fn bucket_counts(&self, account: AccountId) -> Result<BucketCounts, Error>;
+
     /// Replaces everything but the inputs and outputs, which are left as stored.
     /// A name that another bucket of the account has is a conflict.
     async fn update_bucket(&self, bucket: &Bucket) -> Result<(), Error>;
@@ -47,6 +50,17 @@ pub trait BucketStore: Send + Sync + fmt::Debug {
         spare: Option<InputId>,
         force: bool,
     ) -> Result<(), Error>;
+}
+
+/// How many buckets an account has, and what is in them all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BucketCounts {
+    /// Buckets.
+    pub buckets: u64,
+    /// Inputs.
+    pub inputs: u64,
+    /// Outputs.
+    pub outputs: u64,
 }
 
 /// Keeps inputs.

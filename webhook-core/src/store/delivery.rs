@@ -20,11 +20,12 @@ use crate::{
 #[async_trait]
 pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// Stores a webhook with its deliveries. Storing the same webhook ID again
-    /// changes nothing and succeeds.
+    /// changes nothing, succeeds and says so: the deliveries that were given
+    /// then are not those that are stored.
     ///
     /// When the store cannot keep up this fails soon with
     /// [`Unavailable`](crate::ErrorKind::Unavailable) rather than wait long.
-    async fn accept(&self, accept: Accept) -> Result<(), Error>;
+    async fn accept(&self, accept: Accept) -> Result<Accepted, Error>;
 
     /// Takes pending deliveries of one output that no node holds, and holds
     /// them for the claiming node. Two claims never return the same delivery.
@@ -78,6 +79,15 @@ pub struct Accept {
     pub webhook: Arc<Webhook>,
     /// One for each output, or a single one without output.
     pub deliveries: Vec<NewDelivery>,
+}
+
+/// What became of a webhook that was to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// It is stored, with these deliveries.
+    Stored,
+    /// One with its ID had been stored before.
+    Known,
 }
 
 /// A delivery to be stored.

@@ -5,6 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 
 use crate::{
+    clock::Timestamp,
     error::Error,
     id::{AccountId, ExecutionId, FunctionId},
     model::{Execution, Function, Variable},
@@ -46,6 +47,10 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
 
     /// Keeps the record of a run, and of the function's runs the newest `keep`.
     async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error>;
+
+    /// Removes runs of all accounts that began before `before`, the oldest
+    /// first, `limit` at most, and returns how many went.
+    async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
 
     /// One run of a function of the account.
     async fn execution(

@@ -47,6 +47,11 @@ pub trait LogStore: Send + Sync + fmt::Debug {
         query: &CountQuery,
     ) -> Result<Vec<MinuteCount>, Error>;
 
+    /// How many webhooks the account has received in the calendar month (UTC)
+    /// that `moment` lies in. A webhook counts once, however many outputs it
+    /// has and however often it is sent; removing old logs takes nothing away.
+    async fn received(&self, account: AccountId, moment: Timestamp) -> Result<u64, Error>;
+
     /// Takes the oldest `received` logs that no relay delivers (of internal
     /// outputs, or of buckets without outputs) and marks them `sent`, in one
     /// transaction: no two calls ever return the same log. What is returned has
@@ -71,11 +76,16 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     /// what is left.
     async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error>;
 
-    /// Removes logs that were stored before `before` and that no relay has
-    /// still to attempt, the oldest days (UTC) first, at most `limit`; webhooks
+    /// Removes logs, of one account or of all, that were stored before `before`
+    /// and that no relay has still to attempt, the oldest days (UTC) first, at most `limit`; webhooks
     /// go with their last log, and counts go down. Returns how many logs went:
     /// fewer than `limit` when no more are left.
-    async fn purge(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
+    async fn purge(
+        &self,
+        account: Option<AccountId>,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<u64, Error>;
 }
 
 /// The longest duration that goes into sums and averages.

@@ -15,8 +15,11 @@
 //! `webhook_core::conformance` tests these contracts on any implementation.
 
 mod account;
+mod billing;
 mod bucket;
+mod cron;
 mod delivery;
+mod domain;
 mod function;
 mod log;
 pub mod memory;
@@ -25,11 +28,14 @@ mod token;
 use std::sync::Arc;
 
 pub use account::AccountStore;
-pub use bucket::{BucketStore, InputStore, OutputStore};
+pub use billing::BillingStore;
+pub use bucket::{BucketCounts, BucketStore, InputStore, OutputStore};
+pub use cron::{AdvanceCron, ClaimCrons, CronStore};
 pub use delivery::{
-    Accept, Claim, ClaimOrder, Claimed, DeliveryStore, Lane, NewDelivery, Pending, Redeliver,
-    Settle,
+    Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, Lane, NewDelivery, Pending,
+    Redeliver, Settle,
 };
+pub use domain::DomainStore;
 pub use function::{ExecutionPage, FunctionStore};
 pub use log::{
     ClientReport, CountQuery, DayCount, Drain, Drained, InvalidCursor, LogCursor, LogPage,
@@ -56,6 +62,9 @@ pub struct Stores {
     pub deliveries: Arc<dyn DeliveryStore>,
     pub logs: Arc<dyn LogStore>,
     pub tokens: Arc<dyn TokenStore>,
+    pub domains: Arc<dyn DomainStore>,
+    pub crons: Arc<dyn CronStore>,
+    pub billing: Arc<dyn BillingStore>,
 }
 
 impl Stores {
@@ -70,6 +79,9 @@ impl Stores {
             + DeliveryStore
             + LogStore
             + TokenStore
+            + DomainStore
+            + CronStore
+            + BillingStore
             + 'static,
     {
         let store = Arc::new(store);
@@ -81,7 +93,10 @@ impl Stores {
             functions: store.clone(),
             deliveries: store.clone(),
             logs: store.clone(),
-            tokens: store,
+            tokens: store.clone(),
+            domains: store.clone(),
+            crons: store.clone(),
+            billing: store,
         }
     }
 }

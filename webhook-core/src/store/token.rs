@@ -22,6 +22,9 @@ pub trait TokenStore: Send + Sync + fmt::Debug {
     /// All tokens of the account, in ID order.
     async fn tokens(&self, account: AccountId) -> Result<Vec<AccessToken>, Error>;
 
+    /// How many tokens the account has.
+    async fn token_count(&self, account: AccountId) -> Result<u64, Error>;
+
     /// Replaces what a caller may write of a token of the account, and its
     /// `updated_at`; the secret and the time of creation stay.
     async fn update_token(&self, token: &AccessToken) -> Result<(), Error>;

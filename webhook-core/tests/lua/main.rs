@@ -8,3 +8,4 @@ mod isolation;
 mod limits;
 mod modules;
 mod requests;
+mod walks;

@@ -25,7 +25,8 @@ use crate::{
         (status = 201, description = "The input", body = Input),
         (status = 400, description = "The body is wrong, and the text names the field; or the \
             account has no such bucket", body = String),
-        (status = 412, description = "The bucket has all of its inputs", body = String),
+        (status = 412, description = "The bucket has all of its inputs, or another input has \
+            this prefix of the domain", body = String),
     ),
 )]
 pub(crate) async fn create_input(
@@ -54,7 +55,7 @@ pub(crate) async fn create_input(
         (status = 200, description = "The input", body = Input),
         (status = 400, description = "The body is wrong; the text names the field", body = String),
         (status = 404, description = "The account has no such bucket or input", body = String),
-        (status = 412, description = "It clashes with what is stored", body = String),
+        (status = 412, description = "Another input has this prefix of the domain", body = String),
     ),
 )]
 pub(crate) async fn update_input(

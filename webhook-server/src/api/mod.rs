@@ -2,16 +2,26 @@
 //! the request apart, call `webhook_core::admin`, and put the answer together.
 
 pub(crate) mod account;
+pub(crate) mod billing;
 pub(crate) mod buckets;
+pub(crate) mod checkout;
 pub(crate) mod clients;
 pub(crate) mod config;
+pub(crate) mod crons;
+pub(crate) mod domains;
 pub(crate) mod events;
+pub(crate) mod functions;
+pub(crate) mod generate;
 pub(crate) mod inputs;
 pub(crate) mod logs;
 pub(crate) mod outputs;
 pub(crate) mod rules;
+pub(crate) mod runs;
+pub(crate) mod stripe_webhook;
 mod time;
 pub(crate) mod tokens;
+pub(crate) mod usage;
+pub(crate) mod variables;
 
 use axum::Json;
 use serde::Serialize;

@@ -2,6 +2,8 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use webhook_core::relay::TrustedProxies;
+
 use super::{ConfigError, at_least_one, value};
 
 const HEADING: &str = "Listening";
@@ -15,9 +17,16 @@ pub(crate) struct ListenConfig {
     #[arg(value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
     /// The address that senders reach this server at, http://ADDRESS:PORT
-    /// unless set. With https, webhooks count as received over TLS.
+    /// unless set. With https, webhooks count as received over TLS. Its host
+    /// cannot be reserved as a domain.
     #[arg(long, env = "WEBHOOK_PUBLIC_URL", global = true, value_name = "URL")]
     pub(crate) public_url: Option<String>,
+    /// The networks of the proxies in front of this server, separated by commas.
+    /// From them, and from nobody else, X-Forwarded-For, -Proto and -Host say
+    /// who sends, whether over TLS, and to which host.
+    #[arg(long, env = "WEBHOOK_TRUSTED_PROXIES", default_value = "", global = true)]
+    #[arg(value_name = "NETWORKS")]
+    pub(crate) trusted_proxies: TrustedProxies,
     /// For a laptop: listens on loopback only, allows private destinations,
     /// and makes a first bucket to try things with.
     #[arg(long, env = "WEBHOOK_DEV", global = true)]

@@ -3,7 +3,11 @@
 //!
 //! `docs/configuration.md` is made from these definitions and a test compares it.
 
+mod billing;
+mod cron;
 mod delivery;
+mod domains;
+mod function;
 mod ingest;
 mod listen;
 mod log;
@@ -13,9 +17,14 @@ mod reference;
 mod retention;
 mod socket;
 mod storage;
+mod tls;
 mod value;
 
+pub(crate) use billing::BillingConfig;
+pub(crate) use cron::CronConfig;
 pub(crate) use delivery::DeliveryConfig;
+pub(crate) use domains::DomainsConfig;
+pub(crate) use function::FunctionConfig;
 pub(crate) use ingest::IngestConfig;
 pub(crate) use listen::ListenConfig;
 pub(crate) use log::{LogConfig, LogFormat};
@@ -23,6 +32,7 @@ pub(crate) use management::ManagementConfig;
 pub(crate) use retention::{Retention, RetentionConfig};
 pub(crate) use socket::SocketConfig;
 pub(crate) use storage::StorageConfig;
+pub(crate) use tls::TlsConfig;
 
 /// All sections.
 #[derive(Clone, Debug, clap::Args)]
@@ -30,17 +40,27 @@ pub(crate) struct Config {
     #[command(flatten)]
     pub(crate) listen: ListenConfig,
     #[command(flatten)]
+    pub(crate) tls: TlsConfig,
+    #[command(flatten)]
     pub(crate) storage: StorageConfig,
     #[command(flatten)]
     pub(crate) ingest: IngestConfig,
     #[command(flatten)]
     pub(crate) delivery: DeliveryConfig,
     #[command(flatten)]
+    pub(crate) function: FunctionConfig,
+    #[command(flatten)]
     pub(crate) retention: RetentionConfig,
     #[command(flatten)]
     pub(crate) management: ManagementConfig,
     #[command(flatten)]
+    pub(crate) domains: DomainsConfig,
+    #[command(flatten)]
+    pub(crate) cron: CronConfig,
+    #[command(flatten)]
     pub(crate) socket: SocketConfig,
+    #[command(flatten)]
+    pub(crate) billing: BillingConfig,
     #[command(flatten)]
     pub(crate) log: LogConfig,
 }
@@ -62,14 +82,31 @@ impl ConfigError {
 impl Config {
     /// Whether the options fit together.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let Self { listen, storage: _, ingest, delivery, retention, management, socket, log } =
-            self;
+        let Self {
+            listen,
+            storage: _,
+            ingest,
+            delivery,
+            function,
+            retention,
+            management,
+            tls,
+            domains: _,
+            cron,
+            socket,
+            billing,
+            log,
+        } = self;
         listen.validate()?;
+        tls.validate()?;
         ingest.validate()?;
         delivery.validate()?;
+        function.validate()?;
         retention.validate()?;
         management.validate()?;
+        cron.validate()?;
         socket.validate()?;
+        billing.validate()?;
         log.validate()
     }
 }

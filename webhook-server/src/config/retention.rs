@@ -10,7 +10,7 @@ const HEADING: &str = "Logs of webhooks";
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct RetentionConfig {
-    /// How long webhooks and their logs are kept, such as 30d, or forever.
+    /// How long webhooks, their logs and those of functions are kept, such as 30d, or forever.
     /// Older ones are removed in small batches; what is still to be delivered stays.
     #[arg(long, env = "WEBHOOK_LOG_RETENTION", default_value = "30d", global = true)]
     #[arg(value_name = "DURATION|forever", value_parser = value::retention)]

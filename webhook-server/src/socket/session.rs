@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use webhook_core::{
     BucketId, ErrorKind,
     admin::Caller,
-    model::Bucket,
+    model::{Bucket, Secret},
     relay::{ClientInfo, Listening, Streamed, Subscription},
 };
 
@@ -34,6 +34,8 @@ pub(super) struct Session {
     info: ClientInfo,
     socket: Socket,
     subscription: Option<Subscription>,
+    /// What it showed, until its first subscription.
+    shown: Option<(String, Secret)>,
     unanswered: u32,
 }
 
@@ -55,11 +57,19 @@ impl Session {
             }
             () = state.sockets().stopped() => Err(End::Stopping),
         };
-        let (caller, info) = match authenticated {
+        let (caller, info, shown) = match authenticated {
             Ok(authenticated) => authenticated,
             Err(end) => return socket.end(end).await,
         };
-        let session = Self { state, caller, info, socket, subscription: None, unanswered: 0 };
+        let session = Self {
+            state,
+            caller,
+            info,
+            socket,
+            subscription: None,
+            shown: Some(shown),
+            unanswered: 0,
+        };
         session.converse().await;
     }
 
@@ -129,15 +139,26 @@ impl Session {
         let outputs = frame::names(said.outputs);
         let subscription = match self.subscription.take() {
             Some(subscription) => subscription,
-            None => {
-                // Nothing until it is known which outputs are meant.
-                let none = Listening::Buckets(HashSet::new());
-                let account = self.caller.account_id();
-                self.state.relay().subscribe(account, none, self.info.clone())
-            }
+            None => self.first_subscription().await?,
         };
         self.subscription.insert(subscription).listen_to_outputs(listening, outputs);
         self.socket.send(frame::status("subscribed", &message)).await
+    }
+
+    /// A subscription to nothing yet, until it is known which outputs are meant.
+    async fn first_subscription(&mut self) -> Result<Subscription, End> {
+        check_room(&self.state, &self.caller).await?;
+        let none = Listening::Buckets(HashSet::new());
+        let account = self.caller.account_id();
+        let subscription = self.state.relay().subscribe(account, none, self.info.clone());
+        // From here on a change of the credential ends the subscription; one
+        // that came between showing it and now is only seen by asking again.
+        if let Some((key, secret)) = self.shown.take()
+            && known(&self.state, &key, &secret).await? != self.caller
+        {
+            return Err(End::unauthorized("the credential has been changed"));
+        }
+        Ok(subscription)
     }
 
     async fn ping(&mut self) -> Result<(), End> {
@@ -183,23 +204,14 @@ async fn authenticate(
     state: &AppState,
     socket: &mut Socket,
     user_agent: Option<&str>,
-) -> Result<(Caller, ClientInfo), End> {
+) -> Result<(Caller, ClientInfo, (String, Secret)), End> {
     let said = parse(&socket.receive().await?)?;
     if said.action != "auth" {
         return Err(End::unauthorized("the first frame must be an auth frame"));
     }
-    let (key, secret) = (said.key.unwrap_or_default(), said.secret.unwrap_or_default());
-    let caller = match state.admin().authenticate(&key, &secret).await {
-        Ok(caller) => caller,
-        Err(error) if error.kind() == ErrorKind::Unauthorized => {
-            return Err(End::unauthorized(error.to_string()));
-        }
-        Err(error) => {
-            tracing::error!(%error, "cannot authenticate a client");
-            let said = "credentials cannot be checked now: connect again later";
-            return Err(End::refused(CloseCode::Again, said));
-        }
-    };
+    let key = said.key.unwrap_or_default();
+    let secret = Secret::new(said.secret.unwrap_or_default());
+    let caller = known(state, &key, &secret).await?;
     let (agent_type, agent_version) =
         user_agent.map_or(("", ""), |agent| agent.split_once('/').unwrap_or((agent, "")));
     let info = ClientInfo {
@@ -210,7 +222,34 @@ async fn authenticate(
         destination: short(said.destination.as_deref().unwrap_or_default()),
     };
     socket.send(frame::status("authenticated", "authenticated successfully")).await?;
-    Ok((caller, info))
+    Ok((caller, info, (key, secret)))
+}
+
+/// Who shows this key and secret.
+async fn known(state: &AppState, key: &str, secret: &Secret) -> Result<Caller, End> {
+    state.admin().authenticate(key, secret.expose()).await.map_err(|error| {
+        if error.kind() == ErrorKind::Unauthorized {
+            return End::unauthorized(error.to_string());
+        }
+        tracing::error!(%error, "cannot authenticate a client");
+        let said = "credentials cannot be checked now: connect again later";
+        End::refused(CloseCode::Again, said)
+    })
+}
+
+/// Whether the plan has room for this client.
+async fn check_room(state: &AppState, caller: &Caller) -> Result<(), End> {
+    match state.admin().check_clients(caller, state.relay()).await {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::Conflict => {
+            Err(End::refused(CloseCode::Policy, error.to_string()))
+        }
+        Err(error) => {
+            tracing::error!(%error, "cannot read the plan of a client");
+            let said = "the plan cannot be read now: connect again later";
+            Err(End::refused(CloseCode::Again, said))
+        }
+    }
 }
 
 fn short(text: &str) -> String {

@@ -58,6 +58,40 @@ async fn accounts_are_the_operators() {
 }
 
 #[tokio::test]
+async fn accounts_are_changed_beside_a_running_server() {
+    let server = Server::start().await;
+    let run = async |arguments: &[&str]| {
+        let output = server.command(arguments).await;
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {error}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let with = |key: &str| {
+        server.anonymous("GET", "/v1/buckets").header("authorization", &format!("Bearer {key}"))
+    };
+    let created = run(&["account", "create", "second"]).await;
+    let first = key(&created).to_owned();
+    with(&first).send().await.expect(200);
+    let rotated = run(&["account", "rotate-key", "second"]).await;
+    with(&first).send().await.expect(401);
+    with(key(&rotated)).send().await.expect(200);
+
+    let disabled = serde_json::json!({"enabled": false});
+    server.request("PUT", "/v1/account/api-key").json(&disabled).send().await.expect(200);
+    assert!(run(&["account", "list"]).await.contains("default disabled"));
+    server.get("/v1/buckets").await.expect(401);
+    run(&["account", "enable", "default"]).await;
+    server.get("/v1/buckets").await.expect(200);
+
+    // What the server holds is not let go of: a webhook still arrives once.
+    let bucket = server.bucket("b").await;
+    super::send(&server, &bucket, "x").await;
+    run(&["account", "list"]).await;
+    let events = server.get("/v1/events?bucket=b").await.expect(200).json();
+    assert_eq!(events["logs"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
 async fn migrate_makes_the_database_and_ends() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("new").join("data");

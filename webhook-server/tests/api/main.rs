@@ -3,18 +3,24 @@
 
 mod account_api_key;
 mod bad_input;
+mod billing;
 mod buckets;
+mod checkout;
 mod clients;
 mod command_line;
 mod config;
 mod credentials;
+mod crons;
 mod dev;
 mod document;
+mod domains;
 mod events;
+mod functions;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod inputs;
 mod lifecycle;
+mod localstripe;
 mod logs;
 mod outputs;
 mod pages;
@@ -22,7 +28,10 @@ mod rules;
 #[path = "../delivery/sink.rs"]
 #[expect(dead_code, reason = "a part of it is used here")]
 mod sink;
+mod stripe;
+mod stripe_webhook;
 mod tokens;
+mod usage;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use harness::{Answer, Server, default_input};
@@ -31,8 +40,7 @@ use serde_json::Value;
 /// An ID that names nothing.
 const NOBODY: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-/// Makes another account and returns its API key. The server must have ended:
-/// its SQLite file belongs to one process at a time.
+/// Makes another account and returns its API key.
 async fn second_account(server: &Server) -> String {
     let output = server.command(&["account", "create", "second"]).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

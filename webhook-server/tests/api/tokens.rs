@@ -191,6 +191,17 @@ async fn outside_of_its_scope_a_token_gets_403() {
             ("GET", "/v1/account/api-key".to_owned()),
             ("POST", "/v1/account/api-key".to_owned()),
             ("GET", "/v1/connected-clients".to_owned()),
+            ("GET", "/v1/functions".to_owned()),
+            ("POST", "/v1/functions".to_owned()),
+            ("GET", format!("/v1/functions/{NOBODY}")),
+            ("PUT", format!("/v1/functions/{NOBODY}")),
+            ("DELETE", format!("/v1/functions/{NOBODY}")),
+            ("GET", format!("/v1/functions/{NOBODY}/config")),
+            ("DELETE", format!("/v1/functions/{NOBODY}/config/k")),
+            ("POST", format!("/v1/functions/{NOBODY}/invoke")),
+            ("GET", format!("/v1/functions/{NOBODY}/logs")),
+            ("GET", format!("/v1/exec-logs/{NOBODY}")),
+            ("POST", "/v1/functions-generate".to_owned()),
         ] {
             let answer = with(&server, scoped, method, &path).json(&body).send().await;
             assert_eq!(answer.status, 403, "{method} {path}: {}", answer.text());
@@ -240,6 +251,12 @@ async fn without_api_access_it_may_only_subscribe() {
         ("GET", "/v1/account/api-key".to_owned()),
         ("PUT", "/v1/account/api-key".to_owned()),
         ("GET", "/v1/connected-clients".to_owned()),
+        ("GET", "/v1/functions".to_owned()),
+        ("POST", "/v1/functions".to_owned()),
+        ("PUT", format!("/v1/functions/{NOBODY}/config")),
+        ("POST", format!("/v1/functions/{NOBODY}/invoke")),
+        ("GET", format!("/v1/exec-logs/{NOBODY}")),
+        ("POST", "/v1/functions-generate".to_owned()),
     ] {
         let answer = with(&server, &silent, method, &path).json(&body).send().await;
         assert_eq!(answer.status, 403, "{method} {path}: {}", answer.text());

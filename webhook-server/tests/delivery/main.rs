@@ -6,9 +6,12 @@ mod harness;
 
 mod answering;
 mod crash;
+mod crons;
 mod forwarding;
+mod functions;
 mod postgres;
 mod retrying;
+#[expect(dead_code, reason = "each test binary uses a part of it")]
 mod sink;
 
 use harness::Server;

@@ -11,20 +11,39 @@ async fn psql(server: &str, sql: &str) -> bool {
     run.is_ok_and(|status| status.success())
 }
 
+/// A schema of its own, on the server that `TEST_POSTGRES_URL` names.
+pub(crate) struct Schema {
+    /// The database, for the servers of the test.
+    pub(crate) url: String,
+    database: String,
+    name: String,
+}
+
+impl Schema {
+    /// None when there is no server, or no `psql` to make a schema on it.
+    pub(crate) async fn create(what: &str) -> Option<Self> {
+        let database = std::env::var("TEST_POSTGRES_URL").ok()?;
+        let name = format!("server_test_{what}_{}", std::process::id());
+        let made = psql(&database, &format!("CREATE SCHEMA {name}")).await;
+        let url = format!("{database}?options=-csearch_path%3D{name}");
+        made.then_some(Self { url, database, name })
+    }
+
+    pub(crate) async fn remove(self) {
+        let Self { database, name, .. } = self;
+        assert!(psql(&database, &format!("DROP SCHEMA {name} CASCADE")).await);
+    }
+}
+
+pub(crate) fn skipped() {
+    println!("skipped: TEST_POSTGRES_URL is not set, or psql cannot make a schema");
+}
+
 #[tokio::test]
 async fn what_was_acknowledged_arrives_after_kill_9_and_the_node_goes_on_at_once() {
-    let Ok(database) = std::env::var("TEST_POSTGRES_URL") else {
-        println!("skipped: TEST_POSTGRES_URL is not set");
-        return;
-    };
-    let schema = format!("server_test_{}", std::process::id());
-    if !psql(&database, &format!("CREATE SCHEMA {schema}")).await {
-        println!("skipped: psql is not there or cannot make a schema");
-        return;
-    }
-    let url = format!("{database}?options=-csearch_path%3D{schema}");
+    let Some(schema) = Schema::create("crash").await else { return skipped() };
     let sink = Sink::scripted(|number| Reply::Status(if number == 0 { 503 } else { 200 })).await;
-    let mut server = Server::start_with(&[("WEBHOOK_DATABASE_URL", &url)]).await;
+    let mut server = Server::start_with(&[("WEBHOOK_DATABASE_URL", &schema.url)]).await;
     let bucket = server.bucket("events").await;
     server.output(&bucket, json!({ "name": "sink", "destination": sink.base })).await;
     let bodies: Vec<_> = (0..50).map(|number| number.to_string()).collect();
@@ -49,5 +68,5 @@ async fn what_was_acknowledged_arrives_after_kill_9_and_the_node_goes_on_at_once
     let in_time = tokio::time::timeout(std::time::Duration::from_secs(12), arrived).await;
     assert!(in_time.is_ok(), "{} of 51 arrived", sink.so_far().len());
     assert!(server.terminate().await.success());
-    assert!(psql(&database, &format!("DROP SCHEMA {schema} CASCADE")).await);
+    schema.remove().await;
 }

@@ -16,7 +16,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle, time::timeout};
 use crate::harness::PATIENCE;
 
 /// What to do with the request of this number, from 0.
-type Script = dyn Fn(usize) -> Reply + Send + Sync;
+type Script = dyn Fn(usize, &Arrived) -> Reply + Send + Sync;
 
 /// What a sink does with a request.
 #[derive(Clone, Debug)]
@@ -57,11 +57,22 @@ impl Sink {
     }
 
     pub(crate) async fn scripted(script: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Self {
+        Self::with(Box::new(move |number, _| script(number))).await
+    }
+
+    /// One that answers according to what is asked.
+    pub(crate) async fn answering(
+        script: impl Fn(&Arrived) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(Box::new(move |_, arrived| script(arrived))).await
+    }
+
+    async fn with(script: Box<Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let base = format!("http://{}", listener.local_addr().expect("bound"));
         let arrived = Arc::<Mutex<Vec<Arrived>>>::default();
         let (counted, count) = watch::channel(0);
-        let sink = Shared { arrived: Arc::clone(&arrived), counted, script: Box::new(script) };
+        let sink = Shared { arrived: Arc::clone(&arrived), counted, script };
         let sink = Arc::new(sink);
         let listening = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -111,14 +122,15 @@ impl Shared {
             // The sender was killed in the middle: nothing has arrived.
             return Ok(Response::default());
         };
+        let request = Arrived { head, body: body.to_bytes() };
         let number = {
             let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
-            arrived.push(Arrived { head, body: body.to_bytes() });
+            arrived.push(request.clone());
             arrived.len() - 1
         };
         self.counted.send_replace(number + 1);
         let mut response = Response::default();
-        match (self.script)(number) {
+        match (self.script)(number, &request) {
             Reply::Status(status) => {
                 *response.status_mut() = StatusCode::from_u16(status).expect("a status");
             }

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 mod client;
+mod functions;
 
 use std::{
     path::{Path, PathBuf},
@@ -163,6 +164,11 @@ impl Server {
         line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number")
     }
 
+    /// The process.
+    pub(crate) fn process_id(&self) -> u32 {
+        self.child.id().expect("the server is running")
+    }
+
     /// What the server logged so far.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.data.log()).unwrap_or_default()
@@ -203,16 +209,25 @@ impl Server {
 
     /// Starts a server on the data of this one, which must have ended.
     pub(crate) async fn restart(self) -> Self {
-        let Self { mut child, data, options, key, .. } = self;
+        self.restart_with(&[]).await
+    }
+
+    /// The same with further environment variables.
+    pub(crate) async fn restart_with(self, further: &[(&str, &str)]) -> Self {
+        let Self { mut child, data, mut options, key, .. } = self;
+        options.extend(further.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let ended = child.try_wait().expect("the server is a child");
         assert!(ended.is_some(), "the former server is still running");
         Self::spawn(data, options, key).await
     }
 }
 
-/// The program, with an environment of its own.
+/// The program, with an environment of its own. `WEBHOOK_SERVER_BIN` names
+/// another one, such as that of a release.
 pub(crate) fn command(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_webhook-server"));
+    let chosen = std::env::var_os("WEBHOOK_SERVER_BIN");
+    let built = || env!("CARGO_BIN_EXE_webhook-server").into();
+    let mut command = Command::new(chosen.unwrap_or_else(built));
     command
         .env_clear()
         .env("WEBHOOK_LISTEN", "127.0.0.1:0")

@@ -24,8 +24,13 @@ struct Agent {
 
 impl Agent {
     async fn start(server: &Server, target: &str) -> Self {
+        Self::start_with(server, target, &[]).await
+    }
+
+    async fn start_with(server: &Server, target: &str, options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_webhook-server"))
             .args(["forward", "--bucket", "laptop", target])
+            .args(options)
             .env_clear()
             .env("WEBHOOK_SERVER_URL", &server.base)
             .env("WEBHOOK_API_KEY", &server.key)
@@ -100,6 +105,39 @@ async fn it_makes_what_is_missing_forwards_and_reports() {
     let again = Agent::start(&server, &format!("{}/hook", sink.base)).await;
     assert_eq!(again.public_url, agent.public_url);
     agent.interrupt().await;
+}
+
+#[tokio::test]
+async fn webhooks_go_through_the_function_it_names_first() {
+    let sink = Sink::start().await;
+    let server = Server::start().await;
+    let source = r#"
+        if r.RequestMethod ~= "POST" then r:StopForwarding() return end
+        r:SetRequestBody("through " .. r.Metadata["output_name"] .. ": " .. r.RequestBody)
+    "#;
+    let spec = json!({"name": "only posts", "payload": source});
+    let function = server.function_of(spec).await;
+    for (number, name) in ["only posts", id(&function)].into_iter().enumerate() {
+        let mut agent = Agent::start_with(&server, &sink.base, &["--function", name]).await;
+        let path = agent.path(&server);
+        server.anonymous("GET", &path).send().await.expect(200);
+        server.anonymous("POST", &path).body("x").send().await.expect(200);
+        let arrived = sink.received(number + 1).await.remove(number);
+        assert_eq!(arrived.body, "through agent: x");
+        logs(&server, "sent", number + 1).await;
+        assert_eq!(logs(&server, "rejected", number + 1).await[0]["method"], "GET");
+        agent.interrupt().await;
+    }
+    let buckets = server.get("/v1/buckets").await.json();
+    assert_eq!(buckets[0]["outputs"][0]["function_id"], function["id"]);
+
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_webhook-server"));
+    agent.args(["forward", "--bucket", "b", &sink.base, "--function", "nobody's"]).env_clear();
+    agent.env("WEBHOOK_SERVER_URL", &server.base).env("WEBHOOK_API_KEY", &server.key);
+    let ended = timeout(PATIENCE, agent.kill_on_drop(true).output()).await;
+    let ended = ended.expect("it ends").expect("it starts");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(!ended.status.success() && said.contains("there is no function nobody's"), "{said}");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod sink;
 mod agent;
 mod bounds;
 mod client;
+mod credentials;
 mod node;
 mod refusals;
 mod streaming;

@@ -52,6 +52,24 @@ async fn what_is_no_frame_is_refused_and_nobody_else_is_affected() {
 }
 
 #[tokio::test]
+async fn a_client_more_than_the_plan_includes_is_refused() {
+    let plans = r#"{"plans": [{"name": "free", "limits": {"agents": 1}}]}"#;
+    let (server, bucket) = relay_with(&[("WEBHOOK_PLANS", plans)]).await;
+    let mut first = Client::subscribed(&server, Value::Null).await;
+    let mut second = Client::authenticated(&server).await;
+    second.send(json!({"action": "subscribe", "buckets": []})).await;
+    let said = second.expect_status("error").await;
+    assert!(said.contains("includes 1 connected clients"), "{said}");
+    assert_eq!(second.closed().await, 1008);
+    // The first may change what it listens to.
+    first.send(json!({"action": "subscribe", "buckets": ["events"]})).await;
+    first.expect_status("subscribed").await;
+    post(&server, &bucket, "x").await;
+    first.webhook().await;
+    assert_eq!(server.get("/v1/usage").await.json()["usage"]["agents"], 1);
+}
+
+#[tokio::test]
 async fn an_unknown_action_is_told_and_the_client_stays() {
     let (server, bucket) = relay_to_clients().await;
     let mut client = Client::subscribed(&server, Value::Null).await;

@@ -6,12 +6,17 @@ mod lock;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod writing;
 
 use sea_orm::{
-    AccessMode, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
-    SqliteTransactionMode, TransactionOptions, TransactionTrait,
+    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    IsolationLevel, SqliteTransactionMode, TransactionOptions, TransactionTrait,
 };
 use webhook_core::Error;
+
+pub(crate) use self::writing::{Transaction, Writing};
+#[cfg(feature = "sqlite")]
+pub(crate) use self::{sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::Turn};
 
 use crate::{DatabaseUrl, StorageOptions, fault};
 
@@ -20,16 +25,23 @@ use crate::{DatabaseUrl, StorageOptions, fault};
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     pub(crate) read: DatabaseConnection,
-    pub(crate) write: DatabaseConnection,
+    pub(crate) write: Writing,
     #[cfg(feature = "sqlite")]
     lock: Option<std::sync::Arc<lock::Lock>>,
 }
 
 impl Database {
     pub(crate) async fn open(options: &StorageOptions) -> Result<Self, Error> {
+        Self::open_as(options, true).await
+    }
+
+    /// Opens the database; with SQLite, unless `alone`, whoever else has it open.
+    pub(crate) async fn open_as(options: &StorageOptions, alone: bool) -> Result<Self, Error> {
+        #[cfg(not(feature = "sqlite"))]
+        let _ = alone;
         match &options.database_url {
             #[cfg(feature = "sqlite")]
-            DatabaseUrl::Sqlite(path) => sqlite::open(path, options).await,
+            DatabaseUrl::Sqlite(path) => sqlite::open(path, options, alone).await,
             #[cfg(feature = "postgres")]
             DatabaseUrl::Postgres(url) => postgres::open(url, options).await,
             #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
@@ -42,14 +54,14 @@ impl Database {
     }
 
     /// Begins a transaction that writes.
-    pub(crate) async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
+    pub(crate) async fn begin(&self) -> Result<Transaction, DbErr> {
         let sqlite_transaction_mode = match self.backend() {
             // Takes the write lock now instead of failing at the first write.
             DbBackend::Sqlite => Some(SqliteTransactionMode::Immediate),
             _ => None,
         };
         let options = TransactionOptions { sqlite_transaction_mode, ..Default::default() };
-        self.write.begin_with_options(options).await
+        self.write.begin(options).await
     }
 
     /// Begins a transaction in which all reads see one state of the database.
@@ -69,7 +81,7 @@ impl Database {
     /// caller what was written.
     pub(crate) async fn finish<T>(
         &self,
-        transaction: DatabaseTransaction,
+        transaction: Transaction,
         outcome: Result<T, Error>,
         what: &str,
     ) -> Result<T, Error> {
@@ -79,7 +91,7 @@ impl Database {
                 Err(error) => Err(fault::error(error, what)),
             },
             Err(error) => {
-                rollback(transaction).await;
+                transaction.rollback().await;
                 Err(error)
             }
         }
@@ -87,7 +99,7 @@ impl Database {
 
     /// Waits until every connection is closed, then lets another process in.
     pub(crate) async fn close(&self) {
-        for connection in [&self.read, &self.write] {
+        for connection in [&self.read, self.write.connection()] {
             if let Err(error) = connection.close_by_ref().await {
                 tracing::warn!(%error, "closing the database failed");
             }
@@ -96,14 +108,6 @@ impl Database {
         if let Some(lock) = &self.lock {
             lock.release();
         }
-    }
-}
-
-/// Takes back what a transaction wrote. When this fails, the database has done
-/// so itself, or does so when the connection is closed.
-pub(crate) async fn rollback(transaction: DatabaseTransaction) {
-    if let Err(error) = transaction.rollback().await {
-        tracing::debug!(%error, "rollback failed");
     }
 }
 
@@ -129,11 +133,11 @@ mod tests {
             transaction.execute_unprepared("ROLLBACK").await?;
             match commit {
                 true => assert!(transaction.commit().await.is_err()),
-                false => rollback(transaction).await,
+                false => transaction.rollback().await,
             }
             let taken_back = database.begin().await?;
             taken_back.execute_unprepared("INSERT INTO t VALUES (0)").await?;
-            rollback(taken_back).await;
+            taken_back.rollback().await;
             let next = database.begin().await?;
             next.execute_unprepared("INSERT INTO t VALUES (1)").await?;
             next.commit().await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sea_orm::{ConnectOptions, DatabaseConnection};
 use webhook_core::Error;
 
-use super::Database;
+use super::{Database, Writing};
 use crate::{StorageOptions, fault};
 
 /// Connections for writes that do not go through the queue.
@@ -24,7 +24,7 @@ pub(super) async fn open(url: &str, options: &StorageOptions) -> Result<Database
     let read = connect(url, options, options.read_connections.max(1)).await?;
     Ok(Database {
         read,
-        write,
+        write: Writing::new(write, None),
         #[cfg(feature = "sqlite")]
         lock: None,
     })

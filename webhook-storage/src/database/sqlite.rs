@@ -11,23 +11,28 @@ use sea_orm::{
 };
 use webhook_core::Error;
 
-use super::{Database, lock::Lock};
+use super::{Database, Turn, Writing, lock::Lock};
 use crate::{StorageOptions, fault, secret::private};
 
 /// Pages in the write-ahead log before it is moved into the database: with
 /// more of them a checkpoint takes long enough to be felt by those who wait
 /// for a commit.
-const WAL_AUTOCHECKPOINT_PAGES: &str = "1000";
+pub(crate) const WAL_AUTOCHECKPOINT_PAGES: &str = "1000";
 
 /// Kept prepared: every size of a batch is a statement of its own.
 const STATEMENTS: usize = 200;
 
-pub(super) async fn open(path: &Path, options: &StorageOptions) -> Result<Database, Error> {
-    let lock = Lock::acquire(path)?;
+pub(super) async fn open(
+    path: &Path,
+    options: &StorageOptions,
+    alone: bool,
+) -> Result<Database, Error> {
+    let lock = if alone { Some(Lock::acquire(path)?) } else { None };
     create(path)?;
     let write = connect(path, options, 1, false).await?;
     let read = connect(path, options, options.read_connections.max(1), true).await?;
-    Ok(Database { read, write, lock: Some(Arc::new(lock)) })
+    let write = Writing::new(write, Some(Turn::default()));
+    Ok(Database { read, write, lock: lock.map(Arc::new) })
 }
 
 /// Makes the file before SQLite does, whose logs beside it take over its mode.

@@ -10,7 +10,9 @@ pub(crate) mod access_token;
 pub(crate) mod account;
 pub(crate) mod api_key;
 pub(crate) mod bucket;
+pub(crate) mod cron;
 pub(crate) mod delivery;
+pub(crate) mod domain;
 pub(crate) mod execution;
 pub(crate) mod function;
 pub(crate) mod input;
@@ -38,17 +40,17 @@ fn nanos(duration: Duration) -> i64 {
 }
 
 /// The JSON text of a nested value.
-fn json(value: &impl Serialize) -> Result<String, Error> {
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(value).map_err(Error::internal)
 }
 
 /// The name of a value that is written as a string on the wire.
-fn name(value: &impl Serialize) -> Result<String, Error> {
+pub(crate) fn name(value: &impl Serialize) -> Result<String, Error> {
     let json = json(value)?;
     serde_json::from_str(&json).map_err(Error::internal)
 }
 
 /// The value that [`name`] gave the name of.
-fn named<T: DeserializeOwned>(name: String) -> Result<T, serde_json::Error> {
+pub(crate) fn named<T: DeserializeOwned>(name: String) -> Result<T, serde_json::Error> {
     serde_json::from_value(serde_json::Value::String(name))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement, Value, prelude::Uuid};
 use webhook_core::{
-    Timestamp,
+    Month, Timestamp,
     model::DeliveryStatus,
     store::{CountQuery, DayCount, MinuteCount},
 };
@@ -63,6 +63,23 @@ pub(crate) async fn total(
         }
     }
     Ok(total)
+}
+
+/// How many webhooks the account received in the month of `moment`.
+pub(crate) async fn received(
+    connection: &impl ConnectionTrait,
+    account: Uuid,
+    moment: Timestamp,
+) -> Result<u64, DbErr> {
+    let sql = "SELECT CAST(COALESCE(SUM(logs), 0) AS bigint) AS webhooks FROM tally \
+        WHERE span = ? AND account_id = ? AND bucket_id = ? AND moment = ?";
+    let month = millis(Month::of(moment).start);
+    let values = [Span::Month.number().into(), account.into(), Uuid::nil().into(), month.into()];
+    let query = with(connection.get_database_backend(), sql, values);
+    match connection.query_one_raw(query).await? {
+        Some(row) => Ok(row.try_get_by::<i64, _>("webhooks")?.unsigned_abs()),
+        None => Ok(0),
+    }
 }
 
 /// Counts the logs of less than a minute one by one.

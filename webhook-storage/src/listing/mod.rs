@@ -12,7 +12,7 @@ mod range;
 mod shelf;
 mod time;
 
-pub(crate) use count::{Buckets, days, minutes, total};
+pub(crate) use count::{Buckets, days, minutes, received, total};
 pub(crate) use load::load;
 pub(crate) use page::{first, held, merge, sources};
 pub(crate) use range::{Direction, Range};

@@ -1,16 +1,20 @@
 //! The schema, as a list of steps that are each applied once.
 
+mod billing;
 mod configuration;
+mod crons;
 mod deliveries;
+mod domains;
 mod logs;
 
-use sea_orm::{
-    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, TransactionTrait,
-};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
 use sea_orm_migration::{MigrationTrait, MigratorTrait, SchemaManager};
 use webhook_core::Error;
 
-use crate::{database::Database, fault};
+use crate::{
+    database::{Database, Transaction},
+    fault,
+};
 
 /// All steps, oldest first. A released step is never changed; a new one follows.
 #[derive(Debug)]
@@ -23,6 +27,9 @@ impl MigratorTrait for Migrator {
             Box::new(configuration::Migration),
             Box::new(deliveries::Migration),
             Box::new(logs::Migration),
+            Box::new(domains::Migration),
+            Box::new(crons::Migration),
+            Box::new(billing::Migration),
         ]
     }
 }
@@ -35,17 +42,29 @@ pub(crate) async fn migrate(database: &Database) -> Result<(), Error> {
     apply(database, None).await
 }
 
+/// Fails unless the schema is up to date; changes nothing.
+pub(crate) async fn expect_current(database: &Database) -> Result<(), Error> {
+    let failed = |error| fault::error(error, "schema");
+    let applied = Migrator::get_migration_models(&database.read).await.map_err(failed)?;
+    let known = Migrator::migrations();
+    let same = applied.len() == known.len()
+        && known.iter().all(|step| applied.iter().any(|row| row.version == step.name()));
+    match same {
+        true => Ok(()),
+        false => Err(Error::conflict(
+            "the database is open in another version of this program: stop that first",
+        )),
+    }
+}
+
 async fn apply(database: &Database, steps: Option<u32>) -> Result<(), Error> {
     let transaction = begin(database).await.map_err(|error| fault::error(error, "schema"))?;
     let outcome = up(&transaction, steps).await;
     database.finish(transaction, outcome, "schema").await
 }
 
-async fn begin(database: &Database) -> Result<DatabaseTransaction, DbErr> {
-    let transaction = match database.backend() {
-        DbBackend::Sqlite => database.begin().await?,
-        _ => database.write.begin().await?,
-    };
+async fn begin(database: &Database) -> Result<Transaction, DbErr> {
+    let transaction = database.begin().await?;
     if database.backend() == DbBackend::Postgres {
         // Nodes that start at once take turns.
         let lock = "SELECT pg_advisory_xact_lock($1)";

@@ -3,9 +3,13 @@
 use async_trait::async_trait;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
-    PaginatorTrait, QueryFilter, QuerySelect, prelude::Uuid,
+    PaginatorTrait, QueryFilter, QuerySelect, QueryTrait, prelude::Uuid,
 };
-use webhook_core::{AccountId, BucketId, Error, InputId, model::Bucket, store::BucketStore};
+use webhook_core::{
+    AccountId, BucketId, Error, InputId,
+    model::Bucket,
+    store::{BucketCounts, BucketStore},
+};
 
 use super::{read_error, stop::stop_deliveries, whole::expect_bucket};
 use crate::{
@@ -49,6 +53,22 @@ impl BucketStore for Storage {
         self.whole_buckets(of_account(account)).await
     }
 
+    async fn bucket_counts(&self, account: AccountId) -> Result<BucketCounts, Error> {
+        let ids = bucket::Entity::find().select_only().column(bucket::Column::Id);
+        let ids = ids.filter(of_account(account)).into_query();
+        let in_inputs = input::Column::BucketId.in_subquery(ids.clone());
+        let in_outputs = output::Column::BucketId.in_subquery(ids);
+        let read = &self.database().read;
+        let buckets = bucket::Entity::find().filter(of_account(account)).count(read);
+        let inputs = input::Entity::find().filter(in_inputs).count(read);
+        let outputs = output::Entity::find().filter(in_outputs).count(read);
+        Ok(BucketCounts {
+            buckets: buckets.await.map_err(read_error)?,
+            inputs: inputs.await.map_err(read_error)?,
+            outputs: outputs.await.map_err(read_error)?,
+        })
+    }
+
     async fn update_bucket(&self, bucket: &Bucket) -> Result<(), Error> {
         let row = bucket::Model::seal(bucket, self.vault())?.into_active_model().reset_all();
         let update = bucket::Entity::update_many().set(row);
@@ -75,7 +95,7 @@ impl BucketStore for Storage {
 }
 
 impl Storage {
-    async fn insert_whole(
+    pub(super) async fn insert_whole(
         &self,
         transaction: &DatabaseTransaction,
         bucket: &Bucket,
@@ -97,7 +117,8 @@ impl Storage {
     }
 }
 
-async fn delete(
+/// Removes the bucket with its inputs, its outputs and its cron.
+pub(super) async fn delete(
     transaction: &DatabaseTransaction,
     account: AccountId,
     id: BucketId,

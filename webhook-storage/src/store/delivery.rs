@@ -5,7 +5,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
 use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, Timestamp, WebhookId,
     model::Log,
-    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
+    store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
 };
 
 use super::read_error;
@@ -18,8 +18,11 @@ use crate::{
 
 #[async_trait]
 impl DeliveryStore for Storage {
-    async fn accept(&self, accept: Accept) -> Result<(), Error> {
-        self.write(Operation::Accept(accept)).await.map(|_| ())
+    async fn accept(&self, accept: Accept) -> Result<Accepted, Error> {
+        match self.write(Operation::Accept(accept)).await? {
+            Outcome::Accepted(accepted) => Ok(accepted),
+            _ => Err(fault::wrong_outcome()),
+        }
     }
 
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {

@@ -7,7 +7,7 @@ use sea_orm::{
     sea_query::OnConflict,
 };
 use webhook_core::{
-    AccountId, Error, ExecutionId, FunctionId,
+    AccountId, Error, ExecutionId, FunctionId, Timestamp,
     model::{Execution, Function, Variable},
     store::{ExecutionPage, FunctionStore},
 };
@@ -113,6 +113,29 @@ impl FunctionStore for Storage {
     async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error> {
         let execution = execution::Model::of(execution)?;
         self.write(Operation::Record { execution, keep }).await.map(|_| ())
+    }
+
+    async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        // The order of identifiers is that of the runs: what is old comes first,
+        // and nothing behind the first that is not has to be read.
+        let oldest = execution::Entity::find()
+            .select_only()
+            .columns([execution::Column::Id, execution::Column::Created])
+            .order_by_asc(execution::Column::Id)
+            .limit(u64::try_from(limit).unwrap_or(u64::MAX).min(i64::MAX as u64))
+            .into_tuple::<(sea_orm::prelude::Uuid, i64)>();
+        let oldest = oldest.all(&self.database().read).await.map_err(read_error)?;
+        let old = oldest.into_iter().filter(|(_, created)| *created < before.as_millis());
+        let old: Vec<_> = old.map(|(id, _)| id).collect();
+        let mut gone = 0;
+        // Databases have bounds on the parameters of a statement.
+        for some in old.chunks(500) {
+            let delete = execution::Entity::delete_many();
+            let delete = delete.filter(execution::Column::Id.is_in(some.iter().copied()));
+            let deleted = delete.exec(&self.database().write).await;
+            gone += deleted.map_err(|error| fault::error(error, "execution"))?.rows_affected;
+        }
+        Ok(gone)
     }
 
     async fn execution(

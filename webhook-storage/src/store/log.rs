@@ -46,6 +46,11 @@ impl LogStore for Storage {
         listing::minutes(read, &buckets, query).await.map_err(read_error)
     }
 
+    async fn received(&self, account: AccountId, moment: Timestamp) -> Result<u64, Error> {
+        let read = &self.database().read;
+        listing::received(read, account.as_uuid(), moment).await.map_err(read_error)
+    }
+
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
         let account = account.as_uuid();
         match self.write(Operation::Drain { account, drain: drain.clone() }).await? {
@@ -76,8 +81,13 @@ impl LogStore for Storage {
         }
     }
 
-    async fn purge(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
-        self.purge_old(before, limit).await
+    async fn purge(
+        &self,
+        account: Option<AccountId>,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<u64, Error> {
+        self.purge_old(account, before, limit).await
     }
 }
 

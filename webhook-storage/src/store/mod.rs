@@ -1,8 +1,11 @@
 //! One file per store trait.
 
 mod account;
+mod billing;
 mod bucket;
+mod cron;
 mod delivery;
+mod domain;
 mod function;
 mod input;
 mod log;
@@ -18,11 +21,11 @@ pub(crate) use self::stop::{WAITING, stop_sql};
 use sea_orm::{DatabaseTransaction, DbErr};
 use webhook_core::Error;
 
-use crate::{Storage, fault};
+use crate::{Storage, database::Transaction, fault};
 
 impl Storage {
     /// Begins a transaction that writes a `what`.
-    async fn begin(&self, what: &str) -> Result<DatabaseTransaction, Error> {
+    async fn begin(&self, what: &str) -> Result<Transaction, Error> {
         self.database().begin().await.map_err(|error| fault::error(error, what))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, prelude::Uuid};
-use webhook_core::{Error, Timestamp, model::DeliveryStatus, store::LogCursor};
+use webhook_core::{AccountId, Error, Timestamp, model::DeliveryStatus, store::LogCursor};
 
 use super::read_error;
 use crate::{
@@ -36,11 +36,17 @@ struct Step {
 }
 
 impl Storage {
-    pub(super) async fn purge_old(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+    pub(super) async fn purge_old(
+        &self,
+        account: Option<AccountId>,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<u64, Error> {
         let mut purged = 0;
         let mut left = limit;
         while left > 0 {
-            let steps = self.old(before, left.min(LOGS_OF_A_ROUND)).await.map_err(read_error)?;
+            let steps = self.old(account, before, left.min(LOGS_OF_A_ROUND)).await;
+            let steps = steps.map_err(read_error)?;
             if steps.is_empty() {
                 break;
             }
@@ -60,10 +66,15 @@ impl Storage {
     }
 
     /// The oldest logs that can go, by day.
-    async fn old(&self, before: Timestamp, limit: usize) -> Result<Vec<Step>, DbErr> {
+    async fn old(
+        &self,
+        account: Option<AccountId>,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Step>, DbErr> {
         let (mut steps, mut left, mut offset) = (Vec::new(), limit, 0);
         loop {
-            let (some, tallies) = self.steps(before, offset, left).await?;
+            let (some, tallies) = self.steps(account, before, offset, left).await?;
             for step in some {
                 left = left.saturating_sub(step.logs.len());
                 if !step.logs.is_empty() {
@@ -81,18 +92,24 @@ impl Storage {
     /// many tallies were looked at.
     async fn steps(
         &self,
+        account: Option<AccountId>,
         before: Timestamp,
         offset: usize,
         limit: usize,
     ) -> Result<(Vec<Step>, usize), DbErr> {
         let read = &self.database().read;
-        let sql = "SELECT DISTINCT moment, account_id, bucket_id, output_id, status FROM tally \
-            WHERE span = 1 AND moment < ? AND logs > 0 \
-            ORDER BY moment, account_id, bucket_id, output_id, status LIMIT ? OFFSET ?";
+        let sql = format!(
+            "SELECT DISTINCT moment, account_id, bucket_id, output_id, status FROM tally \
+             WHERE span = 1 AND moment < ? AND logs > 0{} \
+             ORDER BY moment, account_id, bucket_id, output_id, status LIMIT ? OFFSET ?",
+            if account.is_some() { " AND account_id = ?" } else { "" },
+        );
         let [some, offset] =
             [TALLIES_AT_ONCE, offset].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        let values = [millis(before).into(), some.into(), offset.into()];
-        let rows = read.query_all_raw(with(read.get_database_backend(), sql, values)).await?;
+        let mut values = vec![millis(before).into()];
+        values.extend(account.map(|account| account.as_uuid().into()));
+        values.extend([some.into(), offset.into()]);
+        let rows = read.query_all_raw(with(read.get_database_backend(), &sql, values)).await?;
         let shelves = rows.iter().map(shelf).collect::<Result<Vec<_>, _>>()?;
 
         let (mut steps, mut left) = (Vec::new(), limit);

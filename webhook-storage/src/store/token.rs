@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use sea_orm::{
-    ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, sea_query::Expr,
+    ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder,
+    sea_query::Expr,
 };
 use webhook_core::{AccountId, Error, TokenId, model::AccessToken, store::TokenStore};
 
@@ -33,6 +34,11 @@ impl TokenStore for Storage {
             Entity::find().filter(Column::AccountId.eq(account.as_uuid())).order_by_asc(Column::Id);
         let rows = find.all(&self.database().read).await.map_err(read_error)?;
         rows.into_iter().map(Model::read).collect()
+    }
+
+    async fn token_count(&self, account: AccountId) -> Result<u64, Error> {
+        let find = Entity::find().filter(Column::AccountId.eq(account.as_uuid()));
+        find.count(&self.database().read).await.map_err(read_error)
     }
 
     async fn update_token(&self, token: &AccessToken) -> Result<(), Error> {

@@ -1,12 +1,12 @@
 //! Storing webhooks with their deliveries.
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement, Value};
-use webhook_core::store::Accept;
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement, Value};
+use webhook_core::store::{Accept, Accepted};
 
 use super::{
     Outcome,
     batch::{Answers, Failure},
-    statement::{joined, over_all},
+    statement::over_all,
     tally::{Counted, Tallies},
 };
 use crate::entity::{delivery, webhook};
@@ -38,32 +38,29 @@ pub(super) async fn apply(
     let webhooks = over_all(backend, WEBHOOK, webhooks, UNLESS_STORED);
     let deliveries = over_all(backend, DELIVERY, deliveries, "");
 
+    let mut accepted = Accepted::Stored;
     if alone {
-        // Stored before, it has its deliveries already.
         if execute(transaction, webhooks).await? > 0 {
             execute(transaction, deliveries).await?;
             count(accepts, tallies);
+        } else {
+            // Stored before, it has its deliveries already.
+            accepted = Accepted::Known;
         }
     } else {
-        let statements = match (backend, &webhooks[..], &deliveries[..]) {
-            // Each statement is a trip to SQLite's thread and back, which is
-            // felt when there is a single caller.
-            (DbBackend::Sqlite, [_], [_]) => {
-                webhooks.into_iter().zip(deliveries).map(|(w, d)| joined(w, d)).collect()
-            }
-            _ => [webhooks, deliveries].concat(),
-        };
+        let statements = [webhooks, deliveries].concat();
         if execute(transaction, statements).await? != webhook_count + delivery_count {
             return Err(Failure::Split);
         }
         count(accepts, tallies);
     }
-    answers.extend(accepts.iter().map(|(number, _)| (*number, Ok(Outcome::Written))));
+    answers.extend(accepts.iter().map(|(number, _)| (*number, Ok(Outcome::Accepted(accepted)))));
     Ok(())
 }
 
 fn count(accepts: &[(usize, &Accept)], tallies: &mut Tallies) {
     for (_, accept) in accepts {
+        tallies.receive(&accept.webhook);
         for new in &accept.deliveries {
             *tallies += counted(&delivery::Model::of(&accept.webhook, new));
         }

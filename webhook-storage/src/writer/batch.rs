@@ -9,16 +9,12 @@ use webhook_core::Error;
 use super::{
     Answer, Job, Operation, Outcome, accept,
     claim::{self, ClaimLimits},
-    drain, lease, purge,
+    drain, explain, lease, purge,
     queue::Queue,
     record, redeliver, report, settle,
     tally::Tallies,
 };
-use crate::{
-    StorageOptions,
-    database::{Database, rollback},
-    fault::{self, Fault},
-};
+use crate::{StorageOptions, database::Database, fault::Fault};
 
 /// How often a batch starts over because another transaction was in its way.
 const TRIES: usize = 4;
@@ -61,6 +57,12 @@ impl Batches {
         }
     }
 
+    /// The most operations that are taken at once.
+    #[cfg(feature = "sqlite")]
+    pub(super) const fn max_operations(&self) -> usize {
+        self.max_operations
+    }
+
     /// Writes until the queue is closed and empty.
     pub(super) async fn run(self, waiting: Arc<Mutex<mpsc::Receiver<Job>>>) {
         let mut taken = Vec::with_capacity(self.max_operations);
@@ -77,7 +79,7 @@ impl Batches {
     }
 
     /// As many jobs as fit the bound on bytes, at least one.
-    fn next_batch(&self, jobs: &mut VecDeque<Job>) -> Vec<Job> {
+    pub(super) fn next_batch(&self, jobs: &mut VecDeque<Job>) -> Vec<Job> {
         let mut bytes = 0_usize;
         let fit = jobs.iter().take_while(|job| {
             bytes = bytes.saturating_add(job.reserved.bytes);
@@ -87,7 +89,7 @@ impl Batches {
         jobs.drain(..fit).collect()
     }
 
-    async fn write(&self, jobs: Vec<Job>) {
+    pub(super) async fn write(&self, jobs: Vec<Job>) {
         let mut operations = Vec::with_capacity(jobs.len());
         let mut callers = Vec::with_capacity(jobs.len());
         for Job { operation, reply, reserved } in jobs {
@@ -101,7 +103,7 @@ impl Batches {
             }
             // The transaction failed: it is `Err` for everybody.
             Err(error) => {
-                let answer = |operation| Err(explain(operation, error.clone()));
+                let answer = |operation| Err(explained(operation, error.clone()));
                 operations.iter().map(answer).enumerate().collect()
             }
         };
@@ -138,7 +140,7 @@ impl Batches {
                 Ok(answers)
             }
             Err(failure) => {
-                rollback(transaction).await;
+                transaction.rollback().await;
                 Err(failure)
             }
         }
@@ -153,7 +155,7 @@ impl Batches {
                 Ok(answers)
             }
             Err(error) => {
-                rollback(transaction).await;
+                transaction.rollback().await;
                 Err(error)
             }
         }
@@ -253,17 +255,12 @@ impl Batches {
 
 fn refusal(operation: &Operation, failure: Failure) -> Error {
     match failure {
-        Failure::Database(error) => explain(operation, error),
+        Failure::Database(error) => explained(operation, error),
         Failure::Split => Error::internal(std::io::Error::other("an operation cannot be split")),
     }
 }
 
-fn explain(operation: &Operation, error: DbErr) -> Error {
-    let what = match operation {
-        Operation::Record { .. } if Fault::of(&error) == Fault::MissingReference => "function",
-        Operation::Record { .. } => "execution",
-        Operation::Drain { .. } | Operation::Report { .. } | Operation::Purge(_) => "log",
-        _ => "delivery",
-    };
-    fault::error(error, what)
+fn explained(operation: &Operation, error: DbErr) -> Error {
+    let fault = Fault::of(&error);
+    fault.explain(error, explain::what(operation, fault))
 }

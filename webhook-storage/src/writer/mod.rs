@@ -9,6 +9,7 @@ mod accept;
 mod batch;
 mod claim;
 mod drain;
+mod explain;
 pub(crate) mod lease;
 mod purge;
 mod queue;
@@ -16,6 +17,8 @@ mod record;
 mod redeliver;
 mod report;
 mod settle;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 pub(crate) mod statement;
 pub(crate) mod tally;
 
@@ -31,12 +34,14 @@ use tokio::{
 };
 use webhook_core::{
     Error,
-    store::{Accept, Claim, Claimed, ClientReport, Drain, Drained, Redeliver, Reported, Settle},
+    store::{
+        Accept, Accepted, Claim, Claimed, ClientReport, Drain, Drained, Redeliver, Reported, Settle,
+    },
 };
 
 use self::queue::{Queue, Reserved};
 pub(crate) use self::settle::forget;
-use crate::{StorageOptions, database::Database, entity::execution, fault};
+use crate::{DatabaseUrl, StorageOptions, database::Database, entity::execution, fault};
 
 /// What goes through the queue.
 #[derive(Debug)]
@@ -78,6 +83,7 @@ impl Operation {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Written,
+    Accepted(Accepted),
     Claimed(Claimed),
     Drained(Drained),
     Reported(Box<Reported>),
@@ -113,25 +119,54 @@ pub struct WriteStats {
 pub(crate) struct Writer {
     queue: Arc<Queue>,
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
-    tasks: Mutex<Vec<JoinHandle<()>>>,
+    tasks: Mutex<Vec<Task>>,
+}
+
+/// What writes.
+#[derive(Debug)]
+enum Task {
+    Async(JoinHandle<()>),
+    #[cfg(feature = "sqlite")]
+    Thread(oneshot::Receiver<()>),
+}
+
+impl Task {
+    async fn ended(self) {
+        let ended = match self {
+            Self::Async(task) => task.await.map_err(|error| error.to_string()),
+            #[cfg(feature = "sqlite")]
+            Self::Thread(ended) => ended.await.map_err(|error| error.to_string()),
+        };
+        if let Err(error) = ended {
+            tracing::error!(%error, "a writer ended early");
+        }
+    }
 }
 
 impl Writer {
-    pub(crate) fn start(database: &Database, options: &StorageOptions) -> Self {
+    pub(crate) fn start(database: &Database, options: &StorageOptions) -> Result<Self, Error> {
         let queue = Arc::new(Queue::new(options.queue_bytes));
         let (jobs, waiting) = mpsc::channel(options.queue_operations.max(1));
-        let waiting = Arc::new(tokio::sync::Mutex::new(waiting));
-        let writers = match database.backend() {
-            sea_orm::DbBackend::Sqlite => 1,
-            _ => options.writers.max(1),
+        let batches = || batch::Batches::new(database.clone(), queue.clone(), options);
+        let tasks = match &options.database_url {
+            #[cfg(feature = "sqlite")]
+            DatabaseUrl::Sqlite(path) => {
+                let timeout = options.connection_timeout;
+                let turn = database.write.turn().cloned().unwrap_or_default();
+                let writer =
+                    sqlite::SqliteWriter::open(path, timeout, turn, queue.clone(), batches())?;
+                vec![Task::Thread(writer.start(waiting).map_err(Error::internal)?)]
+            }
+            #[cfg(feature = "postgres")]
+            DatabaseUrl::Postgres(_) => {
+                let waiting = Arc::new(tokio::sync::Mutex::new(waiting));
+                let task = |_| Task::Async(tokio::spawn(batches().run(waiting.clone())));
+                (0..options.writers.max(1)).map(task).collect()
+            }
+            #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+            url => return Err(Error::invalid("database url", format!("{url} is not built in"))),
         };
-        let tasks = (0..writers)
-            .map(|_| {
-                let batches = batch::Batches::new(database.clone(), queue.clone(), options);
-                tokio::spawn(batches.run(waiting.clone()))
-            })
-            .collect();
-        Self { queue, jobs: Mutex::new(Some(jobs)), tasks: Mutex::new(tasks) }
+        Ok(Self { queue, jobs: Mutex::new(Some(jobs)), tasks: Mutex::new(tasks) })
     }
 
     /// Writes `operation` with whatever else is waiting; returns after the commit.
@@ -150,6 +185,13 @@ impl Writer {
         answer.await.unwrap_or_else(|_| Err(fault::closed()))
     }
 
+    /// How many operations the queue has room for.
+    #[cfg(all(test, feature = "sqlite"))]
+    pub(crate) fn room(&self) -> usize {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.as_ref().map_or(0, mpsc::Sender::capacity)
+    }
+
     pub(crate) fn stats(&self) -> WriteStats {
         self.queue.stats()
     }
@@ -159,9 +201,7 @@ impl Writer {
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in tasks {
-            if let Err(error) = task.await {
-                tracing::error!(%error, "a writer ended early");
-            }
+            task.ended().await;
         }
     }
 }

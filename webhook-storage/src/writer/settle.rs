@@ -32,6 +32,9 @@ const IF_NOT_LOST: &str = ") AS s WHERE id = s.column1 AND due_at IS NOT NULL \
     WHERE node_id = held_by AND until > s.column3)) RETURNING id, webhook_id, ephemeral, account_id, bucket_id, \
     output_id, created_at, status, status_code, attempts, duration_ns";
 
+/// What is said of a delivery that cannot be settled.
+pub(super) const LOST: &str = "the delivery is not pending, or held by another node";
+
 pub(super) async fn apply(
     transaction: &DatabaseTransaction,
     mut settles: Vec<(usize, &Settle)>,
@@ -52,21 +55,13 @@ pub(super) async fn apply(
                     }
                     Ok(Outcome::Written)
                 }
-                None => {
-                    Err(Error::conflict("the delivery is not pending, or held by another node"))
-                }
+                None => Err(Error::conflict(LOST)),
             };
             answers.push((number, answer));
         }
         settles = again;
     }
     Ok(forget(transaction, finished).await?)
-}
-
-/// The statement for one outcome.
-#[cfg(all(test, feature = "sqlite"))]
-pub(super) fn one() -> String {
-    [SETTLE, "(?,?,?,?,?,?,?,?,?,?,?,?,?)", IF_NOT_LOST].concat()
 }
 
 /// The deliveries that were written, with the webhook of those whose content

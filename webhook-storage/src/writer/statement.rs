@@ -36,16 +36,6 @@ pub(super) fn over_all<R: AsRef<[Value]> + IntoIterator<Item = Value>>(
     .collect()
 }
 
-/// Two statements in one, which SQLite's driver runs one after the other.
-pub(super) fn joined(mut first: Statement, second: Statement) -> Statement {
-    first.sql.push(';');
-    first.sql.push_str(&second.sql);
-    if let (Some(values), Some(more)) = (&mut first.values, second.values) {
-        values.0.extend(more.0);
-    }
-    first
-}
-
 /// How many rows the next statement has: of the rows whose sizes these are, as
 /// many as fit, at least one.
 fn next_size(sizes: impl Iterator<Item = usize>, max_bytes: usize) -> Option<usize> {

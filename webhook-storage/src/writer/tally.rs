@@ -6,10 +6,14 @@ use std::{
 };
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, QueryResult, Value, prelude::Uuid};
-use webhook_core::{model::DeliveryStatus, store::MAX_COUNTED_DURATION};
+use webhook_core::{
+    Month,
+    model::{DeliveryStatus, Webhook},
+    store::MAX_COUNTED_DURATION,
+};
 
 use super::statement::over_all;
-use crate::entity::delivery::number;
+use crate::entity::{delivery::number, millis, moment};
 
 pub(crate) const MINUTE_MILLIS: i64 = 60_000;
 pub(crate) const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
@@ -20,6 +24,8 @@ pub(crate) enum Span {
     Ever,
     Day,
     Minute,
+    /// Webhooks, where the others count logs: see [`Tallies::receive`].
+    Month,
 }
 
 impl Span {
@@ -33,6 +39,7 @@ impl Span {
             Self::Ever => 0,
             Self::Day => created_at.div_euclid(DAY_MILLIS).saturating_mul(DAY_MILLIS),
             Self::Minute => created_at.div_euclid(MINUTE_MILLIS).saturating_mul(MINUTE_MILLIS),
+            Self::Month => millis(Month::of(moment(created_at)).start),
         }
     }
 }
@@ -128,15 +135,23 @@ impl Counted {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    span: Span,
-    account_id: Uuid,
-    bucket_id: Uuid,
-    moment: i64,
-    output_id: Uuid,
-    status: i64,
-    status_code: i64,
-    retries: i64,
+pub(super) struct Key {
+    pub(super) span: Span,
+    pub(super) account_id: Uuid,
+    pub(super) bucket_id: Uuid,
+    pub(super) moment: i64,
+    pub(super) output_id: Uuid,
+    pub(super) status: i64,
+    pub(super) status_code: i64,
+    pub(super) retries: i64,
+}
+
+/// By how much a tally changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) key: Key,
+    pub(super) logs: i64,
+    pub(super) micros: i64,
 }
 
 /// By how much tallies change. They are kept in order, and written last in a
@@ -187,9 +202,30 @@ impl Tallies {
         }
     }
 
-    pub(crate) async fn write(self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
+    /// Counts a webhook that is new; nothing ever takes it away again.
+    pub(crate) fn receive(&mut self, webhook: &Webhook) {
+        let nil = Uuid::nil();
+        let key = Key {
+            span: Span::Month,
+            account_id: webhook.account_id.as_uuid(),
+            bucket_id: nil,
+            moment: Span::Month.moment(millis(webhook.received_at)),
+            output_id: nil,
+            status: 0,
+            status_code: 0,
+            retries: 0,
+        };
+        self.changes.entry(key).or_default().0 += 1;
+    }
+
+    /// The tallies that change, in order.
+    pub(super) fn changes(self) -> impl Iterator<Item = Change> {
         let changes = self.changes.into_iter().filter(|(_, change)| *change != (0, 0));
-        let rows: Vec<_> = changes.map(|(key, (logs, micros))| row(key, logs, micros)).collect();
+        changes.map(|(key, (logs, micros))| Change { key, logs, micros })
+    }
+
+    pub(crate) async fn write(self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
+        let rows: Vec<_> = self.changes().map(row).collect();
         for upsert in over_all(transaction.get_database_backend(), INSERT, rows, OR_CHANGE) {
             transaction.execute_raw(upsert).await?;
         }
@@ -197,7 +233,7 @@ impl Tallies {
     }
 }
 
-fn row(key: Key, logs: i64, micros: i64) -> [Value; 10] {
+fn row(Change { key, logs, micros }: Change) -> [Value; 10] {
     [
         key.span.number().into(),
         key.account_id.into(),

@@ -48,6 +48,15 @@ macro_rules! suites {
             mod tokens {
                 webhook_core::token_store_conformance!(crate::conformance::$database);
             }
+            mod domains {
+                webhook_core::domain_store_conformance!(crate::conformance::$database);
+            }
+            mod crons {
+                webhook_core::cron_store_conformance!(crate::conformance::$database);
+            }
+            mod billing {
+                webhook_core::billing_store_conformance!(crate::conformance::$database);
+            }
             mod deletion {
                 webhook_core::deletion_conformance!(crate::conformance::$database);
             }

@@ -45,6 +45,14 @@ pub(crate) async fn open(options: &StorageOptions) -> Storage {
     Storage::connect(options).await.expect("the database can be opened")
 }
 
+/// Runs `test` on a new database of PostgreSQL, if that answers.
+pub(crate) async fn on_postgres(test: impl AsyncFn(StorageOptions)) {
+    if let Some((options, remove)) = postgres().await {
+        test(options).await;
+        remove.await;
+    }
+}
+
 /// Runs `test` on a new database of each kind.
 pub(crate) async fn on_each(test: impl AsyncFn(StorageOptions)) {
     let folder = tempfile::tempdir().expect("a temporary folder");

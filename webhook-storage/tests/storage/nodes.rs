@@ -38,7 +38,7 @@ async fn nodes_share_the_queue_without_sharing_a_delivery() -> Tested {
     join_all((0..DELIVERIES).map(|number| stores[number % 2].accept(accept(output))))
         .await
         .into_iter()
-        .collect::<Result<(), _>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
 
     let workers = (0..8).map(|number| {
         let (store, node) = (stores[number % 2].clone(), NodeId::generate());

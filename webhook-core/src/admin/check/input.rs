@@ -2,7 +2,7 @@
 
 use http::header::HOST;
 
-use super::{description, headers, length, line, optional_name};
+use super::{description, domain, headers, length, optional_name};
 use crate::{admin::AdminOptions, error::Error, model::InputSpec};
 
 pub(in crate::admin) fn input(spec: &InputSpec, options: &AdminOptions) -> Result<(), Error> {
@@ -34,13 +34,8 @@ pub(in crate::admin) fn input(spec: &InputSpec, options: &AdminOptions) -> Resul
     }
     length("body", body, options.max_static_body_bytes)?;
     if !custom_domain.is_empty() {
-        line("custom_domain", custom_domain, options.max_name_bytes)?;
-        let reason = format!("{custom_domain:?} is not a domain that the account has reserved");
-        return Err(Error::invalid("custom_domain", reason));
+        domain::domain("custom_domain", custom_domain)?;
     }
-    line("path_prefix", path_prefix, options.max_destination_bytes)?;
-    if !path_prefix.is_empty() && !path_prefix.starts_with('/') {
-        return Err(Error::invalid("path_prefix", "must start with a slash"));
-    }
-    line("tls_version", tls_version, options.max_name_bytes)
+    domain::path_prefix(path_prefix)?;
+    domain::tls_version(tls_version)
 }

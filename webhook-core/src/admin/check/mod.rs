@@ -3,13 +3,21 @@
 //! Every refusal is [`Invalid`](crate::ErrorKind::Invalid) and names the field
 //! as it is on the wire.
 
+mod billing;
 mod bucket;
+mod cron;
+mod domain;
+mod function;
 mod headers;
 mod input;
 mod output;
 mod token;
 
+pub(super) use billing::{billing_details, plan_change};
 pub(super) use bucket::bucket;
+pub(super) use cron::cron;
+pub(super) use domain::{dns_name, domain};
+pub(super) use function::{function, metadata, variable};
 pub(super) use input::input;
 pub(super) use output::output;
 pub(super) use token::token;

@@ -125,7 +125,7 @@ impl Admin {
     }
 }
 
-pub(super) fn before(moment: Timestamp, duration: Duration) -> Timestamp {
+pub(in crate::admin) fn before(moment: Timestamp, duration: Duration) -> Timestamp {
     let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(moment.as_millis().saturating_sub(millis))
 }

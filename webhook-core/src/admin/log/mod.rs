@@ -5,8 +5,10 @@ mod drain;
 mod query;
 mod retention;
 
+pub(super) use count::before;
 pub use count::{DayRequest, MinuteRequest};
 pub use drain::{DrainRequest, Handed};
+pub(super) use query::number;
 pub use query::{LogRequest, LogsPage};
 
 use super::{Admin, Caller, caller};

@@ -128,7 +128,7 @@ fn parse_moment(text: &str) -> Option<Moment> {
 }
 
 /// A whole number, or its default.
-pub(super) fn number<T>(
+pub(in crate::admin) fn number<T>(
     field: &str,
     text: &str,
     range: RangeInclusive<T>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Admin, count::before};
-use crate::error::Error;
+use crate::{error::Error, id::AccountId};
 
 /// Logs that go in one transaction: few, so that nobody waits long behind it.
 const BATCH: usize = 500;
@@ -15,14 +15,48 @@ const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 impl Admin {
-    /// Removes the logs of all accounts that are older than `keep`, in small
-    /// batches, and returns how many went. Webhooks that a relay has still to
-    /// deliver stay, however old.
-    pub async fn purge(&self, keep: Duration) -> Result<u64, Error> {
+    /// Removes the logs that are older than `keep`, those of webhooks and those
+    /// of functions, in small batches, and returns how many went; without
+    /// `keep` logs are kept for ever. Where the account's plan says how long its
+    /// logs of webhooks are kept, that counts instead. Webhooks that a relay has
+    /// still to deliver stay, however old.
+    pub async fn purge(&self, keep: Option<Duration>) -> Result<u64, Error> {
+        let mut gone = 0;
+        if self.limits.limits_logs() {
+            for account in self.stores.accounts.accounts().await? {
+                let plan = self.limits.plan(account.id).await?;
+                let keep = plan.limits.keep_logs_for().or(keep);
+                gone += self.purge_webhooks(Some(account.id), keep).await?;
+            }
+        } else {
+            gone += self.purge_webhooks(None, keep).await?;
+        }
+        if let Some(keep) = keep {
+            let oldest = before(self.now(), keep);
+            let functions = &self.stores.functions;
+            gone += self.batches(|| functions.purge_executions(oldest, BATCH)).await?;
+        }
+        Ok(gone)
+    }
+
+    async fn purge_webhooks(
+        &self,
+        account: Option<AccountId>,
+        keep: Option<Duration>,
+    ) -> Result<u64, Error> {
+        let Some(keep) = keep else { return Ok(0) };
         let oldest = before(self.now(), keep);
+        self.batches(|| self.stores.logs.purge(account, oldest, BATCH)).await
+    }
+
+    /// Does `remove` until there is less than a batch left.
+    async fn batches<F>(&self, remove: impl Fn() -> F) -> Result<u64, Error>
+    where
+        F: Future<Output = Result<u64, Error>>,
+    {
         let mut gone = 0;
         loop {
-            let batch = self.stores.logs.purge(oldest, BATCH).await?;
+            let batch = remove().await?;
             gone += batch;
             if batch < BATCH as u64 {
                 return Ok(gone);
@@ -34,8 +68,12 @@ impl Admin {
     /// Does [`purge`](Self::purge) at once and then from time to time: when a
     /// tenth of `keep` has passed, but at most every second and at least every
     /// hour. Between that it does nothing. It never returns: drop it to end it.
-    pub async fn keep_logs_for(&self, keep: Duration) {
-        let interval = (keep / 10).clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
+    pub async fn keep_logs_for(&self, keep: Option<Duration>) {
+        let interval = keep.map_or(LONGEST_INTERVAL, |keep| keep / 10);
+        let interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
+        if keep.is_none() && !self.limits.limits_logs() {
+            return std::future::pending().await;
+        }
         loop {
             match self.purge(keep).await {
                 Ok(0) => {}

@@ -7,7 +7,10 @@ use http::{HeaderMap, Method};
 use super::*;
 use crate::{
     DeliveryId, WebhookId,
-    model::{DeliveryStatus, Request, TokenScopes, TokenSpec, Webhook},
+    model::{
+        DeliveryStatus, Request, Subscription, SubscriptionStatus, TokenScopes, TokenSpec, Webhook,
+    },
+    plan::Limits,
     store::{Accept, NewDelivery},
 };
 
@@ -69,8 +72,8 @@ async fn old_logs_go_in_batches_and_young_ones_stay() -> Result<(), Error> {
     for _ in 0..7 {
         receive(&house, &bucket).await?;
     }
-    assert_eq!(house.admin.purge(day * 2).await?, 0);
-    assert_eq!(house.admin.purge(day / 2).await?, 1_200);
+    assert_eq!(house.admin.purge(Some(day * 2)).await?, 0);
+    assert_eq!(house.admin.purge(Some(day / 2)).await?, 1_200);
     assert_eq!(total(&house).await?, 7);
     Ok(())
 }
@@ -83,7 +86,7 @@ async fn logs_are_kept_for_as_long_as_the_operator_says() -> Result<(), Error> {
     let hour = Duration::from_secs(60 * 60);
     let keep = hour * 48;
     let left = tokio::select! {
-        () = house.admin.keep_logs_for(keep) => unreachable!("it goes on for ever"),
+        () = house.admin.keep_logs_for(Some(keep)) => unreachable!("it goes on for ever"),
         left = async {
             tokio::time::sleep(keep - hour).await;
             let before = total(&house).await?;
@@ -113,5 +116,48 @@ async fn logs_of_a_deleted_bucket_are_within_the_scope_of_its_id_only() -> Resul
     assert_eq!(admin.log(&by_id, log).await?.delivery.id, log);
     assert_eq!(kind(admin.log(&by_name, log).await), ErrorKind::Forbidden);
     assert_eq!(admin.logs(&by_name, &LogRequest::default()).await?.total, 0);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn logs_are_kept_for_as_long_as_the_plan_says() -> Result<(), Error> {
+    let mut house = house().await;
+    let plans = r#"{"plans": [
+        {"name": "short", "limits": {"logs_retention": 1}},
+        {"name": "long", "price": "price_long", "limits": {"logs_retention": 100}},
+        {"name": "silent", "price": "price_silent"}
+    ]}"#;
+    let clock = Arc::clone(&house.admin.clock);
+    let limits = Limits::new(plans.parse()?, house.stores.clone(), clock);
+    house.admin = house.admin.with_limits(Arc::new(limits));
+    let mut callers = vec![house.caller.clone()];
+    for price in ["price_long", "price_silent"] {
+        let (account, _) = house.admin.create_account(price, None).await?;
+        let subscription = Subscription {
+            id: price.to_owned(),
+            status: SubscriptionStatus::Active,
+            prices: vec![price.to_owned()],
+            created_at: house.admin.now(),
+            read_at: house.admin.now(),
+        };
+        house.stores.billing.put_subscription(account.id, &subscription).await?;
+        callers.push(Caller::for_account(account.id));
+    }
+    for caller in &callers {
+        let bucket = house.admin.create_bucket(caller, bucket_named("b")).await?;
+        receive(&house, &bucket).await?;
+    }
+    let day = Duration::from_secs(24 * 60 * 60);
+    let mut left = Vec::new();
+    for (days, keep) in [(2, None), (10, Some(day * 30)), (20, Some(day * 30)), (70, None)] {
+        tokio::time::sleep(day * days).await;
+        house.admin.purge(keep).await?;
+        let mut totals = Vec::new();
+        for caller in &callers {
+            totals.push(house.admin.logs(caller, &LogRequest::default()).await?.total);
+        }
+        left.push(totals);
+    }
+    assert_eq!(left, [[0, 1, 1], [0, 1, 1], [0, 1, 0], [0, 0, 0]]);
     Ok(())
 }

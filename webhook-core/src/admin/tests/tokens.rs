@@ -121,16 +121,24 @@ async fn a_token_enables_a_disabled_key() -> Result<(), Error> {
 async fn what_is_open_ends_with_the_reach() -> Result<(), Error> {
     let House { admin, told, caller, .. } = house().await;
     let id = admin.create_token(&caller, scoped(&["a", "b"])).await?.token.id;
-    let told_of = (caller.account_id(), id);
+    let (account, told_of) = (caller.account_id(), (caller.account_id(), Some(id)));
+    told.credentials();
     let described = TokenSpec { description: "for CI".into(), ..scoped(&["a", "b"]) };
     let changed = admin.update_token(&caller, id, described.clone()).await?;
     assert_eq!(changed.spec, described);
-    assert_eq!(told.tokens(), [], "the reach is the same");
+    assert_eq!(told.credentials(), [], "the reach is the same");
     admin.update_token(&caller, id, scoped(&["a"])).await?;
-    assert_eq!(told.tokens(), [told_of]);
+    assert_eq!(told.credentials(), [told_of]);
     admin.delete_token(&caller, id).await?;
-    assert_eq!(told.tokens(), [told_of; 2]);
+    assert_eq!(told.credentials(), [told_of]);
     assert_eq!(kind(admin.delete_token(&caller, id).await), ErrorKind::NotFound);
+
+    admin.set_api_key_enabled(&caller, false).await?;
+    assert_eq!(told.credentials(), [(account, None)]);
+    admin.set_api_key_enabled(&caller, true).await?;
+    assert_eq!(told.credentials(), [], "nothing is open with a disabled key");
+    admin.regenerate_api_key(&caller).await?;
+    assert_eq!(told.credentials(), [(account, None)]);
     Ok(())
 }
 

@@ -230,3 +230,24 @@ pub async fn buckets_are_listed_in_id_order(stores: &Stores) {
     }
     assert_eq!(list(stores, account).await, buckets);
 }
+
+/// Buckets, inputs and outputs are counted over the whole account, and no other's.
+pub async fn buckets_are_counted_with_what_is_in_them(stores: &Stores) {
+    let (ours, theirs) = (AccountId::generate(), AccountId::generate());
+    let counts = |account| async move {
+        let counts = stores.buckets.bucket_counts(account).await.expect("buckets can be counted");
+        (counts.buckets, counts.inputs, counts.outputs)
+    };
+    assert_eq!(counts(ours).await, (0, 0, 0));
+    let mut first = bucket(ours, "first");
+    first.inputs = vec![input(first.id, "a"), input(first.id, "b")];
+    first.outputs = vec![output(first.id, "a")];
+    create(stores, &first).await;
+    let mut second = bucket(ours, "second");
+    second.outputs = vec![output(second.id, "a"), output(second.id, "b")];
+    create(stores, &second).await;
+    stored(stores, theirs, "theirs").await;
+    assert_eq!(counts(ours).await, (2, 2, 3));
+    stores.buckets.delete_bucket(ours, first.id, None, true).await.expect("it is there");
+    assert_eq!(counts(ours).await, (1, 0, 2));
+}

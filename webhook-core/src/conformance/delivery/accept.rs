@@ -14,7 +14,7 @@ use crate::{
     conformance::sample::{NOW, ODD_TEXT, after, ids, odd_webhook, race, webhook},
     id::{AccountId, DeliveryId, OutputId},
     model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
-    store::{Accept, NewDelivery, Stores},
+    store::{Accept, Accepted, NewDelivery, Stores},
 };
 
 /// The log that a new delivery of `webhook` has.
@@ -199,8 +199,10 @@ pub async fn accepting_a_settled_webhook_again_changes_nothing(stores: &Stores) 
     settle(stores, sent(delivery.id, node, after(1))).await;
     let logs = logs_of(stores, &webhook).await;
 
-    accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
-    accept(stores, &webhook, &[new_delivery(output, NOW)]).await;
+    for again in [delivery, new_delivery(output, NOW)] {
+        let accepted = try_accept(stores, &webhook, &[again]).await;
+        assert_eq!(accepted.expect("it succeeds"), Accepted::Known);
+    }
     assert_eq!(logs_of(stores, &webhook).await, logs);
     assert!(claim_due(stores, node, output, after(2)).await.is_empty());
 }
@@ -216,14 +218,18 @@ pub async fn concurrent_accepts_of_one_webhook_store_it_once(stores: &Stores) {
                 outputs.iter().map(|output| new_delivery(*output, NOW)).collect();
             async move {
                 let ids: Vec<_> = deliveries.iter().map(|delivery| delivery.id).collect();
-                store.accept(Accept { webhook, deliveries }).await.map(|()| ids)
+                let accept = Accept { webhook, deliveries };
+                store.accept(accept).await.map(|accepted| (accepted, ids))
             }
         })
         .await;
-        let handed_in: Vec<_> = results.into_iter().map(|r| r.expect("each succeeds")).collect();
+        let results = results.into_iter().map(|result| result.expect("each succeeds"));
+        let (new, known): (Vec<_>, Vec<_>) =
+            results.partition(|(accepted, _)| *accepted == Accepted::Stored);
+        assert_eq!((new.len(), known.len()), (1, 7), "one is told that it was the first");
         let stored: Vec<_> =
             logs_of(stores, &webhook).await.iter().map(|log| log.delivery.id).collect();
-        assert!(handed_in.contains(&stored), "{stored:?} are of one call");
+        assert_eq!(stored, new[0].1, "they are of that call");
         let node = node(stores).await;
         for output in outputs {
             assert_eq!(claim_due(stores, node, output, NOW).await.len(), 1);
@@ -240,7 +246,11 @@ pub async fn concurrent_accepts_of_many_webhooks_store_all(stores: &Stores) {
             let mut webhook = webhook(account);
             webhook.request.body = Bytes::from(format!("body {number}"));
             let deliveries = [new_delivery(output, NOW), rejected(OutputId::generate())];
-            try_accept(&stores, &webhook, &deliveries).await.map(|()| (webhook, deliveries))
+            let accepted = try_accept(&stores, &webhook, &deliveries).await;
+            accepted.map(|accepted| {
+                assert_eq!(accepted, Accepted::Stored);
+                (webhook, deliveries)
+            })
         }
     })
     .await;

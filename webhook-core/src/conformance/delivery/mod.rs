@@ -18,7 +18,7 @@ use crate::{
     error::Error,
     id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
     model::{Attempt, DeliveryStatus, Log, Webhook},
-    store::{Accept, Claim, ClaimOrder, Claimed, NewDelivery, Settle, Stores},
+    store::{Accept, Accepted, Claim, ClaimOrder, Claimed, NewDelivery, Settle, Stores},
 };
 
 /// More than any case queues for one output.
@@ -58,7 +58,7 @@ pub(super) async fn try_accept(
     stores: &Stores,
     webhook: &Webhook,
     deliveries: &[NewDelivery],
-) -> Result<(), Error> {
+) -> Result<Accepted, Error> {
     let accept = Accept { webhook: Arc::new(webhook.clone()), deliveries: deliveries.to_vec() };
     stores.deliveries.accept(accept).await
 }

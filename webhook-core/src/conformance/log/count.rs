@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use super::{Outcome, Place, drain, drain_all, oracle::assert_exact, purge, report, reported};
 use crate::{
-    clock::Timestamp,
+    clock::{Month, Timestamp},
     conformance::{
-        delivery::{claim_due, node, rejected},
+        delivery::{accept, claim_due, node, rejected},
         sample::{NOW, after},
     },
     id::{AccountId, DeliveryId},
     model::DeliveryStatus,
-    store::{ClientReport, CountQuery, LogQuery, Redeliver, Stores},
+    store::{ClientReport, CountQuery, LogQuery, NewDelivery, Redeliver, Stores},
 };
 
 /// Logs of all kinds in two buckets and over two days.
@@ -169,4 +169,32 @@ pub async fn counts_are_of_one_account(stores: &Stores) {
             assert_eq!((days, minutes.expect("minutes")), (Vec::new(), Vec::new()));
         }
     }
+}
+
+/// A webhook counts once, in the month in which it was received, for good.
+pub async fn received_webhooks_are_counted_by_month(stores: &Stores) {
+    let place = Place::new();
+    let received = |moment| async move {
+        stores.logs.received(place.account, moment).await.expect("webhooks can be counted")
+    };
+    let Month { start, end } = Month::of(NOW);
+    assert_eq!(received(NOW).await, 0);
+    let last = Timestamp::from_millis(end.as_millis() - 1);
+    let outputs = [place.to_public(), place.to_clients(), rejected(place.public)];
+    for moment in [start, NOW, last] {
+        let webhook = place.webhook(moment);
+        let deliveries =
+            outputs.clone().map(|new| NewDelivery { id: DeliveryId::generate(), ..new });
+        accept(stores, &webhook, &deliveries).await;
+        accept(stores, &webhook, &deliveries).await;
+    }
+    place.store_settled(stores, end, Outcome::SENT).await;
+    Place::new().store(stores, NOW, place.to_clients()).await;
+    for (moment, expected) in [(start, 3), (NOW, 3), (last, 3), (end, 1)] {
+        assert_eq!(received(moment).await, expected);
+    }
+    assert_eq!(received(Timestamp::from_millis(start.as_millis() - 1)).await, 0);
+    assert!(purge(stores, end, 100).await > 0);
+    assert_eq!(received(NOW).await, 3, "removing logs takes nothing away");
+    assert_exact(stores, place.account).await;
 }

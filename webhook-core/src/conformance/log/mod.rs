@@ -203,7 +203,7 @@ pub(super) async fn waiting(
 }
 
 pub(super) async fn purge(stores: &Stores, before: Timestamp, limit: usize) -> u64 {
-    stores.logs.purge(before, limit).await.expect("logs can be purged")
+    stores.logs.purge(None, before, limit).await.expect("logs can be purged")
 }
 
 pub(super) fn cursors(logs: &[Log]) -> Vec<LogCursor> {

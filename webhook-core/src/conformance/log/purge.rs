@@ -180,3 +180,24 @@ pub async fn concurrent_purge_and_redeliver_exclude_each_other(stores: &Stores) 
     }
     assert_exact(stores, place.account).await;
 }
+
+/// What is removed of one account is nobody else's.
+pub async fn purge_of_an_account_leaves_the_others(stores: &Stores) {
+    let (ours, theirs) = (Place::new(), Place::new());
+    for number in 0..3 {
+        ours.store(stores, after(number), ours.to_clients()).await;
+    }
+    let stay = vec![theirs.store(stores, after(0), theirs.to_nobody()).await];
+    let purge = async |limit| {
+        let gone = stores.logs.purge(Some(ours.account), after(100), limit).await;
+        gone.expect("logs can be purged")
+    };
+    assert_eq!(purge(2).await, 2);
+    assert_eq!(purge(100).await, 1);
+    assert_eq!(purge(100).await, 0);
+    assert_eq!(left(stores, ours).await, []);
+    assert_eq!(left(stores, theirs).await, stay);
+    for place in [ours, theirs] {
+        assert_exact(stores, place.account).await;
+    }
+}

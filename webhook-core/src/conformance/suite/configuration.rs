@@ -45,6 +45,7 @@ macro_rules! bucket_store_conformance {
                 concurrent_buckets_with_one_id_store_one,
                 buckets_of_another_account_are_absent,
                 buckets_are_listed_in_id_order,
+                buckets_are_counted_with_what_is_in_them,
             }
             $crate::conformance::bucket::change {
                 update_bucket_replaces_all_but_inputs_and_outputs,
@@ -134,6 +135,7 @@ macro_rules! function_store_conformance {
                 every_field_of_an_execution_round_trips,
                 record_execution_keeps_the_newest,
                 record_execution_can_keep_none,
+                purge_executions_removes_the_oldest_first,
                 executions_of_functions_are_kept_apart,
                 executions_are_paged_newest_first,
                 execution_pages_take_any_limit_and_offset,
@@ -152,11 +154,78 @@ macro_rules! token_store_conformance {
             $crate::conformance::token {
                 every_field_of_a_token_round_trips,
                 tokens_are_listed_in_id_order,
+                tokens_are_counted,
                 taken_token_id_is_a_conflict,
                 update_keeps_the_secret_of_a_token,
                 update_or_delete_of_no_token_is_not_found,
                 deleted_token_is_gone,
                 concurrent_tokens_with_one_id_store_one,
+            }
+        }
+    };
+}
+
+/// Tests a [`DomainStore`](crate::store::DomainStore); see [`conformance`](crate::conformance).
+#[macro_export]
+macro_rules! domain_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::conformance::domain {
+                created_domain_is_read_back,
+                absent_domain_is_none,
+                domains_are_listed_in_id_order,
+                taken_domain_is_a_conflict,
+                concurrent_reservations_of_one_name_store_one,
+                deleted_domain_is_gone_and_its_name_free,
+                delete_of_no_domain_is_not_found,
+                domain_in_use_is_not_deleted,
+                inputs_of_a_domain_are_found,
+            }
+        }
+    };
+}
+
+/// Tests a [`CronStore`](crate::store::CronStore); see [`conformance`](crate::conformance).
+#[macro_export]
+macro_rules! cron_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::conformance::cron {
+                every_field_of_a_cron_round_trips,
+                bucket_of_a_cron_is_stored_with_it,
+                crons_of_another_account_are_absent,
+                refused_cron_leaves_nothing_behind,
+                update_replaces_a_cron,
+                update_that_missed_a_run_changes_nothing,
+                deleted_cron_takes_its_bucket_along,
+                cron_goes_with_its_bucket,
+                claim_takes_due_crons,
+                hold_of_a_cron_ends,
+                released_crons_are_due_at_once,
+                cron_advances_from_its_run,
+                update_keeps_a_hold_for_the_same_run,
+                concurrent_claims_of_crons_never_share,
+                concurrent_advances_of_a_cron_succeed_once,
+                concurrent_update_and_advance_exclude_each_other,
+                concurrent_crons_with_one_bucket_name_store_one,
+            }
+        }
+    };
+}
+
+/// Tests a [`BillingStore`](crate::store::BillingStore); see [`conformance`](crate::conformance).
+#[macro_export]
+macro_rules! billing_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::conformance::billing {
+                every_field_of_billing_round_trips,
+                parts_of_billing_are_put_one_by_one,
+                customer_of_another_account_is_a_conflict,
+                account_is_found_by_its_customer,
+                subscription_that_was_read_earlier_is_ignored,
+                concurrent_reads_of_a_subscription_keep_the_last,
+                applied_events_are_remembered_for_a_while,
             }
         }
     };

@@ -121,6 +121,7 @@ macro_rules! log_store_conformance {
                 what_changes_nothing_is_not_counted,
                 counts_take_the_greatest_numbers,
                 counts_are_of_one_account,
+                received_webhooks_are_counted_by_month,
             }
             $crate::conformance::log::drain {
                 drain_takes_the_oldest_once,
@@ -156,6 +157,7 @@ macro_rules! log_store_conformance {
             $crate::conformance::log::purge {
                 purge_removes_what_no_relay_attempts,
                 purge_takes_the_oldest_days_first,
+                purge_of_an_account_leaves_the_others,
                 webhook_goes_with_its_last_log,
                 concurrent_purges_and_accepts_disturb_nothing,
                 concurrent_purges_count_each_log_once,

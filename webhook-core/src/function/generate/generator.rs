@@ -1,5 +1,7 @@
 //! The generator's interface, and the one that searches.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +46,15 @@ impl Driver {
             named && !denied.is_some_and(|word| matches!(word.as_str(), "not" | "no" | "without"))
         });
         if asks { Self::JavaScript } else { Self::Lua }
+    }
+}
+
+impl From<Driver> for crate::model::Driver {
+    fn from(driver: Driver) -> Self {
+        match driver {
+            Driver::Lua => Self::Lua,
+            Driver::JavaScript => Self::Js,
+        }
     }
 }
 
@@ -95,7 +106,7 @@ pub enum GenerateError {
 
 /// Writes functions from samples.
 #[async_trait]
-pub trait FunctionGenerator: Send + Sync {
+pub trait FunctionGenerator: Send + Sync + fmt::Debug {
     /// Writes a function that turns the input payload into the output payload, and checks it on them.
     ///
     /// A function that fails its check is an answer, not an error.
@@ -108,7 +119,7 @@ pub trait FunctionGenerator: Send + Sync {
 
 /// Runs a written function.
 #[async_trait]
-pub trait Validate: Send + Sync {
+pub trait Validate: Send + Sync + fmt::Debug {
     /// The body that `source` makes of a request with this body and content type.
     ///
     /// # Errors

@@ -31,7 +31,8 @@
 //! Case conversions are for ASCII letters in Lua. Lua has one empty table, so that an object all of whose fields are
 //! absent is written as `[]`; and it does not know the order of an object's fields, which loops over them take by name.
 //!
-//! To put another generator in its place, implement [`FunctionGenerator`]; to run the written source, [`Validate`].
+//! To put another generator in its place, implement [`FunctionGenerator`]; to run the written source, [`Validate`], which
+//! [`InRuntime`] does with the runtime that runs functions.
 
 mod convert;
 mod diff;
@@ -46,6 +47,7 @@ mod numbers;
 mod program;
 mod sample;
 mod search;
+mod validate;
 mod value;
 mod xml;
 
@@ -57,3 +59,4 @@ pub use generator::{
     Validate,
 };
 pub use limits::GenerateLimits;
+pub use validate::InRuntime;

@@ -2,11 +2,11 @@
 //!
 //! # How calls run
 //!
-//! Each call has an engine of its own (about 85 µs and 100 KB), made ahead and
-//! dropped afterwards, so that nothing can be left behind for another call,
-//! and a thread of its own from a bounded pool, so that `http` and
-//! `time.sleep` can wait like any function does. A few calls compute at a
-//! time; who waits for an answer gives its turn back, and the accounts take
+//! Each call has an engine of its own (some milliseconds, most of them for the
+//! prelude; 100 KB), made ahead and dropped afterwards, so that nothing can be
+//! left behind for another call, and a thread of its own from a bounded pool, so
+//! that `http` and `time.sleep` can wait like any function does. A few calls
+//! compute at a time; who waits for an answer gives its turn back, and the accounts take
 //! turns, in slices of some milliseconds.
 //!
 //! # How calls end

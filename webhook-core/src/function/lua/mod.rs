@@ -148,7 +148,7 @@ impl FunctionRuntime for LuaRuntime {
         let (reply, completion) = oneshot::channel();
         let handle = Handle::try_current().ok();
         let job = Job { invocation, program, handle, reply, queued_at: Instant::now() };
-        if self.queue.push(job).is_err() {
+        if self.queue.push(Box::new(job)).is_err() {
             return failed(FunctionError::Busy, started.elapsed());
         }
         match completion.await {

@@ -46,7 +46,7 @@ struct State {
 
 #[derive(Default)]
 struct Lane {
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<Box<Job>>,
     running: usize,
 }
 
@@ -70,12 +70,12 @@ impl Queue {
     }
 
     /// Adds a call, unless the queue is full. One account may fill half of it.
-    pub(super) fn push(&self, job: Job) -> Result<(), Box<Job>> {
+    pub(super) fn push(&self, job: Box<Job>) -> Result<(), Box<Job>> {
         let mut state = self.state();
         let account = job.invocation.account_id;
         let own = state.lanes.get(&account).map_or(0, |lane| lane.waiting.len());
         if state.closed || state.waiting >= self.capacity || own >= self.capacity.div_ceil(2) {
-            return Err(Box::new(job));
+            return Err(job);
         }
         let lane = state.lanes.entry(account).or_default();
         lane.waiting.push_back(job);
@@ -89,7 +89,7 @@ impl Queue {
     }
 
     /// The next call, when it may run; `None` when the queue is closed.
-    pub(super) async fn next(&self) -> Option<Job> {
+    pub(super) async fn next(&self) -> Option<Box<Job>> {
         loop {
             let changed = self.changed.notified();
             {
@@ -142,7 +142,7 @@ impl Queue {
 }
 
 impl State {
-    fn take(&mut self, running_per_account: usize) -> Option<Job> {
+    fn take(&mut self, running_per_account: usize) -> Option<Box<Job>> {
         for _ in 0..self.order.len() {
             let account = self.order.pop_front()?;
             let Some(lane) = self.lanes.get_mut(&account) else { continue };

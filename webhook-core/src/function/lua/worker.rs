@@ -2,9 +2,11 @@
 
 use std::{
     cell::RefCell,
+    future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
     sync::Arc,
+    task::Poll,
 };
 
 use tokio::{sync::Semaphore, task::LocalSet};
@@ -61,11 +63,19 @@ pub(super) fn run(shared: Shared) {
     local.block_on(&runtime, async {
         while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
             let Some(job) = thread.shared.queue.next().await else { return };
+            let alone = permits.available_permits() + 1 == thread.shared.running;
             let thread = Rc::clone(&thread);
-            tokio::task::spawn_local(async move {
-                thread.serve(job).await;
+            // Boxed, or the whole of it would be copied whenever it changes hands.
+            let mut call = Box::pin(async move {
+                thread.serve(*job).await;
                 drop(permit);
             });
+            // Most calls end in their first slice: one that is alone on the thread
+            // needs no task then. What does not end goes on beside the others.
+            let ended = alone && poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_ready())).await;
+            if !ended {
+                tokio::task::spawn_local(call);
+            }
         }
     });
 }

@@ -178,6 +178,11 @@ impl Hub {
         known.map(|subscriber| subscriber.client().clone()).collect()
     }
 
+    /// How many clients the account has.
+    pub(in crate::relay) fn count(&self, account: AccountId) -> u64 {
+        self.subscribers().get(&account).map_or(0, |clients| clients.len() as u64)
+    }
+
     /// Ends the account's subscriptions that `ends` picks.
     pub(in crate::relay) fn close(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
         let subscribers = self.subscribers();

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::*;
 use crate::{
     id::{DeliveryId, NodeId, WebhookId},
-    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
+    store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
 };
 
 #[tokio::test(start_paused = true)]
@@ -30,7 +30,7 @@ struct Slow {
 
 #[async_trait]
 impl DeliveryStore for Slow {
-    async fn accept(&self, accept: Accept) -> Result<(), Error> {
+    async fn accept(&self, accept: Accept) -> Result<Accepted, Error> {
         tokio::time::sleep(self.takes).await;
         self.stores.deliveries.accept(accept).await
     }
@@ -103,7 +103,7 @@ async fn an_idle_relay_asks_its_store_nothing() {
     struct Untouchable;
     #[async_trait]
     impl DeliveryStore for Untouchable {
-        async fn accept(&self, _: Accept) -> Result<(), Error> {
+        async fn accept(&self, _: Accept) -> Result<Accepted, Error> {
             panic!("idle")
         }
         async fn claim(&self, _: Claim) -> Result<Claimed, Error> {

@@ -2,8 +2,11 @@
 
 mod answering;
 mod bounds;
+mod crons;
 mod delivering;
 mod forwarding;
+mod functions;
+mod hosting;
 mod receiving;
 mod streaming;
 mod throttling;

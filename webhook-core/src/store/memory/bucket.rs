@@ -12,7 +12,7 @@ use crate::{
     error::Error,
     id::{AccountId, BucketId, InputId, OutputId},
     model::{Bucket, Output},
-    store::BucketStore,
+    store::{BucketCounts, BucketStore},
 };
 
 /// Every bucket, whole, and ways to find it.
@@ -45,12 +45,17 @@ impl Directory {
         self.buckets.get_mut(&id).filter(|bucket| bucket.account_id == account).map(Arc::make_mut)
     }
 
+    pub(super) fn buckets_of(&self, account: AccountId) -> impl Iterator<Item = &Arc<Bucket>> {
+        let ids = self.owners.get(&account).into_iter().flat_map(|owned| &owned.ids);
+        ids.filter_map(|id| self.buckets.get(id))
+    }
+
     fn bucket_named(&self, account: AccountId, name: &str) -> Option<&Arc<Bucket>> {
         let id = self.owners.get(&account)?.by_name.get(name)?;
         self.buckets.get(id)
     }
 
-    fn insert(&mut self, mut bucket: Bucket) -> Result<(), Error> {
+    pub(super) fn insert(&mut self, mut bucket: Bucket) -> Result<(), Error> {
         if self.buckets.contains_key(&bucket.id) {
             return Err(Error::conflict("a bucket with this id exists"));
         }
@@ -155,10 +160,21 @@ impl BucketStore for MemoryStore {
     async fn buckets(&self, account: AccountId) -> Result<Vec<Bucket>, Error> {
         let buckets: Vec<_> = {
             let directory = self.directory();
-            let ids = directory.owners.get(&account).into_iter().flat_map(|owned| &owned.ids);
-            ids.filter_map(|id| directory.any_bucket(*id)).cloned().collect()
+            directory.buckets_of(account).cloned().collect()
         };
         Ok(buckets.into_iter().map(Arc::unwrap_or_clone).collect())
+    }
+
+    async fn bucket_counts(&self, account: AccountId) -> Result<BucketCounts, Error> {
+        let directory = self.directory();
+        let mut counts = BucketCounts::default();
+        let ids = directory.owners.get(&account).into_iter().flat_map(|owned| &owned.ids);
+        for bucket in ids.filter_map(|id| directory.any_bucket(*id)) {
+            counts.buckets += 1;
+            counts.inputs += bucket.inputs.len() as u64;
+            counts.outputs += bucket.outputs.len() as u64;
+        }
+        Ok(counts)
     }
 
     async fn update_bucket(&self, bucket: &Bucket) -> Result<(), Error> {
@@ -181,11 +197,29 @@ impl BucketStore for MemoryStore {
         if !force && bucket.inputs.iter().any(|input| Some(input.id) != spare) {
             return Err(Error::conflict("the bucket has inputs"));
         }
-        directory.remove(&bucket);
+        self.remove_whole(&mut directory, &bucket);
+        Ok(())
+    }
+}
+
+impl MemoryStore {
+    /// Removes a bucket with all it holds and whatever belongs to it.
+    pub(super) fn remove_bucket(&self, account: AccountId, id: BucketId) -> Result<(), Error> {
+        let mut directory = self.directory_mut();
+        let bucket =
+            directory.bucket(account, id).cloned().ok_or_else(|| Error::not_found("bucket"))?;
+        self.remove_whole(&mut directory, &bucket);
+        Ok(())
+    }
+
+    fn remove_whole(&self, directory: &mut Directory, bucket: &Bucket) {
+        directory.remove(bucket);
+        if bucket.cron_id.is_some() {
+            MemoryStore::crons(self).remove_with(bucket.id);
+        }
         let mut queue = self.queue();
         for output in &bucket.outputs {
             queue.give_up(output.id);
         }
-        Ok(())
     }
 }

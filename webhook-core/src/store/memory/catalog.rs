@@ -137,10 +137,17 @@ impl Catalog {
         first(sets.map(|(_, logs)| logs), span, limit)
     }
 
-    /// The first `limit` logs of everybody that no relay has still to attempt,
-    /// oldest first.
-    pub(super) fn oldest_at_rest(&self, before: Timestamp, limit: usize) -> Vec<LogCursor> {
-        let sets = self.accounts.values().flatten();
+    /// The first `limit` logs of an account, or of everybody, that no relay has
+    /// still to attempt, oldest first.
+    pub(super) fn oldest_at_rest(
+        &self,
+        account: Option<AccountId>,
+        before: Timestamp,
+        limit: usize,
+    ) -> Vec<LogCursor> {
+        let accounts =
+            self.accounts.iter().filter(|(id, _)| account.is_none_or(|only| **id == only));
+        let sets = accounts.flat_map(|(_, shelves)| shelves);
         let at_rest = sets.filter(|(shelf, _)| shelf.group != Group::Pending);
         let span = Span { to: Some(before), ..Span::default() };
         first(at_rest.map(|(_, logs)| logs), span, limit)

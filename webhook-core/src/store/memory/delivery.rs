@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     id::{AccountId, DeliveryId, NodeId, WebhookId},
     model::{Delivery, DeliveryStatus, Log, Webhook},
-    store::{Accept, Claim, Claimed, DeliveryStore, Lane, Pending, Redeliver, Settle},
+    store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Pending, Redeliver, Settle},
 };
 
 impl Queue {
@@ -129,7 +129,7 @@ impl Queue {
 
 #[async_trait]
 impl DeliveryStore for MemoryStore {
-    async fn accept(&self, accept: Accept) -> Result<(), Error> {
+    async fn accept(&self, accept: Accept) -> Result<Accepted, Error> {
         self.queue().insert(accept)
     }
 

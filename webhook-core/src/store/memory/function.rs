@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::MemoryStore;
 use crate::{
+    clock::Timestamp,
     error::Error,
     id::{AccountId, ExecutionId, FunctionId},
     model::{Execution, Function, Variable},
@@ -142,6 +143,24 @@ impl FunctionStore for MemoryStore {
             functions.of_execution.remove(&id);
         }
         Ok(())
+    }
+
+    async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        let mut functions = self.functions();
+        let Functions { rows, of_execution, .. } = &mut *functions;
+        // The order of identifiers is that of the runs.
+        let mut old: Vec<_> = of_execution.iter().map(|(id, function)| (*id, *function)).collect();
+        old.sort_unstable();
+        let mut gone = 0;
+        for (id, function) in old.into_iter().take(limit) {
+            let Some(stored) = rows.get_mut(&function) else { continue };
+            if stored.executions.get(&id).is_some_and(|execution| execution.created < before) {
+                stored.executions.remove(&id);
+                of_execution.remove(&id);
+                gone += 1;
+            }
+        }
+        Ok(gone)
     }
 
     async fn execution(

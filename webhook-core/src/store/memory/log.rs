@@ -109,8 +109,8 @@ impl Queue {
         Ok((found, true))
     }
 
-    fn purge(&mut self, before: Timestamp, limit: usize) -> u64 {
-        let gone = self.catalog.oldest_at_rest(before, limit);
+    fn purge(&mut self, account: Option<AccountId>, before: Timestamp, limit: usize) -> u64 {
+        let gone = self.catalog.oldest_at_rest(account, before, limit);
         for LogCursor { id, .. } in &gone {
             self.remove(*id);
         }
@@ -135,6 +135,10 @@ impl LogStore for MemoryStore {
         query: &CountQuery,
     ) -> Result<Vec<MinuteCount>, Error> {
         Ok(self.queue().tallies.minutes(account, query))
+    }
+
+    async fn received(&self, account: AccountId, moment: Timestamp) -> Result<u64, Error> {
+        Ok(self.queue().tallies.received(account, moment))
     }
 
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
@@ -168,7 +172,12 @@ impl LogStore for MemoryStore {
         Ok(Reported { log: Log { webhook: Arc::unwrap_or_clone(webhook), delivery }, taken })
     }
 
-    async fn purge(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
-        Ok(self.queue().purge(before, limit))
+    async fn purge(
+        &self,
+        account: Option<AccountId>,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<u64, Error> {
+        Ok(self.queue().purge(account, before, limit))
     }
 }

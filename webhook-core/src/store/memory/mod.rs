@@ -1,9 +1,12 @@
 //! Stores that keep everything in memory.
 
 mod account;
+mod billing;
 mod bucket;
 mod catalog;
+mod cron;
 mod delivery;
+mod domain;
 mod function;
 mod input;
 mod lane;
@@ -23,7 +26,10 @@ use std::{
 };
 
 use account::Accounts;
+use billing::Bills;
 use bucket::Directory;
+use cron::Crons;
+use domain::Domains;
 use function::Functions;
 use queue::Queue;
 use token::Tokens;
@@ -58,7 +64,8 @@ use token::Tokens;
 ///
 /// The runs of a function are bounded by the `keep` of
 /// [`record_execution`](super::FunctionStore::record_execution). Accounts,
-/// buckets, inputs, outputs, functions and access tokens are not: their callers limit them.
+/// buckets, inputs, outputs, functions, access tokens, domains and crons are not: their
+/// callers limit them.
 ///
 /// # Deleted outputs
 ///
@@ -73,11 +80,16 @@ use token::Tokens;
 /// ```
 pub struct MemoryStore {
     accounts: Mutex<Accounts>,
+    bills: Mutex<Bills>,
     /// Taken before `queue` by whoever needs both.
     directory: RwLock<Directory>,
     functions: Mutex<Functions>,
     queue: Mutex<Queue>,
     tokens: Mutex<Tokens>,
+    /// Taken after `directory` by whoever needs both.
+    domains: Mutex<Domains>,
+    /// Taken after `directory`, and before `queue`.
+    crons: Mutex<Crons>,
 }
 
 impl MemoryStore {
@@ -93,10 +105,13 @@ impl MemoryStore {
     pub fn with_capacity(max_webhooks: usize) -> Self {
         Self {
             accounts: Mutex::default(),
+            bills: Mutex::default(),
             directory: RwLock::default(),
             functions: Mutex::default(),
             queue: Mutex::new(Queue::new(max_webhooks, Self::DEFAULT_MAX_BYTES)),
             tokens: Mutex::default(),
+            domains: Mutex::default(),
+            crons: Mutex::default(),
         }
     }
 
@@ -115,6 +130,10 @@ impl MemoryStore {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn bills(&self) -> MutexGuard<'_, Bills> {
+        self.bills.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn directory(&self) -> RwLockReadGuard<'_, Directory> {
         self.directory.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,8 +150,16 @@ impl MemoryStore {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn crons(&self) -> MutexGuard<'_, Crons> {
+        self.crons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn tokens(&self) -> MutexGuard<'_, Tokens> {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn domains(&self) -> MutexGuard<'_, Domains> {
+        self.domains.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
     model::DeliveryStatus,
-    store::{Accept, NewDelivery, Redeliver},
+    store::{Accept, Accepted, NewDelivery, Redeliver},
 };
 
 pub(super) struct Queue {
@@ -54,10 +54,10 @@ impl Queue {
         self.make_room(0, 0);
     }
 
-    pub(super) fn insert(&mut self, accept: Accept) -> Result<(), Error> {
+    pub(super) fn insert(&mut self, accept: Accept) -> Result<Accepted, Error> {
         let Accept { webhook, deliveries } = accept;
         if self.webhooks.contains_key(&webhook.id) {
-            return Ok(());
+            return Ok(Accepted::Known);
         }
         let mut ids = HashSet::with_capacity(deliveries.len());
         if !deliveries.iter().all(|new| ids.insert(new.id) && !self.rows.contains_key(&new.id)) {
@@ -76,12 +76,13 @@ impl Queue {
         deliveries.sort_unstable();
         let entry = Entry { webhook, deliveries, open: 0, addressed: 0, bytes: request_bytes };
         self.retention.add(id, entry.need(), entry.bytes);
+        self.tallies.receive(&entry.webhook);
         self.webhooks.insert(id, entry);
         for (id, row) in rows {
             self.attach(id, row);
         }
         self.forget_if_done(id);
-        Ok(())
+        Ok(Accepted::Stored)
     }
 
     pub(super) fn redeliver(

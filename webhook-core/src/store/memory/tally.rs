@@ -7,7 +7,7 @@ use std::{
 
 use super::row::Row;
 use crate::{
-    clock::Timestamp,
+    clock::{Month, Timestamp},
     id::{AccountId, BucketId, OutputId},
     model::{DeliveryStatus, Webhook},
     store::{CountQuery, DayCount, MinuteCount},
@@ -44,6 +44,8 @@ struct Tally {
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
     accounts: HashMap<AccountId, BTreeMap<Key, Tally>>,
+    /// Webhooks by account and the first moment of the month.
+    months: HashMap<(AccountId, Timestamp), u64>,
 }
 
 fn count(webhook: &Webhook, row: &Row) -> (Key, Duration) {
@@ -66,6 +68,16 @@ impl Tallies {
         let tally = tallies.entry(key).or_default();
         tally.logs += 1;
         tally.duration += duration;
+    }
+
+    /// Counts a webhook that is new.
+    pub(super) fn receive(&mut self, webhook: &Webhook) {
+        let month = Month::of(webhook.received_at);
+        *self.months.entry((webhook.account_id, month.start)).or_default() += 1;
+    }
+
+    pub(super) fn received(&self, account: AccountId, moment: Timestamp) -> u64 {
+        self.months.get(&(account, Month::of(moment).start)).copied().unwrap_or_default()
     }
 
     pub(super) fn subtract(&mut self, webhook: &Webhook, row: &Row) {

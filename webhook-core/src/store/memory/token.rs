@@ -37,6 +37,12 @@ impl TokenStore for MemoryStore {
         Ok(tokens.values().filter(|token| token.account_id == account).cloned().collect())
     }
 
+    async fn token_count(&self, account: AccountId) -> Result<u64, Error> {
+        let tokens = MemoryStore::tokens(self);
+        let count = tokens.values().filter(|token| token.account_id == account).count();
+        Ok(u64::try_from(count).unwrap_or(u64::MAX))
+    }
+
     async fn update_token(&self, token: &AccessToken) -> Result<(), Error> {
         let AccessToken { id, account_id, secret_hash: _, spec, created_at: _, updated_at } = token;
         let mut tokens = MemoryStore::tokens(self);

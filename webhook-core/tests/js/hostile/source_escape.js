@@ -1,2 +1,2 @@
-// ends: fuel | compute time
+// ends: fuel | compute time | line
 })(); for (;;) {} (async function () {

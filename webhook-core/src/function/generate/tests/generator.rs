@@ -8,6 +8,7 @@ use super::super::{
 };
 
 /// Runs the source with the interpreters where they are installed.
+#[derive(Debug)]
 struct Interpreters;
 
 #[async_trait]
@@ -28,6 +29,7 @@ impl Validate for Interpreters {
 }
 
 /// Answers the same whatever the source.
+#[derive(Debug)]
 struct Answers(Result<&'static str, &'static str>);
 
 #[async_trait]

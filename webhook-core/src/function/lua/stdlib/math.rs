@@ -67,6 +67,7 @@ const FUNCTIONS: &[(&str, Native)] = &[
     ("exp", exp),
     ("floor", floor),
     ("fmod", fmod),
+    ("frexp", frexp),
     ("ldexp", ldexp),
     ("log", log),
     ("log10", log10),
@@ -122,6 +123,20 @@ fn fmod<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
         (Number::Int(left), Number::Int(right)) => call.done(left.wrapping_rem(right)),
         (left, right) => call.done(left.to_float() % right.to_float()),
     }
+}
+
+/// `frexp(x)`: `m` from 0.5 to below 1 and `e` with `x = m * 2^e`; what has none stays as it is, with 0.
+fn frexp<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    let value = call.check_float(1)?;
+    if value == 0.0 || !value.is_finite() {
+        return call.done_all([Value::Number(value), Value::Integer(0)]);
+    }
+    // What is below the normal range is brought into it first.
+    let (normal, moved) = if value.is_normal() { (value, 0) } else { (value * 2_f64.powi(64), 64) };
+    let bits = normal.to_bits();
+    let exponent = i64::try_from((bits >> 52) & 0x7ff).unwrap_or(0) - 1_022 - moved;
+    let mantissa = f64::from_bits((bits & !(0x7ff << 52)) | (1_022 << 52));
+    call.done_all([Value::Number(mantissa), Value::Integer(exponent)])
 }
 
 fn ldexp<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {

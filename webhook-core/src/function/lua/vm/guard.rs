@@ -100,8 +100,9 @@ fn leaves_dead_key(key: Value<'_>) -> bool {
     !matches!(key, Value::Nil | Value::Boolean(_) | Value::Integer(_) | Value::Number(_))
 }
 
-/// Makes sure that the next keys do not make the map grow with dead keys in it.
-fn make_room<'gc>(ctx: Context<'gc>, table: Table<'gc>, keys: usize) {
+/// Makes sure that the next keys do not make the map grow, with dead keys in it
+/// or under a walk.
+pub(super) fn make_room<'gc>(ctx: Context<'gc>, table: Table<'gc>, keys: usize) {
     table.into_inner().borrow_mut(&ctx).raw_table.reserve_map(keys);
 }
 

@@ -1,6 +1,10 @@
-//! Walks over tables from which the script removes keys meanwhile.
+//! Walks over tables that the script changes meanwhile.
 //!
-//! Lua lets a script set the field that `next` has just returned to nil. The
+//! Lua lets a script assign to fields that are there. piccolo grows a full map
+//! even then, and with it the order of the keys changes under the walk; so a
+//! walk begins by making room.
+//!
+//! Lua also lets a script set the field that `next` has just returned to nil. The
 //! first time that happens to a table, the host makes room in it, which may put
 //! its keys in another order, so the rest of the walk is remembered.
 
@@ -9,7 +13,7 @@ use std::cell::Cell;
 use gc_arena::{Collect, Gc, Rootable, lock::RefLock};
 use piccolo::{Context, Singleton, Table, Value, table::NextValue};
 
-use super::host::Host;
+use super::{guard::make_room, host::Host};
 
 /// The rest of a walk, from the key on that was removed.
 #[derive(Collect)]
@@ -67,6 +71,9 @@ pub(in super::super) fn next<'gc>(
     table: Table<'gc>,
     key: Value<'gc>,
 ) -> NextValue<'gc> {
+    if key.is_nil() {
+        make_room(ctx, table, 1);
+    }
     if host.walking.get() {
         let walk = walk(ctx);
         let mut walk = walk.borrow_mut(&ctx);

@@ -1,0 +1,89 @@
+//! The processes of the harness itself. Each reads orders from standard input,
+//! one JSON line each, and answers on standard output.
+
+pub(crate) mod commits;
+pub(crate) mod connection;
+pub(crate) mod event;
+pub(crate) mod generator;
+pub(crate) mod latency;
+pub(crate) mod proxy;
+pub(crate) mod sink;
+pub(crate) mod sockets;
+
+use std::{
+    io::{BufRead, Write},
+    net::SocketAddr,
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::Outcome;
+
+/// Started by the harness, not by people.
+#[derive(Clone, Debug, clap::Subcommand)]
+#[command(hide = true)]
+pub(crate) enum Part {
+    /// Sends webhooks and keeps a ledger of those that were acknowledged.
+    #[command(hide = true)]
+    Generate,
+    /// Receives webhooks and keeps a ledger of them.
+    #[command(hide = true)]
+    Sink {
+        /// How long every answer takes.
+        delay_ms: u64,
+    },
+    /// A plain proxy on hyper.
+    #[command(hide = true)]
+    Proxy { to: SocketAddr },
+    /// Durable commits without HTTP.
+    #[command(hide = true)]
+    Commit { engine: commits::Engine, folder: std::path::PathBuf },
+    /// Clients of the WebSocket.
+    #[command(hide = true)]
+    Subscribe,
+}
+
+impl Part {
+    pub(crate) fn run(self) -> Outcome<()> {
+        match self {
+            Self::Generate => generator::run(),
+            Self::Sink { delay_ms } => sink::run(delay_ms),
+            Self::Proxy { to } => proxy::run(to),
+            Self::Commit { engine, folder } => commits::run(engine, &folder),
+            Self::Subscribe => sockets::run(),
+        }
+    }
+}
+
+/// What a part that takes a while says.
+#[derive(Debug, Serialize, serde::Deserialize)]
+pub(crate) enum Said<T> {
+    /// So much is done; about once a second.
+    Progress(u64),
+    Done(T),
+}
+
+/// The next order; none when the harness has ended.
+fn order<T: DeserializeOwned>() -> Outcome<Option<T>> {
+    let mut line = String::new();
+    match std::io::stdin().lock().read_line(&mut line)? {
+        0 => Ok(None),
+        _ => Ok(Some(serde_json::from_str(&line)?)),
+    }
+}
+
+fn say(what: &impl Serialize) -> Outcome<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(&line)?;
+    Ok(stdout.flush()?)
+}
+
+fn single_threaded() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+fn multi_threaded() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()
+}

@@ -1,0 +1,199 @@
+//! Processes: what they cost, and that none is left behind.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{Outcome, options::Context};
+
+/// Clock ticks of `/proc/*/stat`: 100 on every Linux machine.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// How long a process may take to end when it is asked to.
+const ORDERLY: Duration = Duration::from_secs(5);
+
+/// A process, with those that it started. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    /// Whether it has to be asked, because it has children that it ends.
+    ask: bool,
+}
+
+/// What a process has used so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    pub(crate) cpu: Duration,
+    /// Bytes that it caused to be written to the disk.
+    pub(crate) written: u64,
+}
+
+impl Usage {
+    /// What was used since `earlier`.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_sub(earlier.cpu),
+            written: self.written.saturating_sub(earlier.written),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.ask {
+            // Killed, it would leave its children behind.
+            let id = self.child.id().to_string();
+            let _ = Command::new("kill").args(["-TERM", &id]).status();
+            let deadline = Instant::now() + ORDERLY;
+            while Instant::now() < deadline {
+                if !matches!(self.child.try_wait(), Ok(None)) {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Process {
+    pub(crate) fn spawn(command: &mut Command) -> Outcome<Self> {
+        let program = command.get_program().to_owned();
+        let child = command.stdin(Stdio::null()).spawn();
+        let child = child.map_err(|error| format!("{}: {error}", program.display()))?;
+        Ok(Self { child, ask: false })
+    }
+
+    /// The same for one that has children and ends them when it is asked to end.
+    pub(crate) fn spawn_parent(command: &mut Command) -> Outcome<Self> {
+        let mut process = Self::spawn(command)?;
+        process.ask = true;
+        Ok(process)
+    }
+
+    pub(crate) fn stdout(&mut self) -> Outcome<BufReader<ChildStdout>> {
+        Ok(BufReader::new(self.child.stdout.take().ok_or("standard output is not piped")?))
+    }
+
+    /// `kill -9`, now.
+    pub(crate) fn kill(&mut self) -> Outcome<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The process and its children.
+    fn ids(&self) -> Vec<u32> {
+        let id = self.child.id();
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+        let children = children.unwrap_or_default();
+        let children = children.split_whitespace().filter_map(|id| id.parse().ok());
+        std::iter::once(id).chain(children).collect()
+    }
+
+    pub(crate) fn usage(&self) -> Outcome<Usage> {
+        let mut sum = Usage::default();
+        for id in self.ids() {
+            let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
+            // The name, in parentheses, may have blanks in it.
+            let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+            let ticks: u64 =
+                fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+            sum.cpu += Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND);
+            sum.written += field(&format!("/proc/{id}/io"), "write_bytes:")?;
+        }
+        Ok(sum)
+    }
+
+    /// Resident memory, in bytes.
+    pub(crate) fn resident(&self) -> Outcome<u64> {
+        self.memory("VmRSS:")
+    }
+
+    /// The most that resident memory has been.
+    pub(crate) fn most_resident(&self) -> Outcome<u64> {
+        self.memory("VmHWM:")
+    }
+
+    fn memory(&self, name: &str) -> Outcome<u64> {
+        let each = self.ids().into_iter().map(|id| field(&format!("/proc/{id}/status"), name));
+        Ok(each.sum::<Outcome<u64>>()? * 1024)
+    }
+
+    /// How often threads whose name starts with `name` went to sleep.
+    pub(crate) fn rests(&self, name: &str) -> Outcome<u64> {
+        let mut rests = 0;
+        for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let path = task?.path();
+            if fs::read_to_string(path.join("comm"))?.starts_with(name) {
+                let status = path.join("status").display().to_string();
+                rests += field(&status, "voluntary_ctxt_switches:")?;
+            }
+        }
+        Ok(rests)
+    }
+}
+
+/// The number after `name` in a file of `/proc`.
+fn field(path: &str, name: &str) -> Outcome<u64> {
+    let text = fs::read_to_string(path)?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    Ok(number.ok_or_else(|| format!("{path} has no {name}"))?.parse()?)
+}
+
+/// A part of the harness in a process of its own: a line of JSON to it, lines
+/// of JSON from it. It ends when its input does, even if the harness is killed.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    // Before the process, so that it sees the end of its input first.
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    pub(crate) process: Process,
+}
+
+impl Peer {
+    pub(crate) fn start(context: &Context, arguments: &[&str]) -> Outcome<Self> {
+        let mut command = Command::new(&context.exe);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let process = Process { child, ask: false };
+        match (input, output) {
+            (Some(input), Some(output)) => {
+                Ok(Self { input, output: BufReader::new(output), process })
+            }
+            _ => Err("a part of the harness has no pipes".into()),
+        }
+    }
+
+    pub(crate) fn tell(&mut self, order: &impl Serialize) -> Outcome<()> {
+        use std::io::Write;
+        let mut line = serde_json::to_vec(order)?;
+        line.push(b'\n');
+        Ok(self.input.write_all(&line)?)
+    }
+
+    pub(crate) fn hear<T: DeserializeOwned>(&mut self) -> Outcome<T> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            return Err("a part of the harness has ended; what it said is above".into());
+        }
+        Ok(serde_json::from_str(&line)?)
+    }
+
+    pub(crate) fn ask<T: DeserializeOwned>(&mut self, order: &impl Serialize) -> Outcome<T> {
+        self.tell(order)?;
+        self.hear()
+    }
+}

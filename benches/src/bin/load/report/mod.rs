@@ -1,0 +1,45 @@
+//! What came out, for people and for programs.
+
+pub(crate) mod json;
+pub(crate) mod svg;
+pub(crate) mod table;
+
+use crate::{
+    measured::summary,
+    run::{Results, SubjectResults},
+};
+
+/// What is compared with a comparator, where both have it.
+const COMPARED: [&str; 4] = ["events/s", "delivered/s", "ack p50 ms", "ack p99 ms"];
+
+/// One median divided by another.
+struct Ratio {
+    of: &'static str,
+    to: &'static str,
+    name: &'static str,
+    ratio: f64,
+}
+
+/// The first subject's medians divided by those of each other.
+fn ratios(results: &Results) -> Vec<Ratio> {
+    let Some((first, others)) = results.subjects.split_first() else { return Vec::new() };
+    let ratio = |other: &SubjectResults, name: &'static str| {
+        let ours = summary(&first.passes, name)?.median;
+        let theirs = summary(&other.passes, name)?.median;
+        let ratio = ours / theirs;
+        ratio.is_finite().then_some(Ratio { of: first.name, to: other.name, name, ratio })
+    };
+    others.iter().flat_map(|other| COMPARED.iter().filter_map(|name| ratio(other, name))).collect()
+}
+
+/// The names of all values, in order.
+fn names(results: &Results) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let passes = results.subjects.iter().flat_map(|subject| &subject.passes);
+    for (name, _) in passes.flat_map(|pass| &pass.values) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}

@@ -1,0 +1,153 @@
+//! What is measured, and beside what.
+
+use crate::{
+    Outcome,
+    subject::Subject::{self, Bare, Nginx, Proxy, Qhook, Server, Store},
+    work::{
+        Work,
+        load::{Inputs, Load},
+    },
+};
+
+/// One thing that is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// The first is compared with the others.
+    pub(crate) subjects: &'static [Subject],
+    pub(crate) work: Work,
+}
+
+const FORWARDING: &[Subject] = &[Server, Nginx, Proxy, Qhook];
+const PROXYING: &[Subject] = &[Server, Nginx];
+const ALONE: &[Subject] = &[Server];
+const STORING: &[Subject] = &[Store, Bare];
+
+const fn load(name: &'static str, about: &'static str, load: Load) -> Scenario {
+    Scenario { name, about, subjects: PROXYING, work: Work::Load(load) }
+}
+
+const fn alone(name: &'static str, about: &'static str, work: Work) -> Scenario {
+    Scenario { name, about, subjects: ALONE, work }
+}
+
+const ORDINARY: Load = Load::ORDINARY;
+
+/// All scenarios, in the order of a full run.
+pub(crate) const ALL: &[Scenario] = &[
+    Scenario {
+        subjects: &[Server, Nginx, Proxy, Qhook, Bare],
+        ..load(
+            "cycle-1",
+            "accept, commit, acknowledge, deliver, store the outcome; 1 connection, 1 KiB",
+            Load { connections: 1, ..ORDINARY },
+        )
+    },
+    Scenario { subjects: FORWARDING, ..load("cycle-64", "the same with 64 connections", ORDINARY) },
+    Scenario {
+        subjects: FORWARDING,
+        ..load("cycle-512", "the same with 512 connections", Load { connections: 512, ..ORDINARY })
+    },
+    load(
+        "unloaded",
+        "50 webhooks a second: from the acknowledgement to the destination",
+        Load { connections: 4, rate: Some(50.0), ..ORDINARY },
+    ),
+    load(
+        "steady",
+        "2 000 webhooks a second whether or not they are answered (open loop)",
+        Load { rate: Some(2_000.0), ..ORDINARY },
+    ),
+    load(
+        "fan-out",
+        "64 connections, 1 KiB, each webhook to 10 outputs",
+        Load { outputs: 10, ..ORDINARY },
+    ),
+    load("body-16k", "64 connections, 16 KiB", Load { body_bytes: 16 << 10, ..ORDINARY }),
+    load("body-256k", "64 connections, 256 KiB", Load { body_bytes: 256 << 10, ..ORDINARY }),
+    load(
+        "one-refusing",
+        "10 outputs, one of which nobody listens at",
+        Load { outputs: 9, refusing: true, ..ORDINARY },
+    ),
+    load(
+        "one-hanging",
+        "10 outputs, one of which never answers",
+        Load { outputs: 9, hanging: true, ..ORDINARY },
+    ),
+    load(
+        "function",
+        "64 connections, a Lua function reads each payload",
+        Load { function: true, ..ORDINARY },
+    ),
+    load(
+        "answer-from-output",
+        "64 connections; the sender gets the destination's answer",
+        Load { answer_from_output: true, ..ORDINARY },
+    ),
+    load(
+        "inputs-100k",
+        "64 connections to 100 000 inputs in turn",
+        Load { inputs: Inputs::Many, ..ORDINARY },
+    ),
+    Scenario {
+        name: "store-64",
+        about: "durable commits without HTTP, 64 callers",
+        subjects: STORING,
+        work: Work::Commit { callers: 64 },
+    },
+    Scenario {
+        name: "store-512",
+        about: "the same with 512 callers",
+        subjects: STORING,
+        work: Work::Commit { callers: 512 },
+    },
+    alone("start", "from the process to its first answer, nothing stored", Work::Start),
+    alone("backlog", "start with a million pending deliveries, and their delivery", Work::Backlog),
+    alone("idle", "30 s without anything to do", Work::Idle),
+    alone("overload", "a destination so slow that senders are refused", Work::Overload),
+    alone("crash", "kill -9 in the middle of the load, and a restart", Work::Crash),
+    alone("listing", "a bucket of a million logs, alone and beside full ingest", Work::Listing),
+    alone("socket-1", "from a sender to one WebSocket client", Work::Socket { clients: 1 }),
+    alone("socket-100", "from a sender to 100 WebSocket clients", Work::Socket { clients: 100 }),
+    alone("socket-idle", "memory of 1 000 idle WebSocket clients", Work::IdleSockets),
+];
+
+/// Those with these names; all of them without names.
+pub(crate) fn chosen(names: &[String]) -> Outcome<Vec<Scenario>> {
+    if names.is_empty() {
+        return Ok(ALL.to_vec());
+    }
+    let named = |name: &String| {
+        let found = ALL.iter().find(|scenario| scenario.name == name).copied();
+        found.ok_or_else(|| format!("there is no scenario {name}; --list names them").into())
+    };
+    names.iter().map(named).collect()
+}
+
+pub(crate) fn print_list() -> Outcome<()> {
+    use std::io::Write;
+    let mut stdout = std::io::stdout().lock();
+    for Scenario { name, about, subjects, .. } in ALL {
+        let subjects: Vec<_> = subjects.iter().map(|subject| subject.name()).collect();
+        writeln!(stdout, "{name:20}{about} ({})", subjects.join(", "))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_name_means_one_scenario() {
+        let names: HashSet<_> = ALL.iter().map(|scenario| scenario.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        assert_eq!(chosen(&["idle".to_owned()]).expect("it is there")[0].name, "idle");
+        assert!(chosen(&["no such".to_owned()]).is_err());
+        assert_eq!(chosen(&[]).expect("all").len(), ALL.len());
+    }
+}

@@ -1,0 +1,127 @@
+//! The programs that are measured.
+
+mod nginx;
+mod proxy;
+mod qhook;
+pub(crate) mod server;
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use crate::{
+    Outcome,
+    api::Api,
+    options::Context,
+    process::{Peer, Process},
+    work::{load::Load, sink::Sink},
+};
+
+/// How long a program may take until it listens.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The server.
+    Server,
+    /// `proxy_pass` with connections that are kept on both sides.
+    Nginx,
+    /// A plain proxy on hyper.
+    Proxy,
+    /// The crate of this name, from the PATH.
+    Qhook,
+    /// The server's store without the server.
+    Store,
+    /// SQLite with shared commits and nothing else.
+    Bare,
+}
+
+impl Subject {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Nginx => "nginx",
+            Self::Proxy => "hyper proxy",
+            Self::Qhook => "qhook",
+            Self::Store => "store",
+            Self::Bare => "bare SQLite",
+        }
+    }
+}
+
+/// A program that takes webhooks over HTTP and forwards them to the sink.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) running: Running,
+    pub(crate) address: SocketAddr,
+    /// Where webhooks go, in turn.
+    pub(crate) paths: Vec<String>,
+    /// Of the server only.
+    pub(crate) api: Option<Api>,
+    /// Removed after the process has ended.
+    pub(crate) _folder: TempDir,
+}
+
+/// Its process.
+#[derive(Debug)]
+pub(crate) enum Running {
+    Server(server::Server),
+    Program(Process),
+    Part(Peer),
+}
+
+impl Running {
+    pub(crate) fn process(&self) -> &Process {
+        match self {
+            Self::Server(server) => &server.process,
+            Self::Program(process) => process,
+            Self::Part(peer) => &peer.process,
+        }
+    }
+}
+
+/// A program that is there, or why it is not.
+pub(crate) enum Started {
+    Target(Box<Target>),
+    Skipped(String),
+}
+
+impl Subject {
+    /// Starts it so that it does what `load` says.
+    pub(crate) fn start(self, context: &Context, load: &Load, sink: &Sink) -> Outcome<Started> {
+        match self {
+            Self::Server => server::start(context, load, sink),
+            Self::Nginx => nginx::start(context, sink),
+            Self::Proxy => proxy::start(context, sink),
+            Self::Qhook => qhook::start(context, sink),
+            Self::Store | Self::Bare => Err(format!("{} has no HTTP", self.name()).into()),
+        }
+    }
+}
+
+/// A port that is free now.
+fn free_port() -> Outcome<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}
+
+/// Waits until somebody listens.
+fn until_listening(address: SocketAddr, process: &mut Process) -> Outcome<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while TcpStream::connect(address).is_err() {
+        if process.has_ended() || Instant::now() > deadline {
+            return Err(format!("nobody listens on {address}").into());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// Whether a program is on the PATH.
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}

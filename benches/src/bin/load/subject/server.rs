@@ -1,0 +1,143 @@
+//! The real server, set up over its own API.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    path::Path,
+    process::{ChildStdout, Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use super::{Running, Started, Target};
+use crate::{
+    Outcome,
+    api::{Api, KEY, input_path, text},
+    options::Context,
+    process::Process,
+    seed::Seed,
+    work::{
+        load::{Inputs, Load},
+        sink::Sink,
+    },
+};
+
+/// Where nobody listens.
+const REFUSING: &str = "http://127.0.0.1:1/";
+
+/// What a function of an ordinary kind does: reads the payload, decides, and
+/// adds something. The body stays as it was.
+const FUNCTION: &str = r#"
+local json = require("json")
+local event = json.decode(r.RequestBody)
+if event.id == nil then
+    r:StopForwarding()
+    return
+end
+r:SetRequestHeader("X-Event", string.sub(event.id, 1, 10))
+"#;
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) process: Process,
+    pub(crate) address: SocketAddr,
+    pub(crate) api: Api,
+    /// Kept open, so that the server can go on printing.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Server {
+    /// Starts on a data folder, with these variables and defaults otherwise.
+    pub(crate) fn start(
+        context: &Context,
+        folder: &Path,
+        variables: &[(&str, &str)],
+    ) -> Outcome<Self> {
+        let log = folder.join("server.log");
+        let mut command = Command::new(&context.server);
+        command
+            .env_clear()
+            .env("WEBHOOK_LISTEN", "127.0.0.1:0")
+            .env("WEBHOOK_DATA_DIR", folder)
+            .env("WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", "true")
+            .env("WEBHOOK_API_KEY", KEY)
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(File::options().create(true).append(true).open(&log)?);
+        let mut process = Process::spawn(&mut command)?;
+        let mut stdout = process.stdout()?;
+        let mut line = String::new();
+        stdout.read_line(&mut line)?;
+        let Some(address) = line.trim().strip_prefix("listening on http://") else {
+            let log = std::fs::read_to_string(&log).unwrap_or_default();
+            return Err(format!("the server did not start\n{log}").into());
+        };
+        let address = address.parse()?;
+        Ok(Self { process, address, api: Api(address), _stdout: stdout })
+    }
+}
+
+/// Starts a server with one bucket, or many, that forward to the sink.
+pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Started> {
+    let folder = context.scratch()?;
+    let (server, paths) = match load.inputs {
+        Inputs::Many => {
+            let seeded = Seed::Inputs.make(context, context.scale.inputs)?;
+            seeded.copy_to(folder.path(), &sink.url(0))?;
+            let server = Server::start(context, folder.path(), &[])?;
+            (server, seeded.inputs.iter().map(|input| input_path(input)).collect())
+        }
+        Inputs::One => {
+            let server = Server::start(context, folder.path(), &[])?;
+            let (bucket, input) = server.api.bucket("load")?;
+            let function = match load.function {
+                true => match function(&server.api)? {
+                    Some(function) => function,
+                    None => {
+                        let reason = "this server does not run functions";
+                        return Ok(Started::Skipped(reason.to_owned()));
+                    }
+                },
+                false => Value::Null,
+            };
+            outputs(&server.api, &bucket, load, sink, &function)?;
+            if load.answer_from_output {
+                let path = format!("/v1/buckets/{}/inputs/{input}", text(&bucket["id"])?);
+                let spec = json!({ "response_from_output": "anyOutput" });
+                server.api.json("PUT", &path, Some(&spec))?;
+            }
+            (server, vec![input_path(&input)])
+        }
+    };
+    Ok(Started::Target(Box::new(Target {
+        address: server.address,
+        api: Some(server.api),
+        paths,
+        running: Running::Server(server),
+        _folder: folder,
+    })))
+}
+
+fn outputs(api: &Api, bucket: &Value, load: &Load, sink: &Sink, function: &Value) -> Outcome<()> {
+    let live = (0..load.outputs).map(|number| sink.url(number));
+    let refusing = load.refusing.then(|| REFUSING.to_owned());
+    let hanging = load.hanging.then(|| sink.hanging_url());
+    for (number, destination) in live.chain(refusing).chain(hanging).enumerate() {
+        let name = format!("output-{number}");
+        let spec = json!({ "name": name, "destination": destination, "function_id": function });
+        api.output(bucket, &spec)?;
+    }
+    Ok(())
+}
+
+/// The ID of a function; none when the server has no functions.
+fn function(api: &Api) -> Outcome<Option<Value>> {
+    let spec = json!({ "name": "load", "driver": "lua", "payload": FUNCTION });
+    match api.call("POST", "/v1/functions", Some(&spec))? {
+        (404, _) => Ok(None),
+        (201, body) => Ok(Some(serde_json::from_str::<Value>(&body)?["id"].clone())),
+        (status, body) => Err(format!("POST /v1/functions: {status} {body}").into()),
+    }
+}

@@ -1,0 +1,200 @@
+//! Webhooks over HTTP, delivered to the sink.
+
+use std::time::{Duration, Instant};
+
+use super::{Pass, Progress, generator::Generator, mib, micros_each, sink::Sink};
+use crate::{
+    Outcome,
+    ledger::Ledger,
+    measured::Measured,
+    options::Context,
+    part::{generator::Plan, latency::Stopwatch},
+    process::Usage,
+    seed,
+    subject::{Started, Subject, Target},
+};
+
+/// What is sent, and what becomes of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) connections: usize,
+    /// Webhooks per second; without it, as many as are answered.
+    pub(crate) rate: Option<f64>,
+    pub(crate) body_bytes: usize,
+    /// Outputs that answer.
+    pub(crate) outputs: usize,
+    /// One more, where nobody listens.
+    pub(crate) refusing: bool,
+    /// One more, which never answers.
+    pub(crate) hanging: bool,
+    pub(crate) inputs: Inputs,
+    /// Each output runs a Lua function.
+    pub(crate) function: bool,
+    /// The sender gets the answer of an output.
+    pub(crate) answer_from_output: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Inputs {
+    One,
+    /// As many as the scale says, in buckets of 100.
+    Many,
+}
+
+impl Load {
+    /// 1 KiB over 64 connections to one output.
+    pub(crate) const ORDINARY: Self = Self {
+        connections: 64,
+        rate: None,
+        body_bytes: 1 << 10,
+        outputs: 1,
+        refusing: false,
+        hanging: false,
+        inputs: Inputs::One,
+        function: false,
+        answer_from_output: false,
+    };
+
+    pub(super) fn measure(
+        &self,
+        context: &Context,
+        subject: Subject,
+        progress: &Progress<'_>,
+    ) -> Outcome<Pass> {
+        let mut sink = Sink::start(context, Duration::ZERO)?;
+        let target = match subject.start(context, self, &sink)? {
+            Started::Target(target) => target,
+            Started::Skipped(reason) => return Ok(Pass::Skipped(reason)),
+        };
+        // The others know of one destination only.
+        let outputs = if subject == Subject::Server { self.outputs } else { 1 };
+        let folder = context.scratch()?;
+        let mut generator = Generator::start(context)?;
+        // A dead output's deliveries stay pending.
+        let api = target.api.filter(|_| !self.refusing && !self.hanging);
+
+        let warm_up = self.plan(&target, context.scale.warm_up);
+        let warm = generator.run(&warm_up, |_| Ok(()))?;
+        sink.drained(outputs, warm.acknowledged, api, context.scale.drain)?;
+        sink.reset()?;
+
+        let ledger = folder.path().join("acknowledged");
+        let plan = Plan { ledger: Some(ledger.clone()), ..self.plan(&target, context.scale.load) };
+        let before = Spent::so_far(&target, &generator, &sink)?;
+        let began = Instant::now();
+        let answered = generator.run(&plan, |count| {
+            progress(&format!("{count} acknowledged"));
+            Ok(())
+        })?;
+        progress("draining");
+        let events = answered.acknowledged;
+        let drained = sink.drained(outputs, events, api, context.scale.drain)?;
+        let took = began.elapsed();
+        let spent = Spent::so_far(&target, &generator, &sink)?.since(before);
+
+        let acknowledged = Ledger::load(&ledger)?;
+        let ledgers = sink.ledgers(folder.path(), outputs)?;
+        let missing = ledgers.iter().map(|output| acknowledged.missing_in(output)).sum();
+        let arrived = sink.arrived()?;
+        let deliveries: u64 = arrived.distinct.iter().sum();
+        // What is not drained in time counts up to the last arrival.
+        let until_last = arrived.last.saturating_sub(answered.began) as f64 / 1e6;
+        let until_drained = if drained { took.as_secs_f64() } else { until_last };
+
+        let mut measured = Measured::default();
+        measured.value("events/s", events as f64 / answered.took.as_secs_f64());
+        measured.value("delivered/s", deliveries as f64 / until_drained.max(1e-6));
+        measured.latency("ack", &answered.latency);
+        measured.latency_of("arrival after ack", &after_ack(&acknowledged, &ledgers)?);
+        measured.value("CPU µs/event", micros_each(spent.target.cpu, events));
+        measured.value("generator CPU µs/event", micros_each(spent.generator.cpu, events));
+        measured.value("sink CPU µs/event", micros_each(spent.sink.cpu, events));
+        measured.value("resident MiB, most", mib(target.running.process().most_resident()?));
+        measured.value("written B/event", spent.target.written as f64 / events.max(1) as f64);
+        measured.value("refused", answered.refused as f64);
+        measured.value("failed", (answered.failed + answered.broken) as f64);
+        measured.value("acknowledged, not arrived", missing as f64);
+        measured.value("arrived again", arrived.again as f64);
+        if let Some(api) = target.api.filter(|_| self.function) {
+            let newest = api.json("GET", "/v1/logs?limit=1&status=sent", None)?;
+            let run = newest["data"][0]["output_function_execution_id"].as_str();
+            measured.never("the function did not run", u64::from(run.is_none_or(str::is_empty)));
+        }
+        if subject == Subject::Server {
+            measured.never("acknowledged and not delivered", missing);
+            measured.never("damaged on arrival", arrived.damaged);
+            measured.never("requests that failed", answered.failed + answered.broken);
+        }
+        Ok(Pass::Measured(measured))
+    }
+
+    fn plan(&self, target: &Target, lasts: Duration) -> Plan {
+        Plan {
+            connections: self.connections,
+            rate: self.rate,
+            ..seed::events(target.address, target.paths.clone(), self.body_bytes, lasts)
+        }
+    }
+}
+
+/// What every process of a pass has used.
+#[derive(Clone, Copy, Debug)]
+struct Spent {
+    target: Usage,
+    generator: Usage,
+    sink: Usage,
+}
+
+impl Spent {
+    fn so_far(target: &Target, generator: &Generator, sink: &Sink) -> Outcome<Self> {
+        Ok(Self {
+            target: target.running.process().usage()?,
+            generator: generator.0.process.usage()?,
+            sink: sink.peer.process.usage()?,
+        })
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            target: self.target.since(before.target),
+            generator: self.generator.since(before.generator),
+            sink: self.sink.since(before.sink),
+        }
+    }
+}
+
+/// From the sender's acknowledgement to the arrival at the first output; a
+/// delivery that arrives before the sender has read its answer took no time.
+fn after_ack(acknowledged: &Ledger, outputs: &[Ledger]) -> Outcome<Stopwatch> {
+    let mut watch = Stopwatch::new()?;
+    if let Some(first) = outputs.first() {
+        for (id, acknowledged) in acknowledged.seen() {
+            if let Some(arrived) = first.moment(id) {
+                watch.record(Duration::from_micros(arrived.saturating_sub(acknowledged)));
+            }
+        }
+    }
+    Ok(watch)
+}
+
+impl Measured {
+    /// Percentiles and the curve.
+    pub(super) fn latency(&mut self, of: &str, latency: &crate::part::latency::Latency) {
+        for (name, value) in [
+            ("p50", latency.p50),
+            ("p90", latency.p90),
+            ("p99", latency.p99),
+            ("p99.9", latency.p999),
+        ] {
+            self.value(format!("{of} {name} ms"), value);
+        }
+        self.curve.clone_from(&latency.curve);
+    }
+
+    /// The two that matter, without the curve.
+    fn latency_of(&mut self, of: &str, watch: &Stopwatch) {
+        let latency = watch.latency();
+        self.value(format!("{of} p50 ms"), latency.p50);
+        self.value(format!("{of} p99 ms"), latency.p99);
+    }
+}

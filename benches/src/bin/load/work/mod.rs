@@ -1,0 +1,84 @@
+//! One pass, one file for each kind.
+
+mod commit;
+mod crash;
+pub(crate) mod generator;
+mod idle;
+mod listing;
+pub(crate) mod load;
+mod overload;
+pub(crate) mod sink;
+mod socket;
+mod startup;
+
+use crate::{Outcome, measured::Measured, options::Context, subject::Subject};
+
+/// What is done in a pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work {
+    /// Webhooks over HTTP, delivered to the sink.
+    Load(load::Load),
+    /// Durable commits of 1 KiB by so many callers, without HTTP.
+    Commit { callers: usize },
+    /// From the start of the process to its first answer, with nothing stored.
+    Start,
+    /// The same with a backlog, and then its delivery.
+    Backlog,
+    /// Nothing.
+    Idle,
+    /// More than the output takes, until senders are refused, and on.
+    Overload,
+    /// `kill -9` in the middle, and a restart.
+    Crash,
+    /// Lists, statistics and resends, alone and beside full ingest.
+    Listing,
+    /// From a sender to so many WebSocket clients.
+    Socket { clients: usize },
+    /// Memory of WebSocket clients that do nothing.
+    IdleSockets,
+}
+
+/// What came of a pass, or why it was left out.
+pub(crate) enum Pass {
+    Measured(Measured),
+    Skipped(String),
+}
+
+/// Says how far a pass is.
+pub(crate) type Progress<'a> = dyn Fn(&str) + 'a;
+
+impl Work {
+    pub(crate) fn measure(
+        self,
+        context: &Context,
+        subject: Subject,
+        progress: &Progress<'_>,
+    ) -> Outcome<Pass> {
+        let measured = match (self, subject) {
+            (Self::Load(load), Subject::Bare | Subject::Store) => {
+                commit::measure(context, subject, load.connections, progress)?
+            }
+            (Self::Load(load), _) => return load.measure(context, subject, progress),
+            (Self::Commit { callers }, _) => commit::measure(context, subject, callers, progress)?,
+            (Self::Start, _) => startup::empty(context)?,
+            (Self::Backlog, _) => startup::backlog(context, progress)?,
+            (Self::Idle, _) => idle::measure(context)?,
+            (Self::Overload, _) => overload::measure(context, progress)?,
+            (Self::Crash, _) => crash::measure(context, progress)?,
+            (Self::Listing, _) => listing::measure(context, progress)?,
+            (Self::Socket { clients }, _) => socket::measure(context, clients)?,
+            (Self::IdleSockets, _) => socket::idle(context)?,
+        };
+        Ok(Pass::Measured(measured))
+    }
+}
+
+/// Bytes as MiB.
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+/// Microseconds for each of `count`.
+fn micros_each(time: std::time::Duration, count: u64) -> f64 {
+    time.as_secs_f64() * 1e6 / count.max(1) as f64
+}

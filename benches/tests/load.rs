@@ -1,0 +1,55 @@
+//! The harness runs, and what it measures is there: a scenario with load and
+//! the one that kills the server. Nothing here looks at how fast anything was.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+/// Runs scenarios as small as they can be; the JSON that came out.
+fn load(folder: &Path, scenarios: &[&str]) -> Value {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_load"));
+    let (json, svg) = (folder.join("out.json"), folder.join("out.svg"));
+    let mut command = Command::new(&program);
+    command.args(["--quick", "--scenario"]).args(scenarios);
+    command.arg("--json").arg(&json).arg("--svg").arg(&svg);
+    // Built with the workspace; when only this package is tested the harness
+    // builds it.
+    let server = program.with_file_name("webhook-server");
+    if server.is_file() {
+        command.arg("--server").arg(server);
+    }
+    let output = command.output().expect("the harness starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stdout));
+    assert!(std::fs::read_to_string(svg).expect("a drawing").starts_with("<svg"));
+    let json = std::fs::read(json).expect("figures");
+    serde_json::from_slice(&json).expect("the figures are JSON")
+}
+
+/// The median of one value of the server.
+fn of_server(document: &Value, scenario: &str, name: &str) -> f64 {
+    let scenarios = document["scenarios"].as_array().expect("scenarios");
+    let scenario = scenarios.iter().find(|found| found["name"] == scenario).expect("the scenario");
+    let server = &scenario["subjects"][0];
+    assert_eq!((&server["name"], &server["faults"]), (&"server".into(), &serde_json::json!([])));
+    server["values"][name]["median"].as_f64().unwrap_or_else(|| panic!("{name} in {server}"))
+}
+
+#[test]
+fn a_cycle_and_a_crash_are_measured_and_lose_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = load(folder.path(), &["cycle-1", "crash"]);
+    for name in ["events/s", "delivered/s", "ack p50 ms", "resident MiB, most", "written B/event"] {
+        assert!(of_server(&document, "cycle-1", name) > 0.0, "{name} of {document}");
+    }
+    for scenario in ["cycle-1", "crash"] {
+        assert_eq!(of_server(&document, scenario, "acknowledged, not arrived"), 0.0);
+    }
+    assert!(of_server(&document, "crash", "acknowledged before the kill") > 0.0);
+    let hyper = &document["scenarios"][0]["subjects"][2];
+    assert_eq!((&hyper["name"], &hyper["passes"]), (&"hyper proxy".into(), &1.into()));
+    assert!(document["scenarios"][0]["ratios"].as_array().is_some_and(|ratios| !ratios.is_empty()));
+}

@@ -1,0 +1,198 @@
+//! Billing details and checkout sessions.
+
+use super::{Admin, Caller, check};
+use crate::{
+    billing::{BillingError, Checkout, Customer},
+    error::{Error, ErrorKind},
+    id::AccountId,
+    model::{Billing, BillingDetailsSpec, PlanChange, PlanItem},
+};
+
+/// A checkout session that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckoutSession {
+    /// What a browser shows the payment processor.
+    pub publishable_key: String,
+    /// The session.
+    pub session_id: String,
+}
+
+/// What a checkout session is for.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    Subscription { price: &'a str, items: &'a [PlanItem], replaces: Option<&'a str> },
+    Setup,
+}
+
+impl Admin {
+    /// Who the account's bills are made out to, and what the payment processor
+    /// calls it, if it knows it.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](ErrorKind::NotFound) before that was said.
+    pub async fn billing_details(
+        &self,
+        caller: &Caller,
+    ) -> Result<(BillingDetailsSpec, Option<String>), Error> {
+        caller.require_account()?;
+        let billing = self.stores.billing.billing(caller.account_id()).await?;
+        let details = billing.details.ok_or_else(|| Error::not_found("billing details"))?;
+        Ok((details, billing.customer_id))
+    }
+
+    /// Says who the account's bills are made out to: here and, if there is one,
+    /// to the payment processor.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](ErrorKind::Invalid), naming the field;
+    /// [`Conflict`](ErrorKind::Conflict) with the processor's reason when it
+    /// refuses them, a tax ID for example; [`Internal`](ErrorKind::Internal)
+    /// when it cannot be reached. Nothing is stored then.
+    pub async fn put_billing_details(
+        &self,
+        caller: &Caller,
+        mut details: BillingDetailsSpec,
+    ) -> Result<(BillingDetailsSpec, Option<String>), Error> {
+        caller.require_account()?;
+        details.country.make_ascii_uppercase();
+        check::billing_details(&details)?;
+        let account = caller.account_id();
+        let _turn = self.bill(account).await;
+        let billing = self.stores.billing.billing(account).await?;
+        let mut customer_id = billing.customer_id.clone();
+        if self.billing.is_configured() {
+            let billing = Billing { details: Some(details.clone()), ..billing };
+            customer_id = Some(self.customer(account, &billing).await?);
+        }
+        self.stores.billing.put_billing_details(account, &details).await?;
+        Ok((details, customer_id))
+    }
+
+    /// Starts a checkout session for a new subscription. When the account has
+    /// another one, that ends as soon as the new one begins.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](ErrorKind::Invalid), naming the field;
+    /// [`NotFound`](ErrorKind::NotFound) when there is no such price;
+    /// [`Conflict`](ErrorKind::Conflict) when the account is subscribed to it,
+    /// there is no payment processor, or it refuses;
+    /// [`Internal`](ErrorKind::Internal) when it cannot be reached.
+    pub async fn start_checkout(
+        &self,
+        caller: &Caller,
+        change: PlanChange,
+    ) -> Result<CheckoutSession, Error> {
+        caller.require_account()?;
+        check::plan_change(&change)?;
+        if !self.billing.is_configured() {
+            return Err(BillingError::Unconfigured.into_error());
+        }
+        let PlanChange { plan_id, optional_items } = change;
+        let account = caller.account_id();
+        let _turn = self.bill(account).await;
+        let billing = self.stores.billing.billing(account).await?;
+        let current = billing.subscription.as_ref().filter(|current| current.status.is_current());
+        if current.is_some_and(|current| current.prices.contains(&plan_id)) {
+            return Err(Error::conflict("plan_id: the account is subscribed to it already"));
+        }
+        let no_such_price =
+            |reason: &str| Error::new(ErrorKind::NotFound, format!("plan_id: {reason}"));
+        if !self.limits.plans().sells(&plan_id) {
+            return Err(no_such_price("there is no such price"));
+        }
+        let price = self.billing.price(&plan_id).await.map_err(BillingError::into_error)?;
+        if !price.is_active {
+            return Err(no_such_price("it is not sold any more"));
+        }
+        if !price.is_recurring {
+            return Err(Error::invalid("plan_id", "is not the price of a subscription"));
+        }
+        let wanted = Wanted::Subscription {
+            price: &plan_id,
+            items: &optional_items,
+            replaces: current.map(|current| &*current.id),
+        };
+        let session_id = self.start_session(account, &billing, wanted).await?;
+        Ok(self.session(session_id))
+    }
+
+    /// Starts a checkout session that puts a means of payment on file.
+    ///
+    /// # Errors
+    ///
+    /// [`Internal`](ErrorKind::Internal), whatever the reason: the interface
+    /// lists nothing else.
+    pub async fn start_checkout_setup(&self, caller: &Caller) -> Result<CheckoutSession, Error> {
+        caller.require_account()?;
+        let internal = |error: Error| match error.kind() {
+            ErrorKind::Conflict | ErrorKind::NotFound => error.with_kind(ErrorKind::Internal),
+            _ => error,
+        };
+        if !self.billing.is_configured() {
+            return Err(internal(BillingError::Unconfigured.into_error()));
+        }
+        let account = caller.account_id();
+        let _turn = self.bill(account).await;
+        let billing = self.stores.billing.billing(account).await?;
+        let session_id = self.start_session(account, &billing, Wanted::Setup).await;
+        let session_id = session_id.map_err(internal)?;
+        Ok(self.session(session_id))
+    }
+
+    fn session(&self, session_id: String) -> CheckoutSession {
+        let publishable_key = self.billing.publishable_key().to_owned();
+        CheckoutSession { publishable_key, session_id }
+    }
+
+    /// Starts a session for the account's customer, which is made when there
+    /// is none, or when the processor has lost it.
+    async fn start_session(
+        &self,
+        account: AccountId,
+        billing: &Billing,
+        wanted: Wanted<'_>,
+    ) -> Result<String, Error> {
+        if let Some(id) = &billing.customer_id {
+            match self.start(account, id, wanted).await {
+                Err(BillingError::NoSuchCustomer) => {}
+                started => return started.map_err(BillingError::into_error),
+            }
+        }
+        let id = self.customer(account, billing).await?;
+        self.start(account, &id, wanted).await.map_err(BillingError::into_error)
+    }
+
+    async fn start(
+        &self,
+        account: AccountId,
+        customer_id: &str,
+        wanted: Wanted<'_>,
+    ) -> Result<String, BillingError> {
+        match wanted {
+            Wanted::Subscription { price, items, replaces } => {
+                let checkout = Checkout { account, customer_id, price, items, replaces };
+                self.billing.start_subscription(&checkout).await
+            }
+            Wanted::Setup => self.billing.start_setup(account, customer_id).await,
+        }
+    }
+
+    /// Makes or changes the account's customer, and remembers its ID.
+    async fn customer(&self, account: AccountId, billing: &Billing) -> Result<String, Error> {
+        let named = self.stores.accounts.account(account).await?;
+        let customer = Customer {
+            account,
+            account_name: named.as_ref().map_or("", |account| &account.name),
+            id: billing.customer_id.as_deref(),
+            details: billing.details.as_ref(),
+        };
+        let id = self.billing.save_customer(&customer).await.map_err(BillingError::into_error)?;
+        if billing.customer_id.as_ref() != Some(&id) {
+            self.stores.billing.put_customer(account, &id).await?;
+        }
+        Ok(id)
+    }
+}

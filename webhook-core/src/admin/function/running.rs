@@ -1,0 +1,74 @@
+//! How many functions each account has running through the API.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use crate::{error::Error, id::AccountId};
+
+/// Counts, so that one account does not take every request that is answered
+/// at once: a run may last for seconds.
+#[derive(Debug, Default)]
+pub(in crate::admin) struct Running {
+    of_account: Mutex<HashMap<AccountId, usize>>,
+}
+
+impl Running {
+    /// Counts one more, unless the account has `limit` already.
+    pub(super) fn enter(&self, account: AccountId, limit: usize) -> Result<Entered<'_>, Error> {
+        let mut counts = self.counts();
+        let count = counts.get(&account).copied().unwrap_or_default();
+        if count >= limit {
+            let message = format!("the account has {limit} functions running through the API");
+            return Err(Error::busy(message, Duration::from_secs(1)));
+        }
+        counts.insert(account, count + 1);
+        Ok(Entered { running: self, account })
+    }
+
+    fn counts(&self) -> MutexGuard<'_, HashMap<AccountId, usize>> {
+        self.of_account.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One that is counted until this is dropped.
+#[derive(Debug)]
+pub(super) struct Entered<'a> {
+    running: &'a Running,
+    account: AccountId,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        if let Entry::Occupied(mut count) = self.running.counts().entry(self.account) {
+            match count.get() {
+                0 | 1 => drop(count.remove()),
+                more => {
+                    let less = more - 1;
+                    count.insert(less);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_account_has_its_own_and_gets_it_back() {
+        let running = Running::default();
+        let (one, other) = (AccountId::generate(), AccountId::generate());
+        let first = running.enter(one, 2).expect("the first");
+        let second = running.enter(one, 2).expect("the second");
+        assert_eq!(running.enter(one, 2).expect_err("a third").kind(), crate::ErrorKind::Busy);
+        running.enter(other, 2).expect("another account's");
+        drop(first);
+        let third = running.enter(one, 2).expect("there is room again");
+        drop((second, third));
+        assert!(running.counts().is_empty(), "nothing is left behind");
+    }
+}

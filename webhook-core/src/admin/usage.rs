@@ -1,0 +1,61 @@
+//! How much of its plan an account uses.
+
+use super::{Admin, Caller};
+use crate::{
+    clock::{Month, Timestamp},
+    error::Error,
+    plan::{Limited, Plan, Room},
+    relay::Relay,
+    store::BucketCounts,
+};
+
+/// How much an account has, and may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The beginning of the month in which webhooks are counted.
+    pub since: Timestamp,
+    /// Clients that are connected to this server.
+    pub agents: u64,
+    /// What is in all buckets together, and the buckets.
+    pub buckets: BucketCounts,
+    /// Access tokens.
+    pub tokens: u64,
+    /// Webhooks received this month.
+    pub webhooks: u64,
+    /// The plan.
+    pub plan: Plan,
+}
+
+impl Admin {
+    /// How much of its plan the account uses. Nothing is read for it but counts.
+    pub async fn usage(&self, caller: &Caller, relay: &Relay) -> Result<Usage, Error> {
+        caller.require_account()?;
+        let (account, now) = (caller.account_id(), self.now());
+        Ok(Usage {
+            since: Month::of(now).start,
+            agents: relay.client_count(account),
+            buckets: self.stores.buckets.bucket_counts(account).await?,
+            tokens: self.stores.tokens.token_count(account).await?,
+            webhooks: self.stores.logs.received(account, now).await?,
+            plan: self.limits.plan(account).await?.clone(),
+        })
+    }
+
+    /// Whether the caller's plan has room for another client beside those that
+    /// are connected to `relay`.
+    pub async fn check_clients(&self, caller: &Caller, relay: &Relay) -> Result<(), Error> {
+        let account = caller.account_id();
+        self.limits.check(account, Limited::Agents, relay.client_count(account)).await
+    }
+
+    /// The right to make one more of what the caller's plan limits; hold it
+    /// until that is stored.
+    pub(super) async fn room(
+        &self,
+        caller: &Caller,
+        limited: Limited,
+        count: impl Future<Output = Result<u64, Error>>,
+    ) -> Result<Room<'_>, Error> {
+        self.limits.room(caller.account_id(), limited, count).await
+    }
+}

@@ -1,0 +1,196 @@
+//! When a cron job runs: pure, without a clock and without a store.
+//!
+//! # Schedules
+//!
+//! Five fields, as in `crontab(5)`: minute (0-59), hour (0-23), day of month
+//! (1-31), month (1-12 or `JAN`…`DEC`), day of week (0-7 or `SUN`…`SAT`, 0 and 7
+//! are Sunday). A field is a list of values, ranges `a-b` and steps `*/n`,
+//! `a-b/n`, `a/n` (from `a` on); `?` is `*` in the fields of days. When neither
+//! field of days begins with `*`, a day that one of them names is enough, else
+//! both must match. `@yearly` (`@annually`), `@monthly`, `@weekly`, `@daily`
+//! (`@midnight`) and `@hourly` stand for five fields. `@every 1h30m` runs each
+//! time that this much has elapsed, counted from `starts_at`, which is its
+//! first run, or from when the cron was made.
+//!
+//! # Clocks that are set
+//!
+//! As in Vixie cron. A schedule whose minute *and* hour do not begin with `*`
+//! has *fixed times*. What falls into an hour that is skipped runs at the first
+//! moment after it, once; what falls into an hour that comes twice runs in the
+//! first of the two. (A gap of three hours or more is no daylight saving: what
+//! falls into it does not run.) Any other schedule follows the clock on the
+//! wall: it runs whenever that shows a matching time, so in both of the hours
+//! and never in a skipped one. `@every` knows no clocks on walls.
+//!
+//! ```
+//! use webhook_core::{Timestamp, cron::Timetable, model::CronSpec};
+//!
+//! let spec = CronSpec {
+//!     schedule: "30 2 * * *".into(),
+//!     timezone: "Europe/Berlin".into(),
+//!     ..CronSpec::default()
+//! };
+//! let timetable = Timetable::new(&spec, Timestamp::default())?;
+//! let saturday: jiff::Timestamp = "2026-03-28T12:00:00Z".parse()?;
+//! let next = timetable.next_after(Timestamp::from_millis(saturday.as_millisecond()));
+//! // At 2 o'clock the clocks are set to 3: it runs then.
+//! let expected: jiff::Timestamp = "2026-03-29T01:00:00Z".parse()?;
+//! assert_eq!(next, Some(Timestamp::from_millis(expected.as_millisecond())));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod calendar;
+mod every;
+mod field;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+
+use calendar::Calendar;
+use every::Every;
+
+use crate::{clock::Timestamp, error::Error, model::CronSpec};
+
+/// What the schedule of a cron says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Schedule {
+    Calendar(Calendar),
+    Every(Every),
+}
+
+impl Schedule {
+    fn parse(text: &str) -> Result<Self, Error> {
+        let fields = match text.trim() {
+            "@yearly" | "@annually" => "0 0 1 1 *",
+            "@monthly" => "0 0 1 * *",
+            "@weekly" => "0 0 * * 0",
+            "@daily" | "@midnight" => "0 0 * * *",
+            "@hourly" => "0 * * * *",
+            other => match other.strip_prefix("@every") {
+                Some(period) => return Every::parse(period).map(Self::Every),
+                None if other.starts_with('@') => {
+                    return Err(invalid(format!(
+                        "{other:?} is none of @yearly, @annually, @monthly, @weekly, @daily, \
+                         @midnight, @hourly and @every"
+                    )));
+                }
+                None => other,
+            },
+        };
+        Calendar::parse(fields).map(Self::Calendar)
+    }
+}
+
+/// The moments at which a cron runs.
+#[derive(Clone, Debug)]
+pub struct Timetable {
+    schedule: Schedule,
+    zone: TimeZone,
+    /// From which periods are counted.
+    created_at: Timestamp,
+    starts_at: Option<Timestamp>,
+    ends_at: Option<Timestamp>,
+}
+
+impl Timetable {
+    /// The timetable of a cron that was made at `created_at`.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](crate::ErrorKind::Invalid), with the field, and for
+    /// `schedule` with the part of it: what does not parse, a date that never
+    /// comes (31 February), an unknown time zone, an end before the start.
+    pub fn new(spec: &CronSpec, created_at: Timestamp) -> Result<Self, Error> {
+        let schedule = Schedule::parse(&spec.schedule)?;
+        let zone = zone(&spec.timezone)?;
+        if let (Some(start), Some(end)) = (spec.starts_at, spec.ends_at)
+            && end < start
+        {
+            return Err(Error::invalid("ends_at", "must not be before starts_at"));
+        }
+        let CronSpec { starts_at, ends_at, .. } = *spec;
+        Ok(Self { schedule, zone, created_at, starts_at, ends_at })
+    }
+
+    /// The first run after `after`, within `starts_at` and `ends_at`, both of
+    /// which are included.
+    #[must_use]
+    pub fn next_after(&self, after: Timestamp) -> Option<Timestamp> {
+        self.within_end(self.unbounded_next(after))
+    }
+
+    /// The run to make at `now` when the one of `due` has not been made: the
+    /// earliest that is at most one period late. A run's period is the time to
+    /// the next one. None when all of them are later than that.
+    #[must_use]
+    pub fn catch_up(&self, due: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        let in_time = |run: Timestamp| self.unbounded_next(run).is_none_or(|next| next >= now);
+        if in_time(due) {
+            return self.within_end(Some(due));
+        }
+        // The later, the more in time: the boundary is a run.
+        let (mut late, mut found) = (due.as_millis(), now.as_millis());
+        while found - late > 1 {
+            let middle = late + (found - late) / 2;
+            match in_time(Timestamp::from_millis(middle)) {
+                true => found = middle,
+                false => late = middle,
+            }
+        }
+        self.within_end(Some(Timestamp::from_millis(found)))
+    }
+
+    /// The IANA name of the time zone, spelled as IANA does.
+    #[must_use]
+    pub fn zone_name(&self) -> &str {
+        self.zone.iana_name().unwrap_or("UTC")
+    }
+
+    /// The shortest time from one run to the next, as far as the clock is not set.
+    #[must_use]
+    pub fn shortest_period(&self) -> Duration {
+        match &self.schedule {
+            Schedule::Calendar(calendar) => calendar.shortest_period(),
+            Schedule::Every(every) => every.period(),
+        }
+    }
+
+    /// As [`next_after`](Self::next_after), past `ends_at` as well.
+    fn unbounded_next(&self, after: Timestamp) -> Option<Timestamp> {
+        let before_start =
+            self.starts_at.map(|start| Timestamp::from_millis(start.as_millis().saturating_sub(1)));
+        let after = before_start.map_or(after, |before| before.max(after));
+        match &self.schedule {
+            Schedule::Calendar(calendar) => calendar.next_after(after, &self.zone),
+            Schedule::Every(every) => {
+                Some(every.next_after(after, self.created_at, self.starts_at))
+            }
+        }
+    }
+
+    fn within_end(&self, run: Option<Timestamp>) -> Option<Timestamp> {
+        run.filter(|run| self.ends_at.is_none_or(|end| *run <= end))
+    }
+}
+
+/// The time zone of this IANA name, in any case; UTC for none.
+fn zone(name: &str) -> Result<TimeZone, Error> {
+    let unknown = || {
+        let reason = format!("{name:?} is not an IANA time zone such as Europe/London or UTC");
+        Error::invalid("timezone", reason)
+    };
+    match name {
+        "" => Ok(TimeZone::UTC),
+        _ => {
+            let zone = TimeZone::get(name).map_err(|_| unknown())?;
+            if zone.is_unknown() { Err(unknown()) } else { Ok(zone) }
+        }
+    }
+}
+
+fn invalid(reason: impl std::fmt::Display) -> Error {
+    Error::invalid("schedule", reason)
+}

@@ -1,0 +1,41 @@
+//! Domains that accounts have reserved.
+
+use serde::{Deserialize, Serialize};
+
+use super::wire;
+use crate::{
+    clock::Timestamp,
+    id::{AccountId, DomainId},
+};
+
+/// A domain whose requests go to the inputs of one account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Domain {
+    /// Identifies the reservation.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
+    pub id: DomainId,
+    /// The account it is reserved for; not on the wire.
+    #[serde(skip)]
+    pub account_id: AccountId,
+    /// When it was reserved, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub created_at: Timestamp,
+    /// When it was last changed, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
+    pub updated_at: Timestamp,
+    /// What a caller may write.
+    #[serde(flatten)]
+    pub spec: DomainSpec,
+}
+
+/// What a caller may write of a [`Domain`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct DomainSpec {
+    /// The DNS name, such as `hooks.example.com`. An internationalised one is
+    /// answered in its ASCII form.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub domain: String,
+}

@@ -1,0 +1,152 @@
+//! Webhooks a month: counted in memory, so that receiving one asks no store.
+//!
+//! What is known of an account is read with its first webhook, and again, beside
+//! the webhooks, when it is [`MAX_AGE`] old and another one comes. Between two
+//! readings a server counts what itself receives. So one server is exact, and of
+//! several each lets through at most what the others received since its last
+//! reading; a change of plan that another server took is seen as late as that.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use super::Limits;
+use crate::{
+    clock::{Month, Timestamp},
+    error::Error,
+    id::AccountId,
+};
+
+/// How old what is known of an account may be before it is read again.
+const MAX_AGE: Duration = Duration::from_secs(10);
+/// A sender that is refused asks again after this at the latest: the plan may
+/// have changed by then.
+const LONGEST_WAIT: Duration = Duration::from_secs(60 * 60);
+
+/// What is known of an account that receives webhooks.
+#[derive(Debug)]
+pub(super) struct Standing {
+    plan: String,
+    /// How many webhooks a month; none for any number.
+    most: Option<u64>,
+    month: Month,
+    /// As many had been received when it was read.
+    before: u64,
+    /// As many have been let through since.
+    since: AtomicU64,
+    /// In milliseconds since 1970.
+    read_again_at: AtomicI64,
+}
+
+/// One webhook that the plan has room for. Unless it is [used](Self::used), it
+/// is given back when this is dropped. Without a limit there is nothing to give back.
+#[derive(Debug, Default)]
+pub(crate) struct Ticket {
+    standing: Option<Arc<Standing>>,
+}
+
+impl Ticket {
+    /// The webhook has been stored.
+    pub(crate) fn used(mut self) {
+        self.standing = None;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if let Some(standing) = &self.standing {
+            standing.since.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Standing {
+    fn admit(self: &Arc<Self>, now: Timestamp) -> Result<Ticket, Error> {
+        let Some(most) = self.most else { return Ok(Ticket::default()) };
+        let one_more = |since: u64| (self.before.saturating_add(since) < most).then_some(since + 1);
+        match self.since.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more) {
+            Ok(_) => Ok(Ticket { standing: Some(Arc::clone(self)) }),
+            Err(_) => {
+                let plan = &self.plan;
+                let message =
+                    format!("the plan {plan:?} includes {most} webhooks a month, and all are used");
+                Err(Error::busy(message, self.month.end.since(now).min(LONGEST_WAIT)))
+            }
+        }
+    }
+
+    /// Whether it is this caller's turn to read it again.
+    fn is_to_be_read(&self, now: Timestamp) -> bool {
+        let due = self.read_again_at.load(Ordering::Acquire);
+        let next = (now + MAX_AGE).as_millis();
+        now.as_millis() >= due
+            && self
+                .read_again_at
+                .compare_exchange(due, next, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+    }
+}
+
+impl Limits {
+    /// Lets one webhook of the account through.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`](crate::ErrorKind::Busy) when the plan's webhooks of this month
+    /// are used up; what the store answers when it has to be asked.
+    pub(crate) async fn admit(self: &Arc<Self>, account: AccountId) -> Result<Ticket, Error> {
+        if !self.plans.any(|limits| !limits.webhooks.is_unlimited()) {
+            return Ok(Ticket::default());
+        }
+        let now = self.clock.now();
+        let is_over = |standing: &Arc<Standing>| now >= standing.month.end;
+        // A new month begins with a new count.
+        self.standings.remove_if(&account, is_over);
+        let standing = self.standings.get_or_insert_async(&account, self.read(account)).await?;
+        if standing.is_to_be_read(now) {
+            let limits = Arc::clone(self);
+            tokio::spawn(async move { limits.read_again(account).await });
+        }
+        standing.admit(now)
+    }
+
+    /// The account has another plan now.
+    pub(crate) fn plan_changed(&self, account: AccountId) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        self.standings.remove(&account);
+    }
+
+    async fn read(&self, account: AccountId) -> Result<Arc<Standing>, Error> {
+        let now = self.clock.now();
+        let plan = self.plan(account).await?;
+        let most = plan.limits.webhooks.count();
+        let before = match most {
+            Some(_) => self.stores.logs.received(account, now).await?,
+            None => 0,
+        };
+        Ok(Arc::new(Standing {
+            plan: plan.name.clone(),
+            most,
+            month: Month::of(now),
+            before,
+            since: AtomicU64::new(0),
+            read_again_at: AtomicI64::new((now + MAX_AGE).as_millis()),
+        }))
+    }
+
+    async fn read_again(&self, account: AccountId) {
+        let seen = self.changes.load(Ordering::Acquire);
+        match self.read(account).await {
+            // What was let through and is not stored yet is counted next time.
+            Ok(standing) if self.changes.load(Ordering::Acquire) == seen => {
+                self.standings.insert(account, standing);
+            }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, "cannot count webhooks; trying again later"),
+        }
+    }
+}

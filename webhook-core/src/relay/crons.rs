@@ -1,0 +1,266 @@
+//! Crons: webhooks that come from a clock.
+//!
+//! A run takes the way of any webhook: the input's function, the rules, one
+//! transaction, the lanes. It happens once because its webhook has an
+//! identifier that follows from the cron and the moment it is scheduled for
+//! ([`run_id`]): first the webhook is stored, then the cron advances to its
+//! next run, and whoever crashes between the two stores it again in vain. The
+//! hold of the claim is there so that several nodes do not do the work of one.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, header::CONTENT_TYPE};
+use ring::digest::{SHA256, digest};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+use super::{Inner, attempt::FunctionFailed, ingest::InputVerdict, route, routes::Route};
+use crate::{
+    clock::Timestamp,
+    cron::Timetable,
+    error::{Error, ErrorKind},
+    id::{CronId, WebhookId},
+    model::{Cron, CronSpec, Request, ResponseFromOutput, Webhook},
+    store::{AdvanceCron, ClaimCrons},
+};
+
+/// How long a run waits when it could not be stored, and the loop when the
+/// store did not answer.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+
+/// Names the cron in the headers of its webhooks.
+const CRON_ID: HeaderName = HeaderName::from_static("x-webhook-cron-id");
+/// The moment that the run was scheduled for, in the form of RFC 3339.
+const CRON_TIME: HeaderName = HeaderName::from_static("x-webhook-cron-time");
+
+/// What drives the crons.
+#[derive(Debug)]
+pub(super) struct Crons {
+    changed: Notify,
+    /// One for each run that may be under way.
+    permits: Arc<Semaphore>,
+}
+
+impl Crons {
+    pub(super) fn new(concurrency: usize) -> Self {
+        let permits = Arc::new(Semaphore::new(concurrency.clamp(1, Semaphore::MAX_PERMITS)));
+        Self { changed: Notify::new(), permits }
+    }
+
+    /// A cron runs at another time than before.
+    pub(super) fn changed(&self) {
+        self.changed.notify_one();
+    }
+}
+
+impl Inner {
+    /// Runs crons when they are due, for as long as this is awaited. Between
+    /// two runs, and without any cron, the store is asked nothing, unless
+    /// others may change it ([`RelayOptions::crons_max_age`](super::RelayOptions)).
+    pub(super) async fn run_crons(self: &Arc<Self>) {
+        loop {
+            let wake = self.start_due_crons().await.unwrap_or_else(|error| {
+                tracing::error!(%error, "crons cannot be read");
+                Some(self.clock.now() + STORE_PAUSE)
+            });
+            let look_again = self.options.crons_max_age.map(|age| self.clock.now() + age);
+            let asleep = async {
+                match wake.into_iter().chain(look_again).min() {
+                    Some(moment) => self.clock.sleep_until(moment).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = asleep => {}
+                () = self.crons.changed.notified() => {}
+            }
+        }
+    }
+
+    /// Starts the runs that are due; when the next ones are.
+    pub(super) async fn start_due_crons(self: &Arc<Self>) -> Result<Option<Timestamp>, Error> {
+        loop {
+            let wake = self.stores.crons.crons_wake_at().await?;
+            if wake.is_none_or(|wake| wake > self.clock.now()) {
+                return Ok(wake);
+            }
+            let permits = self.permits().await?;
+            let now = self.clock.now();
+            let until = now + self.options.cron_hold;
+            let claim = ClaimCrons { node: self.node, now, until, limit: permits.len() };
+            let claimed = self.stores.crons.claim_crons(claim).await?;
+            if claimed.is_empty() {
+                // Another node was quicker, and makes the runs.
+                return Ok(Some(now + STORE_PAUSE));
+            }
+            for (cron, permit) in claimed.into_iter().zip(permits) {
+                let relay = Arc::clone(self);
+                self.spawn(async move { relay.run_cron(cron, permit).await });
+            }
+        }
+    }
+
+    /// All permits that are free, at least one.
+    async fn permits(&self) -> Result<Vec<OwnedSemaphorePermit>, Error> {
+        let first = Arc::clone(&self.crons.permits).acquire_owned().await;
+        let mut permits = vec![first.map_err(Error::internal)?];
+        while let Ok(permit) = Arc::clone(&self.crons.permits).try_acquire_owned() {
+            permits.push(permit);
+        }
+        Ok(permits)
+    }
+
+    /// Makes the run that is due of a cron that this node holds.
+    async fn run_cron(self: Arc<Self>, cron: Cron, _permit: OwnedSemaphorePermit) {
+        let Some(due) = cron.next_run else { return };
+        let (id, spec) = (cron.id, &cron.spec);
+        let advance = match self.make_run(&cron, due).await {
+            Ok(next) => {
+                let enabled = spec.enabled && (spec.recurring || next.is_some());
+                AdvanceCron { id, from: due, to: next, enabled }
+            }
+            Err(error) => {
+                tracing::warn!(cron = %id, %error, "the run waits");
+                self.clock.sleep_until(self.clock.now() + STORE_PAUSE).await;
+                AdvanceCron { id, from: due, to: Some(due), enabled: spec.enabled }
+            }
+        };
+        match self.stores.crons.advance_cron(advance).await {
+            Ok(true) => {}
+            Ok(false) => tracing::debug!(cron = %id, "changed or deleted during its run"),
+            // It is claimed again when the hold ends, and stored in vain.
+            Err(error) => tracing::error!(cron = %id, %error, "the cron cannot advance"),
+        }
+        self.crons.changed();
+    }
+
+    /// Stores the webhook of the run that is to be made for `due`, if there is
+    /// one; the run that follows.
+    async fn make_run(
+        self: &Arc<Self>,
+        cron: &Cron,
+        due: Timestamp,
+    ) -> Result<Option<Timestamp>, Error> {
+        let timetable = match Timetable::new(&cron.spec, cron.created_at) {
+            Ok(timetable) => timetable,
+            // It was valid when it was saved: a time zone is no longer known.
+            Err(error) => {
+                tracing::error!(cron = %cron.id, %error, "it cannot run any more");
+                return Ok(None);
+            }
+        };
+        let run = timetable.catch_up(due, self.clock.now());
+        if let Some(run) = run {
+            self.inject(cron, run).await?;
+        }
+        let after = run.unwrap_or(due);
+        Ok(timetable.next_after(after).filter(|_| cron.spec.recurring))
+    }
+
+    /// Puts the webhook of a run into the cron's bucket.
+    async fn inject(self: &Arc<Self>, cron: &Cron, run: Timestamp) -> Result<(), Error> {
+        // Read anew each time: another node may have changed it.
+        let bucket = self.stores.buckets.bucket(cron.account_id, cron.bucket_id).await?;
+        let Some(bucket) = bucket else { return Ok(()) };
+        if bucket.suspended {
+            tracing::debug!(cron = %cron.id, "its bucket is suspended");
+            return Ok(());
+        }
+        let route = Arc::new(Route::new(bucket, self.clock.now()));
+        let mut webhook = self.webhook_of(cron, run, &route);
+        let input = route.input(cron.input_id);
+        if let Some((input, function)) = input.and_then(|i| Some((i, i.spec.function_id?))) {
+            match self.run_input_function(function, &route.bucket, input, &mut webhook).await {
+                Ok(InputVerdict { stop: false, .. }) => {}
+                Ok(InputVerdict { stop: true, .. }) => {
+                    return self.keep(webhook, &route, "stopped by the input function", true).await;
+                }
+                Err(FunctionFailed { reason, retryable: true, .. }) => {
+                    return Err(Error::unavailable(reason, Duration::from_secs(1)));
+                }
+                Err(FunctionFailed { reason, execution_id, .. }) => {
+                    webhook.input_execution_id = execution_id;
+                    return self.keep(webhook, &route, &reason, false).await;
+                }
+            }
+        }
+        let legs = route::legs(&route, &webhook);
+        match self.accept(webhook.clone(), &route, &legs, ResponseFromOutput::Static).await {
+            Ok(_) => Ok(()),
+            // There is no sender to come back later.
+            Err(error) if error.kind() == ErrorKind::Busy => {
+                self.keep(webhook, &route, &error.to_string(), false).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn webhook_of(&self, cron: &Cron, run: Timestamp, route: &Route) -> Webhook {
+        let spec = &cron.spec;
+        Webhook {
+            id: run_id(cron.id, run),
+            account_id: cron.account_id,
+            bucket_id: cron.bucket_id,
+            input_id: cron.input_id,
+            request: Request {
+                method: spec.method.clone(),
+                extra_path: String::new(),
+                raw_query: String::new(),
+                headers: headers(cron, run),
+                body: Bytes::from(spec.payload.clone()),
+            },
+            remote_addr: None,
+            secure: false,
+            ephemeral: route.bucket.spec.ephemeral,
+            input_execution_id: None,
+            received_at: self.clock.now(),
+        }
+    }
+}
+
+/// The headers of a run's webhook: the cron's own, and which cron and run it is.
+fn headers(cron: &Cron, run: Timestamp) -> HeaderMap {
+    let CronSpec { headers, payload, .. } = &cron.spec;
+    let mut headers = headers.0.clone();
+    if !payload.is_empty() && !headers.contains_key(CONTENT_TYPE) {
+        let is_json = serde_json::from_str::<serde::de::IgnoredAny>(payload).is_ok();
+        let kind = if is_json { "application/json" } else { "text/plain; charset=utf-8" };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    let moment = jiff::Timestamp::from_millisecond(run.as_millis()).unwrap_or_default();
+    for (name, value) in [(CRON_ID, cron.id.to_string()), (CRON_TIME, moment.to_string())] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(name, value);
+        }
+    }
+    headers
+}
+
+/// The identifier of a run's webhook, the same whoever makes it: a UUID of
+/// version 7 with the scheduled moment as its time and 74 bits of a digest
+/// where others have random ones.
+fn run_id(cron: CronId, run: Timestamp) -> WebhookId {
+    let name = [cron.as_uuid().as_bytes().as_slice(), &run.as_millis().to_be_bytes()].concat();
+    let mut bits = [0; 10];
+    bits.copy_from_slice(&digest(&SHA256, &name).as_ref()[..10]);
+    let millis = run.as_millis().max(0).unsigned_abs();
+    let uuid = uuid::Builder::from_unix_timestamp_millis(millis, &bits).into_uuid();
+    WebhookId::from_uuid(uuid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_one_identifier() {
+        let (cron, run) = (CronId::generate(), Timestamp::from_millis(1_774_746_000_123));
+        let id = run_id(cron, run);
+        assert_eq!(id, run_id(cron, run));
+        assert_ne!(id, run_id(CronId::generate(), run));
+        assert_ne!(id, run_id(cron, run + Duration::from_millis(1)));
+        assert_eq!(id.as_uuid().get_version_num(), 7);
+        let (secs, nanos) = id.as_uuid().get_timestamp().expect("version 7").to_unix();
+        assert_eq!((secs, nanos), (1_774_746_000, 123_000_000));
+    }
+}

@@ -1,0 +1,204 @@
+//! Functions in the data path, over a runtime that does as its source says.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use super::*;
+use crate::{
+    function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome},
+    id::FunctionId,
+    model::{Driver, Function, FunctionSpec},
+    relay::{ProcessPolicy, Resend},
+};
+
+/// `set …` sets the body, `fail` fails, `stop` stops, and `busy` is busy the
+/// first time it runs.
+#[derive(Debug, Default)]
+struct Obeys {
+    runs: AtomicUsize,
+    bodies: Mutex<Vec<Bytes>>,
+}
+
+#[async_trait::async_trait]
+impl FunctionRuntime for Obeys {
+    async fn check(&self, _: Driver, _: &str) -> Result<(), FunctionError> {
+        Ok(())
+    }
+
+    async fn run(&self, invocation: Invocation) -> Completion {
+        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        let Invocation { mut request, source, .. } = invocation;
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner).push(request.body.clone());
+        let result = match &*source {
+            "fail" => Err(FunctionError::Script("function:1: no".to_owned())),
+            "busy" if run == 0 => Err(FunctionError::Busy),
+            source => {
+                if let Some(body) = source.strip_prefix("set ") {
+                    request.body = Bytes::from(body.to_owned());
+                }
+                Ok(ScriptOutcome {
+                    request,
+                    response: None,
+                    response_modified: false,
+                    stop_forwarding: source == "stop",
+                })
+            }
+        };
+        Completion { result, logs: Vec::new(), duration: Duration::ZERO }
+    }
+}
+
+/// A world with a function that is its input's, or its only output's.
+async fn world_with(
+    source: &str,
+    of_input: bool,
+    options: RelayOptions,
+) -> (World, Function, Arc<Obeys>) {
+    let id = FunctionId::generate();
+    let spec = InputSpec { function_id: of_input.then_some(id), ..InputSpec::default() };
+    let mut world = World::with(BucketSpec::default(), spec, options.clone()).await;
+    let runtime = Arc::new(Obeys::default());
+    world.relay = Relay::builder(world.stores.clone(), world.forwarder.clone())
+        .clock(TokioClock::starting_at(START))
+        .functions(runtime.clone())
+        .options(options)
+        .build();
+    let function = function(&world, id, source);
+    world.stores.functions.create_function(&function).await.expect("a new function");
+    world
+        .output(OutputSpec {
+            name: "o".to_owned(),
+            destination: HOOK.to_owned(),
+            function_id: (!of_input).then_some(id),
+            ..OutputSpec::default()
+        })
+        .await;
+    (world, function, runtime)
+}
+
+fn function(world: &World, id: FunctionId, source: &str) -> Function {
+    Function {
+        id,
+        account_id: world.bucket.account_id,
+        payload_size: source.len(),
+        created: START,
+        updated: START,
+        spec: FunctionSpec { payload: source.to_owned(), ..FunctionSpec::default() },
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_seen_when_it_is_told_or_when_the_snapshot_is_old() {
+    let options =
+        RelayOptions { route_max_age: Some(Duration::from_secs(5)), ..RelayOptions::default() };
+    let (mut world, made, _) = world_with("set first", false, options).await;
+    world.deliver().await;
+    let mut bodies = Vec::new();
+    let mut post = async |world: &mut World| {
+        world.post("x").await;
+        bodies.push(());
+        world.forwarder.finished(bodies.len()).await;
+        world.forwarder.requests()[bodies.len() - 1].body.clone()
+    };
+    assert_eq!(post(&mut world).await, "first");
+    let change = async |world: &World, source: &str| {
+        let changed = function(world, made.id, source);
+        world.stores.functions.update_function(&changed).await.expect("it is there");
+    };
+    // By another node, which tells nobody.
+    change(&world, "set second").await;
+    assert_eq!(post(&mut world).await, "first");
+    tokio::time::advance(Duration::from_secs(6)).await;
+    assert_eq!(post(&mut world).await, "second");
+    change(&world, "set third").await;
+    world.relay.function_changed(made.id);
+    assert_eq!(post(&mut world).await, "third");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_runtime_is_a_503_that_stores_nothing_and_a_retry() {
+    let (mut world, ..) = world_with("busy", true, RelayOptions::default()).await;
+    world.deliver().await;
+    assert_eq!(world.post("x").await.status(), 503);
+    assert_eq!(world.post("y").await.status(), 200);
+    world.forwarder.finished(1).await;
+    assert_eq!(world.forwarder.requests()[0].body, "y");
+    let account = world.bucket.account_id;
+    let logs = world.stores.logs.logs(account, &crate::store::LogQuery::default()).await;
+    assert!(logs.expect("readable").total <= 1, "what was refused is not stored");
+    world.stop().await;
+
+    let (mut world, _, runtime) = world_with("busy", false, RelayOptions::default()).await;
+    world.deliver().await;
+    assert_eq!(world.post("z").await.status(), 200);
+    world.forwarder.finished(1).await;
+    assert_eq!(world.forwarder.requests()[0].body, "z");
+    assert_eq!(runtime.runs.load(Ordering::Relaxed), 2);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_that_is_gone_fails_and_lets_nothing_through() {
+    let (mut world, made, _) = world_with("set x", false, RelayOptions::default()).await;
+    let account = world.bucket.account_id;
+    world.stores.functions.delete_function(account, made.id).await.expect("it is there");
+    world.deliver().await;
+    assert_eq!(world.post("secret").await.status(), 200);
+    let log = loop {
+        let page = world.stores.logs.logs(account, &all()).await.expect("readable");
+        match page.logs.into_iter().next() {
+            Some(log) if log.delivery.status.is_final() => break log,
+            _ => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    };
+    assert_eq!(log.delivery.status, DeliveryStatus::Failed);
+    let last = log.delivery.last.expect("it has a reason");
+    assert_eq!(last.error.as_deref(), Some("the output's function failed: function not found"));
+    assert!(world.forwarder.requests().is_empty());
+    world.stop().await;
+}
+
+fn all() -> crate::store::LogQuery {
+    crate::store::LogQuery { limit: 10, ..crate::store::LogQuery::default() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_a_failed_input_function_is_run_again_by_force() {
+    let (mut world, made, runtime) = world_with("fail", true, RelayOptions::default()).await;
+    world.deliver().await;
+    assert_eq!(world.post("came").await.status(), 500);
+    let account = world.bucket.account_id;
+    let failed = world.stores.logs.logs(account, &all()).await.expect("readable").logs.remove(0);
+    let force =
+        |log: &Log| Resend { log: log.delivery.id, output: None, policy: ProcessPolicy::Force };
+    let again = world.relay.resend(account, force(&failed)).await.expect_err("it fails again");
+    assert_eq!(again.kind(), crate::ErrorKind::Conflict);
+
+    let change = async |world: &World, source: &str| {
+        let changed = function(world, made.id, source);
+        world.stores.functions.update_function(&changed).await.expect("it is there");
+        world.relay.function_changed(made.id);
+    };
+    change(&world, "stop").await;
+    world.relay.resend(account, force(&failed)).await.expect("it is kept, and stopped");
+    let stopped = world.stores.logs.logs(account, &all()).await.expect("readable").logs.remove(0);
+    assert_eq!(stopped.delivery.status, DeliveryStatus::Rejected);
+    assert!(world.forwarder.requests().is_empty());
+
+    change(&world, "set made").await;
+    world.relay.resend(account, force(&failed)).await.expect("it is sent");
+    world.forwarder.finished(1).await;
+    assert_eq!(world.forwarder.requests()[0].body, "made");
+    let log = world.outcome_of_request(0).await;
+    let runs = runtime.runs.load(Ordering::Relaxed);
+    world.relay.resend(account, force(&log)).await.expect("it is sent");
+    world.forwarder.finished(2).await;
+    assert_eq!(world.forwarder.requests()[1].body, "made");
+    assert_eq!(runtime.runs.load(Ordering::Relaxed), runs, "once is enough");
+    let bodies = runtime.bodies.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    assert!(bodies.iter().all(|body| body == "came"), "{bodies:?}");
+    world.stop().await;
+}

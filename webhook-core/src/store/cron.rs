@@ -1,0 +1,84 @@
+//! Cron jobs.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::{
+    clock::Timestamp,
+    error::Error,
+    id::{AccountId, CronId, NodeId},
+    model::{Bucket, Cron},
+};
+
+/// Keeps crons, each with the bucket that was made for it: a cron is made with
+/// its bucket and ends with it, whichever of the two is deleted.
+///
+/// A cron with a `next_run` *wakes* at that moment. From then on one node at a
+/// time may [claim](Self::claim_crons) it and make the run, until it has
+/// [advanced](Self::advance_cron) or the hold has ended.
+#[async_trait]
+pub trait CronStore: Send + Sync + fmt::Debug {
+    /// Stores a new cron and its bucket with the inputs and outputs in it, both
+    /// or neither. A taken ID, or a bucket's name that the account has already,
+    /// is a conflict.
+    async fn create_cron(&self, cron: &Cron, bucket: &Bucket) -> Result<(), Error>;
+
+    /// The account's cron with this ID.
+    async fn cron(&self, account: AccountId, id: CronId) -> Result<Option<Cron>, Error>;
+
+    /// All crons of the account, in ID order.
+    async fn crons(&self, account: AccountId) -> Result<Vec<Cron>, Error>;
+
+    /// Replaces a cron of the account, but for its creation, its bucket and its
+    /// input, if the stored `next_run` is `known`; otherwise this changes
+    /// nothing and answers `false`. A change of `next_run` ends a hold.
+    async fn update_cron(&self, cron: &Cron, known: Option<Timestamp>) -> Result<bool, Error>;
+
+    /// Removes a cron of the account and its bucket, as
+    /// [`delete_bucket`](super::BucketStore::delete_bucket) with `force` does.
+    async fn delete_cron(&self, account: AccountId, id: CronId) -> Result<(), Error>;
+
+    /// Takes crons that are due and held by nobody, the longest due first, and
+    /// holds them for a while. Two claims never return the same hold.
+    async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error>;
+
+    /// When [`claim_crons`](Self::claim_crons) finds the next cron, whoever owns
+    /// it: its `next_run`, or the end of its hold. None when no cron is to run.
+    async fn crons_wake_at(&self) -> Result<Option<Timestamp>, Error>;
+
+    /// Writes what follows a run, and ends the hold. When the cron is gone, or
+    /// its `next_run` is not `from` any more, this changes nothing and answers
+    /// `false`: somebody else was first.
+    async fn advance_cron(&self, advance: AdvanceCron) -> Result<bool, Error>;
+
+    /// Ends all holds of `node`: at shutdown, and at start for the node's own
+    /// former life.
+    async fn release_crons(&self, node: NodeId) -> Result<(), Error>;
+}
+
+/// A request for crons that are due.
+#[derive(Clone, Copy, Debug)]
+pub struct ClaimCrons {
+    /// Who asks.
+    pub node: NodeId,
+    /// The current moment.
+    pub now: Timestamp,
+    /// How long they are held.
+    pub until: Timestamp,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// The step from one run to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct AdvanceCron {
+    /// Which cron.
+    pub id: CronId,
+    /// The `next_run` that it had.
+    pub from: Timestamp,
+    /// The one that it gets.
+    pub to: Option<Timestamp>,
+    /// Whether it stays enabled.
+    pub enabled: bool,
+}

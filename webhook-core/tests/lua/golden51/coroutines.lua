@@ -1,0 +1,12 @@
+local co = coroutine.create(function(a, b) print("start", a, b) local c = coroutine.yield(a + b) print("got", c) local d, e = coroutine.yield(c * 2) print("got", d, e) return "done", 99 end)
+print(coroutine.status(co)) print(coroutine.resume(co, 1, 2)) print(coroutine.status(co)) print(coroutine.resume(co, 10)) print(coroutine.resume(co, "x", "y")) print(coroutine.status(co)) print(coroutine.resume(co))
+local function range(n) return coroutine.wrap(function() for i = 1, n do coroutine.yield(i) end end) end for i in range(4) do seen = (seen or "") .. i end print(seen) seen = nil
+local bad = coroutine.create(function() error("oops", 0) end) print(coroutine.resume(bad)) print(coroutine.status(bad)) local bad2 = coroutine.create(function() error({ code = 7 }) end) local ok, e = coroutine.resume(bad2) print(ok, type(e), e.code)
+local outer = coroutine.wrap(function() local inner = coroutine.wrap(function() coroutine.yield("inner 1") coroutine.yield("inner 2") end) coroutine.yield(inner()) coroutine.yield("outer") coroutine.yield(inner()) end) print(outer(), outer(), outer())
+local running = coroutine.create(function() print(type(coroutine.running()), coroutine.status(running or coroutine.running())) end) print(coroutine.resume(running))
+local function permute(a, n) if n == 0 then coroutine.yield(a) else for i = 1, n do a[n], a[i] = a[i], a[n] permute(a, n - 1) a[n], a[i] = a[i], a[n] end end end for p in coroutine.wrap(function() permute({ 1, 2, 3 }, 3) end) do print(table.concat(p, " ")) end
+local dead = coroutine.wrap(function() return 1 end) print(dead()) print((pcall(dead))) print((pcall(coroutine.resume, nil)), (pcall(coroutine.create, 5)))
+local producer = coroutine.create(function() for _, v in ipairs({ "a", "b" }) do coroutine.yield(v) end return nil end) local function receive() local _, v = coroutine.resume(producer) return v end print(receive(), receive(), receive(), coroutine.status(producer))
+local self self = coroutine.create(function() return coroutine.resume(self) end) local a, b = coroutine.resume(self) print(a, b) print(select("#", coroutine.resume(coroutine.create(function() return nil, nil end))))
+-- On purpose as in 5.4: a coroutine may yield across pcall, and the main one is told as one.
+local across = coroutine.create(function() return pcall(function() coroutine.yield("mid") return "end" end) end) print((coroutine.resume(across))) print(coroutine.status(across)) print(type(coroutine.running()))

@@ -1,0 +1,8 @@
+local function sorted(t, f) table.sort(t, f) local out = {} for i, v in ipairs(t) do out[i] = tostring(v) end return table.concat(out, " ") end
+print(sorted({})) print(sorted({ 1 })) print(sorted({ 3, 1, 2 })) print(sorted({ 5, 3, 8, 1, 9, 2 }, function(a, b) return a > b end)) print(sorted({ "pear", "Apple", "fig", "apple" })) print(sorted({ "10", "9", "1" })) print(sorted({ 1, 1, 1, 0 }))
+local people = { { n = "Eve", a = 30 }, { n = "Bob", a = 25 }, { n = "Ada", a = 36 }, { n = "Joe", a = 41 } } table.sort(people, function(x, y) return x.a < y.a end) for _, p in ipairs(people) do seen = (seen and seen .. " " or "") .. p.n end print(seen) seen = nil
+local many, seed = {}, 7 for i = 1, 1000 do seed = (seed * 16807) % 2147483647 many[i] = seed % 100000 end table.sort(many) local good = true for i = 2, #many do good = good and many[i - 1] <= many[i] end print(good, many[1] <= many[1000])
+local calls = 0 table.sort({ 5, 2, 8, 1 }, function(a, b) calls = calls + 1 return a < b end) print(calls > 2) print((pcall(table.sort, { 1, "a", 2 })), (pcall(table.sort, { {}, {} })), (pcall(table.sort, { 3, 2, 1 }, function() error("no") end)))
+local mt = { __lt = function(a, b) return a.v < b.v end } local objects = {} for i, v in ipairs({ 3, 1, 2 }) do objects[i] = setmetatable({ v = v }, mt) end table.sort(objects) print(objects[1].v, objects[2].v, objects[3].v)
+local words = {} for w in ("the quick brown fox jumps over the lazy dog"):gmatch("%a+") do words[#words + 1] = w end print(sorted(words)) print(sorted(words, function(a, b) if #a ~= #b then return #a < #b end return a < b end))
+print(sorted({ 3.5, -1, 2, 0.25 })) print(sorted({ true and 2, 1 }))

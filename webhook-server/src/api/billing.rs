@@ -1,0 +1,64 @@
+//! `/v1/billing-details`
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+use webhook_core::model::BillingDetailsSpec;
+
+use super::Answer;
+use crate::{auth::Authenticated, extract::JsonObject, state::AppState};
+
+/// Who the account's bills are made out to.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BillingDetails {
+    /// What the payment processor calls the account; empty when it does not know it.
+    #[schema(read_only)]
+    customer_id: String,
+    #[serde(flatten)]
+    spec: BillingDetailsSpec,
+}
+
+impl From<(BillingDetailsSpec, Option<String>)> for BillingDetails {
+    fn from((spec, customer_id): (BillingDetailsSpec, Option<String>)) -> Self {
+        Self { customer_id: customer_id.unwrap_or_default(), spec }
+    }
+}
+
+/// Read who the account's bills are made out to.
+#[utoipa::path(
+    get,
+    path = "/v1/billing-details",
+    tag = "Billing",
+    responses(
+        (status = 200, description = "The details", body = BillingDetails),
+        (status = 404, description = "Nothing was said yet", body = String),
+    ),
+)]
+pub(crate) async fn get_billing_details(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+) -> Answer<BillingDetails> {
+    Ok(Json(state.admin().billing_details(&caller).await?.into()))
+}
+
+/// Say who the account's bills are made out to, here and to the payment
+/// processor. When it refuses them, nothing is changed.
+#[utoipa::path(
+    put,
+    path = "/v1/billing-details",
+    tag = "Billing",
+    request_body = BillingDetails,
+    responses(
+        (status = 200, description = "The details", body = BillingDetails),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 404, description = "There is no such account", body = String),
+        (status = 412, description = "The payment processor refuses the details", body = String),
+    ),
+)]
+pub(crate) async fn put_billing_details(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    JsonObject(details): JsonObject<BillingDetailsSpec>,
+) -> Answer<BillingDetails> {
+    Ok(Json(state.admin().put_billing_details(&caller, details).await?.into()))
+}

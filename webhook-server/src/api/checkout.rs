@@ -1,0 +1,80 @@
+//! `/v1/checkout` and `/v1/checkout-setup`
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+use webhook_core::{
+    admin::CheckoutSession,
+    model::{PlanChange, PlanItem},
+};
+
+use super::Answer;
+use crate::{auth::Authenticated, extract::JsonObject, state::AppState};
+
+/// A plan to subscribe to.
+#[derive(Debug, ToSchema)]
+#[schema(as = planChangeRequest)]
+#[expect(dead_code, reason = "what is read is the library's; this is its description")]
+pub(crate) struct PlanChangeRequest {
+    /// The price of the plan, by the ID that the payment processor gave it.
+    plan_id: String,
+    /// What is subscribed to besides.
+    #[schema(required = false)]
+    optional_items: Vec<PlanItem>,
+}
+
+/// A checkout session that was started.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = planChangeResponse)]
+pub(crate) struct PlanChangeResponse {
+    /// Whether somebody has to go through the session: always.
+    checkout_required: bool,
+    /// What a browser shows the payment processor.
+    publishable_key: String,
+    /// The session.
+    session_id: String,
+}
+
+impl From<CheckoutSession> for PlanChangeResponse {
+    fn from(session: CheckoutSession) -> Self {
+        let CheckoutSession { publishable_key, session_id } = session;
+        Self { checkout_required: true, publishable_key, session_id }
+    }
+}
+
+/// Start a checkout session for a new subscription. The subscription that the
+/// account has ends when the new one begins.
+#[utoipa::path(
+    post,
+    path = "/v1/checkout",
+    tag = "Billing",
+    request_body = PlanChangeRequest,
+    responses(
+        (status = 200, description = "The session", body = PlanChangeResponse),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 404, description = "There is no such price", body = String),
+        (status = 412, description = "The account is subscribed to it already, no payment \
+            processor is configured, or it refuses", body = String),
+    ),
+)]
+pub(crate) async fn start_checkout(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    JsonObject(change): JsonObject<PlanChange>,
+) -> Answer<PlanChangeResponse> {
+    Ok(Json(state.admin().start_checkout(&caller, change).await?.into()))
+}
+
+/// Start a checkout session that puts a means of payment on file.
+#[utoipa::path(
+    post,
+    path = "/v1/checkout-setup",
+    tag = "Billing",
+    responses((status = 200, description = "The session", body = PlanChangeResponse)),
+)]
+pub(crate) async fn start_checkout_setup(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+) -> Answer<PlanChangeResponse> {
+    Ok(Json(state.admin().start_checkout_setup(&caller).await?.into()))
+}

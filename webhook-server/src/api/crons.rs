@@ -1,0 +1,171 @@
+//! `/v1/crons`
+
+use axum::{Json, extract::State, http::StatusCode};
+use serde::Serialize;
+use utoipa::ToSchema;
+use webhook_core::{
+    CronId,
+    admin::BucketCron,
+    model::{Bucket, CronSpec},
+};
+
+use super::{Answer, time};
+use crate::{
+    auth::Authenticated,
+    error::ApiError,
+    extract::{Ids, JsonObject},
+    state::AppState,
+};
+
+/// A job that puts a webhook into a bucket of its own at certain times. Rules,
+/// functions, retries and logs are those of the bucket.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Cron {
+    /// Identifies it.
+    #[schema(read_only, format = Uuid)]
+    id: String,
+    /// The account that owns it.
+    #[schema(read_only, format = Uuid)]
+    account_id: String,
+    /// When it was made.
+    #[schema(read_only, format = DateTime)]
+    created_at: String,
+    /// When it was last changed.
+    #[schema(read_only, format = DateTime)]
+    updated_at: String,
+    /// When it runs next; absent when it is disabled or over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(read_only, format = DateTime)]
+    next_run: Option<String>,
+    /// The bucket that was made for it, and goes with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Bucket, read_only)]
+    bucket: Option<Bucket>,
+    #[serde(flatten)]
+    spec: CronSpec,
+}
+
+/// List the account's crons, oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/crons",
+    tag = "Cron jobs",
+    responses((status = 200, description = "The crons", body = Vec<Cron>)),
+)]
+pub(crate) async fn list_crons(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+) -> Answer<Vec<Cron>> {
+    let crons = state.admin().crons(&caller).await?;
+    Ok(Json(crons.into_iter().map(Cron::from).collect()))
+}
+
+/// Make a cron, and a bucket for it with an output to the destination.
+#[utoipa::path(
+    post,
+    path = "/v1/crons",
+    tag = "Cron jobs",
+    request_body = Cron,
+    responses(
+        (status = 201, description = "The cron", body = Cron),
+        (status = 400, description = "The body is wrong; the text names the field. Or the account \
+            has all of its crons or buckets", body = String),
+        (status = 412, description = "The plan's number of crons is used up", body = String),
+    ),
+)]
+pub(crate) async fn create_cron(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    JsonObject(spec): JsonObject<CronSpec>,
+) -> Result<(StatusCode, Json<Cron>), ApiError> {
+    let created = state.admin().create_cron(&caller, spec).await?;
+    Ok((StatusCode::CREATED, Json(created.into())))
+}
+
+/// Get a cron.
+#[utoipa::path(
+    get,
+    path = "/v1/crons/{id}",
+    tag = "Cron jobs",
+    params(("id" = String, Path, description = "The cron's ID", format = Uuid)),
+    responses(
+        (status = 200, description = "The cron", body = Cron),
+        (status = 404, description = "The account has no such cron", body = String),
+    ),
+)]
+pub(crate) async fn get_cron(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<CronId>,
+) -> Answer<Cron> {
+    Ok(Json(state.admin().cron(&caller, id).await?.into()))
+}
+
+/// Replace a cron, and the destination and function of its output. The next
+/// run stays unless something changes that it depends on.
+#[utoipa::path(
+    put,
+    path = "/v1/crons/{id}",
+    tag = "Cron jobs",
+    params(("id" = String, Path, description = "The cron's ID", format = Uuid)),
+    request_body = Cron,
+    responses(
+        (status = 200, description = "The cron", body = Cron),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 404, description = "The account has no such cron", body = String),
+    ),
+)]
+pub(crate) async fn update_cron(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<CronId>,
+    JsonObject(spec): JsonObject<CronSpec>,
+) -> Answer<Cron> {
+    Ok(Json(state.admin().update_cron(&caller, id, spec).await?.into()))
+}
+
+/// Delete a cron and its bucket. What still waits there is not attempted any
+/// more; its logs stay.
+#[utoipa::path(
+    delete,
+    path = "/v1/crons/{id}",
+    tag = "Cron jobs",
+    params(("id" = String, Path, description = "The cron's ID", format = Uuid)),
+    responses(
+        (status = 204, description = "Deleted"),
+        (status = 404, description = "The account has no such cron", body = String),
+    ),
+)]
+pub(crate) async fn delete_cron(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<CronId>,
+) -> Result<StatusCode, ApiError> {
+    state.admin().delete_cron(&caller, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl From<BucketCron> for Cron {
+    fn from(BucketCron { cron, bucket }: BucketCron) -> Self {
+        let webhook_core::model::Cron {
+            id,
+            account_id,
+            created_at,
+            updated_at,
+            next_run,
+            bucket_id: _,
+            input_id: _,
+            output_id: _,
+            spec,
+        } = cron;
+        Self {
+            id: id.to_string(),
+            account_id: account_id.to_string(),
+            created_at: time::rfc3339(created_at),
+            updated_at: time::rfc3339(updated_at),
+            next_run: next_run.map(time::rfc3339),
+            bucket,
+            spec,
+        }
+    }
+}

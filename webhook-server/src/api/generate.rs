@@ -1,0 +1,71 @@
+//! `/v1/functions-generate`
+
+use axum::{Json, extract::State};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use webhook_core::{
+    function::generate::{GenerateRequest, GeneratedFunction},
+    model::Driver,
+};
+
+use super::Answer;
+use crate::{auth::Authenticated, extract::JsonObject, state::AppState};
+
+/// A sample of what a function is to do.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct GenerateFunctionRequest {
+    /// A payload as the function receives it: JSON, XML, a form or any text.
+    input_payload: Option<String>,
+    /// The payload that the function is to make of it.
+    output_payload: Option<String>,
+    /// Wishes in words, of which the language is understood: `in JavaScript`.
+    additional_info: Option<String>,
+}
+
+/// A function that was written, which is not saved.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct GenerateFunctionResponse {
+    /// The source.
+    code: String,
+    /// The language of the source.
+    driver: Driver,
+    /// Whether running it on the input payload gave the output payload.
+    validation_ok: bool,
+    /// The first difference otherwise, or the error.
+    validation_err: String,
+}
+
+/// Write a function from a sample of what it gets and what it is to make of
+/// it. It is run on the sample, and not saved.
+#[utoipa::path(
+    post,
+    path = "/v1/functions-generate",
+    tag = "Functions",
+    request_body = GenerateFunctionRequest,
+    responses(
+        (status = 200, description = "The function", body = GenerateFunctionResponse),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 429, description = "The account runs too many functions through the API",
+            body = String),
+    ),
+)]
+pub(crate) async fn generate_function(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    JsonObject(request): JsonObject<GenerateFunctionRequest>,
+) -> Answer<GenerateFunctionResponse> {
+    let GenerateFunctionRequest { input_payload, output_payload, additional_info } = request;
+    let request = GenerateRequest {
+        input_payload: input_payload.unwrap_or_default(),
+        output_payload: output_payload.unwrap_or_default(),
+        additional_info: additional_info.unwrap_or_default(),
+    };
+    let GeneratedFunction { code, driver, validation_ok, validation_err } =
+        state.admin().generate_function(&caller, request).await?;
+    Ok(Json(GenerateFunctionResponse {
+        code,
+        driver: driver.into(),
+        validation_ok,
+        validation_err,
+    }))
+}

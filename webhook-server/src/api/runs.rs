@@ -1,0 +1,129 @@
+//! Running functions, and the logs of their runs.
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use webhook_core::{
+    ExecutionId, FunctionId,
+    admin::{ExecutionRequest, ExecutionsPage},
+    model::{Execution, InvokeRequest},
+};
+
+use super::Answer;
+use crate::{
+    auth::Authenticated,
+    extract::{KnownIds, OptionalObject, QueryOf},
+    state::AppState,
+};
+
+/// A page of a function's runs.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ExecuteLogs {
+    /// The runs, newest first.
+    execute_logs: Vec<Execution>,
+    /// How many are kept in all.
+    total: usize,
+    /// How many were asked for.
+    limit: usize,
+    /// How many were skipped.
+    offset: usize,
+}
+
+/// Run a function once on a request that you give, and see what it does.
+/// Nothing is forwarded. The body may be left out. The answer is an
+/// `ExecuteResponse`: what the function left, what of it it has changed,
+/// whether it stops the webhook, what it printed, and the error when it failed.
+#[utoipa::path(
+    post,
+    path = "/v1/functions/{id}/invoke",
+    tag = "Functions",
+    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
+    request_body = InvokeRequest,
+    responses(
+        (status = 200, description = "What it left, or why it failed", body = Object),
+        (status = 400, description = "The body is wrong, and the text names the field; or the \
+            account has no such function", body = String),
+        (status = 429, description = "The account runs too many functions through the API",
+            body = String),
+    ),
+)]
+pub(crate) async fn invoke_function(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    KnownIds(id): KnownIds<FunctionId>,
+    OptionalObject(request): OptionalObject<InvokeRequest>,
+) -> Answer<Value> {
+    Ok(Json(state.admin().invoke(&caller, state.relay(), id, request).await?))
+}
+
+/// List the runs of a function, newest first.
+#[utoipa::path(
+    get,
+    path = "/v1/functions/{id}/logs",
+    tag = "Functions",
+    params(
+        ("id" = String, Path, description = "The function's ID", format = Uuid),
+        ("limit" = Option<u64>, Query, minimum = 1, maximum = 100,
+            description = "How many; 25 when it is not said"),
+        ("offset" = Option<u64>, Query, description = "Skip so many"),
+    ),
+    responses(
+        (status = 200, description = "A page of runs", body = ExecuteLogs),
+        (status = 400, description = "The query is wrong, and the text names the field; or the \
+            account has no such function", body = String),
+    ),
+)]
+pub(crate) async fn list_runs(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    KnownIds(id): KnownIds<FunctionId>,
+    QueryOf(request): QueryOf<ExecutionRequest>,
+) -> Answer<ExecuteLogs> {
+    let page = state.admin().executions(&caller, id, &request).await?;
+    let ExecutionsPage { executions, total, limit, offset } = page;
+    Ok(Json(ExecuteLogs { execute_logs: executions, total, limit, offset }))
+}
+
+/// Read one run of a function.
+#[utoipa::path(
+    get,
+    path = "/v1/functions/{id}/logs/{log_id}",
+    tag = "Functions",
+    params(
+        ("id" = String, Path, description = "The function's ID", format = Uuid),
+        ("log_id" = String, Path, description = "The run's ID", format = Uuid),
+    ),
+    responses(
+        (status = 200, description = "The run", body = Execution),
+        (status = 400, description = "The account has no such function, or it no such run",
+            body = String),
+    ),
+)]
+pub(crate) async fn get_run_of_function(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    KnownIds((function, id)): KnownIds<(FunctionId, ExecutionId)>,
+) -> Answer<Execution> {
+    Ok(Json(state.admin().execution_of(&caller, function, id).await?))
+}
+
+/// Read one run, which a log names as `input_function_execution_id` or
+/// `output_function_execution_id`.
+#[utoipa::path(
+    get,
+    path = "/v1/exec-logs/{id}",
+    tag = "Functions",
+    params(("id" = String, Path, description = "The run's ID", format = Uuid)),
+    responses(
+        (status = 200, description = "The run", body = Execution),
+        (status = 400, description = "The account has no such run", body = String),
+    ),
+)]
+pub(crate) async fn get_run(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    KnownIds(id): KnownIds<ExecutionId>,
+) -> Answer<Execution> {
+    Ok(Json(state.admin().execution(&caller, id).await?))
+}

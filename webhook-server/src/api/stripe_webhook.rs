@@ -1,0 +1,39 @@
+//! `/v1/stripe/webhook`
+
+use axum::{Json, extract::State, http::HeaderMap};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Answer;
+use crate::{extract::Raw, state::AppState};
+
+/// That an event has been taken.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Received {
+    /// Always.
+    received: bool,
+}
+
+/// Take an event of the payment processor's, signed by it: the state of the
+/// subscription that it is about becomes the account's plan.
+#[utoipa::path(
+    post,
+    path = "/v1/stripe/webhook",
+    tag = "Billing",
+    security(()),
+    request_body(content = Object, description = "The event, as Stripe sends it"),
+    params(("Stripe-Signature" = String, Header, description = "The time and the signatures")),
+    responses(
+        (status = 200, description = "Taken", body = Received),
+        (status = 400, description = "The event cannot be read", body = String),
+        (status = 404, description = "No payment processor is configured", body = String),
+    ),
+)]
+pub(crate) async fn take_stripe_event(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Answer<Received> {
+    state.admin().take_billing_event(&headers, &body).await?;
+    Ok(Json(Received { received: true }))
+}

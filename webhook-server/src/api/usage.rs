@@ -1,0 +1,83 @@
+//! `/v1/usage`
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+use webhook_core::{admin, plan::PlanLimits};
+
+use super::{Answer, time};
+use crate::{auth::Authenticated, state::AppState};
+
+/// How much of its plan the account uses.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UsageReport {
+    /// What it has.
+    usage: Usage,
+    /// What its plan includes.
+    plan_meta: PlanMeta,
+}
+
+/// What the account has.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Usage {
+    /// The account.
+    #[schema(format = Uuid)]
+    account_id: String,
+    /// The beginning of the month in which webhooks are counted (UTC).
+    #[schema(format = DateTime)]
+    created_at: String,
+    /// Clients that are connected to this server.
+    agents: u64,
+    /// Buckets.
+    buckets: u64,
+    /// Inputs of all buckets.
+    inputs: u64,
+    /// Outputs of all buckets.
+    outputs: u64,
+    /// Access tokens.
+    tokens: u64,
+    /// Always 0: there are no tunnels here.
+    tunnels: u64,
+    /// Webhooks received in the month.
+    webhooks: u64,
+}
+
+/// What the plan includes. What is absent is unlimited; -1 is none at all.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PlanMeta {
+    /// What the plan is called.
+    name: String,
+    #[serde(flatten)]
+    limits: PlanLimits,
+}
+
+/// Read how much of its plan the account uses.
+#[utoipa::path(
+    get,
+    path = "/v1/usage",
+    tag = "Billing",
+    responses(
+        (status = 200, description = "The usage", body = UsageReport),
+        (status = 403, description = "The access token reaches some buckets only", body = String),
+    ),
+)]
+pub(crate) async fn get_usage(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+) -> Answer<UsageReport> {
+    let usage = state.admin().usage(&caller, state.relay()).await?;
+    let admin::Usage { since, agents, buckets, tokens, webhooks, plan } = usage;
+    let usage = Usage {
+        account_id: caller.account_id().to_string(),
+        created_at: time::rfc3339(since),
+        agents,
+        buckets: buckets.buckets,
+        inputs: buckets.inputs,
+        outputs: buckets.outputs,
+        tokens,
+        tunnels: 0,
+        webhooks,
+    };
+    let plan_meta = PlanMeta { name: plan.name, limits: plan.limits };
+    Ok(Json(UsageReport { usage, plan_meta }))
+}

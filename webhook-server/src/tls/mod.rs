@@ -1,0 +1,139 @@
+//! TLS, which the server ends itself when it has a certificate.
+//!
+//! [`certificate`] is one certificate and its key, [`certificates`] all of them
+//! and when they are read again; here is the handshake.
+
+mod certificate;
+mod certificates;
+
+use std::{io, sync::Arc, time::Duration};
+
+use rustls::{
+    ServerConfig, SupportedProtocolVersion,
+    crypto::ring,
+    server::Acceptor,
+    version::{TLS12, TLS13},
+};
+use tokio::{
+    net::TcpStream,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::Semaphore,
+    time::{MissedTickBehavior, interval},
+};
+use tokio_rustls::{LazyConfigAcceptor, server::TlsStream};
+use webhook_core::relay::IngestService;
+
+use crate::{config::TlsConfig, failure::Failure};
+use certificates::{Certificates, Files};
+
+/// Shakes hands with clients.
+pub(crate) struct Tls {
+    from_tls12: Arc<ServerConfig>,
+    from_tls13: Arc<ServerConfig>,
+    ingest: IngestService,
+    handshakes: Semaphore,
+    timeout: Duration,
+}
+
+impl Tls {
+    /// Reads the certificates; none when there is to be no TLS. Returned beside
+    /// is what keeps them fresh.
+    ///
+    /// # Errors
+    /// When the server's own certificate cannot be used, or signals cannot be
+    /// listened for.
+    pub(crate) fn open(
+        config: &TlsConfig,
+        ingest: IngestService,
+    ) -> Result<Option<(Self, Refresh)>, Failure> {
+        let files = Files::open(config)
+            .map_err(|error| Failure::caused_by("cannot use the TLS certificate", error))?;
+        let Some(files) = files else { return Ok(None) };
+        let certificates = files.certificates();
+        let tls = Self {
+            from_tls12: server_config(&[&TLS13, &TLS12], Arc::clone(&certificates))?,
+            from_tls13: server_config(&[&TLS13], certificates)?,
+            ingest,
+            handshakes: Semaphore::new(config.max_tls_handshakes as usize),
+            timeout: config.tls_handshake_timeout,
+        };
+        // From here on, before anybody can know the process and send the signal,
+        // which would end it.
+        let hangup = signal(SignalKind::hangup())
+            .map_err(|error| Failure::io("cannot listen for SIGHUP", error))?;
+        Ok(Some((tls, Refresh { files, every: config.tls_reload_interval, hangup })))
+    }
+
+    /// Shakes hands with a client, within the timeout.
+    pub(crate) async fn handshake(&self, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the handshake took too long");
+        tokio::time::timeout(self.timeout, self.shake(tcp)).await.map_err(late)?
+    }
+
+    async fn shake(&self, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        // Whoever says nothing takes no place from those who do.
+        let start = LazyConfigAcceptor::new(Acceptor::default(), tcp).await?;
+        let name = start.client_hello().server_name().map(str::to_owned);
+        let config = self.config(name.as_deref()).await;
+        let _place = self.handshakes.acquire().await.map_err(io::Error::other)?;
+        start.into_stream(config).await
+    }
+
+    /// How to speak with a client that asks for this name.
+    async fn config(&self, name: Option<&str>) -> Arc<ServerConfig> {
+        let Some(name) = name else { return Arc::clone(&self.from_tls12) };
+        let strict = match self.ingest.domain(name).await {
+            Ok(domain) => domain.is_some_and(|domain| domain.requires_tls13()),
+            Err(error) => {
+                // The request that follows is refused, or the store is back by then.
+                tracing::warn!(%error, "cannot look a domain up for a handshake");
+                false
+            }
+        };
+        Arc::clone(if strict { &self.from_tls13 } else { &self.from_tls12 })
+    }
+}
+
+/// Keeps the certificates as their files are.
+pub(crate) struct Refresh {
+    files: Files,
+    every: Duration,
+    hangup: Signal,
+}
+
+impl Refresh {
+    /// Looks at the files from time to time and at SIGHUP, for ever.
+    ///
+    /// # Errors
+    /// When looking at them failed by a defect.
+    pub(crate) async fn run(self) -> Result<(), Failure> {
+        let Self { mut files, every, mut hangup } = self;
+        let mut tick = interval(every);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = tick.tick() => {}
+                _ = hangup.recv() => tracing::info!("SIGHUP: looking at the certificates"),
+            }
+            let looked = tokio::task::spawn_blocking(move || {
+                files.look_again();
+                files
+            });
+            files = looked
+                .await
+                .map_err(|error| Failure::caused_by("looking at the certificates failed", error))?;
+        }
+    }
+}
+
+fn server_config(
+    versions: &[&'static SupportedProtocolVersion],
+    certificates: Arc<Certificates>,
+) -> Result<Arc<ServerConfig>, Failure> {
+    let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(versions)
+        .map_err(|error| Failure::caused_by("cannot set TLS up", error))?;
+    let mut config = builder.with_no_client_auth().with_cert_resolver(certificates);
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}

@@ -1,0 +1,121 @@
+//! Writing what came of attempts.
+
+use std::collections::HashSet;
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+use webhook_core::{Error, model::Attempt, store::Settle};
+
+use super::super::{
+    settle::LOST,
+    tally::{Counted, Tallies},
+};
+use crate::{
+    codec,
+    entity::{
+        delivery::{final_numbers, number, text},
+        millis,
+    },
+};
+
+/// What the deliveries of [`super::super::settle`] are written by, one at a time.
+pub(in super::super) const SETTLE: &str = "UPDATE delivery SET held_by = NULL, updated_at = ?3, \
+    status = ?4, due_at = ?5, attempts = ?6, status_code = ?7, duration_ns = ?8, error = ?9, \
+    response_headers = ?10, response_body = ?11, processed = COALESCE(?12, processed), \
+    output_execution_id = COALESCE(?13, output_execution_id) \
+    WHERE id = ?1 AND due_at IS NOT NULL \
+    AND (held_by IS NULL OR held_by = ?2 OR NOT EXISTS (SELECT 1 FROM node_lease \
+    WHERE node_id = held_by AND until > ?3)) \
+    RETURNING webhook_id, ephemeral, account_id, bucket_id, output_id, created_at";
+
+pub(super) struct Settling<'a> {
+    connection: &'a Connection,
+    settle: CachedStatement<'a>,
+    /// Webhooks whose content is not to be kept, of deliveries that are final.
+    finished: HashSet<Uuid>,
+}
+
+/// What the row says that the outcome does not.
+struct Settled {
+    webhook_id: Uuid,
+    ephemeral: bool,
+    open: Counted,
+}
+
+impl Settled {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let output_id: Option<[u8; 16]> = row.get(4)?;
+        let uuid = |column| row.get(column).map(Uuid::from_bytes);
+        Ok(Self {
+            webhook_id: uuid(0)?,
+            ephemeral: row.get(1)?,
+            open: Counted::open(uuid(2)?, uuid(3)?, output_id.map(Uuid::from_bytes), row.get(5)?),
+        })
+    }
+}
+
+impl<'a> Settling<'a> {
+    pub(super) fn prepare(connection: &'a Connection) -> rusqlite::Result<Self> {
+        let settle = connection.prepare_cached(SETTLE)?;
+        Ok(Self { connection, settle, finished: HashSet::new() })
+    }
+
+    pub(super) fn write(
+        &mut self,
+        settle: &Settle,
+        tallies: &mut Tallies,
+    ) -> rusqlite::Result<Result<(), Error>> {
+        let Settle { id, node, now, status, due_at, attempts, attempt, processed, .. } = settle;
+        let Attempt { status_code, response_headers, response_body, duration, error } = attempt;
+        let attempts = i64::from(*attempts);
+        let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+        let values = params![
+            id.as_uuid().into_bytes(),
+            node.as_uuid().into_bytes(),
+            millis(*now),
+            number(*status),
+            due_at.filter(|_| !status.is_final()).map(millis),
+            attempts,
+            status_code,
+            duration_ns,
+            error.as_deref().map(text),
+            codec::encode_headers(response_headers),
+            &response_body[..],
+            processed.as_ref().map(|request| codec::encode_request(request)),
+            settle.output_execution_id.map(|id| id.as_uuid().into_bytes()),
+        ];
+        let Some(settled) = self.settle.query_row(values, Settled::read).optional()? else {
+            return Ok(Err(Error::conflict(LOST)));
+        };
+        let Settled { webhook_id, ephemeral, open } = settled;
+        *tallies -= open;
+        *tallies += open.with(number(*status), i64::from(*status_code), attempts, duration_ns);
+        if ephemeral && status.is_final() {
+            self.finished.insert(webhook_id);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Removes the content of ephemeral webhooks whose deliveries are all final.
+    pub(super) fn forget(self) -> rusqlite::Result<()> {
+        if self.finished.is_empty() {
+            return Ok(());
+        }
+        let finals = final_numbers().map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+        let webhook = format!(
+            "UPDATE webhook SET raw_query = x'', headers = x'', body = x'' WHERE id = ? \
+             AND NOT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id \
+             AND status NOT IN ({finals}))"
+        );
+        let mut webhook = self.connection.prepare_cached(&webhook)?;
+        let mut deliveries = self.connection.prepare_cached(
+            "UPDATE delivery SET processed = NULL WHERE webhook_id = ? AND processed IS NOT NULL",
+        )?;
+        for id in self.finished {
+            if webhook.execute([id.into_bytes()])? > 0 {
+                deliveries.execute([id.into_bytes()])?;
+            }
+        }
+        Ok(())
+    }
+}

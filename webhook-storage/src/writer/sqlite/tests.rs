@@ -1,0 +1,242 @@
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::sync::OwnedMutexGuard;
+use webhook_core::{
+    DeliveryId, ErrorKind, NodeId, OutputId, Timestamp,
+    model::{Attempt, DeliveryStatus},
+    store::{Accept, Accepted, DeliveryStore, NewDelivery, Settle},
+};
+
+use super::{
+    super::{
+        Operation, Outcome,
+        tests::{Tested, accept, options_in, storage_in},
+    },
+    batch::Batch,
+    connect, refusal,
+};
+use crate::Storage;
+
+const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
+
+fn sent(id: DeliveryId, node: NodeId) -> Operation {
+    Operation::Settle(Settle {
+        id,
+        node,
+        now: NOW,
+        status: DeliveryStatus::Sent,
+        due_at: None,
+        attempts: 1,
+        attempt: Attempt { status_code: 200, ..Attempt::default() },
+        processed: None,
+        output_execution_id: None,
+    })
+}
+
+fn delivery(node: NodeId) -> NewDelivery {
+    NewDelivery {
+        id: DeliveryId::generate(),
+        output_id: Some(OutputId::generate()),
+        internal: false,
+        status: DeliveryStatus::Received,
+        reason: None,
+        due_at: Some(NOW),
+        held_by: Some(node),
+    }
+}
+
+#[tokio::test]
+async fn one_bad_operation_spoils_nothing_for_the_others() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let storage = storage_in(&folder).await?;
+    let connection = connect(&folder.path().join("webhooks.db"), Duration::from_secs(5))?;
+    let node = NodeId::generate();
+    let with = |new: &NewDelivery| {
+        let mut accept = accept(100);
+        accept.deliveries = vec![new.clone()];
+        accept
+    };
+    let (first, second) = (delivery(node), delivery(node));
+    let (stored, spoiled, other) = (with(&first), with(&first), with(&second));
+    let operations = [
+        Operation::Accept(stored.clone()),
+        sent(first.id, node),
+        // Another webhook whose delivery has a taken ID.
+        Operation::Accept(spoiled.clone()),
+        sent(first.id, node),
+        Operation::Accept(other.clone()),
+        // The same again changes nothing.
+        Operation::Accept(other.clone()),
+    ];
+    let answers = Batch::new(&connection).commit(&operations)?;
+    let accepted = |outcome: &Outcome| match outcome {
+        Outcome::Accepted(accepted) => Some(*accepted),
+        _ => None,
+    };
+    let kinds: Vec<_> =
+        answers.iter().map(|answer| answer.as_ref().map(accepted).map_err(|e| e.kind())).collect();
+    let (stored_now, taken) = (Ok(Some(Accepted::Stored)), Err(ErrorKind::Conflict));
+    let known = Ok(Some(Accepted::Known));
+    assert_eq!(kinds, [stored_now, Ok(None), taken, taken, stored_now, known]);
+
+    let webhook = &spoiled.webhook;
+    assert!(storage.logs_of(webhook.account_id, webhook.id).await?.is_empty(), "nothing is stored");
+    for (accept, status) in [(stored, DeliveryStatus::Sent), (other, DeliveryStatus::Received)] {
+        let logs = storage.logs_of(accept.webhook.account_id, accept.webhook.id).await?;
+        assert_eq!(logs.iter().map(|log| log.delivery.status).collect::<Vec<_>>(), [status]);
+    }
+    storage.close().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn when_the_disk_is_full_nothing_is_written_and_later_all_is_well() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let storage = storage_in(&folder).await?;
+    let connection = connect(&folder.path().join("webhooks.db"), Duration::from_secs(5))?;
+    connection.pragma_update(None, "max_page_count", 100)?;
+    // The large one does not fit, and the small ones share its transaction.
+    let accepts = [accept(100), accept(1_000_000), accept(100)];
+    let operations = accepts.clone().map(Operation::Accept);
+    let batch = Batch::new(&connection);
+    let error = std::sync::Arc::new(batch.commit(&operations).err().ok_or("it does not fit")?);
+    for operation in &operations {
+        assert_eq!(refusal(operation, error.clone()).kind(), ErrorKind::Unavailable, "{error}");
+    }
+    for Accept { webhook, .. } in &accepts {
+        assert!(storage.logs_of(webhook.account_id, webhook.id).await?.is_empty());
+    }
+
+    connection.pragma_update(None, "max_page_count", 1_073_741_823)?;
+    assert!(batch.commit(&operations)?.iter().all(Result::is_ok));
+    for Accept { webhook, .. } in &accepts {
+        assert_eq!(storage.logs_of(webhook.account_id, webhook.id).await?.len(), 1);
+    }
+    storage.close().await;
+    Ok(())
+}
+
+/// Makes the thread wait: what comes meanwhile is in its next batch.
+async fn hold(storage: &Storage) -> Result<OwnedMutexGuard<()>, &'static str> {
+    let turn = storage.database().write.turn().ok_or("SQLite takes turns")?;
+    Ok(std::sync::Arc::clone(turn).lock_owned().await)
+}
+
+async fn accept_at_once(
+    storage: &Storage,
+    accepts: impl IntoIterator<Item = Accept>,
+    turn: OwnedMutexGuard<()>,
+) -> Vec<Result<Accepted, webhook_core::Error>> {
+    let accepts = join_all(accepts.into_iter().map(|accept| storage.accept(accept)));
+    let (accepted, ()) = tokio::join!(accepts, async { drop(turn) });
+    accepted
+}
+
+#[tokio::test]
+async fn what_comes_at_once_shares_commits() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let storage = storage_in(&folder).await?;
+    let turn = hold(&storage).await?;
+    let accepts = (0..64).map(|_| accept(100));
+    let accepted = accept_at_once(&storage, accepts, turn).await;
+    assert!(accepted.iter().all(Result::is_ok));
+    assert_eq!((storage.write_stats().commits, storage.write_stats().operations), (1, 64));
+    assert_eq!((storage.write_stats().queued, storage.write_stats().queued_bytes), (0, 0));
+    storage.close().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn batches_are_bounded() -> Tested {
+    for (operations, bytes, commits) in [(10, usize::MAX, 7), (512, 1, 64)] {
+        let folder = tempfile::tempdir()?;
+        let mut options = options_in(&folder)?;
+        options.batch_operations = operations;
+        options.batch_bytes = bytes;
+        let storage = Storage::connect(&options).await?;
+        let turn = hold(&storage).await?;
+        let accepted = accept_at_once(&storage, (0..64).map(|_| accept(100)), turn).await;
+        assert!(accepted.iter().all(Result::is_ok));
+        assert_eq!(storage.write_stats().commits, commits);
+        storage.close().await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_at_once() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let mut options = options_in(&folder)?;
+    options.queue_operations = 4;
+    let storage = Storage::connect(&options).await?;
+    let turn = hold(&storage).await?;
+    let first = tokio::spawn({
+        let storage = storage.clone();
+        async move { storage.accept(accept(100)).await }
+    });
+    // Until the thread has taken it from the queue, and waits for its turn.
+    while storage.write_stats().queued == 0 || storage.writer_room() < 4 {
+        tokio::task::yield_now().await;
+    }
+    let accepts: Vec<_> = (0..10).map(|_| accept(100)).collect();
+    let accepted = accept_at_once(&storage, accepts.iter().cloned(), turn).await;
+    first.await??;
+    for (number, (accept, accepted)) in accepts.iter().zip(accepted).enumerate() {
+        assert_eq!(accepted.is_ok(), number < 4, "number {number}");
+        let webhook = &accept.webhook;
+        let logs = storage.logs_of(webhook.account_id, webhook.id).await?;
+        assert_eq!(logs.len(), usize::from(number < 4), "number {number}");
+        if let Err(error) = accepted {
+            assert_eq!(error.kind(), ErrorKind::Unavailable);
+            assert!(error.retry_after().is_some());
+        }
+    }
+    storage.accept(accepts[9].clone()).await?;
+    storage.close().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn bytes_that_wait_are_bounded() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let mut options = options_in(&folder)?;
+    options.queue_bytes = 10_000;
+    let storage = Storage::connect(&options).await?;
+    let turn = hold(&storage).await?;
+    let accepted = accept_at_once(&storage, (0..4).map(|_| accept(4_000)), turn).await;
+    assert_eq!(accepted.iter().filter(|accepted| accepted.is_ok()).count(), 2);
+    storage.accept(accept(50_000)).await?;
+    storage.close().await;
+    Ok(())
+}
+
+/// Whoever changes the configuration gets its turn beside a writer that is never idle.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_busy_writer_hands_on_its_turn() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let storage = storage_in(&folder).await?;
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let busy = || async {
+        while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            storage.accept(accept(1_000)).await?;
+        }
+        Ok::<_, webhook_core::Error>(())
+    };
+    let patient = async {
+        for number in 0..20 {
+            let transaction = storage.database().begin().await?;
+            transaction.commit().await?;
+            tracing::debug!(number, "a turn");
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        Ok::<_, sea_orm::DbErr>(())
+    };
+    let busy = join_all((0..8).map(|_| busy()));
+    let (busy, patient) =
+        tokio::join!(busy, tokio::time::timeout(Duration::from_secs(30), patient));
+    patient??;
+    busy.into_iter().collect::<Result<(), _>>()?;
+    storage.close().await;
+    Ok(())
+}
