@@ -16,7 +16,7 @@ use webhook_storage::{DatabaseUrl, Storage};
 
 use crate::{
     databases::{Tested, on_each, open, postgres, sqlite},
-    sample::{NOW, accept, delivery, sent, webhook},
+    sample::{NOW, delivery, sent, webhook},
 };
 
 /// Where the webhooks of a test come in.
