@@ -87,29 +87,50 @@ impl Front {
 
     async fn answer(
         mut self,
-        mut request: Request<Incoming>,
+        request: Request<Incoming>,
         tls: Option<ProtocolVersion>,
     ) -> Result<Response<Body>, Infallible> {
-        match self.domain(&request).await {
-            Ok(None) => {}
-            Ok(Some(domain))
-                if domain.requires_tls13() && tls == Some(ProtocolVersion::TLSv1_2) =>
-            {
-                // The connection was made for another name.
-                let said = "this domain is reached over TLS 1.3 only";
-                return Ok(text(StatusCode::MISDIRECTED_REQUEST, said));
+        let elsewhere = match self.domain(&request).await {
+            Ok(None) if request.uri().path().starts_with(INGEST_PREFIX) => {
+                return Ok(self.ingest.call(request).await?.map(Body::new));
             }
+            Ok(None) => Ok(()),
+            // The connection was made for another name.
+            Ok(Some(domain)) if domain.requires_tls13() && is_tls12(tls) => Err(text(
+                StatusCode::MISDIRECTED_REQUEST,
+                "this domain is reached over TLS 1.3 only",
+            )),
             Ok(Some(mut domain)) => return Ok(domain.call(request).await?.map(Body::new)),
-            Err(error) => return Ok(ApiError::from(error).into_response()),
+            Err(error) => Err(ApiError::from(error).into_response()),
+        };
+        // The relay has identified what is a webhook.
+        let id = Id::<AnsweredRequest>::generate().to_string();
+        let mut response = match elsewhere {
+            Ok(()) => {
+                let span = tracing::info_span!("request", id);
+                self.manage(request).instrument(span).await?
+            }
+            Err(refusal) => refusal,
+        };
+        if let Ok(id) = HeaderValue::try_from(id) {
+            response.headers_mut().insert(REQUEST_ID, id);
         }
-        if request.uri().path().starts_with(INGEST_PREFIX) {
-            return Ok(self.ingest.call(request).await?.map(Body::new));
-        }
+        Ok(response)
+    }
+
+    async fn manage(
+        &mut self,
+        mut request: Request<Incoming>,
+    ) -> Result<Response<Body>, Infallible> {
         if let Some(meant) = variables::meant(request.uri()) {
             *request.uri_mut() = meant;
         }
         self.router.call(request.map(Body::new)).await
     }
+}
+
+fn is_tls12(version: Option<ProtocolVersion>) -> bool {
+    version == Some(ProtocolVersion::TLSv1_2)
 }
 
 /// Answers the requests of one connection.
@@ -129,20 +150,8 @@ impl hyper::service::Service<Request<Incoming>> for Connection {
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         self.seen.store(true, std::sync::atomic::Ordering::Relaxed);
-        let id = Id::<AnsweredRequest>::generate().to_string();
-        let front = self.front.clone();
-        let client = front.edge.proxies.client(self.peer, &mut request);
+        let client = self.front.edge.proxies.client(self.peer, &mut request);
         request.extensions_mut().insert(client);
-        let tls = self.tls;
-        let span = tracing::info_span!("request", id);
-        let answer = async move {
-            let mut response = front.answer(request, tls).await?;
-            // A destination's own, passed on to a waiting sender, stays.
-            if let Ok(id) = HeaderValue::try_from(id) {
-                response.headers_mut().entry(REQUEST_ID).or_insert(id);
-            }
-            Ok(response)
-        };
-        Box::pin(answer.instrument(span))
+        Box::pin(self.front.clone().answer(request, self.tls))
     }
 }

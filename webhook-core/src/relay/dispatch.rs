@@ -177,11 +177,12 @@ impl Inner {
     fn start_workers(self: &Arc<Self>, lane: &Arc<Lane>) {
         while self.dispatch.running.load(Ordering::Acquire) && lane.start_worker() {
             let (relay, lane) = (Arc::clone(self), Arc::clone(lane));
-            self.dispatch.workers.spawn(async move {
+            // Boxed: a task moves what it runs a few times, and this is large.
+            self.dispatch.workers.spawn(Box::pin(async move {
                 lane.worker_started();
                 relay.work(&lane).await;
                 relay.dispatch.leave(&lane);
-            });
+            }));
         }
     }
 

@@ -27,6 +27,11 @@ static HOP_BY_HOP: [HeaderName; 9] = [
     UPGRADE,
 ];
 
+static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+static FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+static DELIVERY_ID: HeaderName = HeaderName::from_static("x-webhook-relay-id");
+
 /// What is kept of the headers that came: all but the bucket's own credentials,
 /// with the `Host` that HTTP/2 carries in the URI and that goes before the header
 /// (RFC 9112 section 3.2.2).
@@ -46,19 +51,34 @@ pub(super) fn received(
     Ok(headers)
 }
 
+/// What one message says of its own connection.
+struct Hop<'a> {
+    /// What `Connection` lists.
+    named: Vec<&'a str>,
+}
+
+impl<'a> Hop<'a> {
+    fn of(headers: &'a HeaderMap) -> Self {
+        let lists = headers.get_all(CONNECTION).iter();
+        let lists = lists.filter_map(|value| value.to_str().ok());
+        Self { named: lists.flat_map(|list| list.split(',')).map(str::trim).collect() }
+    }
+
+    /// Whether it belongs to the connection, or is set anew for each message.
+    fn has(&self, name: &HeaderName) -> bool {
+        name == CONTENT_LENGTH
+            || HOP_BY_HOP.contains(name)
+            || self.named.iter().any(|named| name.as_str().eq_ignore_ascii_case(named))
+    }
+}
+
 /// Leaves out what belongs to the connection and what is set anew for each message.
 pub(super) fn drop_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|list| list.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in named.iter().chain(&HOP_BY_HOP) {
+    let hop = Hop::of(headers);
+    let gone: Vec<_> = headers.keys().filter(|name| hop.has(name)).cloned().collect();
+    for name in gone {
         headers.remove(name);
     }
-    headers.remove(CONTENT_LENGTH);
 }
 
 /// The headers of a delivery: those of the request with what the output and
@@ -69,26 +89,30 @@ pub(super) fn forwarded(
     overwrite: &HeaderMap,
     delivery: DeliveryId,
 ) -> HeaderMap {
-    let mut headers = request_headers.clone();
-    drop_hop_by_hop(&mut headers);
-    let host = headers.remove(HOST);
-
+    let hop = Hop::of(request_headers);
+    let expected = request_headers.len() + overwrite.len() + 4;
+    let mut headers = HeaderMap::try_with_capacity(expected).unwrap_or_default();
+    for (name, value) in request_headers {
+        if name != HOST && !hop.has(name) && !overwrite.contains_key(name) {
+            headers.append(name, value.clone());
+        }
+    }
     if let Some(addr) = webhook.remote_addr {
         let before: Vec<&[u8]> =
-            headers.get_all("x-forwarded-for").iter().map(HeaderValue::as_bytes).collect();
+            request_headers.get_all(&FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
         let addr = addr.to_string();
         let chain = [before.as_slice(), &[addr.as_bytes()]].concat().join(b", ".as_slice());
         if let Ok(value) = HeaderValue::from_bytes(&chain) {
-            headers.insert("x-forwarded-for", value);
+            headers.insert(&FORWARDED_FOR, value);
         }
     }
     let scheme = if webhook.secure { "https" } else { "http" };
-    headers.insert("x-forwarded-proto", HeaderValue::from_static(scheme));
-    if let Some(host) = host {
-        headers.insert("x-forwarded-host", host);
+    headers.insert(&FORWARDED_PROTO, HeaderValue::from_static(scheme));
+    if let Some(host) = request_headers.get(HOST) {
+        headers.insert(&FORWARDED_HOST, host.clone());
     }
     if let Ok(id) = HeaderValue::try_from(delivery.to_string()) {
-        headers.insert("x-webhook-relay-id", id);
+        headers.insert(&DELIVERY_ID, id);
     }
     for name in overwrite.keys() {
         headers.remove(name);

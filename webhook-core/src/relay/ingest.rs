@@ -90,7 +90,7 @@ where
     let id = WebhookId::generate();
     let mut response = match receive(relay, id, request, site).await {
         Ok(response) => response,
-        Err(error) => answer::refusal(&error),
+        Err(error) => answer::refusal(id, &error),
     };
     if let Ok(value) = HeaderValue::try_from(id.to_string()) {
         response.headers_mut().insert("request-id", value);

@@ -1,7 +1,7 @@
 //! Running counts of logs, changed in the transactions that change the logs.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     ops::{AddAssign, SubAssign},
 };
 
@@ -19,7 +19,7 @@ pub(crate) const MINUTE_MILLIS: i64 = 60_000;
 pub(crate) const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
 
 /// What a tally counts over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Span {
     Ever,
     Day,
@@ -134,7 +134,7 @@ impl Counted {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) span: Span,
     pub(super) account_id: Uuid,
@@ -154,12 +154,13 @@ pub(super) struct Change {
     pub(super) micros: i64,
 }
 
-/// By how much tallies change. They are kept in order, and written last in a
+/// By how much tallies change. They are written in order and last in a
 /// transaction: so transactions that run at once do not lock crosswise, and
 /// hold a tally that all of them change no longer than their commit takes.
 #[derive(Debug, Default)]
 pub(crate) struct Tallies {
-    changes: BTreeMap<Key, (i64, i64)>,
+    /// Of minutes and months: those of longer spans follow from the minutes.
+    changes: HashMap<Key, (i64, i64)>,
 }
 
 impl AddAssign<Counted> for Tallies {
@@ -185,21 +186,19 @@ impl Tallies {
     fn change(&mut self, counted: Counted, by: i64) {
         let Counted { account_id, bucket_id, output_id, created_at, .. } = counted;
         let Counted { status, status_code, retries, micros, .. } = counted;
-        for span in [Span::Ever, Span::Day, Span::Minute] {
-            let key = Key {
-                span,
-                account_id,
-                bucket_id,
-                moment: span.moment(created_at),
-                output_id: output_id.unwrap_or_default(),
-                status,
-                status_code,
-                retries,
-            };
-            let (logs, sum) = self.changes.entry(key).or_default();
-            *logs += by;
-            *sum += by * micros;
-        }
+        let key = Key {
+            span: Span::Minute,
+            account_id,
+            bucket_id,
+            moment: Span::Minute.moment(created_at),
+            output_id: output_id.unwrap_or_default(),
+            status,
+            status_code,
+            retries,
+        };
+        let (logs, sum) = self.changes.entry(key).or_default();
+        *logs += by;
+        *sum += by * micros;
     }
 
     /// Counts a webhook that is new; nothing ever takes it away again.
@@ -220,7 +219,19 @@ impl Tallies {
 
     /// The tallies that change, in order.
     pub(super) fn changes(self) -> impl Iterator<Item = Change> {
-        let changes = self.changes.into_iter().filter(|(_, change)| *change != (0, 0));
+        let mut changes = BTreeMap::<Key, (i64, i64)>::new();
+        for (key, (logs, micros)) in self.changes {
+            let spans: &[_] = match key.span {
+                Span::Minute => &[Span::Ever, Span::Day, Span::Minute],
+                _ => &[key.span],
+            };
+            for span in spans.iter().copied() {
+                let moment = span.moment(key.moment);
+                let sums = changes.entry(Key { span, moment, ..key }).or_default();
+                *sums = (sums.0 + logs, sums.1 + micros);
+            }
+        }
+        let changes = changes.into_iter().filter(|(_, change)| *change != (0, 0));
         changes.map(|(key, (logs, micros))| Change { key, logs, micros })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Outcome,
-    subject::Subject::{self, Bare, Nginx, Proxy, Qhook, Server, Store},
+    subject::Subject::{self, Bare, Embedded, Nginx, Proxy, Qhook, Server, Store},
     work::{
         Work,
         load::{Inputs, Load},
@@ -86,6 +86,14 @@ pub(crate) const ALL: &[Scenario] = &[
         "64 connections; the sender gets the destination's answer",
         Load { answer_from_output: true, ..ORDINARY },
     ),
+    Scenario {
+        subjects: &[Embedded, Nginx],
+        ..load(
+            "pass-through",
+            "the same without storage: webhook-core in memory, inside another program",
+            ORDINARY,
+        )
+    },
     load(
         "inputs-100k",
         "64 connections to 100 000 inputs in turn",

@@ -1,6 +1,7 @@
 //! One transaction of operations.
 
 use rusqlite::Connection;
+use uuid::Uuid;
 use webhook_core::Error;
 
 use super::{
@@ -85,9 +86,9 @@ impl<'a> Batch<'a> {
     ) -> rusqlite::Result<Vec<Answer>> {
         let mut accepting = Accepting::prepare(self.connection)?;
         let mut settling = settle::Settling::prepare(self.connection)?;
-        let mut answers = Vec::with_capacity(operations.len());
-        for operation in operations {
-            answers.push(match operation {
+        let mut answers: Vec<_> = operations.iter().map(|_| None).collect();
+        for number in in_order(operations) {
+            let answer = match &operations[number] {
                 Operation::Accept(accept) => {
                     Ok(Outcome::Accepted(accepting.write(accept, tallies)?))
                 }
@@ -95,13 +96,28 @@ impl<'a> Batch<'a> {
                     settling.write(settle, tallies)?.map(|()| Outcome::Written)
                 }
                 _ => Err(crate::fault::wrong_outcome()),
-            });
+            };
+            answers[number] = Some(answer);
         }
         settling.forget()?;
-        Ok(answers)
+        Ok(answers.into_iter().flatten().collect())
     }
 
     fn run(&self, sql: &str) -> rusqlite::Result<()> {
         self.connection.prepare_cached(sql)?.execute(()).map(|_| ())
     }
+}
+
+/// The numbers of the operations in the order of what they write: what is
+/// stored is appended to every tree, which splits no pages, and what is settled
+/// is looked for where the last one was.
+fn in_order(operations: &[Operation]) -> Vec<usize> {
+    let key = |number: &usize| match &operations[*number] {
+        Operation::Accept(accept) => (0, accept.webhook.id.as_uuid()),
+        Operation::Settle(settle) => (1, settle.id.as_uuid()),
+        _ => (2, Uuid::nil()),
+    };
+    let mut order: Vec<_> = (0..operations.len()).collect();
+    order.sort_by_key(key);
+    order
 }

@@ -7,6 +7,7 @@
 
 mod accept;
 mod batch;
+mod jobs;
 mod settle;
 mod tally;
 #[cfg(test)]
@@ -21,10 +22,15 @@ use tokio::{
 };
 use webhook_core::Error;
 
-use self::batch::Batch;
 #[cfg(test)]
-pub(super) use self::settle::SETTLE;
-use super::{Job, Operation, batch::Batches, explain, queue::Queue};
+pub(super) use self::settle::FIND;
+use self::{batch::Batch, jobs::Jobs};
+use super::{
+    Answer, Job, Operation,
+    batch::Batches,
+    explain,
+    queue::{Queue, Reserved},
+};
 use crate::{
     database::{Turn, WAL_AUTOCHECKPOINT_PAGES},
     fault::Fault,
@@ -70,15 +76,19 @@ impl SqliteWriter {
         Ok(ended)
     }
 
-    fn run(self, mut jobs: mpsc::Receiver<Job>) {
+    fn run(self, jobs: mpsc::Receiver<Job>) {
         let max = self.rest.max_operations();
-        while let Some(first) = jobs.blocking_recv() {
+        let mut jobs = Jobs::new(jobs);
+        loop {
+            let mut taken = jobs.wait(max);
+            if taken.is_empty() {
+                return;
+            }
             let turn = self.turn.blocking_lock();
             // All that came while the turn was another's is in the same batch.
-            let more = std::iter::from_fn(|| jobs.try_recv().ok());
-            let taken = std::iter::once(first).chain(more).take(max);
+            jobs.fill(&mut taken, max);
             let (often, rest): (VecDeque<_>, _) =
-                taken.partition(|job| Batch::writes(&job.operation));
+                taken.into_iter().partition(|job| Batch::writes(&job.operation));
             self.write_often(often);
             drop(turn);
             self.write_rest(rest);
@@ -94,24 +104,44 @@ impl SqliteWriter {
                 .into_iter()
                 .map(|Job { operation, reply, reserved }| (operation, (reply, reserved)))
                 .unzip();
-            match Batch::new(&self.connection).commit(&operations) {
+            let answers = match Batch::new(&self.connection).commit(&operations) {
                 Ok(answers) => {
                     self.queue.committed(operations.len());
-                    for ((reply, reserved), answer) in callers.into_iter().zip(answers) {
-                        // Who has an answer finds the room given back.
-                        drop(reserved);
-                        // A caller who has gone does not mind.
-                        let _ = reply.send(answer);
-                    }
+                    answers
                 }
                 Err(error) => {
                     let error = Arc::new(error);
-                    for ((reply, reserved), operation) in callers.into_iter().zip(&operations) {
-                        drop(reserved);
-                        let _ = reply.send(Err(refusal(operation, Arc::clone(&error))));
-                    }
+                    operations.iter().map(|of| Err(refusal(of, Arc::clone(&error)))).collect()
                 }
+            };
+            self.answer(callers.into_iter().zip(answers));
+        }
+    }
+
+    /// Tells the callers. Each of them wakes a task: that is cheap for a worker
+    /// of the runtime, and dear for a thread outside of it, which would wake a
+    /// worker for each.
+    fn answer(
+        &self,
+        answers: impl ExactSizeIterator<Item = ((oneshot::Sender<Answer>, Reserved), Answer)>,
+    ) {
+        let alone = answers.len() == 1;
+        let answers: Vec<_> = answers
+            .map(|((reply, reserved), answer)| {
+                // Who has an answer finds the room given back.
+                drop(reserved);
+                (reply, answer)
+            })
+            .collect();
+        let tell = move || {
+            for (reply, answer) in answers {
+                // A caller who has gone does not mind.
+                let _ = reply.send(answer);
             }
+        };
+        match alone {
+            true => tell(),
+            false => drop(self.runtime.spawn(async move { tell() })),
         }
     }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod commits;
 pub(crate) mod connection;
+pub(crate) mod embedded;
 pub(crate) mod event;
 pub(crate) mod generator;
 pub(crate) mod latency;
@@ -35,6 +36,9 @@ pub(crate) enum Part {
     /// A plain proxy on hyper.
     #[command(hide = true)]
     Proxy { to: SocketAddr },
+    /// The relay in memory, which answers as the sink does.
+    #[command(hide = true)]
+    Embedded { to: SocketAddr },
     /// Durable commits without HTTP.
     #[command(hide = true)]
     Commit { engine: commits::Engine, folder: std::path::PathBuf },
@@ -49,6 +53,7 @@ impl Part {
             Self::Generate => generator::run(),
             Self::Sink { delay_ms } => sink::run(delay_ms),
             Self::Proxy { to } => proxy::run(to),
+            Self::Embedded { to } => embedded::run(to),
             Self::Commit { engine, folder } => commits::run(engine, &folder),
             Self::Subscribe => sockets::run(),
         }

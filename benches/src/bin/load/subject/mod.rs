@@ -1,5 +1,6 @@
 //! The programs that are measured.
 
+mod embedded;
 mod nginx;
 mod proxy;
 mod qhook;
@@ -28,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) enum Subject {
     /// The server.
     Server,
+    /// The relay with everything in memory, in a program of the harness.
+    Embedded,
     /// `proxy_pass` with connections that are kept on both sides.
     Nginx,
     /// A plain proxy on hyper.
@@ -44,6 +47,7 @@ impl Subject {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Server => "server",
+            Self::Embedded => "relay in memory",
             Self::Nginx => "nginx",
             Self::Proxy => "hyper proxy",
             Self::Qhook => "qhook",
@@ -95,6 +99,7 @@ impl Subject {
     pub(crate) fn start(self, context: &Context, load: &Load, sink: &Sink) -> Outcome<Started> {
         match self {
             Self::Server => server::start(context, load, sink),
+            Self::Embedded => embedded::start(context, sink),
             Self::Nginx => nginx::start(context, sink),
             Self::Proxy => proxy::start(context, sink),
             Self::Qhook => qhook::start(context, sink),

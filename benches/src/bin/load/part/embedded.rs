@@ -1,0 +1,77 @@
+//! The relay inside a program of somebody else, which stores nothing: every
+//! sender gets the destination's answer.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
+
+use http::Request;
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tower_service::Service;
+use webhook_core::{
+    SystemClock,
+    admin::{Admin, AdminOptions, Caller},
+    forward::{guard::AddressGuard, http::HttpForwarder},
+    model::{BucketSpec, InputSpec, OutputSpec, ResponseFromOutput},
+    relay::{ClientAddr, IngestService, Relay},
+    store::{Stores, memory::MemoryStore},
+};
+
+use crate::Outcome;
+
+/// Enough that nobody waits for room, and little enough to stay in the cache.
+const KEPT_WEBHOOKS: usize = 2_000;
+
+pub(super) fn run(to: SocketAddr) -> Outcome<()> {
+    super::multi_threaded()?.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let stores = Stores::of(MemoryStore::with_capacity(KEPT_WEBHOOKS));
+        let guard = AddressGuard::allow_all();
+        let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
+        let relay = Relay::builder(stores.clone(), forwarder).build();
+        let mut options = AdminOptions::default();
+        options.guard = guard;
+        let admin = Admin::new(stores, Arc::new(SystemClock), options, Arc::new(relay.clone()));
+        let path = bucket(&admin, to).await?;
+        super::say(&(listener.local_addr()?, path))?;
+        std::thread::spawn(|| {
+            // Nothing is said to it: its input ends with the harness.
+            let _ = super::order::<()>();
+            std::process::exit(0);
+        });
+        let ingest = relay.ingest();
+        tokio::spawn(async move { relay.run(std::future::pending()).await });
+        loop {
+            let (stream, peer) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            tokio::spawn(serve(stream, peer.ip(), ingest.clone()));
+        }
+    })
+}
+
+/// A bucket whose input answers with what its output, the sink, answered.
+async fn bucket(admin: &Admin, to: SocketAddr) -> Outcome<String> {
+    let (account, _key) = admin.create_account("embedded", None).await?;
+    let me = Caller::for_account(account.id);
+    let spec = BucketSpec { name: "embedded".to_owned(), ..BucketSpec::default() };
+    let bucket = admin.create_bucket(&me, spec).await?;
+    let input = bucket.inputs.first().ok_or("a bucket has an input")?.id;
+    let spec = InputSpec { response_from_output: ResponseFromOutput::Any, ..InputSpec::default() };
+    admin.update_input(&me, bucket.id, input, spec).await?;
+    let destination = format!("http://{to}/0");
+    let spec = OutputSpec { name: "sink".to_owned(), destination, ..OutputSpec::default() };
+    admin.create_output(&me, bucket.id, spec).await?;
+    Ok(crate::api::input_path(&input.to_string()))
+}
+
+async fn serve(stream: TcpStream, ip: IpAddr, ingest: IngestService) -> Result<(), hyper::Error> {
+    let service = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ClientAddr { ip, secure: false });
+        ingest.clone().call(request)
+    });
+    let http = hyper::server::conn::http1::Builder::new();
+    http.serve_connection(TokioIo::new(stream), service).await
+}

@@ -1,0 +1,16 @@
+//! The relay in memory, a part of the harness.
+
+use super::{Running, Started, Target};
+use crate::{Outcome, options::Context, process::Peer, work::sink::Sink};
+
+pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
+    let mut peer = Peer::start(context, &["embedded", &sink.address.to_string()])?;
+    let (address, path) = peer.hear()?;
+    Ok(Started::Target(Box::new(Target {
+        running: Running::Part(peer),
+        address,
+        paths: vec![path],
+        api: None,
+        _folder: context.scratch()?,
+    })))
+}

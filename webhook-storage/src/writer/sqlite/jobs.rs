@@ -1,0 +1,83 @@
+//! What the thread writes next.
+
+use std::{
+    iter,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+    time::{Duration, Instant},
+};
+
+use tokio::sync::mpsc;
+
+use super::super::{Job, Operation};
+
+/// How long outcomes wait for something to be stored, to share its commit.
+///
+/// Nobody is acknowledged by an outcome, and after a crash it is found out
+/// again. A commit of its own would hold up the next webhook, whose sender does
+/// wait, by as much as that takes.
+const PATIENCE: Duration = Duration::from_micros(500);
+
+/// The queue as a thread sees it.
+#[derive(Debug)]
+pub(super) struct Jobs {
+    queue: mpsc::Receiver<Job>,
+    waker: Waker,
+}
+
+impl Jobs {
+    /// For the thread that calls it.
+    pub(super) fn new(queue: mpsc::Receiver<Job>) -> Self {
+        Self { queue, waker: Waker::from(Arc::new(Unpark(thread::current()))) }
+    }
+
+    /// Waits for something that should be written now. Empty once the queue is
+    /// closed and empty.
+    pub(super) fn wait(&mut self, most: usize) -> Vec<Job> {
+        let mut taken: Vec<_> = self.queue.blocking_recv().into_iter().collect();
+        let deadline = Instant::now() + PATIENCE;
+        while taken.last().is_some_and(Job::can_wait)
+            && taken.len() < most
+            && let Some(job) = self.next_until(deadline)
+        {
+            taken.push(job);
+        }
+        taken
+    }
+
+    /// Adds all that has come meanwhile.
+    pub(super) fn fill(&mut self, taken: &mut Vec<Job>, most: usize) {
+        let room = most.saturating_sub(taken.len());
+        taken.extend(iter::from_fn(|| self.queue.try_recv().ok()).take(room));
+    }
+
+    /// The next one; none when it does not come in time, or when none comes any more.
+    fn next_until(&mut self, deadline: Instant) -> Option<Job> {
+        let mut next = pin!(self.queue.recv());
+        loop {
+            match next.as_mut().poll(&mut Context::from_waker(&self.waker)) {
+                Poll::Ready(job) => return job,
+                Poll::Pending => {
+                    let left = deadline.checked_duration_since(Instant::now())?;
+                    thread::park_timeout(left);
+                }
+            }
+        }
+    }
+}
+
+impl Job {
+    fn can_wait(&self) -> bool {
+        matches!(self.operation, Operation::Settle(_))
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
