@@ -34,25 +34,31 @@ impl Forwarder for Nowhere {
     }
 }
 
-/// A relay with one bucket of `outputs` outputs, and the address of its input.
-async fn relay(outputs: usize, nowhere: Nowhere) -> (Relay, InputId) {
+/// A relay with buckets of `outputs` outputs, and the addresses of their inputs.
+async fn relay(buckets: usize, outputs: usize, nowhere: Nowhere) -> (Relay, Vec<InputId>) {
     let stores = Stores::of(MemoryStore::default());
     let relay = Relay::builder(stores.clone(), nowhere).build();
     let watcher = Arc::new(relay.clone());
-    let admin = Admin::new(stores, Arc::new(SystemClock), AdminOptions::default(), watcher);
+    let mut options = AdminOptions::default();
+    options.max_buckets_per_account = buckets;
+    let admin = Admin::new(stores, Arc::new(SystemClock), options, watcher);
     let (account, _) = admin.create_account("bench", None).await.expect("an account");
     let me = Caller::for_account(account.id);
-    let spec = BucketSpec { name: "bench".into(), ..BucketSpec::default() };
-    let bucket = admin.create_bucket(&me, spec).await.expect("a bucket");
-    for output in 0..outputs {
-        let spec = OutputSpec {
-            name: format!("output {output}"),
-            destination: "https://example.com/hook".into(),
-            ..OutputSpec::default()
-        };
-        admin.create_output(&me, bucket.id, spec).await.expect("an output");
+    let mut inputs = Vec::with_capacity(buckets);
+    for bucket in 0..buckets {
+        let spec = BucketSpec { name: format!("bucket {bucket}"), ..BucketSpec::default() };
+        let bucket = admin.create_bucket(&me, spec).await.expect("a bucket");
+        for output in 0..outputs {
+            let spec = OutputSpec {
+                name: format!("output {output}"),
+                destination: "https://example.com/hook".into(),
+                ..OutputSpec::default()
+            };
+            admin.create_output(&me, bucket.id, spec).await.expect("an output");
+        }
+        inputs.push(bucket.inputs[0].id);
     }
-    (relay, bucket.inputs[0].id)
+    (relay, inputs)
 }
 
 fn request(input: InputId, body: &Bytes) -> Request<Full<Bytes>> {
@@ -70,13 +76,17 @@ fn ingest(criterion: &mut Criterion) {
         .build()
         .expect("a runtime");
     let mut group = criterion.benchmark_group("ingest and deliver in memory");
-    for (name, outputs, bytes) in [
-        ("1 KiB, 1 output", 1, 1 << 10),
-        ("1 KiB, 10 outputs", 10, 1 << 10),
-        ("256 KiB, 1 output", 1, 256 << 10),
+    for (name, buckets, outputs, bytes) in [
+        ("1 KiB, 1 output", 1, 1, 1 << 10),
+        ("1 KiB, 10 outputs", 1, 10, 1 << 10),
+        ("256 KiB, 1 output", 1, 1, 256 << 10),
+        // What finding the route costs when there are many.
+        ("1 KiB, 10 000 inputs in turn", 10_000, 1, 1 << 10),
     ] {
         let delivered = Arc::new(Semaphore::new(0));
-        let (relay, input) = runtime.block_on(relay(outputs, Nowhere(Arc::clone(&delivered))));
+        let (relay, inputs) =
+            runtime.block_on(relay(buckets, outputs, Nowhere(Arc::clone(&delivered))));
+        let mut inputs = inputs.into_iter().cycle();
         let expected = u32::try_from(64 * outputs).expect("a small number");
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let dispatching = relay.clone();
@@ -87,7 +97,7 @@ fn ingest(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(64));
         group.bench_function(name, |bencher| {
             bencher.to_async(&runtime).iter_batched(
-                || (0..64).map(|_| request(input, &body)).collect::<Vec<_>>(),
+                || inputs.by_ref().take(64).map(|id| request(id, &body)).collect::<Vec<_>>(),
                 |requests| {
                     let (mut service, delivered) = (service.clone(), Arc::clone(&delivered));
                     async move {

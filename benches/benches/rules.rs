@@ -1,11 +1,12 @@
-//! Rules on a 4 KiB JSON webhook: what each output adds to receiving.
+//! Rules on a 4 KiB JSON webhook, and signatures of longer ones: what each output
+//! adds to receiving.
 //!
 //! ```text
 //! cargo bench -p benches --bench rules
 //! ```
 
 use bytes::Bytes;
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use http::{HeaderMap, HeaderValue, Method};
 use std::hint::black_box;
 use webhook_core::{Rules, Subject, model::Request};
@@ -63,5 +64,29 @@ fn rules(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, rules);
+/// What checking the signature of a body costs, by its algorithm and length.
+/// The signature is wrong: a rule compares it in constant time either way.
+fn signatures(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("signatures");
+    for bytes in [1 << 10, 16 << 10, 256 << 10] {
+        let request = Request { body: Bytes::from(vec![b'x'; bytes]), ..webhook() };
+        group.throughput(Throughput::Bytes(bytes as u64));
+        for (algorithm, digits) in [("sha1", 40), ("sha256", 64), ("sha512", 128)] {
+            let json = format!(
+                r#"{{"match":{{"type":"payload-hmac-{algorithm}","secret":"s","parameter":{{"source":"string","name":"{algorithm}={:0digits$}"}}}}}}"#,
+                0
+            );
+            let rules: Rules = serde_json::from_str(&json).expect("a rule");
+            group.bench_function(format!("{algorithm}, {} KiB", bytes >> 10), |bencher| {
+                bencher.iter(|| {
+                    let subject = Subject { request: black_box(&request), remote_addr: None };
+                    black_box(rules.matches(&subject))
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, rules, signatures);
 criterion_main!(benches);

@@ -81,3 +81,59 @@ impl Wake for Unpark {
         self.0.unpark();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+    use webhook_core::{DeliveryId, NodeId, Timestamp, model::DeliveryStatus, store::Settle};
+
+    use super::*;
+    use crate::writer::{queue::Queue, tests::accept};
+
+    fn job(operation: Operation) -> Job {
+        let reserved = Arc::new(Queue::new(1_000)).reserve(1).expect("there is room");
+        Job { operation, reply: oneshot::channel().0, reserved }
+    }
+
+    fn outcome() -> Job {
+        job(Operation::Settle(Settle {
+            id: DeliveryId::generate(),
+            node: NodeId::generate(),
+            now: Timestamp::default(),
+            status: DeliveryStatus::Sent,
+            due_at: None,
+            attempts: 1,
+            attempt: Default::default(),
+            processed: None,
+            output_execution_id: None,
+        }))
+    }
+
+    fn webhook() -> Job {
+        job(Operation::Accept(accept(1)))
+    }
+
+    #[test]
+    fn outcomes_wait_for_something_to_be_stored() {
+        let (queue, receiver) = mpsc::channel(10);
+        for job in [outcome(), outcome(), webhook(), outcome(), outcome()] {
+            queue.try_send(job).expect("there is room");
+        }
+        let mut jobs = Jobs::new(receiver);
+        let mut taken = jobs.wait(9);
+        assert_eq!(taken.len(), 3, "up to the webhook, which does not wait");
+        jobs.fill(&mut taken, 4);
+        assert_eq!(taken.len(), 4, "and no more than fit");
+        assert_eq!(jobs.wait(9).len(), 1, "not for ever, though the queue is open");
+    }
+
+    #[test]
+    fn a_closed_queue_is_emptied_and_then_ends() {
+        let (queue, receiver) = mpsc::channel(10);
+        queue.try_send(outcome()).expect("there is room");
+        drop(queue);
+        let mut jobs = Jobs::new(receiver);
+        assert_eq!(jobs.wait(9).len(), 1);
+        assert!(jobs.wait(9).is_empty());
+    }
+}

@@ -25,12 +25,7 @@ use webhook_core::Error;
 #[cfg(test)]
 pub(super) use self::settle::FIND;
 use self::{batch::Batch, jobs::Jobs};
-use super::{
-    Answer, Job, Operation,
-    batch::Batches,
-    explain,
-    queue::{Queue, Reserved},
-};
+use super::{Job, Operation, batch::Batches, explain, queue::Queue};
 use crate::{
     database::{Turn, WAL_AUTOCHECKPOINT_PAGES},
     fault::Fault,
@@ -114,34 +109,12 @@ impl SqliteWriter {
                     operations.iter().map(|of| Err(refusal(of, Arc::clone(&error)))).collect()
                 }
             };
-            self.answer(callers.into_iter().zip(answers));
-        }
-    }
-
-    /// Tells the callers. Each of them wakes a task: that is cheap for a worker
-    /// of the runtime, and dear for a thread outside of it, which would wake a
-    /// worker for each.
-    fn answer(
-        &self,
-        answers: impl ExactSizeIterator<Item = ((oneshot::Sender<Answer>, Reserved), Answer)>,
-    ) {
-        let alone = answers.len() == 1;
-        let answers: Vec<_> = answers
-            .map(|((reply, reserved), answer)| {
+            for ((reply, reserved), answer) in callers.into_iter().zip(answers) {
                 // Who has an answer finds the room given back.
                 drop(reserved);
-                (reply, answer)
-            })
-            .collect();
-        let tell = move || {
-            for (reply, answer) in answers {
                 // A caller who has gone does not mind.
                 let _ = reply.send(answer);
             }
-        };
-        match alone {
-            true => tell(),
-            false => drop(self.runtime.spawn(async move { tell() })),
         }
     }
 
