@@ -1,11 +1,15 @@
 //! The route cache: the bucket of an input or an output, without asking the store.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use quick_cache::sync::Cache;
+use tokio::{sync::Semaphore, time::timeout};
 
 use super::RelayOptions;
 use crate::{
@@ -15,6 +19,13 @@ use crate::{
     model::{Bucket, Input, Output},
     store::Stores,
 };
+
+/// How many buckets are read at once. The webhooks of one bucket often come
+/// together: who has waited for a turn mostly finds that another has read it.
+const LOADS_AT_ONCE: usize = 4;
+
+/// How long one waits for a turn: a store that hangs is everybody's own trouble.
+const TURN_PATIENCE: Duration = Duration::from_millis(100);
 
 /// A bucket as the data path sees it: an immutable snapshot, shared by all
 /// webhooks that use it and replaced whole when the bucket changes.
@@ -46,6 +57,7 @@ pub(super) struct Routes {
     /// Counts changes, so that a snapshot that was read before a change is not
     /// put into the cache after it.
     changes: AtomicU64,
+    loads: Semaphore,
 }
 
 impl Routes {
@@ -54,6 +66,7 @@ impl Routes {
             by_input: Cache::new(options.cached_routes),
             by_output: Cache::new(options.cached_routes),
             changes: AtomicU64::new(0),
+            loads: Semaphore::new(LOADS_AT_ONCE),
         }
     }
 
@@ -63,8 +76,12 @@ impl Routes {
         id: InputId,
         source: &Source<'_>,
     ) -> Result<Option<Arc<Route>>, Error> {
-        if let Some(route) = self.by_input.get(&id).filter(|route| source.is_fresh(route.loaded_at))
-        {
+        let cached = || self.by_input.get(&id).filter(|route| source.is_fresh(route.loaded_at));
+        if let Some(route) = cached() {
+            return Ok(Some(route));
+        }
+        let _turn = timeout(TURN_PATIENCE, self.loads.acquire()).await;
+        if let Some(route) = cached() {
             return Ok(Some(route));
         }
         let seen = self.changes.load(Ordering::Acquire);
@@ -78,9 +95,12 @@ impl Routes {
         id: OutputId,
         source: &Source<'_>,
     ) -> Result<Option<Arc<Route>>, Error> {
-        if let Some(route) =
-            self.by_output.get(&id).filter(|route| source.is_fresh(route.loaded_at))
-        {
+        let cached = || self.by_output.get(&id).filter(|route| source.is_fresh(route.loaded_at));
+        if let Some(route) = cached() {
+            return Ok(Some(route));
+        }
+        let _turn = timeout(TURN_PATIENCE, self.loads.acquire()).await;
+        if let Some(route) = cached() {
             return Ok(Some(route));
         }
         let seen = self.changes.load(Ordering::Acquire);

@@ -8,6 +8,7 @@ mod forwarding;
 mod functions;
 mod hosting;
 mod receiving;
+mod routing;
 mod streaming;
 mod throttling;
 
