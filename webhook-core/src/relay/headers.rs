@@ -27,9 +27,9 @@ static HOP_BY_HOP: [HeaderName; 9] = [
     UPGRADE,
 ];
 
-static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
-static FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+pub(super) static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+pub(super) static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+pub(super) static FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 static DELIVERY_ID: HeaderName = HeaderName::from_static("x-webhook-relay-id");
 
 /// What is kept of the headers that came: all but the bucket's own credentials,
@@ -90,16 +90,15 @@ pub(super) fn forwarded(
     delivery: DeliveryId,
 ) -> HeaderMap {
     let hop = Hop::of(request_headers);
-    let expected = request_headers.len() + overwrite.len() + 4;
-    let mut headers = HeaderMap::try_with_capacity(expected).unwrap_or_default();
+    let mut headers = HeaderMap::try_with_capacity(request_headers.len() + 4).unwrap_or_default();
     for (name, value) in request_headers {
-        if name != HOST && !hop.has(name) && !overwrite.contains_key(name) {
+        if name != HOST && !hop.has(name) {
             headers.append(name, value.clone());
         }
     }
     if let Some(addr) = webhook.remote_addr {
         let before: Vec<&[u8]> =
-            request_headers.get_all(&FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
+            headers.get_all(&FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
         let addr = addr.to_string();
         let chain = [before.as_slice(), &[addr.as_bytes()]].concat().join(b", ".as_slice());
         if let Ok(value) = HeaderValue::from_bytes(&chain) {
@@ -108,7 +107,7 @@ pub(super) fn forwarded(
     }
     let scheme = if webhook.secure { "https" } else { "http" };
     headers.insert(&FORWARDED_PROTO, HeaderValue::from_static(scheme));
-    if let Some(host) = request_headers.get(HOST) {
+    if let Some(host) = request_headers.get(HOST).filter(|_| !hop.has(&HOST)) {
         headers.insert(&FORWARDED_HOST, host.clone());
     }
     if let Ok(id) = HeaderValue::try_from(delivery.to_string()) {
@@ -123,7 +122,15 @@ pub(super) fn forwarded(
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+    use http::Method;
+
     use super::*;
+    use crate::{
+        clock::Timestamp,
+        id::{AccountId, BucketId, InputId, WebhookId},
+        model::Request,
+    };
 
     #[test]
     fn what_belongs_to_the_connection_is_left_out() {
@@ -143,5 +150,68 @@ mod tests {
         drop_hop_by_hop(&mut headers);
         assert_eq!(headers.len(), 1);
         assert_eq!(headers["content-type"], "text/plain");
+    }
+
+    /// What leaves of a request with these headers, under the output's own.
+    fn sent(headers: &[(&'static str, &'static str)], overwrite: &HeaderMap) -> HeaderMap {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        let webhook = Webhook {
+            id: WebhookId::generate(),
+            account_id: AccountId::generate(),
+            bucket_id: BucketId::generate(),
+            input_id: InputId::generate(),
+            request: Request {
+                method: Method::POST,
+                extra_path: String::new(),
+                raw_query: String::new(),
+                headers: headers.collect(),
+                body: Bytes::new(),
+            },
+            remote_addr: Some([203, 0, 113, 7].into()),
+            secure: true,
+            ephemeral: false,
+            input_execution_id: None,
+            received_at: Timestamp::default(),
+        };
+        forwarded(&webhook.request.headers, &webhook, overwrite, DeliveryId::generate())
+    }
+
+    #[test]
+    fn who_forwarded_is_appended_and_the_host_is_kept_aside() {
+        let headers = [("host", "a.example"), ("x-forwarded-for", "192.0.2.1"), ("x-a", "1")];
+        let mut sent = sent(&headers, &HeaderMap::new());
+        assert!(sent.remove("x-webhook-relay-id").is_some());
+        assert_eq!(sent["x-forwarded-for"], "192.0.2.1, 203.0.113.7");
+        assert_eq!(sent["x-forwarded-proto"], "https");
+        assert_eq!(sent["x-forwarded-host"], "a.example");
+        assert_eq!((sent.len(), &sent["x-a"]), (4, &HeaderValue::from_static("1")));
+    }
+
+    #[test]
+    fn what_the_connection_lists_is_not_passed_on_under_another_name() {
+        let headers = [
+            ("connection", "X-Forwarded-For, host"),
+            ("host", "a.example"),
+            ("x-forwarded-for", "192.0.2.1"),
+        ];
+        let sent = sent(&headers, &HeaderMap::new());
+        assert_eq!(sent["x-forwarded-for"], "203.0.113.7");
+        assert!(!sent.contains_key("x-forwarded-host") && !sent.contains_key("host"));
+    }
+
+    #[test]
+    fn the_outputs_own_headers_replace_all_others() {
+        let own = [("x-forwarded-for", "hidden"), ("x-a", "2"), ("host", "b.example")];
+        let own = own
+            .into_iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .collect();
+        let sent = sent(&[("host", "a.example"), ("x-a", "1"), ("x-a", "3")], &own);
+        for (name, value) in &own {
+            assert!(sent.get_all(name).iter().eq([value]), "{name}");
+        }
+        assert_eq!(sent["x-forwarded-host"], "a.example");
     }
 }

@@ -8,11 +8,10 @@ use std::{
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri, header::HOST};
 use ipnet::IpNet;
 
-use super::ClientAddr;
-
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
-const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+use super::{
+    ClientAddr,
+    headers::{FORWARDED_FOR, FORWARDED_HOST, FORWARDED_PROTO},
+};
 
 /// The networks of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are
 /// believed. By default there are none, and these headers are only passed on.
@@ -85,7 +84,7 @@ impl TrustedProxies {
 
     fn forwarded_for(&self, peer: IpAddr, headers: &mut HeaderMap) -> IpAddr {
         let chain: Vec<&[u8]> = headers
-            .get_all(FORWARDED_FOR)
+            .get_all(&FORWARDED_FOR)
             .iter()
             .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
             .map(<[u8]>::trim_ascii)
@@ -102,10 +101,10 @@ impl TrustedProxies {
         let claims = chain.get(..claimed).unwrap_or_default().join(b", ".as_slice());
         match HeaderValue::from_bytes(&claims) {
             Ok(claims) if !claims.is_empty() => {
-                headers.insert(FORWARDED_FOR, claims);
+                headers.insert(&FORWARDED_FOR, claims);
             }
             _ => {
-                headers.remove(FORWARDED_FOR);
+                headers.remove(&FORWARDED_FOR);
             }
         }
         client

@@ -76,17 +76,8 @@ impl Routes {
         id: InputId,
         source: &Source<'_>,
     ) -> Result<Option<Arc<Route>>, Error> {
-        let cached = || self.by_input.get(&id).filter(|route| source.is_fresh(route.loaded_at));
-        if let Some(route) = cached() {
-            return Ok(Some(route));
-        }
-        let _turn = timeout(TURN_PATIENCE, self.loads.acquire()).await;
-        if let Some(route) = cached() {
-            return Ok(Some(route));
-        }
-        let seen = self.changes.load(Ordering::Acquire);
-        let bucket = source.stores.inputs.bucket_of_input(id).await?;
-        Ok(bucket.map(|bucket| self.keep(bucket, source, seen)))
+        let cached = || self.by_input.get(&id);
+        self.of(cached, || source.stores.inputs.bucket_of_input(id), source).await
     }
 
     /// The route of an output; none when there is no such output.
@@ -95,16 +86,29 @@ impl Routes {
         id: OutputId,
         source: &Source<'_>,
     ) -> Result<Option<Arc<Route>>, Error> {
-        let cached = || self.by_output.get(&id).filter(|route| source.is_fresh(route.loaded_at));
-        if let Some(route) = cached() {
+        let cached = || self.by_output.get(&id);
+        self.of(cached, || source.stores.outputs.bucket_of_output(id), source).await
+    }
+
+    async fn of<L>(
+        &self,
+        cached: impl Fn() -> Option<Arc<Route>>,
+        load: impl FnOnce() -> L,
+        source: &Source<'_>,
+    ) -> Result<Option<Arc<Route>>, Error>
+    where
+        L: Future<Output = Result<Option<Bucket>, Error>>,
+    {
+        let fresh = || cached().filter(|route| source.is_fresh(route.loaded_at));
+        if let Some(route) = fresh() {
             return Ok(Some(route));
         }
         let _turn = timeout(TURN_PATIENCE, self.loads.acquire()).await;
-        if let Some(route) = cached() {
+        if let Some(route) = fresh() {
             return Ok(Some(route));
         }
         let seen = self.changes.load(Ordering::Acquire);
-        let bucket = source.stores.outputs.bucket_of_output(id).await?;
+        let bucket = load().await?;
         Ok(bucket.map(|bucket| self.keep(bucket, source, seen)))
     }
 

@@ -85,9 +85,9 @@ impl Wake for Unpark {
 #[cfg(test)]
 mod tests {
     use tokio::sync::oneshot;
-    use webhook_core::{DeliveryId, NodeId, Timestamp, model::DeliveryStatus, store::Settle};
+    use webhook_core::{DeliveryId, NodeId};
 
-    use super::*;
+    use super::{super::tests::sent, *};
     use crate::writer::{queue::Queue, tests::accept};
 
     fn job(operation: Operation) -> Job {
@@ -96,17 +96,7 @@ mod tests {
     }
 
     fn outcome() -> Job {
-        job(Operation::Settle(Settle {
-            id: DeliveryId::generate(),
-            node: NodeId::generate(),
-            now: Timestamp::default(),
-            status: DeliveryStatus::Sent,
-            due_at: None,
-            attempts: 1,
-            attempt: Default::default(),
-            processed: None,
-            output_execution_id: None,
-        }))
+        job(sent(DeliveryId::generate(), NodeId::generate()))
     }
 
     fn webhook() -> Job {

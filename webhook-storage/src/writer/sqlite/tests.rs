@@ -20,7 +20,7 @@ use crate::Storage;
 
 const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
 
-fn sent(id: DeliveryId, node: NodeId) -> Operation {
+pub(super) fn sent(id: DeliveryId, node: NodeId) -> Operation {
     Operation::Settle(Settle {
         id,
         node,
@@ -44,6 +44,30 @@ fn delivery(node: NodeId) -> NewDelivery {
         due_at: Some(NOW),
         held_by: Some(node),
     }
+}
+
+/// A batch is written in another order than it is answered in.
+#[tokio::test]
+async fn each_operation_has_its_own_answer() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let storage = storage_in(&folder).await?;
+    let connection = connect(&folder.path().join("webhooks.db"), Duration::from_secs(5))?;
+    let (earlier, later) = (accept(100), accept(100));
+    storage.accept(earlier.clone()).await?;
+    let operations = [
+        sent(DeliveryId::generate(), NodeId::generate()),
+        Operation::Accept(later),
+        sent(earlier.deliveries[0].id, NodeId::generate()),
+        Operation::Accept(earlier),
+    ];
+    let answers = Batch::new(&connection).commit(&operations)?;
+    assert_eq!(answers[0].as_ref().map_err(|error| error.kind()).err(), Some(ErrorKind::Conflict));
+    assert!(matches!(answers[1], Ok(Outcome::Accepted(Accepted::Stored))));
+    assert!(matches!(answers[2], Ok(Outcome::Written)));
+    assert!(matches!(answers[3], Ok(Outcome::Accepted(Accepted::Known))));
+    assert_eq!(answers.len(), 4);
+    storage.close().await;
+    Ok(())
 }
 
 #[tokio::test]
