@@ -48,7 +48,7 @@ impl Kind {
     const fn condition(self) -> &'static str {
         match self {
             Self::All => "",
-            Self::Ended(_) => " AND due_at IS NULL AND status IN (1, 2, 3, 5) AND status = ?",
+            Self::Ended(_) => " AND due_at IS NULL AND status NOT IN (0, 4) AND status = ?",
             Self::Waiting { .. } => {
                 " AND due_at IS NULL AND status IN (0, 4) AND COALESCE(output_id, bucket_id) = ?"
             }

@@ -5,6 +5,7 @@ mod configuration;
 mod crons;
 mod deliveries;
 mod domains;
+mod endings;
 mod logs;
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
@@ -30,6 +31,7 @@ impl MigratorTrait for Migrator {
             Box::new(domains::Migration),
             Box::new(crons::Migration),
             Box::new(billing::Migration),
+            Box::new(endings::Migration),
         ]
     }
 }

@@ -22,7 +22,7 @@ pub(crate) const WAITING: [&str; 4] = [
     "COALESCE(output_id, bucket_id) = ? AND account_id = ? AND bucket_id = ? \
      AND due_at IS NULL AND status IN (0, 4)",
     "output_id = ? AND account_id = ? AND bucket_id = ? AND status = 3 \
-     AND due_at IS NULL AND status IN (1, 2, 3, 5)",
+     AND due_at IS NULL AND status NOT IN (0, 4)",
 ];
 
 pub(crate) fn stop_sql(waiting: &str) -> String {
