@@ -44,7 +44,7 @@ impl HttpForwarderBuilder {
             },
             pool: PoolLimits {
                 idle_timeout: Duration::from_secs(4),
-                max_idle_per_host: 64,
+                max_idle_per_host: 128,
                 max_idle: 1024,
             },
             user_agent: Some(HeaderValue::from_static(concat!(
@@ -114,7 +114,8 @@ impl HttpForwarderBuilder {
         self
     }
 
-    /// How many unused connections are kept for each destination; 64 by default.
+    /// How many unused connections are kept for each destination; 128 by default, which
+    /// is how many deliveries an output has out at once.
     #[must_use]
     pub fn pool_max_idle_per_host(mut self, connections: usize) -> Self {
         self.pool.max_idle_per_host = connections;
