@@ -62,7 +62,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         return print(&format!("{}\n", openapi::document_text()?));
     }
     config.validate()?;
-    telemetry::start_log(&config.log)?;
+    let log = telemetry::start_log(&config.log)?;
     for variable in unknown_variables() {
         tracing::warn!("{variable} is not an option of this server");
     }
@@ -79,5 +79,6 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
     });
     // What did not end within the shutdown timeout is not waited for.
     runtime.shutdown_background();
+    log.flush();
     done
 }

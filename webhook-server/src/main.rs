@@ -19,6 +19,7 @@ mod failure;
 mod first_start;
 mod front;
 mod lifecycle;
+mod log;
 mod node;
 mod openapi;
 mod pages;

@@ -19,24 +19,28 @@ use webhook_core::{model::DeliveryStatus, relay::Observer};
 use crate::{
     config::{LogConfig, LogFormat},
     failure::Failure,
+    log::{Log, Plain},
 };
 
 /// What [`Metrics::text`] is written in.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Sends the log to standard error.
-pub(crate) fn start_log(config: &LogConfig) -> Result<(), Failure> {
+/// Sends the log to standard error. What is left of it has to be flushed.
+pub(crate) fn start_log(config: &LogConfig) -> Result<Log, Failure> {
     let filter = EnvFilter::try_new(&config.log)
         .map_err(|error| Failure::caused_by("cannot read the log filter", error))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let out = Log::start(std::io::stderr(), config.log_delay)
+        .map_err(|error| Failure::io("cannot start the log's thread", error))?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(out.clone());
     let started = match config.log_format {
-        LogFormat::Text => {
-            let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-            log.compact().with_ansi(color).try_init()
+        LogFormat::Text if std::io::IsTerminal::is_terminal(&std::io::stderr()) => {
+            log.compact().with_ansi(true).try_init()
         }
+        LogFormat::Text => log.fmt_fields(Plain).compact().with_ansi(false).try_init(),
         LogFormat::Json => log.json().flatten_event(true).try_init(),
     };
-    started.map_err(|error| Failure::caused_by("cannot start the log", error))
+    started.map_err(|error| Failure::caused_by("cannot start the log", error))?;
+    Ok(out)
 }
 
 /// The server's counters. Labels take their values from enumerations only, so

@@ -1,6 +1,8 @@
 //! The log.
 
-use super::ConfigError;
+use std::time::Duration;
+
+use super::{ConfigError, value};
 
 const HEADING: &str = "Logging";
 
@@ -17,7 +19,15 @@ pub(crate) struct LogConfig {
     #[arg(long, env = "WEBHOOK_LOG_FORMAT", default_value = "text", global = true)]
     #[arg(value_name = "FORMAT")]
     pub(crate) log_format: LogFormat,
+    /// How long a line that is no warning or error may wait for others that are
+    /// written with it, at most 60s. 0s writes each line at once, a system call for every attempt.
+    #[arg(long, env = "WEBHOOK_LOG_DELAY", default_value = "100ms", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) log_delay: Duration,
 }
+
+/// A log that is further behind is of no use to who looks at it.
+const LONGEST_DELAY: Duration = Duration::from_secs(60);
 
 /// How a line of the log looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -30,6 +40,9 @@ pub(crate) enum LogFormat {
 
 impl LogConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        if self.log_delay > LONGEST_DELAY {
+            return Err(ConfigError::new("WEBHOOK_LOG_DELAY", "must not be longer than 60s"));
+        }
         match tracing_subscriber::EnvFilter::try_new(&self.log) {
             Ok(_) => Ok(()),
             Err(error) => Err(ConfigError::new("WEBHOOK_LOG", error.to_string())),

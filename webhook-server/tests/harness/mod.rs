@@ -233,7 +233,9 @@ pub(crate) fn command(data: &Path) -> Command {
         .env("WEBHOOK_LISTEN", "127.0.0.1:0")
         .env("WEBHOOK_DATA_DIR", data)
         .env("WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", "true")
-        .env("WEBHOOK_LOG", "debug");
+        .env("WEBHOOK_LOG", "debug")
+        // What is looked for in the log is there.
+        .env("WEBHOOK_LOG_DELAY", "0s");
     command
 }
 

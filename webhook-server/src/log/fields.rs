@@ -1,0 +1,140 @@
+//! The fields of a line, without colours.
+
+use std::fmt::{self, Write};
+
+use tracing::field::{Field, Visit};
+use tracing_subscriber::{
+    field::RecordFields,
+    fmt::{FormatFields, format::Writer},
+};
+
+/// Writes fields as `tracing_subscriber` does, at half of the price: its own way
+/// asks for the colour of each part.
+#[derive(Debug)]
+pub(crate) struct Plain;
+
+impl<'w> FormatFields<'w> for Plain {
+    fn format_fields<R: RecordFields>(&self, writer: Writer<'w>, fields: R) -> fmt::Result {
+        let mut line = Line { writer, empty: true, written: Ok(()) };
+        fields.record(&mut line);
+        line.written
+    }
+}
+
+struct Line<'w> {
+    writer: Writer<'w>,
+    empty: bool,
+    written: fmt::Result,
+}
+
+impl Line<'_> {
+    fn add(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+        if self.written.is_ok() {
+            self.written = self.try_add(field, value);
+        }
+    }
+
+    fn try_add(&mut self, field: &Field, value: fmt::Arguments<'_>) -> fmt::Result {
+        if !std::mem::take(&mut self.empty) {
+            self.writer.write_char(' ')?;
+        }
+        if field.name() != "message" {
+            self.writer.write_str(field.name())?;
+            self.writer.write_char('=')?;
+        }
+        Printable(&mut self.writer).write_fmt(value)
+    }
+}
+
+impl Visit for Line<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.add(field, format_args!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        // Quoted, unless it is what the line is about.
+        match field.name() {
+            "message" => self.add(field, format_args!("{value}")),
+            _ => self.add(field, format_args!("{value:?}")),
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.add(field, format_args!("{value}"));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.add(field, format_args!("{value}"));
+    }
+}
+
+/// Escapes control characters: a value may be what a stranger sent, and a
+/// terminal must not obey it, nor a line look like two.
+struct Printable<'a, 'w>(&'a mut Writer<'w>);
+
+impl fmt::Write for Printable<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // C1 controls are two bytes that begin with 0xC2.
+        if text.bytes().all(|byte| byte >= b' ' && byte != 0x7f && byte != 0xc2) {
+            return self.0.write_str(text);
+        }
+        text.chars().try_for_each(|c| match c.is_control() {
+            true => write!(self.0, "{}", c.escape_default()),
+            false => self.0.write_char(c),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing_subscriber::fmt::MakeWriter;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("not poisoned").write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl<'a> MakeWriter<'a> for Kept {
+        type Writer = Self;
+
+        fn make_writer(&'a self) -> Self {
+            self.clone()
+        }
+    }
+
+    #[test]
+    fn values_are_written_as_they_are_but_for_what_a_terminal_obeys() {
+        let kept = Kept::default();
+        let log = tracing_subscriber::fmt()
+            .without_time()
+            .with_target(false)
+            .with_ansi(false)
+            .fmt_fields(Plain)
+            .compact()
+            .with_writer(kept.clone())
+            .finish();
+        tracing::subscriber::with_default(log, || {
+            let name = "a b";
+            let sent = "\u{1b}[2J\nINFO \u{9b}1m é";
+            tracing::warn!(attempt = 3_u32, name, sent = %sent, none = None::<&str>, ok = true, "{sent}");
+        });
+        let text = String::from_utf8(kept.0.lock().expect("not poisoned").clone());
+        assert_eq!(
+            text.as_deref(),
+            Ok(" WARN \\u{1b}[2J\\nINFO \\u{9b}1m é attempt=3 name=\"a b\" \
+                sent=\\u{1b}[2J\\nINFO \\u{9b}1m é ok=true\n")
+        );
+    }
+}
