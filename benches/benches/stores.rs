@@ -88,7 +88,7 @@ impl Scene {
             status: DeliveryStatus::Sent,
             due_at: None,
             attempts: 1,
-            attempt: Attempt { status_code: 200, ..Attempt::default() },
+            attempt: Attempt { status_code: 200, ..Attempt::default() }.into(),
             processed: None,
             output_execution_id: None,
         }

@@ -92,7 +92,7 @@ impl Front {
     ) -> Result<Response<Body>, Infallible> {
         let elsewhere = match self.domain(&request).await {
             Ok(None) if request.uri().path().starts_with(INGEST_PREFIX) => {
-                return Ok(self.ingest.call(request).await?.map(Body::new));
+                return Ok(self.ingest.receive(request).await.map(Body::new));
             }
             Ok(None) => Ok(()),
             // The connection was made for another name.

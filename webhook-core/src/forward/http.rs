@@ -126,6 +126,7 @@ impl Forwarder for HttpForwarder {
             max_response_bytes,
         } = request;
         let deadline = message::deadline(timeout);
+        let destination = &*message::destination(&url)?;
         let mut outgoing = Outgoing::new(method, &url, headers, body)?;
         if let Some(user_agent) = &self.user_agent
             && !outgoing.headers.contains_key(::http::header::USER_AGENT)
@@ -135,7 +136,6 @@ impl Forwarder for HttpForwarder {
         }
 
         let pool = if tls_verification { &self.verified } else { &self.unverified };
-        let destination = &*message::destination(&url)?;
         let mut kept = pool.take(destination);
         loop {
             let fresh = kept.is_none();

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use super::ForwardError;
 
-/// A request in the parts that do not depend on the connection it will take.
+/// A request in the parts that do not depend on the connection it will take,
+/// to a URL that is a [`destination`].
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) method: Method,
@@ -40,7 +41,6 @@ impl Outgoing {
         mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<Self, ForwardError> {
-        destination(url)?;
         if method == Method::CONNECT {
             return Err(ForwardError::Unsendable("method CONNECT opens a tunnel".to_owned()));
         }

@@ -84,6 +84,7 @@ where
         let ForwardRequest { method, url, headers, body, timeout, max_response_bytes, .. } =
             request;
         let deadline = message::deadline(timeout);
+        message::destination(&url)?;
         let request = in_process(&url, Outgoing::new(method, &url, headers, body)?)?;
         let mut service = self.service.clone();
         let exchange = async {

@@ -3,14 +3,14 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use tokio::sync::mpsc;
+use tokio::sync::oneshot;
 
 use crate::id::DeliveryId;
 
@@ -34,21 +34,50 @@ pub(super) struct DestinationAnswer {
 /// The senders that wait, by the delivery that they wait for.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    waiting: Mutex<HashMap<DeliveryId, mpsc::UnboundedSender<Answer>>>,
+    waiting: Mutex<HashMap<DeliveryId, Arc<Waiting>>>,
     /// The size of `waiting`, so that the many settles nobody waits for take no lock.
     count: AtomicUsize,
+}
+
+/// One sender, known by each delivery that it waits for.
+#[derive(Debug)]
+struct Waiting {
+    /// Taken by the first answer, or by the last delivery that has none.
+    sender: Mutex<Option<oneshot::Sender<DestinationAnswer>>>,
+    /// Deliveries that have not ended without an answer.
+    open: AtomicUsize,
+}
+
+impl Waiting {
+    fn resolve(&self, answer: Answer) {
+        let last = matches!(answer, Answer::None) && self.open.fetch_sub(1, Ordering::AcqRel) == 1;
+        match answer {
+            Answer::Response(answer) => {
+                if let Some(sender) = lock(&self.sender).take() {
+                    // It may have stopped waiting a moment ago.
+                    let _ = sender.send(answer);
+                }
+            }
+            Answer::None if last => drop(lock(&self.sender).take()),
+            Answer::None => {}
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Answers {
     /// Waits for the first answer of any of `deliveries`, which must not have
     /// been stored yet, or else a settle could come first.
     pub(super) fn expect(&self, deliveries: Vec<DeliveryId>) -> Expected<'_> {
-        // Bounded by what is sent: at most one answer for each delivery.
-        let (sender, receiver) = mpsc::unbounded_channel();
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        for id in &deliveries {
-            waiting.insert(*id, sender.clone());
-        }
+        let (sender, receiver) = oneshot::channel();
+        let one =
+            Waiting { sender: Mutex::new(Some(sender)), open: AtomicUsize::new(deliveries.len()) };
+        let one = Arc::new(one);
+        let mut waiting = lock(&self.waiting);
+        waiting.extend(deliveries.iter().map(|id| (*id, Arc::clone(&one))));
         self.count.store(waiting.len(), Ordering::Release);
         drop(waiting);
         Expected { answers: self, deliveries, receiver }
@@ -56,21 +85,19 @@ impl Answers {
 
     /// Whether somebody waits for this delivery.
     pub(super) fn is_awaited(&self, id: DeliveryId) -> bool {
-        self.count.load(Ordering::Acquire) > 0
-            && self.waiting.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id)
+        self.count.load(Ordering::Acquire) > 0 && lock(&self.waiting).contains_key(&id)
     }
 
     /// Tells whoever waits for the delivery, if anyone does.
-    pub(super) fn resolve(&self, id: DeliveryId, answer: impl FnOnce() -> Answer) {
+    pub(super) fn resolve(&self, id: DeliveryId, answer: Answer) {
         if self.count.load(Ordering::Acquire) == 0 {
             return;
         }
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = waiting.remove(&id) {
+        let mut waiting = lock(&self.waiting);
+        if let Some(one) = waiting.remove(&id) {
             self.count.store(waiting.len(), Ordering::Release);
             drop(waiting);
-            // The sender may have stopped waiting a moment ago.
-            let _ = sender.send(answer());
+            one.resolve(answer);
         }
     }
 }
@@ -80,26 +107,20 @@ impl Answers {
 pub(super) struct Expected<'a> {
     answers: &'a Answers,
     deliveries: Vec<DeliveryId>,
-    receiver: mpsc::UnboundedReceiver<Answer>,
+    receiver: oneshot::Receiver<DestinationAnswer>,
 }
 
 impl Expected<'_> {
-    /// The first answer; none when every delivery has ended without one.
+    /// The first answer; none when every delivery has ended without one. It
+    /// must not be asked again.
     pub(super) async fn first(&mut self) -> Option<DestinationAnswer> {
-        for _ in 0..self.deliveries.len() {
-            match self.receiver.recv().await {
-                Some(Answer::Response(answer)) => return Some(answer),
-                Some(Answer::None) => {}
-                None => return None,
-            }
-        }
-        None
+        (&mut self.receiver).await.ok()
     }
 }
 
 impl Drop for Expected<'_> {
     fn drop(&mut self) {
-        let mut waiting = self.answers.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = lock(&self.answers.waiting);
         for id in &self.deliveries {
             waiting.remove(id);
         }

@@ -90,8 +90,8 @@ impl Inner {
         let Some(function) = output.spec.function_id.filter(|_| pending.processed.is_none()) else {
             return Ok(Preparation::Ready(Prepared::default()));
         };
-        let Transformed { execution_id, request, stop } =
-            self.run_output_function(function, &route.bucket, output, &pending.webhook).await?;
+        let running = self.run_output_function(function, &route.bucket, output, &pending.webhook);
+        let Transformed { execution_id, request, stop } = Box::pin(running).await?;
         Ok(if stop {
             Preparation::Stopped(Some(execution_id))
         } else {

@@ -1,11 +1,11 @@
 //! Which headers are kept, and which are sent along.
 
+use std::io::Write;
+
+use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Uri,
-    header::{
-        AUTHORIZATION, CONNECTION, CONTENT_LENGTH, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
-        TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
-    },
+    header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, HOST},
 };
 
 use crate::{
@@ -14,18 +14,21 @@ use crate::{
     model::{AuthType, BucketAuth, Webhook},
 };
 
-/// Headers that mean one connection, not the message (RFC 9110 section 7.6.1).
-static HOP_BY_HOP: [HeaderName; 9] = [
-    CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-    PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION,
-    TE,
-    TRAILER,
-    TRANSFER_ENCODING,
-    UPGRADE,
-];
+/// Whether it means one connection, not the message (RFC 9110 section 7.6.1).
+fn is_hop_by_hop(name: &str) -> bool {
+    matches!(
+        name,
+        "connection"
+            | "keep-alive"
+            | "proxy-connection"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+    )
+}
 
 pub(super) static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 pub(super) static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -67,7 +70,7 @@ impl<'a> Hop<'a> {
     /// Whether it belongs to the connection, or is set anew for each message.
     fn has(&self, name: &HeaderName) -> bool {
         name == CONTENT_LENGTH
-            || HOP_BY_HOP.contains(name)
+            || is_hop_by_hop(name.as_str())
             || self.named.iter().any(|named| name.as_str().eq_ignore_ascii_case(named))
     }
 }
@@ -97,11 +100,14 @@ pub(super) fn forwarded(
         }
     }
     if let Some(addr) = webhook.remote_addr {
-        let before: Vec<&[u8]> =
-            headers.get_all(&FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
-        let addr = addr.to_string();
-        let chain = [before.as_slice(), &[addr.as_bytes()]].concat().join(b", ".as_slice());
-        if let Ok(value) = HeaderValue::from_bytes(&chain) {
+        let mut chain = Vec::with_capacity(64);
+        for before in headers.get_all(&FORWARDED_FOR) {
+            chain.extend_from_slice(before.as_bytes());
+            chain.extend_from_slice(b", ");
+        }
+        // Writing to a vector does not fail.
+        let _ = write!(chain, "{addr}");
+        if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(chain)) {
             headers.insert(&FORWARDED_FOR, value);
         }
     }
@@ -113,16 +119,17 @@ pub(super) fn forwarded(
     if let Ok(id) = HeaderValue::try_from(delivery.to_string()) {
         headers.insert(&DELIVERY_ID, id);
     }
-    for name in overwrite.keys() {
-        headers.remove(name);
+    if !overwrite.is_empty() {
+        for name in overwrite.keys() {
+            headers.remove(name);
+        }
+        headers.extend(overwrite.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
-    headers.extend(overwrite.iter().map(|(name, value)| (name.clone(), value.clone())));
     headers
 }
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use http::Method;
 
     use super::*;

@@ -52,6 +52,15 @@ impl IngestService {
         Self { relay }
     }
 
+    /// What [`call`](Service::call) does, for who has a place for the future.
+    pub async fn receive<B>(&self, request: http::Request<B>) -> http::Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::fmt::Display,
+    {
+        respond(&self.relay, request, None).await
+    }
+
     pub(super) fn relay(&self) -> &Arc<Inner> {
         &self.relay
     }
@@ -71,8 +80,8 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let relay = Arc::clone(&self.relay);
-        Box::pin(async move { Ok(respond(&relay, request, None).await) })
+        let service = self.clone();
+        Box::pin(async move { Ok(service.receive(request).await) })
     }
 }
 
@@ -157,7 +166,9 @@ where
 
     let mut set_by_function = None;
     if let Some(function) = input.spec.function_id {
-        match relay.run_input_function(function, &route.bucket, input, &mut webhook).await {
+        // Boxed, as all functions are: rare, and too large for every webhook to carry.
+        let running = relay.run_input_function(function, &route.bucket, input, &mut webhook);
+        match Box::pin(running).await {
             Ok(InputVerdict { response, stop }) => {
                 set_by_function = response;
                 if stop {

@@ -36,7 +36,7 @@ impl Inner {
             let answer = StatusCode::from_u16(report.status_code).map_or(Answer::None, |status| {
                 Answer::Response(DestinationAnswer { status, headers, body })
             });
-            self.answers.resolve(report.id, || answer);
+            self.answers.resolve(report.id, answer);
         }
         Ok(log)
     }

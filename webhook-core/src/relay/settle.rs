@@ -68,7 +68,9 @@ impl Inner {
             (Ending::Rejected(_), _) => (DeliveryStatus::Rejected, None),
             (Ending::Failed(_) | Ending::Attempted(_), _) => (DeliveryStatus::Failed, None),
         };
-        let mut attempt = self.attempt_of(&ending, duration);
+        let answer = self.answers.is_awaited(pending.id).then(|| Answer::of(&ending));
+        let handed_over = matches!(ending, Ending::HandedOver);
+        let mut attempt = self.attempt_of(ending, duration);
         if let Some((route, output)) = at
             && due_at.is_none()
             && counted
@@ -76,15 +78,11 @@ impl Inner {
         {
             let sent = transformed.as_deref().or(pending.processed.as_deref());
             let sent = sent.unwrap_or(&pending.webhook.request);
-            self.run_response_function(
-                function,
-                &route.bucket,
-                output,
-                &pending.webhook,
-                sent,
-                &mut attempt,
-            )
-            .await;
+            let webhook = &pending.webhook;
+            let bucket = &route.bucket;
+            let running =
+                self.run_response_function(function, bucket, output, webhook, sent, &mut attempt);
+            Box::pin(running).await;
         }
         let log = LogLine { pending, status, due_at, attempts, now };
         log.write(&attempt);
@@ -96,12 +94,15 @@ impl Inner {
             status,
             due_at,
             attempts,
-            attempt,
+            attempt: Arc::new(attempt),
             processed: transformed.clone(),
             output_execution_id: execution_id,
         };
         let written = self.write(settle).await;
-        if written && let (Ending::HandedOver, Some((route, output))) = (&ending, at) {
+        if written
+            && handed_over
+            && let Some((route, output)) = at
+        {
             let processed = transformed.as_deref();
             self.publish(route, &pending.webhook, pending.id, Some(output.id), processed);
         }
@@ -116,7 +117,13 @@ impl Inner {
                 self.observer.pending(-1);
             }
         }
-        self.answer(pending, ending, due_at.is_none());
+        // Who waits gets the first answer, whatever its status. What was handed
+        // over is answered by the report of who delivers it.
+        match answer {
+            Some(answer @ Answer::Response(_)) => self.answers.resolve(pending.id, answer),
+            _ if handed_over || due_at.is_some() => {}
+            _ => self.answers.resolve(pending.id, Answer::None),
+        }
     }
 
     fn judge(
@@ -154,11 +161,11 @@ impl Inner {
         }
     }
 
-    fn attempt_of(&self, ending: &Ending, duration: Duration) -> Attempt {
+    fn attempt_of(&self, ending: Ending, duration: Duration) -> Attempt {
         match ending {
             Ending::Attempted(Ok(response)) => Attempt {
                 status_code: response.status.as_u16(),
-                response_headers: response.headers.clone(),
+                response_headers: response.headers,
                 response_body: cut(&response.body, self.options.max_logged_response_bytes),
                 duration,
                 error: None,
@@ -168,23 +175,21 @@ impl Inner {
             }
             Ending::HandedOver => Attempt::default(),
             Ending::Rejected(reason) | Ending::Failed(reason) => {
-                Attempt { duration, error: Some(reason.clone()), ..Attempt::default() }
+                Attempt { duration, error: Some(reason), ..Attempt::default() }
             }
         }
     }
+}
 
-    /// The sender that waits gets the first answer, whatever its status.
-    fn answer(&self, pending: &Pending, ending: Ending, ended: bool) {
+impl Answer {
+    /// What a sender that waits for this delivery gets of it.
+    fn of(ending: &Ending) -> Self {
         match ending {
-            Ending::Attempted(Ok(ForwardResponse { status, headers, body, truncated: false })) => {
-                self.answers.resolve(pending.id, || {
-                    Answer::Response(DestinationAnswer { status, headers, body })
-                });
+            Ending::Attempted(Ok(response)) if !response.truncated => {
+                let ForwardResponse { status, headers, body, .. } = response.clone();
+                Self::Response(DestinationAnswer { status, headers, body })
             }
-            // Whoever delivers it reports, and with that answers the sender.
-            Ending::HandedOver => {}
-            _ if ended => self.answers.resolve(pending.id, || Answer::None),
-            _ => {}
+            _ => Self::None,
         }
     }
 }

@@ -193,7 +193,7 @@ pub struct Settle {
     /// Attempts so far, this one included.
     pub attempts: u32,
     /// What came of it.
-    pub attempt: Attempt,
+    pub attempt: Arc<Attempt>,
     /// What the output function made of the webhook, when it ran in this attempt.
     pub processed: Option<Arc<Request>>,
     /// The run of the output function, when it ran in this attempt.

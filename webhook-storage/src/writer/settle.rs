@@ -89,7 +89,7 @@ async fn write(
 
 fn row(settle: &Settle) -> [Value; 13] {
     let Settle { id, node, now, status, due_at, attempts, attempt, processed, .. } = settle;
-    let Attempt { status_code, response_headers, response_body, duration, error } = attempt;
+    let Attempt { status_code, response_headers, response_body, duration, error } = &**attempt;
     let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     [
         id.as_uuid().into(),

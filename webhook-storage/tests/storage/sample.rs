@@ -62,7 +62,7 @@ pub(crate) fn sent(id: DeliveryId, node: NodeId) -> Settle {
         status: DeliveryStatus::Sent,
         due_at: None,
         attempts: 1,
-        attempt: Attempt { status_code: 200, ..Attempt::default() },
+        attempt: Attempt { status_code: 200, ..Attempt::default() }.into(),
         processed: None,
         output_execution_id: None,
     }

@@ -130,7 +130,7 @@ pub(super) fn retry(id: DeliveryId, node: NodeId, now: Timestamp, due_at: Timest
     Settle {
         status: DeliveryStatus::Received,
         due_at: Some(due_at),
-        attempt,
+        attempt: attempt.into(),
         ..sent(id, node, now)
     }
 }
@@ -144,7 +144,7 @@ pub(super) fn sent(id: DeliveryId, node: NodeId, now: Timestamp) -> Settle {
         status: DeliveryStatus::Sent,
         due_at: None,
         attempts: 1,
-        attempt: attempt(b"thanks"),
+        attempt: attempt(b"thanks").into(),
         processed: None,
         output_execution_id: None,
     }

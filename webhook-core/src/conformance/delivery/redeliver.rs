@@ -205,7 +205,7 @@ pub async fn received_without_a_time_is_left_to_clients(stores: &Stores) {
     let left = Settle {
         status: DeliveryStatus::Received,
         attempts: 0,
-        attempt: Attempt::default(),
+        attempt: Arc::default(),
         processed: Some(Arc::new(processed.clone())),
         output_execution_id: Some(run),
         ..sent(queued.id, node, after(1))

@@ -35,13 +35,13 @@ fn odd_settle(id: DeliveryId, node: NodeId) -> Settle {
         status: DeliveryStatus::Failed,
         due_at: None,
         attempts: 5,
-        attempt: Attempt {
+        attempt: Arc::new(Attempt {
             status_code: 599,
             response_headers: odd_headers(),
             response_body: Bytes::from_iter((0..=u8::MAX).rev()),
             duration: Duration::from_nanos(1_234_567_891),
             error: Some(ODD_TEXT.to_owned()),
-        },
+        }),
         processed: Some(Arc::new(odd_request())),
         output_execution_id: Some(ExecutionId::generate()),
     }
@@ -60,7 +60,7 @@ pub async fn settle_keeps_every_field(stores: &Stores) {
         expected.delivery.status = status;
         expected.delivery.due_at = due_at;
         expected.delivery.attempts = attempts;
-        expected.delivery.last = Some(attempt);
+        expected.delivery.last = Some(Arc::unwrap_or_clone(attempt));
         expected.delivery.processed = processed.map(Arc::unwrap_or_clone);
         expected.delivery.output_execution_id = output_execution_id;
         expected.delivery.updated_at = now;
@@ -80,7 +80,7 @@ pub async fn settle_keeps_numbers_at_their_limits(stores: &Stores) {
     for (attempts, attempt) in [(0, Attempt::default()), (u32::MAX, large)] {
         let queued = claimed(stores, output, node).await;
         let outcome =
-            Settle { attempts, attempt: attempt.clone(), ..sent(queued.id, node, after(1)) };
+            Settle { attempts, attempt: attempt.clone().into(), ..sent(queued.id, node, after(1)) };
         settle(stores, outcome).await;
         let delivery = log(stores, queued).await.delivery;
         assert_eq!((delivery.attempts, delivery.last), (attempts, Some(attempt)));

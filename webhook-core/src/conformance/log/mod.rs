@@ -148,7 +148,7 @@ impl Outcome {
             status,
             due_at,
             attempts,
-            attempt: Attempt { status_code, duration, ..Attempt::default() },
+            attempt: Attempt { status_code, duration, ..Attempt::default() }.into(),
             processed: None,
             output_execution_id: None,
         }

@@ -205,7 +205,7 @@ pub async fn concurrent_report_and_settle_exclude_each_other(stores: &Stores) {
         let stored = place.store(stores, NOW, held).await;
         let left = Outcome { status: DeliveryStatus::Received, attempts: 0, ..Outcome::SENT };
         let left = Settle {
-            attempt: Attempt::default(),
+            attempt: Arc::default(),
             processed: Some(Arc::new(crate::conformance::sample::odd_request())),
             ..left.settle(stored.id, node, after(1))
         };

@@ -97,7 +97,7 @@ impl Queue {
                 status => status,
             };
             row.attempts = retries.saturating_add(1);
-            row.last = Some(attempt);
+            row.last = Some(attempt.into());
             row.updated_at = now;
         });
         let webhook = found.0.id;

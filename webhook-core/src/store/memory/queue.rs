@@ -130,7 +130,7 @@ impl Queue {
                 row.due_at = None;
                 row.held_by = None;
                 row.status = DeliveryStatus::Failed;
-                let last = row.last.get_or_insert_default();
+                let last = Arc::make_mut(row.last.get_or_insert_default());
                 last.error = Some("the output was deleted".to_owned());
             });
             if let Some(webhook) = self.rows.get(&id).map(|row| row.webhook_id) {

@@ -38,7 +38,7 @@ pub(super) struct Row {
     pub(super) due_at: Option<Timestamp>,
     pub(super) held_by: Option<NodeId>,
     pub(super) attempts: u32,
-    pub(super) last: Option<Attempt>,
+    pub(super) last: Option<Arc<Attempt>>,
     pub(super) processed: Option<Arc<Request>>,
     pub(super) output_execution_id: Option<ExecutionId>,
     pub(super) created_at: Timestamp,
@@ -67,7 +67,7 @@ impl Row {
             due_at,
             held_by: held_by.filter(|_| due_at.is_some()),
             attempts: 0,
-            last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
+            last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }.into()),
             processed: None,
             output_execution_id: None,
             created_at,
@@ -100,7 +100,7 @@ impl Row {
             DeliveryStatus::Received | DeliveryStatus::Preparing => {
                 (DeliveryStatus::Received, None)
             }
-            status => (status, self.last.as_ref()),
+            status => (status, self.last.as_deref()),
         };
         let duration = outcome.map_or(Duration::ZERO, |last| last.duration);
         Counted {
@@ -145,7 +145,7 @@ impl Row {
             status,
             due_at,
             attempts,
-            last,
+            last: last.map(Arc::unwrap_or_clone),
             processed: processed.map(Arc::unwrap_or_clone),
             output_execution_id,
             created_at,

@@ -90,10 +90,10 @@ fn outcome(stored: &Stored, response_bytes: usize, due_at: Option<Timestamp>) ->
         status: if due_at.is_some() { DeliveryStatus::Received } else { DeliveryStatus::Sent },
         due_at,
         attempts: 1,
-        attempt: Attempt {
+        attempt: Arc::new(Attempt {
             response_body: Bytes::from(vec![7; response_bytes]),
             ..Attempt::default()
-        },
+        }),
         processed: None,
         output_execution_id: None,
     }

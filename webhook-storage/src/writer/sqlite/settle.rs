@@ -74,7 +74,7 @@ impl<'a> Settling<'a> {
         tallies: &mut Tallies,
     ) -> rusqlite::Result<Result<(), Error>> {
         let Settle { id, node, now, status, due_at, attempts, attempt, processed, .. } = settle;
-        let Attempt { status_code, response_headers, response_body, duration, error } = attempt;
+        let Attempt { status_code, response_headers, response_body, duration, error } = &**attempt;
         let attempts = i64::from(*attempts);
         let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
         let delivery =

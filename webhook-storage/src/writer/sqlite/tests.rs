@@ -28,7 +28,7 @@ pub(super) fn sent(id: DeliveryId, node: NodeId) -> Operation {
         status: DeliveryStatus::Sent,
         due_at: None,
         attempts: 1,
-        attempt: Attempt { status_code: 200, ..Attempt::default() },
+        attempt: Attempt { status_code: 200, ..Attempt::default() }.into(),
         processed: None,
         output_execution_id: None,
     })
