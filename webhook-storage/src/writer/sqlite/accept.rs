@@ -1,105 +1,107 @@
 //! Storing webhooks with their deliveries.
 
-use rusqlite::{CachedStatement, Connection, params};
+use std::sync::LazyLock;
+
+use rusqlite::Connection;
 use webhook_core::{
     model::{Request, Webhook},
     store::{Accept, Accepted},
 };
 
-use super::super::{accept::counted, tally::Tallies};
+use super::{
+    super::{accept::counted, tally::Tallies},
+    insert::{Insert, Values},
+};
 use crate::{
     codec,
     entity::{delivery, millis},
 };
 
-/// One that is stored already changes nothing.
-const WEBHOOK: &str = "INSERT INTO webhook (id, account_id, bucket_id, input_id, method, \
-    extra_path, raw_query, headers, remote_addr, secure, ephemeral, input_execution_id, \
-    received_at, body) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO NOTHING";
+/// One that is stored already changes nothing. (`OR FAIL`, here and below: what
+/// a statement that fails has done goes with the transaction or the savepoint,
+/// and needs no journal of its own.)
+static WEBHOOK: LazyLock<Insert> = LazyLock::new(|| {
+    let head = "INSERT OR FAIL INTO webhook (id, account_id, bucket_id, input_id, method, extra_path, \
+        raw_query, headers, remote_addr, secure, ephemeral, input_execution_id, received_at, body) \
+        VALUES ";
+    Insert::new(head, "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", " ON CONFLICT (id) DO NOTHING")
+});
 
-const DELIVERY: &str = "INSERT INTO delivery (id, webhook_id, account_id, bucket_id, output_id, \
-    internal, ephemeral, status, due_at, held_by, created_at, updated_at, status_code, error) \
-    VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static DELIVERY: LazyLock<Insert> = LazyLock::new(|| {
+    let head = "INSERT OR FAIL INTO delivery (id, webhook_id, account_id, bucket_id, output_id, internal, \
+        ephemeral, status, due_at, held_by, created_at, updated_at, status_code, error) VALUES ";
+    Insert::new(head, "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
+});
 
-pub(super) struct Accepting<'a> {
-    webhook: CachedStatement<'a>,
-    delivery: CachedStatement<'a>,
+/// Stores all of `accepts`, none of which may have been stored before, unless
+/// there is only one.
+pub(super) fn write(
+    connection: &Connection,
+    accepts: &[&Accept],
+    tallies: &mut Tallies,
+) -> rusqlite::Result<Accepted> {
+    let inserted = WEBHOOK.write(connection, accepts, |accept, values| webhook(accept, values))?;
+    match (inserted, accepts.len()) {
+        (0, 1) => return Ok(Accepted::Known),
+        (inserted, all) if inserted < all => {
+            return Err(rusqlite::Error::StatementChangedRows(inserted));
+        }
+        _ => {}
+    }
+    let mut rows = Vec::with_capacity(accepts.len());
+    for accept in accepts {
+        tallies.receive(&accept.webhook);
+        let of = |new| delivery::Model::of(&accept.webhook, new);
+        rows.extend(accept.deliveries.iter().map(of));
+    }
+    rows.sort_unstable_by_key(|row| row.id);
+    DELIVERY.write(connection, &rows, delivery)?;
+    for row in &rows {
+        *tallies += counted(row);
+    }
+    Ok(Accepted::Stored)
 }
 
-impl<'a> Accepting<'a> {
-    pub(super) fn prepare(connection: &'a Connection) -> rusqlite::Result<Self> {
-        Ok(Self {
-            webhook: connection.prepare_cached(WEBHOOK)?,
-            delivery: connection.prepare_cached(DELIVERY)?,
-        })
-    }
+fn webhook(accept: &Accept, values: &mut Values<'_, '_>) -> rusqlite::Result<()> {
+    let Accept { webhook, deliveries } = accept;
+    let Webhook { id, account_id, bucket_id, input_id, request, remote_addr, .. } = &**webhook;
+    let Webhook { secure, ephemeral, input_execution_id, received_at, .. } = &**webhook;
+    let Request { method, extra_path, raw_query, headers, body } = request;
+    // What is final in every part when it comes is not going to be sent.
+    let needed = deliveries.iter().any(|delivery| !delivery.status.is_final());
+    let (raw_query, headers, body) = match needed || !ephemeral {
+        true => (raw_query.as_bytes(), codec::encode_headers(headers), &body[..]),
+        false => (&[][..], Vec::new(), &[][..]),
+    };
+    values.bind(id.as_uuid().into_bytes())?;
+    values.bind(account_id.as_uuid().into_bytes())?;
+    values.bind(bucket_id.as_uuid().into_bytes())?;
+    values.bind(input_id.as_uuid().into_bytes())?;
+    values.bind(method.as_str())?;
+    values.bind(extra_path.as_bytes())?;
+    values.bind(raw_query)?;
+    values.bind(headers)?;
+    values.bind(remote_addr.map(|addr| addr.to_string()))?;
+    values.bind(secure)?;
+    values.bind(ephemeral)?;
+    values.bind(input_execution_id.map(|id| id.as_uuid().into_bytes()))?;
+    values.bind(millis(*received_at))?;
+    values.bind(body)
+}
 
-    /// Stores all of `accept`, unless it has been stored before.
-    pub(super) fn write(
-        &mut self,
-        accept: &Accept,
-        tallies: &mut Tallies,
-    ) -> rusqlite::Result<Accepted> {
-        if !self.write_webhook(accept)? {
-            return Ok(Accepted::Known);
-        }
-        tallies.receive(&accept.webhook);
-        for new in &accept.deliveries {
-            let row = delivery::Model::of(&accept.webhook, new);
-            self.write_delivery(&row)?;
-            *tallies += counted(&row);
-        }
-        Ok(Accepted::Stored)
-    }
-
-    /// `false` when it is stored already, with its deliveries.
-    fn write_webhook(&mut self, accept: &Accept) -> rusqlite::Result<bool> {
-        let Accept { webhook, deliveries } = accept;
-        let Webhook { id, account_id, bucket_id, input_id, request, remote_addr, .. } = &**webhook;
-        let Webhook { secure, ephemeral, input_execution_id, received_at, .. } = &**webhook;
-        let Request { method, extra_path, raw_query, headers, body } = request;
-        // What is final in every part when it comes is not going to be sent.
-        let needed = deliveries.iter().any(|delivery| !delivery.status.is_final());
-        let (raw_query, headers, body) = match needed || !ephemeral {
-            true => (raw_query.as_bytes(), codec::encode_headers(headers), &body[..]),
-            false => (&[][..], Vec::new(), &[][..]),
-        };
-        let inserted = self.webhook.execute(params![
-            id.as_uuid().into_bytes(),
-            account_id.as_uuid().into_bytes(),
-            bucket_id.as_uuid().into_bytes(),
-            input_id.as_uuid().into_bytes(),
-            method.as_str(),
-            extra_path.as_bytes(),
-            raw_query,
-            headers,
-            remote_addr.map(|addr| addr.to_string()),
-            secure,
-            ephemeral,
-            input_execution_id.map(|id| id.as_uuid().into_bytes()),
-            millis(*received_at),
-            body,
-        ])?;
-        Ok(inserted > 0)
-    }
-
-    fn write_delivery(&mut self, row: &delivery::Model) -> rusqlite::Result<()> {
-        self.delivery.execute(params![
-            row.id.into_bytes(),
-            row.webhook_id.into_bytes(),
-            row.account_id.into_bytes(),
-            row.bucket_id.into_bytes(),
-            row.output_id.map(|id| id.into_bytes()),
-            row.internal,
-            row.ephemeral,
-            row.status,
-            row.due_at,
-            row.held_by.map(|id| id.into_bytes()),
-            row.created_at,
-            row.updated_at,
-            row.status_code,
-            row.error,
-        ])?;
-        Ok(())
-    }
+fn delivery(row: &delivery::Model, values: &mut Values<'_, '_>) -> rusqlite::Result<()> {
+    values.bind(row.id.into_bytes())?;
+    values.bind(row.webhook_id.into_bytes())?;
+    values.bind(row.account_id.into_bytes())?;
+    values.bind(row.bucket_id.into_bytes())?;
+    values.bind(row.output_id.map(|id| id.into_bytes()))?;
+    values.bind(row.internal)?;
+    values.bind(row.ephemeral)?;
+    values.bind(row.status)?;
+    values.bind(row.due_at)?;
+    values.bind(row.held_by.map(|id| id.into_bytes()))?;
+    values.bind(row.created_at)?;
+    values.bind(row.updated_at)?;
+    values.bind(row.status_code)?;
+    values.bind(row.error.as_deref())
 }

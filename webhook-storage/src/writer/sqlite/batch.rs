@@ -1,15 +1,16 @@
 //! One transaction of operations.
 
 use rusqlite::Connection;
-use uuid::Uuid;
-use webhook_core::Error;
+use webhook_core::{
+    Error,
+    store::{Accept, Settle},
+};
 
 use super::{
     super::{Operation, Outcome, explain, tally::Tallies},
-    accept::Accepting,
-    settle, tally,
+    accept, settle, tally,
 };
-use crate::fault::Fault;
+use crate::fault::{Fault, wrong_outcome};
 
 /// What an operation came to; the error that a statement met is another matter.
 pub(super) type Answer = Result<Outcome, Error>;
@@ -84,23 +85,26 @@ impl<'a> Batch<'a> {
         operations: &[Operation],
         tallies: &mut Tallies,
     ) -> rusqlite::Result<Vec<Answer>> {
-        let mut accepting = Accepting::prepare(self.connection)?;
-        let mut settling = settle::Settling::prepare(self.connection)?;
-        let mut answers: Vec<_> = operations.iter().map(|_| None).collect();
-        for number in in_order(operations) {
-            let answer = match &operations[number] {
-                Operation::Accept(accept) => {
-                    Ok(Outcome::Accepted(accepting.write(accept, tallies)?))
-                }
-                Operation::Settle(settle) => {
-                    settling.write(settle, tallies)?.map(|()| Outcome::Written)
-                }
-                _ => Err(crate::fault::wrong_outcome()),
-            };
-            answers[number] = Some(answer);
+        let InOrder { accepts, settles } = InOrder::of(operations);
+        let mut answers: Vec<Option<Answer>> = operations.iter().map(|_| None).collect();
+        if !accepts.is_empty() {
+            let (numbers, accepts): (Vec<_>, Vec<_>) = accepts.into_iter().unzip();
+            let accepted = accept::write(self.connection, &accepts, tallies)?;
+            for number in numbers {
+                answers[number] = Some(Ok(Outcome::Accepted(accepted)));
+            }
         }
-        settling.forget()?;
-        Ok(answers.into_iter().flatten().collect())
+        if !settles.is_empty() {
+            let mut settling = settle::Settling::prepare(self.connection)?;
+            for (number, settle) in settles {
+                let written = settling.write(settle, tallies)?;
+                answers[number] = Some(written.map(|()| Outcome::Written));
+            }
+            settling.forget()?;
+        }
+        // There are no statements here for other operations.
+        let or_wrong = |answer: Option<_>| answer.unwrap_or_else(|| Err(wrong_outcome()));
+        Ok(answers.into_iter().map(or_wrong).collect())
     }
 
     fn run(&self, sql: &str) -> rusqlite::Result<()> {
@@ -108,16 +112,26 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The numbers of the operations in the order of what they write: what is
+/// Operations with their numbers, in the order of what they write: what is
 /// stored is appended to every tree, which splits no pages, and what is settled
 /// is looked for where the last one was.
-fn in_order(operations: &[Operation]) -> Vec<usize> {
-    let key = |number: &usize| match &operations[*number] {
-        Operation::Accept(accept) => (0, accept.webhook.id.as_uuid()),
-        Operation::Settle(settle) => (1, settle.id.as_uuid()),
-        _ => (2, Uuid::nil()),
-    };
-    let mut order: Vec<_> = (0..operations.len()).collect();
-    order.sort_by_key(key);
-    order
+struct InOrder<'a> {
+    accepts: Vec<(usize, &'a Accept)>,
+    settles: Vec<(usize, &'a Settle)>,
+}
+
+impl<'a> InOrder<'a> {
+    fn of(operations: &'a [Operation]) -> Self {
+        let mut sorted = Self { accepts: Vec::new(), settles: Vec::new() };
+        for (number, operation) in operations.iter().enumerate() {
+            match operation {
+                Operation::Accept(accept) => sorted.accepts.push((number, accept)),
+                Operation::Settle(settle) => sorted.settles.push((number, settle)),
+                _ => {}
+            }
+        }
+        sorted.accepts.sort_by_key(|(_, accept)| accept.webhook.id);
+        sorted.settles.sort_by_key(|(_, settle)| settle.id);
+        sorted
+    }
 }

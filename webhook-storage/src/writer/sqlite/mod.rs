@@ -7,6 +7,7 @@
 
 mod accept;
 mod batch;
+mod insert;
 mod jobs;
 mod settle;
 mod tally;
@@ -31,8 +32,8 @@ use crate::{
     fault::Fault,
 };
 
-/// Statements that are kept prepared: all that there are.
-const STATEMENTS: usize = 16;
+/// Statements that are kept prepared: all that there are, two of them insertions.
+const STATEMENTS: usize = 16 + 2 * insert::STATEMENTS;
 
 /// What the thread needs.
 #[derive(Debug)]
