@@ -39,30 +39,9 @@ pub(super) struct Answers {
     count: AtomicUsize,
 }
 
-/// One sender, known by each delivery that it waits for.
-#[derive(Debug)]
-struct Waiting {
-    /// Taken by the first answer, or by the last delivery that has none.
-    sender: Mutex<Option<oneshot::Sender<DestinationAnswer>>>,
-    /// Deliveries that have not ended without an answer.
-    open: AtomicUsize,
-}
-
-impl Waiting {
-    fn resolve(&self, answer: Answer) {
-        let last = matches!(answer, Answer::None) && self.open.fetch_sub(1, Ordering::AcqRel) == 1;
-        match answer {
-            Answer::Response(answer) => {
-                if let Some(sender) = lock(&self.sender).take() {
-                    // It may have stopped waiting a moment ago.
-                    let _ = sender.send(answer);
-                }
-            }
-            Answer::None if last => drop(lock(&self.sender).take()),
-            Answer::None => {}
-        }
-    }
-}
+/// One sender, known by each delivery that it waits for: it gets the first
+/// answer, or learns that there is none when the last of them has let go of it.
+type Waiting = Mutex<Option<oneshot::Sender<DestinationAnswer>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -73,9 +52,7 @@ impl Answers {
     /// been stored yet, or else a settle could come first.
     pub(super) fn expect(&self, deliveries: Vec<DeliveryId>) -> Expected<'_> {
         let (sender, receiver) = oneshot::channel();
-        let one =
-            Waiting { sender: Mutex::new(Some(sender)), open: AtomicUsize::new(deliveries.len()) };
-        let one = Arc::new(one);
+        let one: Arc<Waiting> = Arc::new(Mutex::new(Some(sender)));
         let mut waiting = lock(&self.waiting);
         waiting.extend(deliveries.iter().map(|id| (*id, Arc::clone(&one))));
         self.count.store(waiting.len(), Ordering::Release);
@@ -94,10 +71,14 @@ impl Answers {
             return;
         }
         let mut waiting = lock(&self.waiting);
-        if let Some(one) = waiting.remove(&id) {
-            self.count.store(waiting.len(), Ordering::Release);
-            drop(waiting);
-            one.resolve(answer);
+        let Some(one) = waiting.remove(&id) else { return };
+        self.count.store(waiting.len(), Ordering::Release);
+        drop(waiting);
+        if let Answer::Response(answer) = answer
+            && let Some(sender) = lock(&one).take()
+        {
+            // It may have stopped waiting a moment ago.
+            let _ = sender.send(answer);
         }
     }
 }

@@ -87,52 +87,30 @@ impl fmt::Write for Printable<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
-    use tracing_subscriber::fmt::MakeWriter;
+    use std::{sync::mpsc, time::Duration};
 
     use super::*;
-
-    #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Kept {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().expect("not poisoned").write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl<'a> MakeWriter<'a> for Kept {
-        type Writer = Self;
-
-        fn make_writer(&'a self) -> Self {
-            self.clone()
-        }
-    }
+    use crate::log::{Log, tests::Told};
 
     #[test]
     fn values_are_written_as_they_are_but_for_what_a_terminal_obeys() {
-        let kept = Kept::default();
+        let (sender, written) = mpsc::channel();
+        let out = Log::start(Told(sender), Duration::ZERO).expect("no thread is needed");
         let log = tracing_subscriber::fmt()
             .without_time()
             .with_target(false)
             .with_ansi(false)
             .fmt_fields(Plain)
             .compact()
-            .with_writer(kept.clone())
+            .with_writer(out)
             .finish();
         tracing::subscriber::with_default(log, || {
             let name = "a b";
             let sent = "\u{1b}[2J\nINFO \u{9b}1m é";
             tracing::warn!(attempt = 3_u32, name, sent = %sent, none = None::<&str>, ok = true, "{sent}");
         });
-        let text = String::from_utf8(kept.0.lock().expect("not poisoned").clone());
         assert_eq!(
-            text.as_deref(),
+            written.try_recv().as_deref(),
             Ok(" WARN \\u{1b}[2J\\nINFO \\u{9b}1m é attempt=3 name=\"a b\" \
                 sent=\\u{1b}[2J\\nINFO \\u{9b}1m é ok=true\n")
         );

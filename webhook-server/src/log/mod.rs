@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     /// Tells what is written at once.
-    struct Told(mpsc::Sender<String>);
+    pub(super) struct Told(pub(super) mpsc::Sender<String>);
 
     impl Write for Told {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -11,14 +11,14 @@ use super::{
 };
 use crate::entity::{delivery, webhook};
 
-const WEBHOOK: &str = "INSERT INTO webhook (id, account_id, bucket_id, input_id, method, \
+pub(super) const WEBHOOK: &str = "INSERT INTO webhook (id, account_id, bucket_id, input_id, method, \
     extra_path, raw_query, headers, remote_addr, secure, ephemeral, input_execution_id, \
     received_at, body) VALUES ";
 
 /// What makes storing a webhook again change nothing.
-const UNLESS_STORED: &str = " ON CONFLICT (id) DO NOTHING";
+pub(super) const UNLESS_STORED: &str = " ON CONFLICT (id) DO NOTHING";
 
-const DELIVERY: &str = "INSERT INTO delivery (id, webhook_id, account_id, bucket_id, output_id, \
+pub(super) const DELIVERY: &str = "INSERT INTO delivery (id, webhook_id, account_id, bucket_id, output_id, \
     internal, ephemeral, status, due_at, held_by, created_at, updated_at, status_code, error) \
     VALUES ";
 

@@ -59,7 +59,7 @@ fn size_bytes(row: &[Value]) -> usize {
         .sum()
 }
 
-/// `head`, the rows as `(…),(…)`, `tail`.
+/// A statement with these values in its rows.
 fn over_rows(
     backend: DbBackend,
     head: &str,
@@ -67,8 +67,19 @@ fn over_rows(
     tail: &str,
     values: Vec<Value>,
 ) -> Statement {
-    let columns = values.len() / rows.max(1);
-    let mut sql = String::with_capacity(head.len() + tail.len() + values.len() * 6);
+    let sql = rows_sql(backend, head, rows, values.len() / rows.max(1), tail);
+    Statement::from_sql_and_values(backend, sql, values)
+}
+
+/// `head`, so many rows as `(…),(…)`, `tail`.
+pub(super) fn rows_sql(
+    backend: DbBackend,
+    head: &str,
+    rows: usize,
+    columns: usize,
+    tail: &str,
+) -> String {
+    let mut sql = String::with_capacity(head.len() + tail.len() + rows * columns * 6);
     sql.push_str(head);
     for row in 0..rows {
         sql.push_str(if row == 0 { "(" } else { ",(" });
@@ -76,7 +87,7 @@ fn over_rows(
         sql.push(')');
     }
     sql.push_str(tail);
-    Statement::from_sql_and_values(backend, sql, values)
+    sql
 }
 
 /// `head`, the values as `(…)`, `tail`. The list is filled up to a power of two

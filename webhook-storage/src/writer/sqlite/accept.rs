@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::{
-    super::{accept::counted, tally::Tallies},
+    super::{accept, tally::Tallies},
     insert::{Insert, Values},
 };
 use crate::{
@@ -17,21 +17,10 @@ use crate::{
     entity::{delivery, millis},
 };
 
-/// One that is stored already changes nothing. (`OR FAIL`, here and below: what
-/// a statement that fails has done goes with the transaction or the savepoint,
-/// and needs no journal of its own.)
-static WEBHOOK: LazyLock<Insert> = LazyLock::new(|| {
-    let head = "INSERT OR FAIL INTO webhook (id, account_id, bucket_id, input_id, method, extra_path, \
-        raw_query, headers, remote_addr, secure, ephemeral, input_execution_id, received_at, body) \
-        VALUES ";
-    Insert::new(head, "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", " ON CONFLICT (id) DO NOTHING")
-});
+static WEBHOOK: LazyLock<Insert> =
+    LazyLock::new(|| Insert::new(accept::WEBHOOK, 14, accept::UNLESS_STORED));
 
-static DELIVERY: LazyLock<Insert> = LazyLock::new(|| {
-    let head = "INSERT OR FAIL INTO delivery (id, webhook_id, account_id, bucket_id, output_id, internal, \
-        ephemeral, status, due_at, held_by, created_at, updated_at, status_code, error) VALUES ";
-    Insert::new(head, "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", "")
-});
+static DELIVERY: LazyLock<Insert> = LazyLock::new(|| Insert::new(accept::DELIVERY, 14, ""));
 
 /// Stores all of `accepts`, none of which may have been stored before, unless
 /// there is only one.
@@ -57,7 +46,7 @@ pub(super) fn write(
     rows.sort_unstable_by_key(|row| row.id);
     DELIVERY.write(connection, &rows, delivery)?;
     for row in &rows {
-        *tallies += counted(row);
+        *tallies += accept::counted(row);
     }
     Ok(Accepted::Stored)
 }
