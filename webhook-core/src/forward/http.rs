@@ -1,8 +1,9 @@
 //! Forwarding over HTTP/1.1 and HTTP/2, with TLS by rustls.
 //!
-//! Built on hyper's connections rather than on a ready-made client, for what
-//! such a client cannot do: no resend that nobody asked for, an error that
-//! says whether the destination can have seen the request, a `Host` that
+//! HTTP/2 is hyper's; HTTP/1.1 is the part of it that deliveries need, written
+//! here, because every delivery goes through it. Neither is a ready-made client,
+//! for what such a client cannot do: no resend that nobody asked for, an error
+//! that says whether the destination can have seen the request, a `Host` that
 //! differs from the address, and no task or lock more than the hot path needs.
 //!
 //! # Idle connections
@@ -31,6 +32,7 @@ mod builder;
 mod connect;
 mod connection;
 mod failure;
+mod http1;
 mod pool;
 mod resolve;
 mod stream;

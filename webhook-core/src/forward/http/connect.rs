@@ -16,8 +16,9 @@ use tokio::{
 use url::{Host, Position, Url};
 
 use super::{
-    connection::{Connection, Http1, Http2},
+    connection::{Cause, Connection, Http2},
     failure,
+    http1::Http1,
     resolve::Resolve,
     stream::Stream,
     tls::Tls,
@@ -144,19 +145,12 @@ impl Connector {
                 .max_header_list_size(list_bytes)
                 .handshake(TokioIo::new(stream))
                 .await
-                .map_err(failure::never_written)?;
+                .map_err(|error| failure::never_written(Cause::Http2(error)))?;
             // Ends when the last sender is gone; its error reaches those who wait for an answer.
             tokio::spawn(async move { drop(driver.await) });
             return Http2::new(sender, authority).map(Connection::Http2);
         }
-        let (sender, driver) = hyper::client::conn::http1::Builder::new()
-            .title_case_headers(true)
-            .max_header_size(max_header_bytes)
-            .max_buf_size(max_header_bytes)
-            .handshake(TokioIo::new(stream))
-            .await
-            .map_err(failure::never_written)?;
-        Http1::new(sender, driver, authority).map(Connection::Http1)
+        Http1::new(stream, authority, max_header_bytes).map(Connection::Http1)
     }
 }
 

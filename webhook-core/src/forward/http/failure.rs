@@ -2,6 +2,7 @@
 
 use std::{error::Error as StdError, io, time::Duration};
 
+use super::connection::Cause;
 use crate::forward::ForwardError;
 
 /// The deadline passed while there was no connection yet.
@@ -18,22 +19,27 @@ pub(super) fn connect(error: io::Error) -> ForwardError {
 }
 
 /// A new connection ended before it took the request.
-pub(super) fn never_written(error: hyper::Error) -> ForwardError {
-    ForwardError::Connect { reason: describe(&error), source: Some(error.into()) }
+pub(super) fn never_written(cause: Cause) -> ForwardError {
+    let (reason, source) = cause.told();
+    ForwardError::Connect { reason, source: Some(source) }
 }
 
 /// The exchange failed after the request was, or may have been, written.
-pub(super) fn broken(error: hyper::Error) -> ForwardError {
-    ForwardError::Broken { reason: describe(&error), source: Some(error.into()) }
+pub(super) fn broken(cause: Cause) -> ForwardError {
+    let (reason, source) = cause.told();
+    ForwardError::Broken { reason, source: Some(source) }
+}
+
+impl Cause {
+    fn told(self) -> (String, Box<dyn StdError + Send + Sync>) {
+        match self {
+            Self::Io(error) => (describe_io(&error), error.into()),
+            Self::Http2(error) => (describe(&error), error.into()),
+        }
+    }
 }
 
 fn describe(error: &hyper::Error) -> String {
-    if error.is_incomplete_message() {
-        return CLOSED_EARLY.to_owned();
-    }
-    if error.is_parse() {
-        return format!("the answer's head is refused: {error}");
-    }
     let mut deepest: &dyn StdError = error;
     loop {
         if let Some(io) = deepest.downcast_ref::<io::Error>() {

@@ -9,7 +9,10 @@ use std::{
 use ::http::HeaderMap;
 use tokio::time::{Instant, sleep};
 
-use super::connection::{Connection, Http1, Http2};
+use super::{
+    connection::{Connection, Http2},
+    http1::Http1,
+};
 use crate::forward::ForwardResponse;
 
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,250 @@
+//! Answers in every form and in every number of pieces, without a socket.
+
+use std::{
+    collections::VecDeque,
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use ::http::{HeaderMap, Method, Uri};
+use futures_util::FutureExt;
+use proptest::prelude::*;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::*;
+use crate::forward::http::failure;
+
+const MAX_HEAD_BYTES: usize = 8 * 1024;
+
+/// A destination that answers in these pieces, and closes after the last one.
+#[derive(Debug, Default)]
+struct Scripted {
+    pieces: VecDeque<Vec<u8>>,
+    received: Vec<u8>,
+    /// How much one write takes.
+    takes: usize,
+    asked: bool,
+}
+
+impl AsyncRead for Scripted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if !self.asked {
+            return Poll::Pending;
+        }
+        if let Some(mut piece) = self.pieces.pop_front() {
+            let later = piece.split_off(piece.len().min(buf.remaining()));
+            buf.put_slice(&piece);
+            if !later.is_empty() {
+                self.pieces.push_front(later);
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Scripted {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.asked = true;
+        let taken = buf.len().min(self.takes);
+        self.received.extend_from_slice(&buf[..taken]);
+        Poll::Ready(Ok(taken))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn connection(pieces: Vec<Vec<u8>>) -> Http1<Scripted> {
+    let pieces = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+    let stream = Scripted { pieces, takes: usize::MAX, ..Scripted::default() };
+    Http1::new(stream, "a.example", MAX_HEAD_BYTES).expect("a host")
+}
+
+fn outgoing(method: Method, body: Bytes) -> Outgoing {
+    let url = Uri::from_static("http://a.example/b?c");
+    Outgoing::new(method, &url, HeaderMap::new(), body).expect("sendable")
+}
+
+/// What comes of an answer, and whether the connection could be used again if
+/// it were not closed.
+fn answered(pieces: Vec<Vec<u8>>, max_bytes: usize) -> Result<(ForwardResponse, bool), String> {
+    let mut connection = connection(pieces);
+    let exchange = connection.exchange(outgoing(Method::POST, "{}".into()), max_bytes);
+    match exchange.now_or_never().expect("all there") {
+        Ok(response) => Ok((response, connection.reusable && connection.read.is_empty())),
+        Err(Failure::Broken(cause)) => Err(failure::broken(cause).to_string()),
+        Err(_) => panic!("neither answered nor broken"),
+    }
+}
+
+fn body_of(answer: &str, max_bytes: usize) -> Result<(String, bool, bool), String> {
+    let (response, reusable) = answered(vec![answer.into()], max_bytes)?;
+    let body = String::from_utf8(response.body.to_vec()).expect("text");
+    Ok((body, response.truncated, reusable))
+}
+
+#[test]
+fn what_ends_an_answer_says_whether_another_may_follow() {
+    let told = |answer: &str| body_of(answer, 100).expect(answer);
+    for (answer, body, reusable) in [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok", true),
+        ("HTTP/1.1 200 OK\nContent-Length: 2\n\nok", "ok", true),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\ncontent-length: 02\r\n\r\nok", "ok", true),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more", "ok", false),
+        ("HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 2\r\n\r\nok", "ok", false),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok", false),
+        ("HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\nok", "ok", true),
+        ("HTTP/1.1 200 OK\r\n\r\nuntil the end", "until the end", false),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n2\r\n", "2\r\n", false),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n0\r\n\r\n", "", true),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+             0a;name=value\r\n0123456789\r\n2  \r\nok\r\n0\r\nA: b\r\nC: d\r\n\r\n",
+            "0123456789ok",
+            true,
+        ),
+        ("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "", true),
+        ("HTTP/1.1 101 Switching Protocols\r\n\r\n", "", false),
+        (
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n\
+             HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+            "ok",
+            true,
+        ),
+    ] {
+        assert_eq!(told(answer), (body.to_owned(), false, reusable), "{answer:?}");
+    }
+}
+
+#[test]
+fn what_can_be_read_in_two_ways_is_refused() {
+    let long_line = format!("1;{}", "x".repeat(5_000));
+    let long_trailer = format!("0\r\nA: {}", "x".repeat(9_000));
+    let many_trailers = format!("0\r\n{}", "A: b\r\n".repeat(2_000));
+    for (head, body, reason) in [
+        ("Content-Length: -1", "", "head is refused: invalid content-length"),
+        ("Content-Length: +1", "", "head is refused: invalid content-length"),
+        ("Content-Length: 1, 2", "", "head is refused: invalid content-length"),
+        ("Content-Length: 99999999999999999999", "", "head is refused: invalid content-length"),
+        (
+            "Content-Length: 5\r\nTransfer-Encoding: chunked",
+            "0\r\n\r\n",
+            "head is refused: unexpected transfer-encoding",
+        ),
+        ("Transfer-Encoding: chunked", "x\r\n", "body is refused: a chunk's length is invalid"),
+        ("Transfer-Encoding: chunked", "1\r\nab\r\n", "body is refused: a chunk is longer"),
+        ("Transfer-Encoding: chunked", &long_line, "body is refused: a chunk's line is too long"),
+        ("Transfer-Encoding: chunked", &long_trailer, "body is refused: its trailers"),
+        ("Transfer-Encoding: chunked", &many_trailers, "body is refused: its trailers"),
+        ("Transfer-Encoding: chunked", "5\r\nab", "closed the connection before"),
+        ("Transfer-Encoding: chunked", "2\r\nab\r\n", "closed the connection before"),
+        ("Content-Length: 5", "ab", "closed the connection before"),
+        ("A b: c", "", "head is refused"),
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}");
+        let error = body_of(&answer, 100).expect_err(&answer);
+        assert!(error.contains(reason), "{head:?} {body:.20}: {error}");
+    }
+    let old = body_of("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 100);
+    assert!(old.expect_err("HTTP/1.0 has no chunks").contains("unexpected transfer-encoding"));
+}
+
+#[test]
+fn a_cap_cuts_every_kind_of_body() {
+    for answer in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n01234",
+        "HTTP/1.1 200 OK\r\n\r\n01234",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n01\r\n3\r\n234\r\n0\r\n\r\n",
+    ] {
+        for cap in 0..7 {
+            let (body, truncated, reusable) = body_of(answer, cap).expect(answer);
+            assert_eq!((&*body, truncated), (&"01234"[..cap.min(5)], cap < 5), "{answer:?}");
+            assert!(!(truncated && reusable), "{answer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_body_is_sent_in_as_many_writes_as_it_takes() {
+    for (length, takes) in [(3, 1), (3, usize::MAX), (5_000, 7), (5_000, usize::MAX)] {
+        let body = Bytes::from(vec![b'x'; length]);
+        let mut connection =
+            connection(vec!["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".into()]);
+        connection.stream.takes = takes;
+        let exchange = connection.exchange(outgoing(Method::PUT, body.clone()), 0);
+        assert!(exchange.now_or_never().expect("all there").is_ok());
+        let head =
+            format!("PUT /b?c HTTP/1.1\r\nHost: a.example\r\nContent-Length: {length}\r\n\r\n");
+        let received = &connection.stream.received;
+        assert!(*received == [head.as_bytes(), &body].concat(), "{length} {takes}");
+        assert!(connection.reusable);
+    }
+}
+
+#[test]
+fn a_request_that_says_close_is_the_last() {
+    let mut connection = connection(vec!["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".into()]);
+    let mut outgoing = outgoing(Method::POST, Bytes::new());
+    outgoing.headers.insert("connection", "close".parse().expect("a value"));
+    assert!(connection.exchange(outgoing, 0).now_or_never().expect("all there").is_ok());
+    assert!(!connection.is_ready());
+}
+
+/// Text that looks like an answer, or nearly.
+fn nearly_http() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        Just("HTTP/1.1 200 OK\r\n"),
+        Just("HTTP/1.1 100 Continue\r\n\r\n"),
+        Just("Content-Length: 5\r\n"),
+        Just("Transfer-Encoding: chunked\r\n"),
+        Just("Connection: close\r\n"),
+        Just("X-A: b\r\n"),
+        Just("\r\n"),
+        Just("\n"),
+        Just("5\r\n"),
+        Just("01234"),
+        Just("0\r\n\r\n"),
+        Just("\u{e9}"),
+    ];
+    let parts = prop::collection::vec(part, 0..9);
+    parts.prop_map(|parts| format!("HTTP/1.1 200 OK\r\n{}", parts.concat()).into_bytes())
+}
+
+proptest! {
+    #[test]
+    fn the_pieces_make_no_difference(
+        answer in nearly_http(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        cap in 0_usize..9,
+    ) {
+        let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(answer.len())).collect();
+        cuts.extend([0, answer.len()]);
+        cuts.sort_unstable();
+        let pieces = cuts.windows(2).map(|cut| answer[cut[0]..cut[1]].to_vec()).collect();
+        let in_pieces = answered(pieces, cap).map(|(response, _)| response);
+        let whole = answered(vec![answer], cap).map(|(response, _)| response);
+        if let Ok(response) = &whole {
+            prop_assert!(response.body.len() <= cap);
+        }
+        prop_assert_eq!(in_pieces, whole);
+    }
+
+    #[test]
+    fn whatever_comes_is_answered_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = answered(vec![bytes], 50);
+    }
+}
