@@ -31,7 +31,7 @@ use bucket::Directory;
 use cron::Crons;
 use domain::Domains;
 use function::Functions;
-use queue::Queue;
+use queue::{Locked, Queue};
 use token::Tokens;
 
 /// Implements every store trait in memory: for tests, for trying things out,
@@ -146,8 +146,8 @@ impl MemoryStore {
         self.functions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> Locked<'_> {
+        Locked::new(self.queue.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn crons(&self) -> MutexGuard<'_, Crons> {

@@ -2,7 +2,8 @@
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
-    sync::Arc,
+    ops::{Deref, DerefMut},
+    sync::{Arc, MutexGuard},
 };
 
 use super::{
@@ -33,6 +34,42 @@ pub(super) struct Queue {
     pub(super) catalog: Catalog,
     /// Every row counted.
     pub(super) tallies: Tallies,
+    /// What has been pushed out, to be freed without the lock.
+    gone: Vec<(Entry, Vec<Row>)>,
+}
+
+/// The queue while it is locked.
+pub(super) struct Locked<'a> {
+    // Dropped in this order: freeing a webhook takes longer than all else, and
+    // others need not wait for it.
+    queue: MutexGuard<'a, Queue>,
+    gone: Vec<(Entry, Vec<Row>)>,
+}
+
+impl<'a> Locked<'a> {
+    pub(super) fn new(queue: MutexGuard<'a, Queue>) -> Self {
+        Self { queue, gone: Vec::new() }
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.gone = std::mem::take(&mut self.queue.gone);
+    }
+}
+
+impl Deref for Locked<'_> {
+    type Target = Queue;
+
+    fn deref(&self) -> &Queue {
+        &self.queue
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Queue {
+        &mut self.queue
+    }
 }
 
 impl Queue {
@@ -46,6 +83,7 @@ impl Queue {
             held: HashMap::new(),
             catalog: Catalog::default(),
             tallies: Tallies::default(),
+            gone: Vec::new(),
         }
     }
 
@@ -171,11 +209,11 @@ impl Queue {
     pub(super) fn make_room(&mut self, webhooks: usize, bytes: usize) {
         while let Some(id) = self.retention.next_to_go(webhooks, bytes) {
             let Some(entry) = self.webhooks.get(&id) else { return };
-            for delivery in entry.deliveries.clone() {
-                self.detach(delivery);
-            }
+            let deliveries = entry.deliveries.clone();
+            let rows = deliveries.into_iter().filter_map(|id| self.detach(id)).collect();
             if let Some(entry) = self.webhooks.remove(&id) {
                 self.retention.remove(id, entry.need(), entry.bytes);
+                self.gone.push((entry, rows));
             }
         }
     }
