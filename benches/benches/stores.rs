@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId,
     model::{Attempt, DeliveryStatus, Request, Webhook},
-    store::{Accept, DeliveryStore, NewDelivery, Settle, memory::MemoryStore},
+    store::{Accept, DeliveryStore, NewDelivery, Origin, Settle, memory::MemoryStore},
 };
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
@@ -80,9 +80,10 @@ impl Scene {
         Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] }
     }
 
-    fn settle(&self, id: DeliveryId) -> Settle {
+    fn settle(&self, id: DeliveryId, origin: Origin) -> Settle {
         Settle {
             id,
+            origin,
             node: self.node,
             now: NOW,
             status: DeliveryStatus::Sent,
@@ -97,8 +98,9 @@ impl Scene {
     async fn cycle(&self, store: &dyn DeliveryStore) {
         let accept = self.accept();
         let id = accept.deliveries[0].id;
+        let origin = Origin::new(&accept.webhook, Some(self.output), NOW);
         store.accept(accept).await.expect("accepted");
-        store.settle(self.settle(id)).await.expect("settled");
+        store.settle(self.settle(id, origin)).await.expect("settled");
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{
     delivery::{
-        ALL, Queued, claim_as, claim_due, find_log, lanes, log, node, queue, queue_many, retry,
+        ALL, Queued, claim_as, claim_due, find_log, lanes, log, logs_of, node, queue, queue_many,
+        retry, take_due,
     },
     log::{Outcome, Place, oracle::assert_exact, reported},
     sample::{NOW, after, bucket, expect_conflict, expect_not_found, input, output},
@@ -45,26 +46,26 @@ async fn assert_nothing_to_claim(stores: &Stores, node: NodeId, output_id: Outpu
 
 /// Fails unless the log has everything it had `before`, and is no longer due.
 async fn assert_log_stays(stores: &Stores, queued: Queued, before: Log) {
-    let found = find_log(stores, queued.account, queued.id).await.expect("the log stays");
+    let found = find_log(stores, queued.origin.account_id, queued.id).await.expect("the log stays");
     assert_eq!(found.webhook, before.webhook);
     assert_eq!(found.delivery.due_at, None, "nobody will attempt it");
     assert_eq!(found.delivery.output_id, before.delivery.output_id);
     assert_eq!(found.delivery.attempts, before.delivery.attempts);
     assert_eq!(found.delivery.created_at, before.delivery.created_at);
     assert_eq!(found.delivery.processed, before.delivery.processed);
-    let of_webhook = stores.deliveries.logs_of(queued.account, queued.webhook).await;
-    assert_eq!(of_webhook.expect("the logs can be read"), [found]);
+    assert_eq!(logs_of(stores, &found.webhook).await, [found]);
 }
 
 /// What waits for a deleted output is not attempted: due, later, held or to be tried again.
 pub async fn deliveries_of_a_deleted_output_are_not_claimed(stores: &Stores) {
     let bucket = stored(stores, "a").await;
     let (output, node) = (bucket.outputs[0].id, node(stores).await);
-    let held = queue_many(stores, output, NOW, 2).await;
-    assert_eq!(claim_due(stores, node, output, NOW).await.len(), 2);
+    queue_many(stores, output, NOW, 2).await;
+    let held = take_due(stores, node, output, NOW).await.deliveries;
+    assert_eq!(held.len(), 2);
     stores
         .deliveries
-        .settle(retry(held[0], node, after(1), after(60)))
+        .settle(retry(&held[0], node, after(1), after(60)))
         .await
         .expect("the delivery is pending");
     queue(stores, output, NOW).await;
@@ -93,7 +94,7 @@ pub async fn deleting_an_output_leaves_others_alone(stores: &Stores) {
     let node = node(stores).await;
     let done = queue(stores, gone, NOW).await;
     claim_due(stores, node, gone, NOW).await;
-    let sent = super::delivery::sent(done.id, node, after(1));
+    let sent = super::delivery::sent(done, node, after(1));
     stores.deliveries.settle(sent).await.expect("the delivery is pending");
     let waiting = queue(stores, stays, NOW).await;
     let before = (log(stores, done).await, log(stores, waiting).await);
@@ -128,7 +129,7 @@ pub async fn delivery_in_flight_at_deletion_is_not_tried_again(stores: &Stores) 
         } else {
             delete_output(stores, &bucket, output).await;
         }
-        expect_conflict(stores.deliveries.settle(retry(queued.id, node, after(1), after(2))).await);
+        expect_conflict(stores.deliveries.settle(retry(queued, node, after(1), after(2))).await);
         assert_nothing_to_claim(stores, node, output).await;
         assert_eq!(log(stores, queued).await.delivery.due_at, None);
     }

@@ -16,7 +16,7 @@ use crate::{
     id::ExecutionId,
     model::{Attempt, DeliveryStatus, Output, Request},
     retry::{self, Next, Progress},
-    store::{Pending, Settle},
+    store::{Origin, Pending, Settle},
 };
 
 /// How a delivery's turn ended.
@@ -89,6 +89,7 @@ impl Inner {
 
         let settle = Settle {
             id: pending.id,
+            origin: Origin::of(pending),
             node: self.node,
             now,
             status,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{AccountId, DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
+    id::{AccountId, BucketId, DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
     model::{Attempt, DeliveryStatus, Log, Request, Webhook},
 };
 
@@ -35,6 +35,9 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// Writes what came of an attempt. When the delivery is not pending or is
     /// held by another node whose lease lasts, this is a conflict that changes
     /// nothing. The node holds the delivery no longer afterwards.
+    ///
+    /// A store may count the outcome by its [`Origin`] without a look at what is
+    /// stored: with another one than that, counts are wrong from then on.
     ///
     /// `Received` without a `due_at` leaves the delivery to clients from then
     /// on: that is how a relay hands over an internal delivery whose output
@@ -176,11 +179,48 @@ pub struct Pending {
     pub webhook: Arc<Webhook>,
 }
 
+/// What of a delivery was stored with it and never changes: what its outcome is
+/// counted by, and what decides whether content is to be erased after it. Who
+/// settles a delivery knows it, so that no store has to read before it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// Whether the webhook's content is forgotten after the final outcome of all deliveries.
+    pub ephemeral: bool,
+    /// Whose it is.
+    pub account_id: AccountId,
+    /// The bucket that the webhook came into.
+    pub bucket_id: BucketId,
+    /// Where to; none when the delivery was stored without an output.
+    pub output_id: Option<OutputId>,
+    /// When the delivery was stored: with its webhook, or later when it was
+    /// [added](DeliveryStore::redeliver).
+    pub created_at: Timestamp,
+}
+
+impl Origin {
+    /// Of a delivery of `webhook` that was stored at `created_at`.
+    #[must_use]
+    pub fn new(webhook: &Webhook, output_id: Option<OutputId>, created_at: Timestamp) -> Self {
+        let Webhook { id, account_id, bucket_id, ephemeral, .. } = *webhook;
+        Self { webhook_id: id, ephemeral, account_id, bucket_id, output_id, created_at }
+    }
+
+    /// Of a delivery that a node holds.
+    #[must_use]
+    pub fn of(pending: &Pending) -> Self {
+        Self::new(&pending.webhook, Some(pending.output_id), pending.created_at)
+    }
+}
+
 /// What came of an attempt.
 #[derive(Clone, Debug)]
 pub struct Settle {
     /// The delivery.
     pub id: DeliveryId,
+    /// What was stored of it.
+    pub origin: Origin,
     /// Who holds it.
     pub node: NodeId,
     /// The current moment.

@@ -32,8 +32,8 @@ pub use billing::BillingStore;
 pub use bucket::{BucketCounts, BucketStore, InputStore, OutputStore};
 pub use cron::{AdvanceCron, ClaimCrons, CronStore};
 pub use delivery::{
-    Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, Lane, NewDelivery, Pending,
-    Redeliver, Settle,
+    Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, Lane, NewDelivery, Origin,
+    Pending, Redeliver, Settle,
 };
 pub use domain::DomainStore;
 pub use function::{ExecutionPage, FunctionStore};

@@ -35,7 +35,7 @@ pub(crate) const fn moment(millis: i64) -> Timestamp {
 }
 
 /// Nanoseconds; more than 292 years are cut to that.
-fn nanos(duration: Duration) -> i64 {
+pub(crate) fn nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 

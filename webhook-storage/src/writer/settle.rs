@@ -1,9 +1,13 @@
 //! Writing what came of attempts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Value, prelude::Uuid};
-use webhook_core::{Error, model::Attempt, store::Settle};
+use webhook_core::{
+    Error,
+    model::Attempt,
+    store::{Origin, Settle},
+};
 
 use super::{
     Outcome,
@@ -15,7 +19,7 @@ use crate::{
     codec,
     entity::{
         delivery::{final_numbers, number, text},
-        millis,
+        millis, nanos,
     },
 };
 
@@ -29,8 +33,7 @@ const SETTLE: &str = "UPDATE delivery SET held_by = NULL, updated_at = s.column3
 
 const IF_NOT_LOST: &str = ") AS s WHERE id = s.column1 AND due_at IS NOT NULL \
     AND (held_by IS NULL OR held_by = s.column2 OR NOT EXISTS (SELECT 1 FROM node_lease \
-    WHERE node_id = held_by AND until > s.column3)) RETURNING id, webhook_id, ephemeral, account_id, bucket_id, \
-    output_id, created_at, status, status_code, attempts, duration_ns";
+    WHERE node_id = held_by AND until > s.column3)) RETURNING id";
 
 /// What is said of a delivery that cannot be settled.
 pub(super) const LOST: &str = "the delivery is not pending, or held by another node";
@@ -46,16 +49,13 @@ pub(super) async fn apply(
         // Of several outcomes of one delivery the first counts; the others see it.
         let mut seen = HashSet::with_capacity(settles.len());
         let again = settles.extract_if(.., |(_, settle)| !seen.insert(settle.id)).collect();
-        let written = write(transaction, &settles, tallies).await?;
+        let written = write(transaction, &settles).await?;
         for (number, settle) in settles {
-            let answer = match written.get(&settle.id.as_uuid()) {
-                Some(ephemeral) => {
-                    if settle.status.is_final() {
-                        finished.extend(*ephemeral);
-                    }
-                    Ok(Outcome::Written)
-                }
-                None => Err(Error::conflict(LOST)),
+            let answer = if written.contains(&settle.id.as_uuid()) {
+                finished.extend(count(settle, tallies));
+                Ok(Outcome::Written)
+            } else {
+                Err(Error::conflict(LOST))
             };
             answers.push((number, answer));
         }
@@ -64,33 +64,46 @@ pub(super) async fn apply(
     Ok(forget(transaction, finished).await?)
 }
 
-/// The deliveries that were written, with the webhook of those whose content
-/// is not to be kept.
+/// The deliveries that were written.
 async fn write(
     transaction: &DatabaseTransaction,
     settles: &[(usize, &Settle)],
-    tallies: &mut Tallies,
-) -> Result<HashMap<Uuid, Option<Uuid>>, DbErr> {
+) -> Result<HashSet<Uuid>, DbErr> {
     let backend = transaction.get_database_backend();
-    let mut written = HashMap::with_capacity(settles.len());
+    let mut written = HashSet::with_capacity(settles.len());
     let rows = settles.iter().map(|(_, settle)| row(settle)).collect();
     for statement in over_all(backend, SETTLE, rows, IF_NOT_LOST) {
         for row in transaction.query_all_raw(statement).await? {
-            let counted = Counted::read(&row)?;
-            *tallies -= counted.while_open();
-            *tallies += counted;
-            let ephemeral: bool = row.try_get_by("ephemeral")?;
-            let webhook = if ephemeral { Some(row.try_get_by("webhook_id")?) } else { None };
-            written.insert(row.try_get_by("id")?, webhook);
+            written.insert(row.try_get_by("id")?);
         }
     }
     Ok(written)
 }
 
+/// Counts an outcome that was written. The webhook, when its content is to go
+/// unless other deliveries need it.
+pub(super) fn count(settle: &Settle, tallies: &mut Tallies) -> Option<Uuid> {
+    let Settle { origin, status, attempts, attempt, .. } = settle;
+    let Origin { webhook_id, ephemeral, account_id, bucket_id, output_id, created_at } = *origin;
+    let open = Counted::open(
+        account_id.as_uuid(),
+        bucket_id.as_uuid(),
+        output_id.map(|id| id.as_uuid()),
+        millis(created_at),
+    );
+    *tallies -= open;
+    *tallies += open.with(
+        number(*status),
+        attempt.status_code.into(),
+        (*attempts).into(),
+        nanos(attempt.duration),
+    );
+    (ephemeral && status.is_final()).then(|| webhook_id.as_uuid())
+}
+
 fn row(settle: &Settle) -> [Value; 13] {
     let Settle { id, node, now, status, due_at, attempts, attempt, processed, .. } = settle;
     let Attempt { status_code, response_headers, response_body, duration, error } = &**attempt;
-    let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     [
         id.as_uuid().into(),
         node.as_uuid().into(),
@@ -99,7 +112,7 @@ fn row(settle: &Settle) -> [Value; 13] {
         due_at.filter(|_| !status.is_final()).map(millis).into(),
         i64::from(*attempts).into(),
         i64::from(*status_code).into(),
-        duration_ns.into(),
+        nanos(*duration).into(),
         error.as_deref().map(text).into(),
         codec::encode_headers(response_headers).into(),
         response_body.to_vec().into(),

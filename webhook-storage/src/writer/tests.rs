@@ -74,7 +74,7 @@ async fn queries_of_the_queue_use_its_indexes() -> Tested {
         (lease::lapsed_sql(), "delivery_held"),
         (record::TRIM.to_owned(), "execution_of_function"),
         (lease::free_sql("held_by = ?"), "delivery_held"),
-        (sqlite::FIND.to_owned(), "sqlite_autoindex_delivery"),
+        (sqlite::SETTLE.to_owned(), "sqlite_autoindex_delivery"),
     ];
     let stops = crate::store::WAITING.into_iter().map(crate::store::stop_sql);
     let stops =

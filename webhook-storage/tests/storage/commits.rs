@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use webhook_core::{
     AccountId, Error, ErrorKind, ExecutionId, FunctionId, NodeId, OutputId,
     model::{DeliveryStatus, Execution, ExecutionStatus},
-    store::{Accept, DeliveryStore, FunctionStore, NewDelivery},
+    store::{Accept, DeliveryStore, FunctionStore, NewDelivery, Origin},
 };
 use webhook_storage::Storage;
 
@@ -53,7 +53,8 @@ async fn what_comes_at_once_shares_commits() {
 
         let claimed = storage.claim(claim(node, output)).await.expect("a claim");
         assert_eq!(claimed.deliveries.len(), 64);
-        let settles = claimed.deliveries.iter().map(|held| storage.settle(sent(held.id, node)));
+        let held = claimed.deliveries.iter();
+        let settles = held.map(|held| storage.settle(sent(held.id, Origin::of(held), node)));
         assert!(join_all(settles).await.iter().all(Result::is_ok));
         assert_eq!(storage.write_stats().commits, 3, "64 settles are one commit");
         assert_eq!((storage.write_stats().queued, storage.write_stats().queued_bytes), (0, 0));
@@ -108,13 +109,14 @@ async fn one_bad_operation_spoils_nothing_for_the_others() {
         let nul = Accept { deliveries: vec![nul], ..accept(output) };
         let (good, taken_id, taken, nul) = (&good, &taken_id, &taken, &nul);
 
+        let origin = Origin::new(&held.webhook, Some(output), NOW);
         let stray = stray_execution();
         let before = storage.write_stats().commits;
         let (accepted, settled, twice, unknown, bad, again, nul_text, recorded, claimed) = tokio::join!(
             join_all(good.iter().map(|accept| storage.accept(accept.clone()))),
-            storage.settle(sent(held.deliveries[0].id, node)),
-            storage.settle(sent(held.deliveries[0].id, node)),
-            storage.settle(sent(webhook_core::DeliveryId::generate(), node)),
+            storage.settle(sent(held.deliveries[0].id, origin, node)),
+            storage.settle(sent(held.deliveries[0].id, origin, node)),
+            storage.settle(sent(webhook_core::DeliveryId::generate(), origin, node)),
             storage.accept(taken_id.clone()),
             storage.accept(taken.clone()),
             storage.accept(nul.clone()),

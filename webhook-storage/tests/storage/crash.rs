@@ -10,7 +10,7 @@ use std::{
 use webhook_core::{
     AccountId, DeliveryId, ErrorKind, NodeId, OutputId,
     model::Webhook,
-    store::{Accept, DeliveryStore, NewDelivery},
+    store::{Accept, DeliveryStore, NewDelivery, Origin},
 };
 use webhook_storage::Storage;
 
@@ -105,7 +105,8 @@ async fn what_was_acknowledged_survives_a_kill() -> Tested {
         // No lease was taken, so each claim would get the same ones again.
         for pending in more {
             claimed.insert(pending.id);
-            storage.settle(crate::sample::sent(pending.id, NodeId::generate())).await?;
+            let (origin, node) = (Origin::of(&pending), NodeId::generate());
+            storage.settle(crate::sample::sent(pending.id, origin, node)).await?;
         }
     }
     assert!(claimed.is_superset(&acknowledged));

@@ -9,7 +9,7 @@ use webhook_core::{
     model::DeliveryStatus,
     store::{
         Accept, ClientReport, CountQuery, DeliveryStore, Drain, LogCursor, LogQuery, LogStore,
-        NewDelivery,
+        NewDelivery, Origin,
     },
 };
 use webhook_storage::{DatabaseUrl, Storage};
@@ -217,8 +217,9 @@ async fn nodes_drain_and_count_without_getting_in_each_others_way() -> Tested {
                 let mut accept = place.waiting(1);
                 let held = NewDelivery { held_by: Some(node), ..delivery(place.output) };
                 accept.deliveries = vec![held.clone()];
+                let origin = Origin::new(&accept.webhook, held.output_id, NOW);
                 store.accept(accept).await?;
-                store.settle(sent(held.id, node)).await?;
+                store.settle(sent(held.id, origin, node)).await?;
                 if drained.logs.is_empty() {
                     return Ok::<_, webhook_core::Error>(mine);
                 }

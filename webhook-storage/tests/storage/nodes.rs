@@ -4,7 +4,10 @@ use std::{collections::HashSet, time::Duration};
 
 use futures_util::future::join_all;
 use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
-use webhook_core::{ErrorKind, NodeId, OutputId, store::DeliveryStore};
+use webhook_core::{
+    ErrorKind, NodeId, OutputId,
+    store::{DeliveryStore, Origin},
+};
 use webhook_storage::{DatabaseUrl, SecretKey, Storage};
 
 use crate::{
@@ -49,8 +52,10 @@ async fn nodes_share_the_queue_without_sharing_a_delivery() -> Tested {
                 let claimed =
                     store.claim(webhook_core::store::Claim { limit: 7, ..claim(node, output) });
                 let claimed = claimed.await?;
-                let settled =
-                    claimed.deliveries.iter().map(|held| store.settle(sent(held.id, node)));
+                let settled = claimed
+                    .deliveries
+                    .iter()
+                    .map(|held| store.settle(sent(held.id, Origin::of(held), node)));
                 join_all(settled).await.into_iter().collect::<Result<(), _>>()?;
                 mine.extend(claimed.deliveries.iter().map(|pending| pending.id));
                 if claimed.deliveries.is_empty() && claimed.next_due_at.is_none() {

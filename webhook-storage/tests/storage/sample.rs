@@ -7,7 +7,7 @@ use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId,
     model::{Attempt, DeliveryStatus, Request, Webhook},
-    store::{Accept, Claim, ClaimOrder, NewDelivery, Settle},
+    store::{Accept, Claim, ClaimOrder, NewDelivery, Origin, Settle},
 };
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_760_000_000_123);
@@ -54,9 +54,10 @@ pub(crate) fn claim(node: NodeId, output_id: OutputId) -> Claim {
     Claim { node, output_id, now: NOW, limit: 1_000, order: ClaimOrder::Due }
 }
 
-pub(crate) fn sent(id: DeliveryId, node: NodeId) -> Settle {
+pub(crate) fn sent(id: DeliveryId, origin: Origin, node: NodeId) -> Settle {
     Settle {
         id,
+        origin,
         node,
         now: NOW,
         status: DeliveryStatus::Sent,

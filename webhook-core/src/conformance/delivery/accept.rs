@@ -196,7 +196,7 @@ pub async fn accepting_a_settled_webhook_again_changes_nothing(stores: &Stores) 
     accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
     let node = node(stores).await;
     assert_eq!(claim_due(stores, node, output, NOW).await, [delivery.id]);
-    settle(stores, sent(delivery.id, node, after(1))).await;
+    settle(stores, sent((&webhook, &delivery), node, after(1))).await;
     let logs = logs_of(stores, &webhook).await;
 
     for again in [delivery, new_delivery(output, NOW)] {

@@ -124,7 +124,7 @@ pub async fn claim_in_receipt_order_takes_undue_ones(stores: &Stores) {
     assert_eq!(first.next_due_at, Some(after(50)));
 
     // One that is tried again keeps its place: before all that came after it.
-    settle(stores, retry(queued[0], node, NOW, after(2_000))).await;
+    settle(stores, retry(&first.deliveries[0], node, NOW, after(2_000))).await;
     let second = claim_as(stores, receipt(node, output, ALL)).await;
     assert_eq!(ids_of(&second), [queued[0], queued[3]]);
     assert_eq!(second.next_due_at, None);
@@ -199,7 +199,7 @@ pub async fn next_due_at_leaves_out_what_is_held(stores: &Stores) {
         assert!(claimed.deliveries.is_empty());
         assert_eq!(claimed.next_due_at, Some(after(50)));
     }
-    settle(stores, retry(queued.id, first, NOW, after(20))).await;
+    settle(stores, retry(queued, first, NOW, after(20))).await;
     let claimed = claim_as(stores, due(second, output, ALL)).await;
     assert_eq!(claimed.next_due_at, Some(after(20)));
 }
@@ -282,9 +282,9 @@ pub async fn concurrent_accepts_and_claims_lose_nothing(stores: &Stores) {
             } else {
                 while ids.len() < WRITERS * EACH / 2 {
                     let want = (WRITERS * EACH / 2 - ids.len()).min(7);
-                    for id in ids_of(&claim_as(&stores, due(node, output, want)).await) {
-                        settle(&stores, sent(id, node, after(1))).await;
-                        ids.push(id);
+                    for pending in &claim_as(&stores, due(node, output, want)).await.deliveries {
+                        settle(&stores, sent(pending, node, after(1))).await;
+                        ids.push(pending.id);
                     }
                     tokio::task::yield_now().await;
                 }
@@ -320,11 +320,11 @@ pub async fn lanes_are_the_outputs_with_free_deliveries(stores: &Stores) {
 pub async fn lanes_leave_out_what_is_held(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let queued = queue_many(stores, output, NOW, 3).await;
-    claim_as(stores, receipt(node, output, 2)).await;
+    let held = claim_as(stores, receipt(node, output, 2)).await.deliveries;
     assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
-    settle(stores, retry(queued[0], node, NOW, after(60))).await;
+    settle(stores, retry(&held[0], node, NOW, after(60))).await;
     assert_eq!(lanes(stores, NOW).await, [(output, NOW, 2)]);
-    settle(stores, sent(queued[1], node, NOW)).await;
+    settle(stores, sent(&held[1], node, NOW)).await;
     assert_eq!(lanes(stores, NOW).await, [(output, NOW, 2)]);
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued[2]]);
     assert_eq!(lanes(stores, NOW).await, [(output, after(60), 1)]);

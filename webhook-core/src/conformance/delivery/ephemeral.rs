@@ -53,7 +53,7 @@ pub async fn ephemeral_content_is_forgotten_after_the_outcome(stores: &Stores) {
         assert!(has_content(stores, &webhook).await);
         assert_eq!(claim_due(stores, node, output, NOW).await, [delivery.id]);
         assert!(has_content(stores, &webhook).await);
-        settle(stores, Settle { status, ..sent(delivery.id, node, after(1)) }).await;
+        settle(stores, Settle { status, ..sent((&webhook, &delivery), node, after(1)) }).await;
         assert!(!has_content(stores, &webhook).await);
         let log = find_log(stores, webhook.account_id, delivery.id).await.expect("the log stays");
         assert_eq!((log.delivery.status, log.delivery.attempts), (status, 1));
@@ -68,7 +68,7 @@ pub async fn ephemeral_content_is_kept_for_a_retry(stores: &Stores) {
     let delivery = new_delivery(output, NOW);
     accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
     claim_due(stores, node, output, NOW).await;
-    settle(stores, retry(delivery.id, node, NOW, after(5))).await;
+    settle(stores, retry((&webhook, &delivery), node, NOW, after(5))).await;
     assert!(has_content(stores, &webhook).await);
     let claim =
         Claim { node, output_id: output, now: after(5), limit: ALL, order: ClaimOrder::Due };
@@ -85,9 +85,9 @@ pub async fn ephemeral_processed_content_is_forgotten(stores: &Stores) {
         accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
         claim_due(stores, node, output, NOW).await;
         let processed = Some(Arc::new(odd_request()));
-        let last = sent(delivery.id, node, after(2));
+        let last = sent((&webhook, &delivery), node, after(2));
         if earlier {
-            let first = retry(delivery.id, node, NOW, NOW);
+            let first = retry((&webhook, &delivery), node, NOW, NOW);
             settle(stores, Settle { processed, ..first }).await;
             claim_due(stores, node, output, NOW).await;
             settle(stores, last).await;
@@ -113,7 +113,7 @@ pub async fn ephemeral_content_stays_until_the_last_outcome(stores: &Stores) {
         let claimed = claim_as(stores, claim).await;
         assert_eq!(*claimed.deliveries[0].webhook, webhook, "with {left} others left");
         let processed = Some(Arc::new(odd_request()));
-        settle(stores, Settle { processed, ..sent(delivery.id, node, after(1)) }).await;
+        settle(stores, Settle { processed, ..sent((&webhook, delivery), node, after(1)) }).await;
         assert_eq!(has_content(stores, &webhook).await, left > 0, "with {left} others left");
     }
     for log in logs_of(stores, &webhook).await {
@@ -133,7 +133,7 @@ pub async fn ephemeral_content_is_forgotten_beside_a_rejected_delivery(stores: &
     accept(stores, &webhook, &deliveries).await;
     assert!(has_content(stores, &webhook).await);
     claim_due(stores, node, output, NOW).await;
-    settle(stores, sent(delivery.id, node, after(1))).await;
+    settle(stores, sent((&webhook, &delivery), node, after(1))).await;
     assert!(!has_content(stores, &webhook).await);
 }
 
@@ -153,7 +153,7 @@ pub async fn ephemeral_content_waits_for_clients(stores: &Stores) {
         NewDelivery { internal: true, due_at: None, ..new_delivery(OutputId::generate(), NOW) };
     accept(stores, &webhook, &[delivery.clone(), waiting]).await;
     claim_due(stores, node, output, NOW).await;
-    settle(stores, sent(delivery.id, node, after(1))).await;
+    settle(stores, sent((&webhook, &delivery), node, after(1))).await;
     assert!(has_content(stores, &webhook).await);
 
     let nowhere = Webhook { id: crate::WebhookId::generate(), ..webhook };
@@ -174,8 +174,9 @@ pub async fn concurrent_last_outcomes_forget_ephemeral_content(stores: &Stores) 
             claim_due(stores, node, output, NOW).await;
         }
         let results = race(deliveries.len(), |number| {
-            let (store, id) = (stores.deliveries.clone(), deliveries[number].id);
-            async move { store.settle(sent(id, node, after(1))).await }
+            let store = stores.deliveries.clone();
+            let outcome = sent((&webhook, &deliveries[number]), node, after(1));
+            async move { store.settle(outcome).await }
         })
         .await;
         for result in results {
@@ -197,10 +198,10 @@ pub async fn content_of_other_webhooks_stays(stores: &Stores) {
     let processed = odd_request();
     let outcome = Settle {
         processed: Some(Arc::new(processed.clone())),
-        ..sent(deliveries[0].id, node, after(1))
+        ..sent((&lasting, &deliveries[0]), node, after(1))
     };
     settle(stores, outcome).await;
-    settle(stores, sent(deliveries[2].id, node, after(1))).await;
+    settle(stores, sent((&done, &deliveries[2]), node, after(1))).await;
     assert!(has_content(stores, &lasting).await);
     assert_eq!(logs_of(stores, &lasting).await[0].delivery.processed, Some(processed));
     assert!(has_content(stores, &waiting).await);

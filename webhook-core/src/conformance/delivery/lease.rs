@@ -1,13 +1,13 @@
 //! Holding deliveries, and losing them.
 
 use super::{
-    accept, claim_as, claim_due, extend, ids_of, lanes, log, new_delivery, node, node_until, queue,
-    queue_many, retry, sent, settle,
+    Queued, accept, claim_as, claim_due, extend, ids_of, lanes, log, new_delivery, node,
+    node_until, queue, queue_many, retry, sent, settle, take_due,
 };
 use crate::{
     clock::Timestamp,
     conformance::sample::{NOW, after, expect_conflict, race, webhook},
-    id::{AccountId, DeliveryId, NodeId, OutputId},
+    id::{AccountId, NodeId, OutputId},
     store::{Claim, ClaimOrder, NewDelivery, Stores},
 };
 
@@ -17,10 +17,11 @@ async fn release(stores: &Stores, node: NodeId) {
 }
 
 /// Stores a webhook whose one delivery `node` holds from the start.
-async fn queue_held(stores: &Stores, output: OutputId, node: NodeId) -> DeliveryId {
+async fn queue_held(stores: &Stores, output: OutputId, node: NodeId) -> Queued {
     let delivery = NewDelivery { held_by: Some(node), ..new_delivery(output, NOW) };
-    accept(stores, &webhook(AccountId::generate()), std::slice::from_ref(&delivery)).await;
-    delivery.id
+    let webhook = webhook(AccountId::generate());
+    accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
+    (&webhook, &delivery).into()
 }
 
 /// The moment a millisecond before `moment`.
@@ -32,17 +33,17 @@ fn just_before(moment: Timestamp) -> Timestamp {
 pub async fn delivery_is_held_from_accept(stores: &Stores) {
     let output = OutputId::generate();
     let (holder, other) = (node_until(stores, after(10)).await, node(stores).await);
-    let id = queue_held(stores, output, holder).await;
+    let held = queue_held(stores, output, holder).await;
     for node in [holder, other] {
         assert!(claim_due(stores, node, output, just_before(after(10))).await.is_empty());
     }
     assert_eq!(lanes(stores, just_before(after(10))).await, []);
-    expect_conflict(stores.deliveries.settle(sent(id, other, after(1))).await);
-    settle(stores, sent(id, holder, after(1))).await;
+    expect_conflict(stores.deliveries.settle(sent(held, other, after(1))).await);
+    settle(stores, sent(held, holder, after(1))).await;
 
     let lapsed = queue_held(stores, output, holder).await;
     assert_eq!(lanes(stores, after(10)).await, [(output, NOW, 1)]);
-    assert_eq!(claim_due(stores, other, output, after(10)).await, [lapsed]);
+    assert_eq!(claim_due(stores, other, output, after(10)).await, [lapsed.id]);
 }
 
 /// A lease lasts up to its end and not at it, by the moment that is handed in.
@@ -59,7 +60,7 @@ pub async fn lease_ends_at_its_moment(stores: &Stores) {
     let claimed = claim_as(stores, claim).await;
     assert!(claimed.deliveries.is_empty());
     assert_eq!(claimed.next_due_at, None);
-    expect_conflict(stores.deliveries.settle(sent(queued.id, second, last)).await);
+    expect_conflict(stores.deliveries.settle(sent(queued, second, last)).await);
 
     assert_eq!(lanes(stores, after(10)).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, second, output, after(10)).await, [queued.id]);
@@ -71,8 +72,8 @@ pub async fn lapsed_delivery_passes_to_another_node(stores: &Stores) {
         let output = OutputId::generate();
         let (first, second) = (node_until(stores, after(10)).await, node(stores).await);
         let queued = queue_many(stores, output, NOW, 3).await;
-        claim_due(stores, first, output, NOW).await;
-        settle(stores, retry(queued[1], first, after(1), after(5))).await;
+        let held = take_due(stores, first, output, NOW).await.deliveries;
+        settle(stores, retry(&held[1], first, after(1), after(5))).await;
         assert_eq!(claim_due(stores, first, output, after(5)).await, [queued[1]]);
 
         let claim = Claim { node: second, output_id: output, now: after(10), limit: 2, order };
@@ -110,7 +111,7 @@ pub async fn lease_covers_what_was_claimed_before(stores: &Stores) {
     extend(stores, first, after(20)).await;
     let late = queue(stores, b, NOW).await.id;
     assert_eq!(claim_due(stores, first, b, after(11)).await, [late]);
-    let accepted = queue_held(stores, b, first).await;
+    let accepted = queue_held(stores, b, first).await.id;
     for output in [a, b] {
         assert!(claim_due(stores, second, output, just_before(after(20))).await.is_empty());
     }
@@ -156,7 +157,7 @@ pub async fn lanes_count_what_a_lapsed_node_held(stores: &Stores) {
 /// Deliveries in the name of a node that never said it was alive are free.
 pub async fn node_without_a_lease_holds_nothing(stores: &Stores) {
     let (output, other) = (OutputId::generate(), node(stores).await);
-    let id = queue_held(stores, output, NodeId::generate()).await;
+    let id = queue_held(stores, output, NodeId::generate()).await.id;
     assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, other, output, NOW).await, [id]);
     assert_eq!(lanes(stores, NOW).await, []);
@@ -176,7 +177,7 @@ pub async fn release_frees_everything_of_a_node(stores: &Stores) {
     let mut taken = claim_due(stores, second, a, NOW).await;
     taken.sort();
     assert_eq!(taken, claimed);
-    assert_eq!(claim_due(stores, second, b, NOW).await, [accepted]);
+    assert_eq!(claim_due(stores, second, b, NOW).await, [accepted.id]);
     expect_conflict(stores.deliveries.settle(sent(accepted, first, NOW)).await);
 }
 
@@ -186,8 +187,8 @@ pub async fn release_leaves_other_nodes_alone(stores: &Stores) {
     let (first, second) = (node(stores).await, node(stores).await);
     let of_first = queue(stores, output, NOW).await.id;
     assert_eq!(claim_due(stores, first, output, NOW).await, [of_first]);
-    let of_second = queue(stores, output, NOW).await.id;
-    assert_eq!(claim_due(stores, second, output, NOW).await, [of_second]);
+    let of_second = queue(stores, output, NOW).await;
+    assert_eq!(claim_due(stores, second, output, NOW).await, [of_second.id]);
     release(stores, first).await;
     assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, second, output, NOW).await, [of_first]);
@@ -206,7 +207,7 @@ pub async fn released_node_holds_again_what_it_claims(stores: &Stores) {
     extend(stores, first, after(100)).await;
     assert_eq!(claim_due(stores, first, output, NOW).await, [queued.id]);
     assert!(claim_due(stores, second, output, after(99)).await.is_empty());
-    settle(stores, sent(queued.id, first, after(99))).await;
+    settle(stores, sent(queued, first, after(99))).await;
     assert_eq!(log(stores, queued).await.delivery.due_at, None);
 }
 

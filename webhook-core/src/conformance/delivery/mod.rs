@@ -16,9 +16,12 @@ use super::sample::{after, webhook};
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
+    id::{AccountId, DeliveryId, NodeId, OutputId},
     model::{Attempt, DeliveryStatus, Log, Webhook},
-    store::{Accept, Accepted, Claim, ClaimOrder, Claimed, NewDelivery, Settle, Stores},
+    store::{
+        Accept, Accepted, Claim, ClaimOrder, Claimed, NewDelivery, Origin, Pending, Redeliver,
+        Settle, Stores,
+    },
 };
 
 /// More than any case queues for one output.
@@ -27,9 +30,27 @@ pub(super) const ALL: usize = 1_000;
 /// A delivery that a case has queued.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queued {
-    pub(super) account: AccountId,
-    pub(super) webhook: WebhookId,
     pub(super) id: DeliveryId,
+    pub(super) origin: Origin,
+}
+
+impl From<(&Webhook, &NewDelivery)> for Queued {
+    fn from((webhook, delivery): (&Webhook, &NewDelivery)) -> Self {
+        let origin = Origin::new(webhook, delivery.output_id, webhook.received_at);
+        Self { id: delivery.id, origin }
+    }
+}
+
+impl From<(&Webhook, &Redeliver)> for Queued {
+    fn from((webhook, Redeliver { delivery, now, .. }): (&Webhook, &Redeliver)) -> Self {
+        Self { id: delivery.id, origin: Origin::new(webhook, delivery.output_id, *now) }
+    }
+}
+
+impl From<&Pending> for Queued {
+    fn from(pending: &Pending) -> Self {
+        Self { id: pending.id, origin: Origin::of(pending) }
+    }
 }
 
 pub(super) fn new_delivery(output: OutputId, due_at: Timestamp) -> NewDelivery {
@@ -72,7 +93,7 @@ pub(super) async fn queue(stores: &Stores, output: OutputId, due_at: Timestamp) 
     let webhook = webhook(AccountId::generate());
     let delivery = new_delivery(output, due_at);
     accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
-    Queued { account: webhook.account_id, webhook: webhook.id, id: delivery.id }
+    (&webhook, &delivery).into()
 }
 
 /// As [`queue`], `count` times; the identifiers are in order.
@@ -116,8 +137,18 @@ pub(super) async fn claim_due(
     output_id: OutputId,
     now: Timestamp,
 ) -> Vec<DeliveryId> {
+    ids_of(&take_due(stores, node, output_id, now).await)
+}
+
+/// As [`claim_due`], with all that there is to a claim.
+pub(super) async fn take_due(
+    stores: &Stores,
+    node: NodeId,
+    output_id: OutputId,
+    now: Timestamp,
+) -> Claimed {
     let claim = Claim { node, output_id, now, limit: ALL, order: ClaimOrder::Due };
-    ids_of(&claim_as(stores, claim).await)
+    claim_as(stores, claim).await
 }
 
 pub(super) fn ids_of(claimed: &Claimed) -> Vec<DeliveryId> {
@@ -125,20 +156,27 @@ pub(super) fn ids_of(claimed: &Claimed) -> Vec<DeliveryId> {
 }
 
 /// A failed attempt after which the delivery is due again at `due_at`.
-pub(super) fn retry(id: DeliveryId, node: NodeId, now: Timestamp, due_at: Timestamp) -> Settle {
+pub(super) fn retry(
+    of: impl Into<Queued>,
+    node: NodeId,
+    now: Timestamp,
+    due_at: Timestamp,
+) -> Settle {
     let attempt = Attempt { status_code: 503, ..attempt(b"try again") };
     Settle {
         status: DeliveryStatus::Received,
         due_at: Some(due_at),
         attempt: attempt.into(),
-        ..sent(id, node, now)
+        ..sent(of, node, now)
     }
 }
 
 /// A successful first attempt.
-pub(super) fn sent(id: DeliveryId, node: NodeId, now: Timestamp) -> Settle {
+pub(super) fn sent(of: impl Into<Queued>, node: NodeId, now: Timestamp) -> Settle {
+    let Queued { id, origin } = of.into();
     Settle {
         id,
+        origin,
         node,
         now,
         status: DeliveryStatus::Sent,
@@ -171,7 +209,7 @@ pub(super) async fn find_log(stores: &Stores, account: AccountId, id: DeliveryId
 }
 
 pub(super) async fn log(stores: &Stores, queued: Queued) -> Log {
-    find_log(stores, queued.account, queued.id).await.expect("the log is there")
+    find_log(stores, queued.origin.account_id, queued.id).await.expect("the log is there")
 }
 
 pub(super) async fn logs_of(stores: &Stores, webhook: &Webhook) -> Vec<Log> {

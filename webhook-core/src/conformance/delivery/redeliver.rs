@@ -7,8 +7,11 @@ use super::{
     rejected, sent, settle,
 };
 use crate::{
-    conformance::sample::{
-        NOW, after, expect_conflict, expect_not_found, odd_request, odd_webhook, race, webhook,
+    conformance::{
+        log::oracle::assert_exact,
+        sample::{
+            NOW, after, expect_conflict, expect_not_found, odd_request, odd_webhook, race, webhook,
+        },
     },
     error::{Error, ErrorKind},
     id::{AccountId, ExecutionId, OutputId, WebhookId},
@@ -90,10 +93,12 @@ pub async fn redelivered_webhook_is_attempted(stores: &Stores) {
     let claimed = claim_as(stores, claim).await.deliveries.remove(0);
     assert_eq!((claimed.id, claimed.attempts), (delivery.id, 0));
     assert_eq!((*claimed.webhook).clone(), webhook);
-    assert_eq!((claimed.processed, claimed.created_at), (processed, after(60)));
-    settle(stores, sent(delivery.id, node, after(71))).await;
+    assert_eq!((&claimed.processed, claimed.created_at), (&processed, after(60)));
+    settle(stores, sent(&claimed, node, after(71))).await;
     let log = find_log(stores, webhook.account_id, delivery.id).await.expect("it is stored");
     assert_eq!(log.delivery.status, DeliveryStatus::Sent);
+    // It counts when it was added, however long after the webhook that was.
+    assert_exact(stores, webhook.account_id).await;
 }
 
 /// What the account does not have cannot be sent again.
@@ -113,14 +118,14 @@ pub async fn redelivery_is_known_by_its_id(stores: &Stores) {
     let (webhook, output) = (stored(stores).await, OutputId::generate());
     let node = node(stores).await;
     let delivery = new_delivery(output, NOW);
+    let added = again(&webhook, &delivery);
     for _ in 0..2 {
-        let added = again(&webhook, &delivery);
-        redeliver(stores, &webhook, added).await.expect("the webhook is stored");
+        redeliver(stores, &webhook, added.clone()).await.expect("the webhook is stored");
     }
     assert_eq!(claim_due(stores, node, output, NOW).await, [delivery.id]);
-    settle(stores, sent(delivery.id, node, after(1))).await;
+    settle(stores, sent((&webhook, &added), node, after(1))).await;
     let before = logs_of(stores, &webhook).await;
-    redeliver(stores, &webhook, again(&webhook, &delivery)).await.expect("it is stored");
+    redeliver(stores, &webhook, added).await.expect("it is stored");
     assert_eq!(logs_of(stores, &webhook).await, before);
 
     let other = stored(stores).await;
@@ -134,12 +139,13 @@ pub async fn redelivery_of_an_erased_webhook_is_a_conflict(stores: &Stores) {
     let webhook = Webhook { ephemeral: true, ..odd_webhook(AccountId::generate()) };
     let (first, second) = (new_delivery(output, NOW), new_delivery(output, NOW));
     accept(stores, &webhook, std::slice::from_ref(&first)).await;
-    redeliver(stores, &webhook, again(&webhook, &second)).await.expect("it has its content");
+    let added = again(&webhook, &second);
+    redeliver(stores, &webhook, added.clone()).await.expect("it has its content");
     assert_eq!(claim_due(stores, node, output, NOW).await, [first.id, second.id]);
-    settle(stores, sent(first.id, node, after(1))).await;
+    settle(stores, sent((&webhook, &first), node, after(1))).await;
     let log = find_log(stores, webhook.account_id, first.id).await.expect("it is stored");
     assert_eq!(log.webhook, webhook, "one is still to be sent");
-    settle(stores, sent(second.id, node, after(1))).await;
+    settle(stores, sent((&webhook, &added), node, after(1))).await;
 
     let third = new_delivery(output, NOW);
     let refused = redeliver(stores, &webhook, again(&webhook, &third)).await;
@@ -174,9 +180,10 @@ pub async fn concurrent_redelivery_and_outcome_keep_content_or_refuse(stores: &S
         assert_eq!(claim_due(stores, node, output, NOW).await, [first.id]);
         let results = race(2, |number| {
             let (stores, webhook, second) = (stores.clone(), webhook.clone(), second.clone());
+            let outcome = sent((&webhook, &first), node, after(1));
             async move {
                 if number == 0 {
-                    return stores.deliveries.settle(sent(first.id, node, after(1))).await;
+                    return stores.deliveries.settle(outcome).await;
                 }
                 redeliver(&stores, &webhook, again(&webhook, &second)).await
             }
@@ -208,7 +215,7 @@ pub async fn received_without_a_time_is_left_to_clients(stores: &Stores) {
         attempt: Arc::default(),
         processed: Some(Arc::new(processed.clone())),
         output_execution_id: Some(run),
-        ..sent(queued.id, node, after(1))
+        ..sent(queued, node, after(1))
     };
     settle(stores, left.clone()).await;
     let delivery = log(stores, queued).await.delivery;
@@ -229,7 +236,7 @@ pub async fn ephemeral_content_outlasts_the_handing_over(stores: &Stores) {
     let left = Settle {
         status: DeliveryStatus::Received,
         processed: Some(Arc::new(odd_request())),
-        ..sent(delivery.id, node, after(1))
+        ..sent((&webhook, &delivery), node, after(1))
     };
     settle(stores, left).await;
     let log = find_log(stores, webhook.account_id, delivery.id).await.expect("it is stored");
@@ -241,7 +248,7 @@ pub async fn final_status_leaves_no_time(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let queued = queue(stores, output, NOW).await;
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued.id]);
-    let outcome = Settle { due_at: Some(after(5)), ..sent(queued.id, node, after(1)) };
+    let outcome = Settle { due_at: Some(after(5)), ..sent(queued, node, after(1)) };
     settle(stores, outcome).await;
     let delivery = log(stores, queued).await.delivery;
     assert_eq!((delivery.status, delivery.due_at), (DeliveryStatus::Sent, None));

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     Queued, accept, claim_as, claim_due, extend, ids_of, lanes, log, new_delivery, node,
-    node_until, queue, queue_many, rejected, retry, sent, settle,
+    node_until, queue, queue_many, rejected, retry, sent, settle, take_due,
 };
 use crate::{
     clock::Timestamp,
@@ -15,7 +15,7 @@ use crate::{
         webhook,
     },
     error::ErrorKind,
-    id::{AccountId, DeliveryId, ExecutionId, NodeId, OutputId},
+    id::{AccountId, ExecutionId, NodeId, OutputId},
     model::{Attempt, DeliveryStatus, Request},
     store::{Claim, ClaimOrder, NewDelivery, Settle, Stores},
 };
@@ -27,13 +27,10 @@ async fn claimed(stores: &Stores, output: OutputId, node: NodeId) -> Queued {
     queued
 }
 
-fn odd_settle(id: DeliveryId, node: NodeId) -> Settle {
+fn odd_settle(queued: Queued, node: NodeId) -> Settle {
     Settle {
-        id,
-        node,
         now: Timestamp::from_millis(NOW.as_millis() + 7),
         status: DeliveryStatus::Failed,
-        due_at: None,
         attempts: 5,
         attempt: Arc::new(Attempt {
             status_code: 599,
@@ -44,6 +41,7 @@ fn odd_settle(id: DeliveryId, node: NodeId) -> Settle {
         }),
         processed: Some(Arc::new(odd_request())),
         output_execution_id: Some(ExecutionId::generate()),
+        ..sent(queued, node, NOW)
     }
 }
 
@@ -53,7 +51,7 @@ pub async fn settle_keeps_every_field(stores: &Stores) {
     for status in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Rejected] {
         let queued = claimed(stores, output, node).await;
         let mut expected = log(stores, queued).await;
-        let outcome = Settle { status, ..odd_settle(queued.id, node) };
+        let outcome = Settle { status, ..odd_settle(queued, node) };
         settle(stores, outcome.clone()).await;
 
         let Settle { now, due_at, attempts, attempt, processed, output_execution_id, .. } = outcome;
@@ -80,7 +78,7 @@ pub async fn settle_keeps_numbers_at_their_limits(stores: &Stores) {
     for (attempts, attempt) in [(0, Attempt::default()), (u32::MAX, large)] {
         let queued = claimed(stores, output, node).await;
         let outcome =
-            Settle { attempts, attempt: attempt.clone().into(), ..sent(queued.id, node, after(1)) };
+            Settle { attempts, attempt: attempt.clone().into(), ..sent(queued, node, after(1)) };
         settle(stores, outcome).await;
         let delivery = log(stores, queued).await.delivery;
         assert_eq!((delivery.attempts, delivery.last), (attempts, Some(attempt)));
@@ -96,7 +94,7 @@ pub async fn retried_delivery_is_claimed_again_when_due(stores: &Stores) {
     let outcome = Settle {
         status: DeliveryStatus::Received,
         due_at: Some(due_at),
-        ..odd_settle(queued.id, node)
+        ..odd_settle(queued, node)
     };
     settle(stores, Settle { processed: Some(processed.clone()), ..outcome }).await;
     let delivery = log(stores, queued).await.delivery;
@@ -119,10 +117,10 @@ pub async fn settled_delivery_is_held_no_longer(stores: &Stores) {
     let output = OutputId::generate();
     let (first, second) = (node(stores).await, node(stores).await);
     let queued = claimed(stores, output, first).await;
-    settle(stores, retry(queued.id, first, NOW, after(1))).await;
+    settle(stores, retry(queued, first, NOW, after(1))).await;
     assert_eq!(claim_due(stores, second, output, after(1)).await, [queued.id]);
-    expect_conflict(stores.deliveries.settle(sent(queued.id, first, after(2))).await);
-    settle(stores, sent(queued.id, second, after(2))).await;
+    expect_conflict(stores.deliveries.settle(sent(queued, first, after(2))).await);
+    settle(stores, sent(queued, second, after(2))).await;
 }
 
 /// What is final is never attempted again, in no order and at no time.
@@ -130,7 +128,7 @@ pub async fn final_delivery_is_never_claimed_again(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     for status in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Rejected] {
         let queued = claimed(stores, output, node).await;
-        settle(stores, Settle { status, ..sent(queued.id, node, NOW) }).await;
+        settle(stores, Settle { status, ..sent(queued, node, NOW) }).await;
         let delivery = log(stores, queued).await.delivery;
         assert_eq!((delivery.status, delivery.due_at), (status, None));
     }
@@ -152,13 +150,13 @@ pub async fn later_attempt_keeps_the_processed_request(stores: &Stores) {
     let first = Settle {
         processed: Some(Arc::new(processed.clone())),
         output_execution_id: Some(run),
-        ..retry(queued.id, node, NOW, NOW)
+        ..retry(queued, node, NOW, NOW)
     };
     settle(stores, first).await;
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued.id]);
-    settle(stores, Settle { attempts: 2, ..retry(queued.id, node, after(1), after(1)) }).await;
+    settle(stores, Settle { attempts: 2, ..retry(queued, node, after(1), after(1)) }).await;
     assert_eq!(claim_due(stores, node, output, after(1)).await, [queued.id]);
-    settle(stores, Settle { attempts: 3, ..sent(queued.id, node, after(2)) }).await;
+    settle(stores, Settle { attempts: 3, ..sent(queued, node, after(2)) }).await;
 
     let delivery = log(stores, queued).await.delivery;
     assert_eq!(delivery.processed, Some(processed));
@@ -173,16 +171,16 @@ pub async fn later_attempt_replaces_the_processed_request(stores: &Stores) {
     let first = Settle {
         processed: Some(Arc::new(odd_request())),
         output_execution_id: Some(ExecutionId::generate()),
-        ..retry(queued.id, node, NOW, NOW)
+        ..retry(queued, node, NOW, NOW)
     };
     settle(stores, first).await;
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued.id]);
-    let (second, run) = (webhook(queued.account).request, ExecutionId::generate());
+    let (second, run) = (webhook(queued.origin.account_id).request, ExecutionId::generate());
     let second = Request { body: Bytes::new(), raw_query: String::new(), ..second };
     let outcome = Settle {
         processed: Some(Arc::new(second.clone())),
         output_execution_id: Some(run),
-        ..sent(queued.id, node, after(1))
+        ..sent(queued, node, after(1))
     };
     settle(stores, outcome).await;
     let delivery = log(stores, queued).await.delivery;
@@ -193,11 +191,11 @@ pub async fn later_attempt_replaces_the_processed_request(stores: &Stores) {
 pub async fn settle_twice_is_a_conflict(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let queued = claimed(stores, output, node).await;
-    settle(stores, sent(queued.id, node, after(1))).await;
+    settle(stores, sent(queued, node, after(1))).await;
     let settled = log(stores, queued).await;
-    expect_conflict(stores.deliveries.settle(sent(queued.id, node, after(1))).await);
-    expect_conflict(stores.deliveries.settle(odd_settle(queued.id, node)).await);
-    expect_conflict(stores.deliveries.settle(retry(queued.id, node, after(2), after(3))).await);
+    expect_conflict(stores.deliveries.settle(sent(queued, node, after(1))).await);
+    expect_conflict(stores.deliveries.settle(odd_settle(queued, node)).await);
+    expect_conflict(stores.deliveries.settle(retry(queued, node, after(2), after(3))).await);
     assert_eq!(log(stores, queued).await, settled);
     assert_eq!(lanes(stores, after(10)).await, []);
 }
@@ -205,13 +203,14 @@ pub async fn settle_twice_is_a_conflict(stores: &Stores) {
 /// Neither an unknown delivery, nor one that is final, nor one that waits for clients is settled.
 pub async fn settle_of_what_is_not_pending_is_a_conflict(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
-    expect_conflict(stores.deliveries.settle(sent(DeliveryId::generate(), node, NOW)).await);
+    let (never, stored) = (webhook(AccountId::generate()), new_delivery(output, NOW));
+    expect_conflict(stores.deliveries.settle(sent((&never, &stored), node, NOW)).await);
     let waiting = NewDelivery { internal: true, due_at: None, ..new_delivery(output, NOW) };
     for delivery in [rejected(output), waiting] {
         let webhook = webhook(AccountId::generate());
         accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
         let stored = super::logs_of(stores, &webhook).await;
-        expect_conflict(stores.deliveries.settle(sent(delivery.id, node, NOW)).await);
+        expect_conflict(stores.deliveries.settle(sent((&webhook, &delivery), node, NOW)).await);
         assert_eq!(super::logs_of(stores, &webhook).await, stored);
     }
 }
@@ -225,11 +224,11 @@ pub async fn settle_while_another_node_holds_is_a_conflict(stores: &Stores) {
     let held = log(stores, queued).await;
     // Being alive again gives nothing back.
     extend(stores, first, after(1_000)).await;
-    expect_conflict(stores.deliveries.settle(sent(queued.id, first, after(11))).await);
-    expect_conflict(stores.deliveries.settle(retry(queued.id, first, after(11), after(12))).await);
-    expect_conflict(stores.deliveries.settle(sent(queued.id, NodeId::generate(), after(11))).await);
+    expect_conflict(stores.deliveries.settle(sent(queued, first, after(11))).await);
+    expect_conflict(stores.deliveries.settle(retry(queued, first, after(11), after(12))).await);
+    expect_conflict(stores.deliveries.settle(sent(queued, NodeId::generate(), after(11))).await);
     assert_eq!(log(stores, queued).await, held);
-    settle(stores, sent(queued.id, second, after(12))).await;
+    settle(stores, sent(queued, second, after(12))).await;
     assert_eq!(log(stores, queued).await.delivery.status, DeliveryStatus::Sent);
 }
 
@@ -237,7 +236,7 @@ pub async fn settle_while_another_node_holds_is_a_conflict(stores: &Stores) {
 pub async fn settle_after_own_lease_lapsed_succeeds(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node_until(stores, after(10)).await);
     let queued = claimed(stores, output, node).await;
-    settle(stores, sent(queued.id, node, after(500))).await;
+    settle(stores, sent(queued, node, after(500))).await;
     let delivery = log(stores, queued).await.delivery;
     assert_eq!((delivery.status, delivery.updated_at), (DeliveryStatus::Sent, after(500)));
 }
@@ -250,9 +249,9 @@ pub async fn settle_after_the_other_lease_lapsed_succeeds(stores: &Stores) {
     let queued = claimed(stores, output, first).await;
     assert_eq!(claim_due(stores, second, output, after(10)).await, [queued.id]);
     let early = Timestamp::from_millis(after(20).as_millis() - 1);
-    expect_conflict(stores.deliveries.settle(sent(queued.id, first, early)).await);
-    settle(stores, sent(queued.id, first, after(20))).await;
-    expect_conflict(stores.deliveries.settle(sent(queued.id, second, after(21))).await);
+    expect_conflict(stores.deliveries.settle(sent(queued, first, early)).await);
+    settle(stores, sent(queued, first, after(20))).await;
+    expect_conflict(stores.deliveries.settle(sent(queued, second, after(21))).await);
 }
 
 /// Of several outcomes of one attempt at once, one counts.
@@ -263,7 +262,7 @@ pub async fn concurrent_settles_succeed_once(stores: &Stores) {
         let results = race(6, |number| {
             let store = stores.deliveries.clone();
             let attempts = u32::try_from(number).expect("the number is small") + 1;
-            let outcome = Settle { attempts, ..sent(queued.id, node, after(1)) };
+            let outcome = Settle { attempts, ..sent(queued, node, after(1)) };
             async move { store.settle(outcome).await.map(|()| attempts) }
         })
         .await;
@@ -280,18 +279,19 @@ pub async fn settle_and_takeover_exclude_each_other(stores: &Stores) {
     let output = OutputId::generate();
     let (first, second) = (node_until(stores, after(10)).await, node(stores).await);
     let queued = queue_many(stores, output, NOW, DELIVERIES).await;
-    assert_eq!(claim_due(stores, first, output, NOW).await.len(), DELIVERIES);
+    let held = take_due(stores, first, output, NOW).await.deliveries;
+    assert_eq!(held.len(), DELIVERIES);
 
     // Half of the tasks settle for the first node, the other half claim for the second.
     let results = race(2 * DELIVERIES, |number| {
-        let (stores, id) = (stores.clone(), queued[number / 2]);
+        let (stores, held) = (stores.clone(), Queued::from(&held[number / 2]));
         async move {
             if number % 2 == 0 {
-                let settled = stores.deliveries.settle(sent(id, first, after(10))).await;
+                let settled = stores.deliveries.settle(sent(held, first, after(10))).await;
                 if let Err(error) = &settled {
                     assert_eq!(error.kind(), ErrorKind::Conflict, "the error was {error:?}");
                 }
-                (settled.is_ok().then_some(id), Vec::new())
+                (settled.is_ok().then_some(held.id), Vec::new())
             } else {
                 let now = after(10);
                 let claim = Claim {

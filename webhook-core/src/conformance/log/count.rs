@@ -6,7 +6,7 @@ use super::{Outcome, Place, drain, drain_all, oracle::assert_exact, purge, repor
 use crate::{
     clock::{Month, Timestamp},
     conformance::{
-        delivery::{accept, claim_due, node, rejected},
+        delivery::{Queued, accept, claim_due, node, rejected, take_due},
         sample::{NOW, after},
     },
     id::{AccountId, DeliveryId},
@@ -65,22 +65,22 @@ pub async fn counts_are_exact_after_every_change(stores: &Stores) {
     mixed(stores, place, other).await;
     assert_exact(stores, account).await;
 
-    let claimed = claim_due(stores, node, place.public, after(10)).await;
+    let claimed = take_due(stores, node, place.public, after(10)).await.deliveries;
     assert!(!claimed.is_empty());
     assert_exact(stores, account).await;
-    for (number, id) in claimed.into_iter().enumerate() {
+    for (number, held) in claimed.iter().enumerate() {
         let retried = Outcome {
             status: DeliveryStatus::Received,
             due_at: Some(after(30)),
             ..Outcome::FAILED
         };
         let outcome = if number == 0 { retried } else { Outcome::SENT };
-        stores.deliveries.settle(outcome.settle(id, node, after(20))).await.expect("it is held");
+        stores.deliveries.settle(outcome.settle(held, node, after(20))).await.expect("it is held");
     }
     assert_exact(stores, account).await;
-    for id in claim_due(stores, node, place.public, after(30)).await {
+    for held in &take_due(stores, node, place.public, after(30)).await.deliveries {
         let outcome = Outcome { attempts: 5, ..Outcome::SENT };
-        stores.deliveries.settle(outcome.settle(id, node, after(31))).await.expect("it is held");
+        stores.deliveries.settle(outcome.settle(held, node, after(31))).await.expect("it is held");
     }
     assert_exact(stores, account).await;
 
@@ -127,9 +127,10 @@ pub async fn what_changes_nothing_is_not_counted(stores: &Stores) {
         store.redeliver(place.account, again).await.expect("it is stored");
     }
     assert_eq!(claim_due(stores, node, place.public, NOW).await, [delivery.id]);
-    store.settle(Outcome::SENT.settle(delivery.id, node, NOW)).await.expect("it is held");
-    store.settle(Outcome::FAILED.settle(delivery.id, node, NOW)).await.expect_err("it is settled");
-    let nothing = Outcome::SENT.settle(DeliveryId::generate(), node, NOW);
+    let queued = Queued::from((&webhook, &delivery));
+    store.settle(Outcome::SENT.settle(queued, node, NOW)).await.expect("it is held");
+    store.settle(Outcome::FAILED.settle(queued, node, NOW)).await.expect_err("it is settled");
+    let nothing = Outcome::SENT.settle((&webhook, &place.to_public()), node, NOW);
     store.settle(nothing).await.expect_err("it is unknown");
     let days = stores.logs.days(place.account, &CountQuery::default()).await.expect("counts");
     assert_eq!((days.len(), days[0].received, days[0].success, days[0].failures), (1, 1, 1, 0));

@@ -161,13 +161,13 @@ pub async fn drained_ephemeral_content_is_seen_once(stores: &Stores) {
 pub async fn drained_log_has_what_the_function_made(stores: &Stores) {
     let (place, node) = (Place::new(), node(stores).await);
     let delivery = NewDelivery { internal: true, held_by: Some(node), ..place.to_public() };
-    let stored = place.store(stores, NOW, delivery).await;
+    let stored = place.queue(stores, NOW, &delivery).await;
     assert_eq!(drain(stores, place.account, &drain_all(9)).await.logs, []);
     let left = Outcome { status: DeliveryStatus::Received, attempts: 0, ..Outcome::SENT };
     let left = Settle {
         attempt: Default::default(),
         processed: Some(Arc::new(odd_request())),
-        ..left.settle(stored.id, node, after(1))
+        ..left.settle(stored, node, after(1))
     };
     stores.deliveries.settle(left).await.expect("the node holds it");
     assert_exact(stores, place.account).await;

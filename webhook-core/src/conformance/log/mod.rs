@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 
 use super::{
-    delivery::{accept, new_delivery},
+    delivery::{Queued, accept, new_delivery},
     sample::{after, webhook},
 };
 use crate::{
@@ -79,8 +79,19 @@ impl Place {
         at: Timestamp,
         delivery: NewDelivery,
     ) -> LogCursor {
-        accept(stores, &self.webhook(at), std::slice::from_ref(&delivery)).await;
-        LogCursor { created_at: at, id: delivery.id }
+        LogCursor { created_at: at, id: self.queue(stores, at, &delivery).await.id }
+    }
+
+    /// As [`store`](Self::store), for a delivery that is to be settled.
+    pub(super) async fn queue(
+        self,
+        stores: &Stores,
+        at: Timestamp,
+        delivery: &NewDelivery,
+    ) -> Queued {
+        let webhook = self.webhook(at);
+        accept(stores, &webhook, std::slice::from_ref(delivery)).await;
+        (&webhook, delivery).into()
     }
 
     /// Stores one webhook per second from `first` on that waits for clients.
@@ -105,10 +116,10 @@ impl Place {
         outcome: Outcome,
     ) -> LogCursor {
         let node = NodeId::generate();
-        let stored =
-            self.store(stores, at, NewDelivery { held_by: Some(node), ..self.to_public() }).await;
-        stores.deliveries.settle(outcome.settle(stored.id, node, at)).await.expect("it is pending");
-        stored
+        let held = NewDelivery { held_by: Some(node), ..self.to_public() };
+        let queued = self.queue(stores, at, &held).await;
+        stores.deliveries.settle(outcome.settle(queued, node, at)).await.expect("it is pending");
+        LogCursor { created_at: at, id: queued.id }
     }
 }
 
@@ -139,10 +150,12 @@ impl Outcome {
         due_at: None,
     };
 
-    pub(super) fn settle(self, id: DeliveryId, node: NodeId, now: Timestamp) -> Settle {
+    pub(super) fn settle(self, of: impl Into<Queued>, node: NodeId, now: Timestamp) -> Settle {
         let Self { status, status_code, attempts, duration, due_at } = self;
+        let Queued { id, origin } = of.into();
         Settle {
             id,
+            origin,
             node,
             now,
             status,

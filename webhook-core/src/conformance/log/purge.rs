@@ -82,7 +82,7 @@ pub async fn webhook_goes_with_its_last_log(stores: &Stores) {
     let logs = logs_of(stores, &webhook).await;
     assert_eq!((logs.len(), &logs[0].webhook), (1, &webhook));
     assert_eq!(claim_due(stores, node, place.public, NOW).await, [pending.id]);
-    let sent = Outcome::SENT.settle(pending.id, node, after(1));
+    let sent = Outcome::SENT.settle((&webhook, &pending), node, after(1));
     stores.deliveries.settle(sent).await.expect("it is held");
 
     assert_eq!(purge(stores, after(9), 9).await, 1);

@@ -202,12 +202,12 @@ pub async fn concurrent_report_and_settle_exclude_each_other(stores: &Stores) {
     let (place, node) = (Place::new(), NodeId::generate());
     for _ in 0..10 {
         let held = NewDelivery { internal: true, held_by: Some(node), ..place.to_public() };
-        let stored = place.store(stores, NOW, held).await;
+        let stored = place.queue(stores, NOW, &held).await;
         let left = Outcome { status: DeliveryStatus::Received, attempts: 0, ..Outcome::SENT };
         let left = Settle {
             attempt: Arc::default(),
             processed: Some(Arc::new(crate::conformance::sample::odd_request())),
-            ..left.settle(stored.id, node, after(1))
+            ..left.settle(stored, node, after(1))
         };
         let taken = race(2, |number| {
             let (stores, left) = (stores.clone(), left.clone());

@@ -200,6 +200,8 @@ async fn a_resend_is_a_delivery_of_its_own() {
     world.post("x").await;
     world.forwarder.finished(2).await;
     let log = world.outcome_of_request(0).await.delivery.id;
+    // It is stored later than the webhook, and its outcome counts there.
+    tokio::time::advance(Duration::from_secs(60)).await;
     for (output, policy) in [(None, ProcessPolicy::Skip), (Some(other), ProcessPolicy::Force)] {
         let resend = Resend { log, output, policy };
         world.relay.resend(world.bucket.account_id, resend).await.expect("sent again");
@@ -212,6 +214,13 @@ async fn a_resend_is_a_delivery_of_its_own() {
     let ids: std::collections::HashSet<_> =
         requests.iter().map(|request| &request.headers["x-webhook-relay-id"]).collect();
     assert_eq!(ids.len(), 4);
+    for number in [2, 3] {
+        let outcome = world.outcome_of_request(number);
+        let settled = tokio::time::timeout(Duration::from_secs(60), outcome).await;
+        let delivery = settled.expect("the store takes the outcome").delivery;
+        assert_eq!(delivery.status, DeliveryStatus::Sent);
+        assert!(delivery.created_at >= START + Duration::from_secs(60));
+    }
     let absent = Resend { log: DeliveryId::generate(), output: None, policy: ProcessPolicy::Skip };
     let error = world.relay.resend(world.bucket.account_id, absent).await.expect_err("no such log");
     assert_eq!(error.kind(), crate::ErrorKind::NotFound);

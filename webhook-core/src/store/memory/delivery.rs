@@ -10,7 +10,9 @@ use crate::{
     error::Error,
     id::{AccountId, DeliveryId, NodeId, WebhookId},
     model::{Delivery, DeliveryStatus, Log, Webhook},
-    store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Pending, Redeliver, Settle},
+    store::{
+        Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Origin, Pending, Redeliver, Settle,
+    },
 };
 
 impl Queue {
@@ -61,6 +63,7 @@ impl Queue {
     fn settle(&mut self, settle: Settle) -> Result<(), Error> {
         let Settle {
             id,
+            origin,
             node,
             now,
             status,
@@ -76,6 +79,13 @@ impl Queue {
         if row.held_by.is_some_and(|holder| holder != node && self.is_alive(holder, now)) {
             return Err(Error::conflict("another node holds the delivery"));
         }
+        // It counts by its rows; other stores believe what the relay's tests show here.
+        debug_assert!(
+            self.webhooks.get(&row.webhook_id).is_none_or(|entry| {
+                origin == Origin::new(&entry.webhook, row.output_id, row.created_at)
+            }),
+            "{id} was not stored as {origin:?}"
+        );
         let webhook = row.webhook_id;
         self.change(id, |row| {
             row.status = status;

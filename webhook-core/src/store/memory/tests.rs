@@ -12,7 +12,8 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, WebhookId},
     model::{Attempt, DeliveryStatus, Log, Request, Webhook},
     store::{
-        Accept, CountQuery, DeliveryStore, LogQuery, LogStore, NewDelivery, Redeliver, Settle,
+        Accept, CountQuery, DeliveryStore, LogQuery, LogStore, NewDelivery, Origin, Redeliver,
+        Settle,
     },
 };
 
@@ -30,6 +31,7 @@ enum To {
 struct Stored {
     webhook: Arc<Webhook>,
     delivery: DeliveryId,
+    origin: Origin,
 }
 
 fn new(to: To, body_bytes: usize) -> (Stored, Accept) {
@@ -63,7 +65,8 @@ fn new(to: To, body_bytes: usize) -> (Stored, Accept) {
         due_at: matches!(to, To::Output).then_some(NOW),
         held_by: None,
     };
-    let stored = Stored { webhook: webhook.clone(), delivery: delivery.id };
+    let origin = Origin::new(&webhook, delivery.output_id, NOW);
+    let stored = Stored { webhook: webhook.clone(), delivery: delivery.id, origin };
     (stored, Accept { webhook, deliveries: vec![delivery] })
 }
 
@@ -85,6 +88,7 @@ async fn log(store: &MemoryStore, stored: &Stored) -> Option<Log> {
 fn outcome(stored: &Stored, response_bytes: usize, due_at: Option<Timestamp>) -> Settle {
     Settle {
         id: stored.delivery,
+        origin: stored.origin,
         node: NodeId::generate(),
         now: NOW,
         status: if due_at.is_some() { DeliveryStatus::Received } else { DeliveryStatus::Sent },

@@ -85,7 +85,7 @@ impl Wake for Unpark {
 #[cfg(test)]
 mod tests {
     use tokio::sync::oneshot;
-    use webhook_core::{DeliveryId, NodeId};
+    use webhook_core::NodeId;
 
     use super::{super::tests::sent, *};
     use crate::writer::{queue::Queue, tests::accept};
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn outcome() -> Job {
-        job(sent(DeliveryId::generate(), NodeId::generate()))
+        job(sent(&accept(1), NodeId::generate()))
     }
 
     fn webhook() -> Job {

@@ -24,7 +24,7 @@ use tokio::{
 use webhook_core::Error;
 
 #[cfg(test)]
-pub(super) use self::settle::FIND;
+pub(super) use self::settle::SETTLE;
 use self::{batch::Batch, jobs::Jobs};
 use super::{Job, Operation, batch::Batches, explain, queue::Queue};
 use crate::{

@@ -5,7 +5,7 @@ use tokio::sync::OwnedMutexGuard;
 use webhook_core::{
     DeliveryId, ErrorKind, NodeId, OutputId, Timestamp,
     model::{Attempt, DeliveryStatus},
-    store::{Accept, Accepted, DeliveryStore, NewDelivery, Settle},
+    store::{Accept, Accepted, DeliveryStore, NewDelivery, Origin, Settle},
 };
 
 use super::{
@@ -20,9 +20,12 @@ use crate::Storage;
 
 const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
 
-pub(super) fn sent(id: DeliveryId, node: NodeId) -> Operation {
+/// The success of the first delivery.
+pub(super) fn sent(of: &Accept, node: NodeId) -> Operation {
+    let Accept { webhook, deliveries } = of;
     Operation::Settle(Settle {
-        id,
+        id: deliveries[0].id,
+        origin: Origin::new(webhook, deliveries[0].output_id, webhook.received_at),
         node,
         now: NOW,
         status: DeliveryStatus::Sent,
@@ -55,9 +58,9 @@ async fn each_operation_has_its_own_answer() -> Tested {
     let (earlier, later) = (accept(100), accept(100));
     storage.accept(earlier.clone()).await?;
     let operations = [
-        sent(DeliveryId::generate(), NodeId::generate()),
+        sent(&accept(100), NodeId::generate()),
         Operation::Accept(later),
-        sent(earlier.deliveries[0].id, NodeId::generate()),
+        sent(&earlier, NodeId::generate()),
         Operation::Accept(earlier),
     ];
     let answers = Batch::new(&connection).commit(&operations)?;
@@ -85,10 +88,10 @@ async fn one_bad_operation_spoils_nothing_for_the_others() -> Tested {
     let (stored, spoiled, other) = (with(&first), with(&first), with(&second));
     let operations = [
         Operation::Accept(stored.clone()),
-        sent(first.id, node),
+        sent(&stored, node),
         // Another webhook whose delivery has a taken ID.
         Operation::Accept(spoiled.clone()),
-        sent(first.id, node),
+        sent(&stored, node),
         Operation::Accept(other.clone()),
         // The same again changes nothing.
         Operation::Accept(other.clone()),
