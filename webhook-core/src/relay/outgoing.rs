@@ -47,8 +47,14 @@ pub(super) fn timeout(spec: &OutputSpec) -> Duration {
 fn target(spec: &OutputSpec, request: &Request) -> Result<Uri, ForwardError> {
     let unsendable = |what: &str| ForwardError::Unsendable(format!("{what} is not a valid URL"));
     let raw = spec.destination.as_str();
+    let joined = join(raw, spec.lock_path, request);
+    if let Ok(uri) = joined.parse::<Uri>()
+        && uri.authority().is_some()
+    {
+        return Ok(uri);
+    }
     if raw.parse::<Uri>().is_ok_and(|uri| uri.authority().is_some()) {
-        return join(raw, spec.lock_path, request).parse().map_err(|_| unsendable("the path"));
+        return Err(unsendable("the path"));
     }
     // International names and unescaped characters take the long way.
     let cleaned = url::Url::parse(raw).map_err(|_| unsendable("the destination"))?;
