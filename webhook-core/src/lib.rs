@@ -52,7 +52,7 @@
 //!
 //! # Features
 //!
-//! `http` (on by default): the hyper forwarder. `openapi`: `utoipa::ToSchema`
+//! `http` (on by default): the HTTP forwarder. `openapi`: `utoipa::ToSchema`
 //! for the models. `lua`, `js`: runtimes for functions. `generate`: writing
 //! functions from a sample. `conformance`: the suites that every store must pass.
 //! `test-util`: a clock that tokio's paused time moves and a forwarder that
