@@ -44,8 +44,14 @@ impl Outgoing {
         if method == Method::CONNECT {
             return Err(ForwardError::Unsendable("method CONNECT opens a tunnel".to_owned()));
         }
-        let target = url.path_and_query();
-        let target = target.cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
+        let target = match url.path_and_query() {
+            // A query may follow the authority at once (RFC 9112 section 3.2.1).
+            Some(target) if target.as_str().starts_with('?') => format!("/{}", target.as_str())
+                .parse()
+                .map_err(|error| ForwardError::Unsendable(format!("the path: {error}")))?,
+            Some(target) => target.clone(),
+            None => PathAndQuery::from_static("/"),
+        };
         let host = match headers.remove(HOST) {
             Some(header) if !header.is_empty() => Some(HostOverride::new(header)?),
             _ => None,

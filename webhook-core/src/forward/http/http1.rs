@@ -80,7 +80,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
         max_bytes: usize,
     ) -> Result<ForwardResponse, Failure> {
         if !self.is_ready() {
-            return Err(Failure::Unwritten(Box::new(outgoing), Cause::Io(closed_early())));
+            let cause = match self.read.is_empty() {
+                true => closed_early(),
+                false => refused("head", "it came before the request"),
+            };
+            return Err(Failure::Unwritten(Box::new(outgoing), Cause::Io(cause)));
         }
         self.unsent.set(&outgoing, &self.host);
         self.reusable = !head::says_close(&outgoing.headers);

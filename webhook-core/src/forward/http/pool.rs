@@ -7,7 +7,10 @@ use std::{
 };
 
 use ::http::HeaderMap;
-use tokio::time::{Instant, sleep};
+use tokio::{
+    runtime::{self, Handle},
+    time::{Instant, sleep},
+};
 
 use super::{
     connection::{Connection, Http2},
@@ -40,8 +43,17 @@ struct Kept {
 #[derive(Default)]
 struct Host {
     /// In the order of being put back: the last is the most likely to be open still.
-    http1: Vec<(Http1, Instant)>,
+    http1: Vec<Idle>,
     http2: Option<SharedHttp2>,
+}
+
+/// A connection that nobody uses.
+struct Idle {
+    http1: Http1,
+    expires: Instant,
+    /// Where it was opened. On another runtime's thread each of its events would
+    /// cost a switch between threads, and with that runtime it ends.
+    runtime: runtime::Id,
 }
 
 struct SharedHttp2 {
@@ -57,8 +69,9 @@ impl Pool {
     /// A kept connection to `destination` that is open as far as can be seen.
     pub(super) fn take(&self, destination: &str) -> Option<Connection> {
         let now = Instant::now();
+        let runtime = Handle::current().id();
         loop {
-            let (mut http1, expires) = {
+            let Idle { mut http1, expires, .. } = {
                 let mut kept = self.lock();
                 let Kept { hosts, connections, .. } = &mut *kept;
                 let host = hosts.get_mut(destination)?;
@@ -70,7 +83,8 @@ impl Pool {
                     host.http2 = None;
                     *connections -= 1;
                 }
-                let idle = host.http1.pop()?;
+                let own = host.http1.iter().rposition(|idle| idle.runtime == runtime)?;
+                let idle = host.http1.remove(own);
                 *connections -= 1;
                 idle
             };
@@ -124,7 +138,7 @@ impl Pool {
                 if host.http1.len() >= self.limits.max_idle_per_host {
                     return;
                 }
-                host.http1.push((http1, expires));
+                host.http1.push(Idle { http1, expires, runtime: Handle::current().id() });
                 kept.connections += 1;
                 self.reap(&mut kept);
             }
@@ -156,7 +170,8 @@ impl Pool {
     fn reap(&self, kept: &mut Kept) {
         if !kept.reaping {
             kept.reaping = true;
-            tokio::spawn(reap(Arc::downgrade(&self.kept), self.limits.idle_timeout));
+            let reaper = Reaper { kept: Arc::downgrade(&self.kept), done: false };
+            tokio::spawn(reaper.run(self.limits.idle_timeout));
         }
     }
 
@@ -185,27 +200,40 @@ impl Kept {
 }
 
 /// Closes what has expired, until nothing is left.
-async fn reap(kept: Weak<Mutex<Kept>>, idle_timeout: Duration) {
-    loop {
-        sleep(idle_timeout).await;
-        let Some(kept) = kept.upgrade() else { return };
-        let mut expired = Vec::new();
-        let mut kept = lock(&kept);
-        let now = Instant::now();
-        let mut left = 0;
-        kept.hosts.retain(|_, host| {
-            expired.extend(host.http1.extract_if(.., |(_, expires)| *expires <= now));
-            host.http2.take_if(|shared| shared.expires <= now || !shared.connection.is_open());
-            left += host.http1.len() + usize::from(host.http2.is_some());
-            !host.http1.is_empty() || host.http2.is_some()
-        });
-        kept.connections = left;
-        kept.reaping = left > 0;
-        let done = !kept.reaping;
-        drop(kept);
-        drop(expired);
-        if done {
-            return;
+struct Reaper {
+    kept: Weak<Mutex<Kept>>,
+    done: bool,
+}
+
+impl Reaper {
+    async fn run(mut self, idle_timeout: Duration) {
+        while !self.done {
+            sleep(idle_timeout).await;
+            let Some(kept) = self.kept.upgrade() else { return };
+            let mut expired = Vec::new();
+            let mut kept = lock(&kept);
+            let now = Instant::now();
+            let mut left = 0;
+            kept.hosts.retain(|_, host| {
+                expired.extend(host.http1.extract_if(.., |idle| idle.expires <= now));
+                host.http2.take_if(|shared| shared.expires <= now || !shared.connection.is_open());
+                left += host.http1.len() + usize::from(host.http2.is_some());
+                !host.http1.is_empty() || host.http2.is_some()
+            });
+            kept.connections = left;
+            kept.reaping = left > 0;
+            self.done = !kept.reaping;
+            drop(kept);
+            drop(expired);
+        }
+    }
+}
+
+impl Drop for Reaper {
+    /// Its runtime may end before it is done; the next connection starts another.
+    fn drop(&mut self) {
+        if let Some(kept) = self.kept.upgrade().filter(|_| !self.done) {
+            lock(&kept).reaping = false;
         }
     }
 }

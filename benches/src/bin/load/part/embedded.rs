@@ -1,5 +1,6 @@
 //! The relay inside a program of somebody else, which stores nothing: every
-//! sender gets the destination's answer.
+//! sender gets the destination's answer. Like nginx it has a thread for each
+//! core, and a connection stays with one of them.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -44,11 +45,16 @@ pub(super) fn run(to: SocketAddr) -> Outcome<()> {
         });
         let ingest = relay.ingest();
         tokio::spawn(async move { relay.run(std::future::pending()).await });
-        loop {
+        let cores = std::thread::available_parallelism()?.get();
+        let cores = (0..cores).map(|_| core()).collect::<Result<Vec<_>, _>>()?;
+        for core in cores.iter().cycle() {
             let (stream, peer) = listener.accept().await?;
             stream.set_nodelay(true)?;
-            tokio::spawn(serve(stream, peer.ip(), ingest.clone()));
+            let stream = stream.into_std()?;
+            let ingest = ingest.clone();
+            core.spawn(async move { serve(TcpStream::from_std(stream)?, peer.ip(), ingest).await });
         }
+        Ok(())
     })
 }
 
@@ -67,11 +73,19 @@ async fn bucket(admin: &Admin, to: SocketAddr) -> Outcome<String> {
     Ok(crate::api::input_path(&input.to_string()))
 }
 
-async fn serve(stream: TcpStream, ip: IpAddr, ingest: IngestService) -> Result<(), hyper::Error> {
+/// A runtime with a thread of its own.
+fn core() -> std::io::Result<tokio::runtime::Handle> {
+    let runtime = super::single_threaded()?;
+    let handle = runtime.handle().clone();
+    std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
+    Ok(handle)
+}
+
+async fn serve(stream: TcpStream, ip: IpAddr, ingest: IngestService) -> Outcome<()> {
     let service = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().insert(ClientAddr { ip, secure: false });
         ingest.clone().call(request)
     });
     let http = hyper::server::conn::http1::Builder::new();
-    http.serve_connection(TokioIo::new(stream), service).await
+    Ok(http.serve_connection(TokioIo::new(stream), service).await?)
 }

@@ -204,6 +204,19 @@ fn a_request_that_says_close_is_the_last() {
     assert!(!connection.is_ready());
 }
 
+#[test]
+fn who_speaks_first_gets_no_request() {
+    let mut connection = connection(vec!["220 mail.example ESMTP\r\n".into()]);
+    connection.stream.asked = true;
+    let exchange = connection.exchange(outgoing(Method::POST, Bytes::new()), 0);
+    let Some(Err(Failure::Unwritten(_, cause))) = exchange.now_or_never() else {
+        panic!("not unwritten")
+    };
+    let error = failure::never_written(cause).to_string();
+    assert!(error.ends_with("the answer's head is refused: it came before the request"), "{error}");
+    assert!(connection.stream.received.is_empty());
+}
+
 /// Text that looks like an answer, or nearly.
 fn nearly_http() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![

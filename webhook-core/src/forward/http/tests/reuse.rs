@@ -1,6 +1,6 @@
 //! Which requests share a connection.
 
-use tokio::{io::AsyncReadExt, sync::mpsc};
+use tokio::{io::AsyncReadExt, runtime::Builder, sync::mpsc};
 
 use super::{
     raw_server::{Raw, Then},
@@ -184,6 +184,31 @@ async fn idle_connections_are_closed_and_the_task_ends() -> Result<(), ForwardEr
     assert_eq!(forwarder.verified.len(), 1);
     on_gone.recv().await.expect("the server runs");
     assert_eq!(forwarder.verified.len(), 0);
+    Ok(())
+}
+
+#[test]
+fn a_connection_stays_with_its_runtime() -> io::Result<()> {
+    let serving = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let server = serving.block_on(Raw::always(OK));
+    let forwarder = open_builder().pool_idle_timeout(Duration::from_secs(2)).build();
+    for accepted in [1, 2] {
+        // Ends with each turn, and its task that closes connections with it.
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        for _ in 0..2 {
+            let answer = runtime.block_on(forwarder.forward(request(&server.url("/"))));
+            assert_eq!(answer.expect("answered").status, 200);
+        }
+        assert_eq!(server.accepted(), accepted);
+    }
+    assert_eq!(forwarder.verified.len(), 2);
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        forwarder.forward(request(&server.url("/"))).await.expect("answered");
+        while forwarder.verified.len() > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
     Ok(())
 }
 

@@ -55,6 +55,17 @@ async fn a_request_arrives_unchanged() -> Result<(), ForwardError> {
 }
 
 #[tokio::test]
+async fn a_url_without_a_path_has_one() -> Result<(), ForwardError> {
+    let server = Raw::always(OK).await;
+    for (path_and_query, target) in [("", "/"), ("/", "/"), ("?q=1", "/?q=1"), ("/?q", "/?q")] {
+        forwarder().forward(request(&server.url(path_and_query))).await?;
+        let received = server.received().pop().expect("one more");
+        assert_eq!(received.lines()[0], format!("POST {target} HTTP/1.1"));
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn the_body_decides_content_length() -> Result<(), ForwardError> {
     let server = Raw::always(OK).await;
     let forwarder = forwarder();
