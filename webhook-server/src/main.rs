@@ -32,9 +32,6 @@ mod state;
 mod telemetry;
 mod tls;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> std::process::ExitCode {
     cli::run()
 }

@@ -29,9 +29,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// What can go wrong here is for people to read.
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
