@@ -126,9 +126,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
             if searched > self.max_head_bytes {
                 return Err(head::too_large());
             }
-            if self.more(READ_BYTES).await? == 0 {
-                return Err(closed_early());
-            }
+            self.more(READ_BYTES).await?;
         };
         // A copy, which the headers share: the buffer stays here.
         let head = Bytes::copy_from_slice(&self.read[..length]);
@@ -136,9 +134,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
         Head::parse(&head, self.max_head_bytes)
     }
 
+    /// Reads more of an answer that is not at its end.
+    async fn more(&mut self, expected: usize) -> io::Result<()> {
+        match self.more_or_end(expected).await? {
+            0 => Err(closed_early()),
+            _ => Ok(()),
+        }
+    }
+
     /// Reads more of the answer, and how much; nothing at its end. What has not
     /// left of the request goes out meanwhile.
-    async fn more(&mut self, expected: usize) -> io::Result<usize> {
+    async fn more_or_end(&mut self, expected: usize) -> io::Result<usize> {
         self.read.reserve(expected.clamp(READ_BYTES, MOST_READ_BYTES));
         poll_fn(|cx| {
             if let Poll::Ready(Err(error)) = self.unsent.poll_send(&mut self.stream, cx)

@@ -9,7 +9,7 @@ use ::http::{
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Http1, READ_BYTES, closed_early, head::Head, refused};
+use super::{Http1, READ_BYTES, head::Head, refused};
 
 /// The longest line that says how long a chunk is, with its extensions.
 const MAX_CHUNK_LINE_BYTES: usize = 4 * 1024;
@@ -77,17 +77,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
     ) -> io::Result<(Bytes, bool)> {
         match framing {
             Framing::Length(length) => {
-                let wanted = usize::try_from(length).unwrap_or(usize::MAX);
-                while self.read.len() < wanted.min(max_bytes) {
-                    if self.more(wanted.min(max_bytes) - self.read.len()).await? == 0 {
-                        return Err(closed_early());
-                    }
-                }
-                Ok((self.take(wanted.min(max_bytes)), wanted > max_bytes))
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                let wanted = length.min(max_bytes);
+                self.at_least(wanted).await?;
+                Ok((self.take(wanted), length > wanted))
             }
             Framing::UntilClosed => {
                 while self.read.len() <= max_bytes {
-                    if self.more(self.read.len()).await? == 0 {
+                    if self.more_or_end(self.read.len()).await? == 0 {
                         return Ok((self.take(self.read.len()), false));
                     }
                 }
@@ -95,6 +92,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
             }
             Framing::Chunked => self.chunks(max_bytes).await,
         }
+    }
+
+    /// Reads until there are so many bytes.
+    async fn at_least(&mut self, bytes: usize) -> io::Result<()> {
+        while self.read.len() < bytes {
+            self.more(bytes - self.read.len()).await?;
+        }
+        Ok(())
     }
 
     /// The next `bytes` of what has been read.
@@ -125,8 +130,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
                 if left > 0 && body.len() == max_bytes {
                     return Ok((body.freeze(), true));
                 }
-                if left > 0 && self.more(left).await? == 0 {
-                    return Err(closed_early());
+                if left > 0 {
+                    self.more(left).await?;
                 }
             }
             self.line_end().await?;
@@ -146,18 +151,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
                 }
                 Err(_) => return Err(refused("body", "a chunk's length is invalid")),
             }
-            if self.more(READ_BYTES).await? == 0 {
-                return Err(closed_early());
-            }
+            self.more(READ_BYTES).await?;
         }
     }
 
     async fn line_end(&mut self) -> io::Result<()> {
-        while self.read.len() < 2 {
-            if self.more(READ_BYTES).await? == 0 {
-                return Err(closed_early());
-            }
-        }
+        self.at_least(2).await?;
         if !self.read.starts_with(b"\r\n") {
             return Err(refused("body", "a chunk is longer than it says"));
         }
@@ -169,21 +168,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
     async fn trailers(&mut self) -> io::Result<()> {
         let mut seen = 0;
         loop {
-            let line = self.line().await?;
-            seen += line;
-            if line <= 2 && self.is_empty_line(line) {
-                self.read.advance(line);
+            let length = self.line().await?;
+            let is_last = matches!(&self.read[..length], b"\n" | b"\r\n");
+            self.read.advance(length);
+            seen += length;
+            if is_last {
                 return Ok(());
             }
-            self.read.advance(line);
             if seen > self.max_head_bytes {
                 return Err(refused("body", "its trailers are too long"));
             }
         }
-    }
-
-    fn is_empty_line(&self, length: usize) -> bool {
-        matches!(&self.read[..length], b"\n" | b"\r\n")
     }
 
     /// The length of the next line, with its end.
@@ -197,9 +192,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
             if searched > self.max_head_bytes {
                 return Err(refused("body", "its trailers are too long"));
             }
-            if self.more(READ_BYTES).await? == 0 {
-                return Err(closed_early());
-            }
+            self.more(READ_BYTES).await?;
         }
     }
 }
