@@ -157,11 +157,18 @@ impl Inner {
     pub(super) fn dispatched(self: &Arc<Self>, seat: Seat, held: Held) {
         self.observer.pending(1);
         let expires_at = seat.expires_at(held.pending.created_at);
-        let lane = seat.take(held);
+        let (lane, first) = match self.dispatch.is_stopped() {
+            false => seat.start(held),
+            true => (seat.take(held), None),
+        };
         if let Some(moment) = expires_at {
             self.dispatch.timers.add(moment, lane.output_id);
         }
-        self.start_workers(&lane);
+        match first {
+            // On the thread that received it: another's would have to be woken.
+            Some(first) => self.spawn_worker(&lane, Some(first)),
+            None => self.start_workers(&lane),
+        }
     }
 
     fn wake(self: &Arc<Self>, lanes: Vec<OutputId>) {
@@ -175,19 +182,26 @@ impl Inner {
     }
 
     fn start_workers(self: &Arc<Self>, lane: &Arc<Lane>) {
-        while self.dispatch.running.load(Ordering::Acquire) && lane.start_worker() {
-            let (relay, lane) = (Arc::clone(self), Arc::clone(lane));
-            // Boxed: a task moves what it runs a few times, and this is large.
-            self.dispatch.workers.spawn(Box::pin(async move {
-                lane.worker_started();
-                relay.work(&lane).await;
-                relay.dispatch.leave(&lane);
-            }));
+        while !self.dispatch.is_stopped() && lane.start_worker() {
+            self.spawn_worker(lane, None);
         }
     }
 
-    /// A worker: takes deliveries from its lane until there is none to take.
-    async fn work(self: &Arc<Self>, lane: &Arc<Lane>) {
+    fn spawn_worker(self: &Arc<Self>, lane: &Arc<Lane>, first: Option<Held>) {
+        let (relay, lane) = (Arc::clone(self), Arc::clone(lane));
+        // Boxed: a task moves what it runs a few times, and this is large.
+        self.dispatch.workers.spawn(Box::pin(async move {
+            if first.is_none() {
+                lane.worker_started();
+            }
+            relay.work(&lane, first).await;
+            relay.dispatch.leave(&lane);
+        }));
+    }
+
+    /// A worker: takes deliveries from its lane until there is none to take,
+    /// after the one that it may be started with.
+    async fn work(self: &Arc<Self>, lane: &Arc<Lane>, mut first: Option<Held>) {
         loop {
             let route = match self.route_of_output(lane.output_id).await {
                 Ok(route) => route,
@@ -202,8 +216,12 @@ impl Inner {
                 Some(output) => Limits::of(&output.spec, &self.options),
                 None => Limits::unthrottled(&self.options),
             };
-            let stopping = !self.dispatch.running.load(Ordering::Acquire);
-            match lane.next(limits, self.clock.now(), stopping) {
+            let stopping = self.dispatch.is_stopped();
+            let next = match first.take().filter(|_| !stopping) {
+                Some(held) => Next::Attempt(held),
+                None => lane.next(limits, self.clock.now(), stopping),
+            };
+            match next {
                 Next::Attempt(held) => match (&route, output) {
                     (Some(route), Some(output)) => self.attempt(lane, route, output, held).await,
                     _ => self.orphaned(lane, held).await,

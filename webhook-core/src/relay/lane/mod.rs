@@ -202,7 +202,7 @@ impl Lane {
         state.wait_for_retry(due_at);
     }
 
-    /// Counts in a worker if there is work for one more. It must then ask for
+    /// Counts in a worker if there is work for one more in the queue. It must then ask for
     /// its first step, and for the [`next`](Self::next) until it is told to end.
     pub(super) fn start_worker(&self) -> bool {
         let mut state = self.state();
@@ -294,6 +294,12 @@ impl Lane {
 impl State {
     fn wait_for_retry(&mut self, due_at: Timestamp) {
         self.retry_at = Some(self.retry_at.map_or(due_at, |known| known.min(due_at)));
+    }
+
+    /// Whether a delivery need not wait for anything or anybody.
+    fn may_start_at_once(&self) -> bool {
+        let unpaced = !self.limits.strict && self.limits.rate.is_none();
+        unpaced && self.queue.is_empty() && self.workers < self.limits.concurrency
     }
 
     /// In order of receipt where that counts, else at the end.
@@ -388,6 +394,22 @@ impl Seat {
     /// When a delivery that was stored at `created_at` has waited too long.
     pub(super) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
         self.lane.state().limits.deadline.map(|deadline| created_at + deadline)
+    }
+
+    /// The delivery has been stored. When nothing is before it and one more
+    /// worker may start, the caller gets it back, with the worker counted in,
+    /// and starts that worker with it; else it waits where the seat says.
+    pub(super) fn start(mut self, held: Held) -> (Arc<Lane>, Option<Held>) {
+        let mut state = self.lane.state();
+        if self.place == Place::Memory && state.may_start_at_once() {
+            state.promised -= 1;
+            state.workers += 1;
+            drop(state);
+            self.given_up = false;
+            return (Arc::clone(&self.lane), Some(held));
+        }
+        drop(state);
+        (self.take(held), None)
     }
 
     /// The delivery has been stored: it waits where the seat says.

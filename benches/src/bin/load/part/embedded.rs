@@ -24,7 +24,7 @@ use webhook_core::{
 use crate::Outcome;
 
 /// Enough that nobody waits for room, and little enough to stay in the cache.
-const KEPT_WEBHOOKS: usize = 2_000;
+const KEPT_WEBHOOKS: usize = 256;
 
 pub(super) fn run(to: SocketAddr) -> Outcome<()> {
     super::multi_threaded()?.block_on(async {
