@@ -24,7 +24,13 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{config::ListenConfig, front::Front, state::AppState, tls::Tls};
+use crate::{
+    config::ListenConfig,
+    cores::{Cores, Place},
+    front::Front,
+    state::AppState,
+    tls::Tls,
+};
 
 /// How long accepting rests when the machine is out of sockets.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -83,13 +89,21 @@ impl Connections {
 
     /// Accepts until it is dropped. A connection that finds no free slot waits
     /// in the kernel's queue.
-    pub(crate) async fn accept(&self, listener: &TcpListener, graceful: &GracefulShutdown) {
+    pub(crate) async fn accept(
+        &self,
+        listener: &TcpListener,
+        cores: &Cores,
+        graceful: &GracefulShutdown,
+    ) {
         loop {
             let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else {
                 return;
             };
             match listener.accept().await {
-                Ok((stream, peer)) => self.spawn(stream, peer, slot, graceful.watcher()),
+                Ok((stream, peer)) => {
+                    let Some(place) = cores.place() else { return };
+                    self.spawn(stream, peer, (slot, place), graceful.watcher());
+                }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     sleep(ACCEPT_PAUSE).await;
@@ -102,7 +116,7 @@ impl Connections {
         &self,
         stream: TcpStream,
         peer: SocketAddr,
-        slot: OwnedSemaphorePermit,
+        (slot, place): (OwnedSemaphorePermit, Place),
         watcher: Watcher,
     ) {
         // An answer is small and complete: nothing is gained by waiting for more.
@@ -110,26 +124,15 @@ impl Connections {
             tracing::debug!(%error, %peer, "cannot set TCP_NODELAY");
         }
         let shared = Arc::clone(&self.shared);
-        let mut closing = self.closing.subscribe();
-        tokio::spawn(async move {
+        let closing = self.closing.subscribe();
+        // Its events are to come where it is served.
+        let stream = stream.into_std();
+        place.spawn(move || async move {
             let _slot = slot;
             shared.state.metrics().connections.inc();
-            let ended = match &shared.tls {
-                None => shared.serve(stream, None, peer, watcher).await,
-                Some(tls) => {
-                    let shaken = tokio::select! {
-                        shaken = tls.handshake(stream) => Some(shaken),
-                        _ = closing.changed() => None,
-                    };
-                    match shaken {
-                        Some(Ok(stream)) => {
-                            let version = stream.get_ref().1.protocol_version();
-                            shared.serve(stream, version, peer, watcher).await
-                        }
-                        Some(Err(error)) => Err(error.into()),
-                        None => Ok(()),
-                    }
-                }
+            let ended = match stream.and_then(TcpStream::from_std) {
+                Ok(stream) => shared.secure_and_serve(stream, peer, watcher, closing).await,
+                Err(error) => Err(error.into()),
             };
             shared.state.metrics().connections.dec();
             if let Err(error) = ended {
@@ -139,14 +142,34 @@ impl Connections {
     }
 }
 
+type Ended = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
 impl Shared {
+    async fn secure_and_serve(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        watcher: Watcher,
+        mut closing: watch::Receiver<()>,
+    ) -> Ended {
+        let Some(tls) = &self.tls else {
+            return self.serve(stream, None, peer, watcher).await;
+        };
+        let stream = tokio::select! {
+            shaken = tls.handshake(stream) => shaken?,
+            _ = closing.changed() => return Ok(()),
+        };
+        let version = stream.get_ref().1.protocol_version();
+        self.serve(stream, version, peer, watcher).await
+    }
+
     async fn serve<S>(
         &self,
         stream: S,
         tls: Option<ProtocolVersion>,
         peer: SocketAddr,
         watcher: Watcher,
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>>
+    ) -> Ended
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {

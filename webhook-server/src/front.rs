@@ -11,6 +11,8 @@ use axum::{
 };
 use hyper::body::Incoming;
 use rustls::ProtocolVersion;
+use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
 use tower_service::Service;
 use tracing::Instrument;
 use webhook_core::{
@@ -36,6 +38,8 @@ enum AnsweredRequest {}
 pub(crate) struct Front {
     ingest: IngestService,
     router: Router,
+    /// Where management requests run: apart from the webhooks of the connection's core.
+    management: Handle,
     edge: Arc<Edge>,
 }
 
@@ -50,13 +54,14 @@ struct Edge {
 }
 
 impl Front {
+    /// Management requests will run on the runtime that this is called on.
     pub(crate) fn new(ingest: IngestService, router: Router, config: &ListenConfig) -> Self {
         let edge = Edge {
             secure: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
             proxies: config.trusted_proxies.clone(),
             own_name: config.public_name(),
         };
-        Self { ingest, router, edge: Arc::new(edge) }
+        Self { ingest, router, management: Handle::current(), edge: Arc::new(edge) }
     }
 
     /// The service of one connection, which speaks this version of TLS.
@@ -86,7 +91,7 @@ impl Front {
     }
 
     async fn answer(
-        mut self,
+        self,
         request: Request<Incoming>,
         tls: Option<ProtocolVersion>,
     ) -> Result<Response<Body>, Infallible> {
@@ -108,7 +113,15 @@ impl Front {
         let mut response = match elsewhere {
             Ok(()) => {
                 let span = tracing::info_span!("request", id);
-                self.manage(request).instrument(span).await?
+                let managing = self.management.clone().spawn(self.manage(request).instrument(span));
+                // Dropped with the request when the client hangs up.
+                match AbortOnDropHandle::new(managing).await {
+                    Ok(response) => response?,
+                    Err(ended) => match ended.try_into_panic() {
+                        Ok(panic) => std::panic::resume_unwind(panic),
+                        Err(_) => text(StatusCode::SERVICE_UNAVAILABLE, "the server stops"),
+                    },
+                }
             }
             Err(refusal) => refusal,
         };
@@ -119,7 +132,7 @@ impl Front {
     }
 
     async fn manage(
-        &mut self,
+        mut self,
         mut request: Request<Incoming>,
     ) -> Result<Response<Body>, Infallible> {
         if let Some(meant) = variables::meant(request.uri()) {

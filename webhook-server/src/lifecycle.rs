@@ -12,8 +12,8 @@ use tokio::{
 };
 
 use crate::{
-    config::Config, connections::Connections, failure::Failure, first_start, front::Front,
-    print::print, service::Service, tls::Tls,
+    config::Config, connections::Connections, cores::Cores, failure::Failure, first_start,
+    front::Front, print::print, service::Service, tls::Tls,
 };
 
 /// Runs the server until SIGTERM or SIGINT.
@@ -42,10 +42,12 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
     announce(config.tls.scheme(), bound, notice.as_deref());
 
+    // Ends with this function, after all connections and deliveries.
+    let cores = Cores::start().map_err(|error| Failure::io("cannot start the runtimes", error))?;
     let connections = Connections::new(&config.listen, front, tls, service.state.clone());
     let graceful = GracefulShutdown::new();
     tokio::select! {
-        () = connections.accept(&listener, &graceful) => {}
+        () = connections.accept(&listener, &cores, &graceful) => {}
         signal = signals.next() => tracing::info!(signal, "stopping"),
         ended = &mut relay => return Err(relay_failure(ended)),
     }

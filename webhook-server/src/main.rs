@@ -11,6 +11,7 @@ mod auth;
 mod cli;
 mod config;
 mod connections;
+mod cores;
 mod dev;
 mod docs;
 mod error;

@@ -1,0 +1,141 @@
+//! A thread and a runtime for each core, for connections.
+//!
+//! A connection stays where it is put, and with it what its webhooks cause up
+//! to the outcome of their deliveries: nothing is handed from one core to
+//! another, which costs a wake-up there and cold memory here. What computes has
+//! its place elsewhere: functions on threads of their own, management requests
+//! on the main runtime, whose threads take work from each other.
+
+use std::{
+    io,
+    num::NonZeroUsize,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// Dropped it cuts off what still runs.
+#[derive(Debug)]
+pub(crate) struct Cores {
+    cores: Vec<Core>,
+}
+
+#[derive(Debug)]
+struct Core {
+    /// There is one until the end.
+    runtime: Option<Runtime>,
+    places: Arc<AtomicUsize>,
+}
+
+/// A place on a core, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    runtime: Handle,
+    places: Arc<AtomicUsize>,
+}
+
+impl Cores {
+    /// As many as this process may use.
+    pub(crate) fn start() -> io::Result<Self> {
+        Self::of(thread::available_parallelism().map_or(1, NonZeroUsize::get))
+    }
+
+    fn of(count: usize) -> io::Result<Self> {
+        // This kind of runtime even for a single thread: who wakes a task from
+        // outside, as SQLite's thread does for each webhook, makes a system
+        // call only when the thread sleeps.
+        let runtime = || Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let core = || Ok(Core { runtime: Some(runtime()?), places: Arc::default() });
+        Ok(Self { cores: (0..count.max(1)).map(|_| core()).collect::<io::Result<_>>()? })
+    }
+
+    /// A place on the core that has the fewest.
+    pub(crate) fn place(&self) -> Option<Place> {
+        let core = self.cores.iter().min_by_key(|core| core.places.load(Ordering::Relaxed))?;
+        core.places.fetch_add(1, Ordering::Relaxed);
+        let runtime = core.runtime.as_ref()?.handle().clone();
+        Some(Place { runtime, places: Arc::clone(&core.places) })
+    }
+}
+
+impl Drop for Cores {
+    fn drop(&mut self) {
+        for core in &mut self.cores {
+            if let Some(runtime) = core.runtime.take() {
+                runtime.shutdown_background();
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Runs what is `made` there, to its end.
+    pub(crate) fn spawn<F>(self, made: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let runtime = self.runtime.clone();
+        runtime.spawn(async move {
+            let _place = self;
+            made().await;
+        });
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use tokio::{runtime, sync::oneshot};
+
+    use super::*;
+
+    async fn runtime_of(place: Place) -> runtime::Id {
+        let (say, said) = oneshot::channel();
+        place.spawn(move || async move {
+            let _ = say.send(Handle::current().id());
+        });
+        said.await.expect("it runs")
+    }
+
+    #[tokio::test]
+    async fn places_are_shared_out_and_given_back() -> io::Result<()> {
+        let cores = Cores::of(2)?;
+        let (first, second) = (cores.place().expect("one"), cores.place().expect("another"));
+        let taken = HashSet::from([first.runtime.id(), second.runtime.id()]);
+        assert_eq!(taken.len(), 2);
+        let freed = first.runtime.id();
+        assert_eq!(runtime_of(first).await, freed);
+        // The task has said so just before its end.
+        while cores.cores.iter().all(|core| core.places.load(Ordering::Relaxed) == 1) {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(cores.place().map(|place| place.runtime.id()), Some(freed));
+        drop(second);
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn the_end_cuts_off_what_runs() -> io::Result<()> {
+        let cores = Cores::of(1)?;
+        let (held, cut) = oneshot::channel::<()>();
+        cores.place().expect("one").spawn(move || async move {
+            let _held = held;
+            std::future::pending().await
+        });
+        // Within a runtime, where waiting for another's end is not allowed.
+        drop(cores);
+        assert!(cut.await.is_err());
+        Ok(())
+    }
+}
