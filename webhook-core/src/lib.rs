@@ -44,6 +44,7 @@
 //! | [`model`] | plain data as it is on the wire |
 //! | [`admin`] | the management operations |
 //! | [`store`] | what is asked of storage, and stores in memory |
+//! | [`http1`] | connections that bring webhooks, where a general server costs too much |
 //! | [`forward`] | sending one request; the address guard |
 //! | [`rule`], [`retry`] | which webhooks pass; when a delivery is tried again |
 //! | [`function`] | running user-defined functions |
@@ -52,7 +53,7 @@
 //!
 //! # Features
 //!
-//! `http` (on by default): the HTTP forwarder. `openapi`: `utoipa::ToSchema`
+//! `http` (on by default): the HTTP forwarder, and HTTP/1.1 connections. `openapi`: `utoipa::ToSchema`
 //! for the models. `lua`, `js`: runtimes for functions. `generate`: writing
 //! functions from a sample. `conformance`: the suites that every store must pass.
 //! `test-util`: a clock that tokio's paused time moves and a forwarder that
@@ -67,6 +68,8 @@ pub mod cron;
 mod error;
 pub mod forward;
 pub mod function;
+#[cfg(feature = "http")]
+pub mod http1;
 mod id;
 pub mod model;
 pub mod plan;

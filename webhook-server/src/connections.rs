@@ -23,11 +23,12 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     time::sleep,
 };
+use webhook_core::http1::{self, Http1Options, Served};
 
 use crate::{
     config::ListenConfig,
     cores::{Cores, Place},
-    front::Front,
+    front::{self, Front},
     state::AppState,
     tls::Tls,
 };
@@ -50,6 +51,9 @@ pub(crate) struct Connections {
 
 /// What all connections have in common.
 struct Shared {
+    /// For webhooks of the usual kind.
+    plain: Http1Options,
+    /// For everything else.
     http: auto::Builder<TokioExecutor>,
     front: Front,
     tls: Option<Tls>,
@@ -78,10 +82,14 @@ impl Connections {
             .keep_alive_interval(PING_INTERVAL)
             .keep_alive_timeout(config.header_timeout)
             .max_header_list_size(header_list);
+        let mut plain = Http1Options::default();
+        plain.timeout = config.header_timeout;
+        plain.max_headers = config.max_headers;
+        plain.max_head_bytes = plain.max_head_bytes.min(config.max_header_bytes);
         let slots = config.max_connections.min(Semaphore::MAX_PERMITS);
         let header_timeout = config.header_timeout;
         Self {
-            shared: Arc::new(Shared { http, front, tls, state, header_timeout }),
+            shared: Arc::new(Shared { plain, http, front, tls, state, header_timeout }),
             slots: Arc::new(Semaphore::new(slots)),
             closing: watch::Sender::new(()),
         }
@@ -153,14 +161,14 @@ impl Shared {
         mut closing: watch::Receiver<()>,
     ) -> Ended {
         let Some(tls) = &self.tls else {
-            return self.serve(stream, None, peer, watcher).await;
+            return self.serve(stream, None, peer, watcher, closing).await;
         };
         let stream = tokio::select! {
             shaken = tls.handshake(stream) => shaken?,
             _ = closing.changed() => return Ok(()),
         };
         let version = stream.get_ref().1.protocol_version();
-        self.serve(stream, version, peer, watcher).await
+        self.serve(stream, version, peer, watcher, closing).await
     }
 
     async fn serve<S>(
@@ -169,12 +177,22 @@ impl Shared {
         tls: Option<ProtocolVersion>,
         peer: SocketAddr,
         watcher: Watcher,
+        closing: watch::Receiver<()>,
     ) -> Ended
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let spoke = Arc::new(AtomicBool::new(false));
         let service = self.front.connection(peer.ip(), tls, Arc::clone(&spoke));
+        let answer = async |request| match service.answer(request).await {
+            Ok(response) => response,
+        };
+        let is_wanted = front::Connection::is_of_webhooks;
+        // An orderly end waits for the watcher, whichever of the two serves.
+        let stream = match http1::serve(stream, &self.plain, closing, is_wanted, answer).await? {
+            Served::Ended => return Ok(()),
+            Served::Left(stream) => stream,
+        };
         let connection = self.http.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let connection = watcher.watch(connection.into_owned());
         tokio::pin!(connection);

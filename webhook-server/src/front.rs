@@ -4,11 +4,12 @@
 use std::{convert::Infallible, net::IpAddr, pin::Pin, sync::Arc};
 
 use axum::{
-    Router,
-    body::Body,
+    BoxError, Router,
+    body::{Body, HttpBody},
     http::{HeaderName, HeaderValue, Request, Response, StatusCode},
     response::IntoResponse,
 };
+use bytes::Bytes;
 use hyper::body::Incoming;
 use rustls::ProtocolVersion;
 use tokio::runtime::Handle;
@@ -90,11 +91,15 @@ impl Front {
         }
     }
 
-    async fn answer(
+    async fn answer<B>(
         self,
-        request: Request<Incoming>,
+        request: Request<B>,
         tls: Option<ProtocolVersion>,
-    ) -> Result<Response<Body>, Infallible> {
+    ) -> Result<Response<Body>, Infallible>
+    where
+        B: HttpBody<Data = Bytes> + Send + Sync + 'static,
+        B::Error: Into<BoxError> + std::fmt::Display,
+    {
         let elsewhere = match self.domain(&request).await {
             Ok(None) if request.uri().path().starts_with(INGEST_PREFIX) => {
                 return Ok(self.ingest.receive(request).await.map(Body::new));
@@ -131,10 +136,11 @@ impl Front {
         Ok(response)
     }
 
-    async fn manage(
-        mut self,
-        mut request: Request<Incoming>,
-    ) -> Result<Response<Body>, Infallible> {
+    async fn manage<B>(mut self, mut request: Request<B>) -> Result<Response<Body>, Infallible>
+    where
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
         if let Some(meant) = variables::meant(request.uri()) {
             *request.uri_mut() = meant;
         }
@@ -156,15 +162,32 @@ pub(crate) struct Connection {
     seen: Arc<std::sync::atomic::AtomicBool>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Connection {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
-    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        self.seen.store(true, std::sync::atomic::Ordering::Relaxed);
+impl Connection {
+    /// What is worth the way without hyper.
+    pub(crate) fn is_of_webhooks(path: &str) -> bool {
+        path.starts_with(INGEST_PREFIX)
+    }
+
+    pub(crate) fn answer<B>(&self, mut request: Request<B>) -> Answering
+    where
+        B: HttpBody<Data = Bytes> + Send + Sync + 'static,
+        B::Error: Into<BoxError> + std::fmt::Display,
+    {
         let client = self.front.edge.proxies.client(self.peer, &mut request);
         request.extensions_mut().insert(client);
         Box::pin(self.front.clone().answer(request, self.tls))
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for Connection {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        self.seen.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.answer(request)
     }
 }

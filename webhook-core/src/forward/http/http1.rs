@@ -21,7 +21,10 @@ use super::{
     connection::{Cause, Failure},
     stream::Stream,
 };
-use crate::forward::{ForwardError, ForwardResponse, message::Outgoing};
+use crate::{
+    forward::{ForwardError, ForwardResponse, message::Outgoing},
+    http1::head_end,
+};
 
 mod body;
 mod head;
@@ -119,7 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
     async fn head(&mut self) -> io::Result<Head> {
         let mut searched = 0;
         let length = loop {
-            if let Some(length) = head::end(&self.read, searched) {
+            if let Some(length) = head_end(&self.read, searched) {
                 break length;
             }
             searched = self.read.len();

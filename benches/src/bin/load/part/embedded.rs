@@ -8,14 +8,15 @@ use std::{
 };
 
 use http::Request;
-use hyper::{body::Incoming, service::service_fn};
-use hyper_util::rt::TokioIo;
-use tokio::net::{TcpListener, TcpStream};
-use tower_service::Service;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
 use webhook_core::{
     SystemClock,
     admin::{Admin, AdminOptions, Caller},
     forward::{guard::AddressGuard, http::HttpForwarder},
+    http1::{self, Http1Options, Served},
     model::{BucketSpec, InputSpec, OutputSpec, ResponseFromOutput},
     relay::{ClientAddr, IngestService, Relay},
     store::{Stores, memory::MemoryStore},
@@ -82,10 +83,14 @@ fn core() -> std::io::Result<tokio::runtime::Handle> {
 }
 
 async fn serve(stream: TcpStream, ip: IpAddr, ingest: IngestService) -> Outcome<()> {
-    let service = service_fn(|mut request: Request<Incoming>| {
+    let answer = |mut request: Request<_>| {
         request.extensions_mut().insert(ClientAddr { ip, secure: false });
-        ingest.clone().call(request)
-    });
-    let http = hyper::server::conn::http1::Builder::new();
-    Ok(http.serve_connection(TokioIo::new(stream), service).await?)
+        let ingest = ingest.clone();
+        async move { ingest.receive(request).await }
+    };
+    let (_running, ending) = watch::channel(());
+    match http1::serve(stream, &Http1Options::default(), ending, |_| true, answer).await? {
+        Served::Ended => Ok(()),
+        Served::Left(_) => Err("the generator sends nothing else".into()),
+    }
 }

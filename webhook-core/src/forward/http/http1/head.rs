@@ -7,7 +7,6 @@ use ::http::{
     header::{CONNECTION, HOST},
 };
 use bytes::Bytes;
-use memchr::memchr_iter;
 
 use super::refused;
 use crate::forward::message::Outgoing;
@@ -53,18 +52,6 @@ pub(super) fn says_close(headers: &HeaderMap) -> bool {
 fn connection_says(headers: &HeaderMap, option: &str) -> bool {
     let lists = headers.get_all(CONNECTION).iter().filter_map(|list| list.to_str().ok());
     lists.flat_map(|list| list.split(',')).any(|each| each.trim().eq_ignore_ascii_case(option))
-}
-
-/// The length of the head that `read` begins with, if it is whole: up to an
-/// empty line, of which there is none before `searched`.
-pub(super) fn end(read: &[u8], searched: usize) -> Option<usize> {
-    // The line before the empty one may have been searched already.
-    let from = searched.saturating_sub(2);
-    memchr_iter(b'\n', &read[from..]).find_map(|at| match read[from + at + 1..] {
-        [b'\n', ..] => Some(from + at + 2),
-        [b'\r', b'\n', ..] => Some(from + at + 3),
-        _ => None,
-    })
 }
 
 pub(super) fn too_large() -> io::Error {
