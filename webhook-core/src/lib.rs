@@ -53,7 +53,8 @@
 //!
 //! # Features
 //!
-//! `http` (on by default): the HTTP forwarder, and HTTP/1.1 connections. `openapi`: `utoipa::ToSchema`
+//! `http` (on by default): the HTTP forwarder, and `http1`, connections that
+//! bring webhooks. `openapi`: `utoipa::ToSchema`
 //! for the models. `lua`, `js`: runtimes for functions. `generate`: writing
 //! functions from a sample. `conformance`: the suites that every store must pass.
 //! `test-util`: a clock that tokio's paused time moves and a forwarder that
@@ -68,7 +69,7 @@ pub mod cron;
 mod error;
 pub mod forward;
 pub mod function;
-#[cfg(feature = "http")]
+#[cfg(feature = "http1")]
 pub mod http1;
 mod id;
 pub mod model;

@@ -45,7 +45,7 @@ const DEFAULT_MAX_HEADERS: usize = 100;
 pub(crate) struct Connections {
     shared: Arc<Shared>,
     slots: Arc<Semaphore>,
-    /// Dropped with this, which ends the handshakes that are going on.
+    /// Dropped with this, which ends what is going on that hyper does not know of.
     closing: watch::Sender<()>,
 }
 
@@ -110,7 +110,7 @@ impl Connections {
             match listener.accept().await {
                 Ok((stream, peer)) => {
                     let Some(place) = cores.place() else { return };
-                    self.spawn(stream, peer, (slot, place), graceful.watcher());
+                    self.spawn(stream, peer, slot, place, graceful.watcher());
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -124,7 +124,8 @@ impl Connections {
         &self,
         stream: TcpStream,
         peer: SocketAddr,
-        (slot, place): (OwnedSemaphorePermit, Place),
+        slot: OwnedSemaphorePermit,
+        place: Place,
         watcher: Watcher,
     ) {
         // An answer is small and complete: nothing is gained by waiting for more.

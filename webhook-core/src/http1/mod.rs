@@ -59,6 +59,7 @@ mod rewound;
 mod tests;
 
 use answer::Head;
+#[cfg(feature = "http")]
 pub(crate) use request::head_end;
 use request::{Names, Plain, Reader, Unplain};
 pub use rewound::Rewound;
