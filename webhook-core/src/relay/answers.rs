@@ -1,14 +1,12 @@
 //! Senders that wait for an output's answer wait for that delivery's settle.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use bytes::Bytes;
+use foldhash::HashMap;
 use http::{HeaderMap, StatusCode};
 use tokio::sync::oneshot;
 

@@ -5,7 +5,6 @@
 //! worker, and without due timers nothing runs and nothing is asked of the store.
 
 use std::{
-    collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicI64, Ordering},
@@ -13,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use foldhash::HashMap;
 use tokio_util::task::TaskTracker;
 
 use super::{

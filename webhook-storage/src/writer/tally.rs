@@ -1,10 +1,11 @@
 //! Running counts of logs, changed in the transactions that change the logs.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     ops::{AddAssign, SubAssign},
 };
 
+use foldhash::HashMap;
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, QueryResult, Value, prelude::Uuid};
 use webhook_core::{
     Month,

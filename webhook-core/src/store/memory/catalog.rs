@@ -1,7 +1,7 @@
 //! Every log in order of time, by what lists are filtered by.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     ops::Bound,
 };
 
@@ -12,6 +12,7 @@ use crate::{
     model::{DeliveryStatus, Webhook},
     store::LogCursor,
 };
+use foldhash::HashMap;
 
 /// What clients can ask for, in kinds that lists tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,9 @@
 //! The queue and the log in memory.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use foldhash::HashMap;
 
 use super::{MemoryStore, queue::Queue, row::Entry};
 use crate::{

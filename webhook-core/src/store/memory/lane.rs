@@ -1,8 +1,9 @@
 //! The deliveries of one output, by what is asked of them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use crate::{clock::Timestamp, id::DeliveryId, store::ClaimOrder};
+use foldhash::HashSet;
 
 /// An index over the rows of one output; it exists while one of them is open.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Webhooks, their deliveries, and the indexes over them.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::BTreeSet,
     ops::{Deref, DerefMut},
     sync::{Arc, MutexGuard},
 };
@@ -20,6 +20,7 @@ use crate::{
     model::DeliveryStatus,
     store::{Accept, Accepted, NewDelivery, Redeliver},
 };
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 pub(super) struct Queue {
     retention: Retention,

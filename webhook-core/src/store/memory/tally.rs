@@ -1,7 +1,7 @@
 //! Running counts of all logs.
 
 use std::{
-    collections::{BTreeMap, HashMap, btree_map},
+    collections::{BTreeMap, btree_map},
     time::Duration,
 };
 
@@ -12,6 +12,7 @@ use crate::{
     model::{DeliveryStatus, Webhook},
     store::{CountQuery, DayCount, MinuteCount},
 };
+use foldhash::HashMap;
 
 const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
