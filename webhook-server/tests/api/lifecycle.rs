@@ -6,7 +6,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::harness::{Server, id};
+use super::harness::{Server, default_input, id};
 
 async fn connect(server: &Server) -> TcpStream {
     let address = server.base.strip_prefix("http://").expect("an address");
@@ -54,6 +54,33 @@ async fn what_is_in_flight_is_finished() {
     let answer = read_all(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     assert_eq!(server.ended().await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn idle_connections_are_not_waited_for() {
+    let mut server = Server::start().await;
+    let bucket = server.bucket("idle").await;
+    let input = default_input(&bucket);
+    let webhook = format!("POST /v1/webhooks/{input} HTTP/1.1\r\nHost: x\r\n\r\n");
+    let mut idle = Vec::new();
+    for said in ["", &webhook, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"] {
+        let mut stream = connect(&server).await;
+        stream.write_all(said.as_bytes()).await.expect("it is sent");
+        if !said.is_empty() {
+            let mut answer = [0; 12];
+            stream.read_exact(&mut answer).await.expect("an answer");
+            assert_eq!(&answer, b"HTTP/1.1 200");
+        }
+        idle.push(stream);
+    }
+    server.signal("TERM").await;
+    for mut stream in idle {
+        // Returns when the server has closed the connection.
+        read_all(&mut stream).await;
+    }
+    assert_eq!(server.ended().await.code(), Some(0));
+    let log = server.log();
+    assert!(!log.contains("cut") && log.contains("stopped"), "{log}");
 }
 
 #[tokio::test]

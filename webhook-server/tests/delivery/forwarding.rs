@@ -68,6 +68,47 @@ async fn repeated_and_opaque_headers_arrive_in_order() {
 }
 
 #[tokio::test]
+async fn one_connection_brings_webhooks_of_every_kind() {
+    let sink = Sink::start().await;
+    let (server, bucket) = relay_to(&sink.base).await;
+    let address = server.base.replace("http://", "");
+    let path = input_path(&bucket);
+    let head = format!("{path} HTTP/1.1\r\nHost: {address}\r\n");
+    let long = "l".repeat(100_000);
+    let requests = format!(
+        "POST {head}X-Many: 1\r\nx-raw: caf\u{e9}\r\nx-many: 2\r\nContent-Length: 5\r\n\r\nplain\
+         PUT {head}X-Many: 3\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n\
+         POST {head}Content-Length: {}\r\n\r\n{long}\
+         POST {head}Transfer-Encoding: chunked\r\n\r\n7\r\nchunked\r\n0\r\n\r\n\
+         GET /v1/buckets HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\n\r\n\
+         POST {head}Content-Length: 4\r\nConnection: close\r\n\r\nlast",
+        long.len(),
+        server.key
+    );
+    let requests: Vec<u8> =
+        requests.chars().map(|c| u8::try_from(u32::from(c)).expect("latin")).collect();
+    let stream = TcpStream::connect(&address).await.expect("connected");
+    let (mut answers, mut stream) = stream.into_split();
+    let sending = async { stream.write_all(&requests).await.expect("sent") };
+    let mut text = String::new();
+    let (read, ()) = tokio::join!(answers.read_to_string(&mut text), sending);
+    read.expect("answered");
+    assert_eq!(text.matches("HTTP/1.1 200 OK\r\n").count(), 6, "{text}");
+    assert!(text.contains(id(&bucket)), "{text}");
+
+    let arrived = sink.received(5).await;
+    let with = |body: &str| arrived.iter().find(|arrived| arrived.body == body).expect("arrived");
+    let many = |body| with(body).head.headers.get_all("x-many").iter().collect::<Vec<_>>();
+    assert_eq!(many("plain"), ["1", "2"]);
+    assert_eq!(with("plain").head.headers["x-raw"].as_bytes(), b"caf\xe9");
+    assert_eq!(many(""), ["3"]);
+    assert_eq!(with("").head.method, "PUT");
+    for body in ["chunked", "last", &long] {
+        assert!(many(body).is_empty());
+    }
+}
+
+#[tokio::test]
 async fn a_hanging_output_leaves_the_other_as_quick_as_it_was() {
     let (quick, hanging) =
         (Sink::start().await, Sink::scripted(|_| Reply::Hang(Duration::from_secs(3600))).await);

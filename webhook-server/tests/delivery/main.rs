@@ -14,7 +14,7 @@ mod retrying;
 #[expect(dead_code, reason = "each test binary uses a part of it")]
 mod sink;
 
-use harness::Server;
+use harness::{Server, id};
 use serde_json::{Value, json};
 use sink::Sink;
 

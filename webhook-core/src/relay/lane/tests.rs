@@ -116,6 +116,50 @@ fn a_busy_worker_does_not_keep_a_second_from_starting() {
     assert!(!lane.start_worker(), "one that is about to ask is enough for one delivery");
 }
 
+/// Whether a delivery that has just been stored is started with at once.
+fn starts(lane: &Arc<Lane>, limits: Limits, in_memory: bool) -> bool {
+    let id = DeliveryId::generate();
+    let (_, first) = lane.seat(limits, in_memory).expect("room").start(held(id, at(1)));
+    assert!(first.as_ref().is_none_or(|first| first.pending.id == id));
+    first.is_some()
+}
+
+#[test]
+fn what_nothing_is_before_starts_at_once_up_to_the_concurrency() {
+    let lane = lane(plain());
+    assert!(starts(&lane, plain(), true) && starts(&lane, plain(), true));
+    assert!(!starts(&lane, plain(), true), "two are at work");
+    assert!(!lane.start_worker(), "they are counted");
+    attempted(lane.next(plain(), at(1), false));
+    assert!(matches!(lane.next(plain(), at(1), false), Next::Idle));
+    assert!(starts(&lane, plain(), true), "one has ended, and the queue is empty");
+    push(&lane, plain(), DeliveryId::generate(), at(1));
+    attempted(lane.next(plain(), at(1), false));
+    assert!(matches!(lane.next(plain(), at(1), false), Next::Idle));
+    assert!(!starts(&lane, plain(), false), "it is in the store");
+    assert!(matches!(lane.next(plain(), at(1), false), Next::Claim(_)));
+}
+
+#[test]
+fn what_waits_in_the_queue_goes_first() {
+    let lane = lane(plain());
+    push(&lane, plain(), DeliveryId::generate(), at(1));
+    assert!(!starts(&lane, plain(), true));
+    worker(&lane);
+    attempted(lane.next(plain(), at(1), false));
+}
+
+#[test]
+fn order_and_pace_are_the_lanes_to_keep() {
+    let paced = limits(Throttle { enabled: true, rate: 1, ..Throttle::default() });
+    for limits in [strict(), paced] {
+        let lane = lane(limits);
+        assert!(!starts(&lane, limits, true), "{limits:?}");
+        worker(&lane);
+        attempted(lane.next(limits, at(1), false));
+    }
+}
+
 #[test]
 fn past_the_queue_deliveries_wait_in_the_store_until_a_claim_finds_no_more() {
     let lane = lane(plain());
