@@ -26,8 +26,7 @@ pub(crate) struct Cores {
 
 #[derive(Debug)]
 struct Core {
-    /// There is one until the end.
-    runtime: Option<Runtime>,
+    runtime: Runtime,
     places: Arc<AtomicUsize>,
 }
 
@@ -49,7 +48,7 @@ impl Cores {
         // outside, as SQLite's thread does for each webhook, makes a system
         // call only when the thread sleeps.
         let runtime = || Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let core = || Ok(Core { runtime: Some(runtime()?), places: Arc::default() });
+        let core = || Ok(Core { runtime: runtime()?, places: Arc::default() });
         Ok(Self { cores: (0..count.max(1)).map(|_| core()).collect::<io::Result<_>>()? })
     }
 
@@ -57,17 +56,15 @@ impl Cores {
     pub(crate) fn place(&self) -> Option<Place> {
         let core = self.cores.iter().min_by_key(|core| core.places.load(Ordering::Relaxed))?;
         core.places.fetch_add(1, Ordering::Relaxed);
-        let runtime = core.runtime.as_ref()?.handle().clone();
+        let runtime = core.runtime.handle().clone();
         Some(Place { runtime, places: Arc::clone(&core.places) })
     }
 }
 
 impl Drop for Cores {
     fn drop(&mut self) {
-        for core in &mut self.cores {
-            if let Some(runtime) = core.runtime.take() {
-                runtime.shutdown_background();
-            }
+        for core in self.cores.drain(..) {
+            core.runtime.shutdown_background();
         }
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 pub mod guard;
 #[cfg(feature = "http")]
 pub mod http;
-mod message;
+pub(crate) mod message;
 #[cfg(any(test, feature = "test-util"))]
 mod scripted;
 mod service;

@@ -64,12 +64,12 @@ pub(crate) use request::head_end;
 use request::{Names, Plain, Reader, Unplain};
 pub use rewound::Rewound;
 
+use crate::{forward::message::deadline, relay::body::Whole};
+
 /// What a connection starts with, and goes back to after a large request.
 const BUFFER: usize = 8 * 1024;
 /// A body up to this goes out with its head.
 const JOINED: usize = 16 * 1024;
-/// Longer than any connection lasts.
-const FOR_EVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
 /// What [`serve`] takes on, and for how long.
 #[derive(Clone, Debug)]
@@ -206,18 +206,13 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut body = pin!(body);
-    let mut only = Bytes::new();
-    let mut joined = BytesMut::new();
+    let mut whole = Whole::default();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(io::Error::other)?.into_data() else { continue };
-        if only.is_empty() && joined.is_empty() {
-            only = data;
-        } else {
-            joined.extend_from_slice(&std::mem::take(&mut only));
-            joined.extend_from_slice(&data);
+        if let Ok(data) = frame.map_err(io::Error::other)?.into_data() {
+            whole.push(data);
         }
     }
-    Ok(if joined.is_empty() { only } else { joined.freeze() })
+    Ok(whole.into_bytes())
 }
 
 /// A timer that begins anew with each request and is set anew only when it ends.
@@ -247,9 +242,4 @@ impl Patience {
             self.sleep.as_mut().reset(self.until);
         }
     }
-}
-
-fn deadline(timeout: Duration) -> Instant {
-    let now = Instant::now();
-    now.checked_add(timeout).unwrap_or_else(|| now + FOR_EVER)
 }

@@ -70,7 +70,7 @@ fn too_large(limit: usize) -> Error {
 
 /// A body in the making; one of a single frame, as most are, is never copied.
 #[derive(Default)]
-struct Whole {
+pub(crate) struct Whole {
     only: Bytes,
     joined: BytesMut,
 }
@@ -80,7 +80,7 @@ impl Whole {
         self.only.len() + self.joined.len()
     }
 
-    fn push(&mut self, data: Bytes) {
+    pub(crate) fn push(&mut self, data: Bytes) {
         if self.len() == 0 {
             self.only = data;
             return;
@@ -90,7 +90,7 @@ impl Whole {
         self.joined.extend_from_slice(&data);
     }
 
-    fn into_bytes(self) -> Bytes {
+    pub(crate) fn into_bytes(self) -> Bytes {
         if self.joined.is_empty() { self.only } else { self.joined.freeze() }
     }
 }

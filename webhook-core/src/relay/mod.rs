@@ -20,7 +20,7 @@ mod again;
 mod answer;
 mod answers;
 mod attempt;
-mod body;
+pub(crate) mod body;
 mod budget;
 mod credentials;
 mod crons;

@@ -5,6 +5,8 @@ use std::{
     ops::Bound,
 };
 
+use foldhash::HashMap;
+
 use super::row::Row;
 use crate::{
     clock::Timestamp,
@@ -12,7 +14,6 @@ use crate::{
     model::{DeliveryStatus, Webhook},
     store::LogCursor,
 };
-use foldhash::HashMap;
 
 /// What clients can ask for, in kinds that lists tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

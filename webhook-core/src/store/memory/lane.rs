@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::{clock::Timestamp, id::DeliveryId, store::ClaimOrder};
 use foldhash::HashSet;
+
+use crate::{clock::Timestamp, id::DeliveryId, store::ClaimOrder};
 
 /// An index over the rows of one output; it exists while one of them is open.
 #[derive(Default)]

@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, MutexGuard},
 };
 
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+
 use super::{
     catalog::Catalog,
     lane::Lane,
@@ -20,7 +22,6 @@ use crate::{
     model::DeliveryStatus,
     store::{Accept, Accepted, NewDelivery, Redeliver},
 };
-use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 pub(super) struct Queue {
     retention: Retention,

@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use foldhash::HashMap;
+
 use super::row::Row;
 use crate::{
     clock::{Month, Timestamp},
@@ -12,7 +14,6 @@ use crate::{
     model::{DeliveryStatus, Webhook},
     store::{CountQuery, DayCount, MinuteCount},
 };
-use foldhash::HashMap;
 
 const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
