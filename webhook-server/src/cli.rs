@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     account, agent,
     config::{Config, unknown_variables},
+    cores,
     failure::Failure,
     lifecycle, openapi,
     print::print,
@@ -66,7 +67,11 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
     for variable in unknown_variables() {
         tracing::warn!("{variable} is not an option of this server");
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        // Whoever starts one of its threads may be bound to a core.
+        .on_thread_start(cores::roam)
+        .build();
     let runtime = runtime.map_err(|error| Failure::io("cannot start the runtime", error))?;
     let done = runtime.block_on(async {
         match command {

@@ -43,7 +43,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     announce(config.tls.scheme(), bound, notice.as_deref());
 
     // Ends with this function, after all connections and deliveries.
-    let cores = Cores::start().map_err(|error| Failure::io("cannot start the runtimes", error))?;
+    let cores = Cores::start(config.listen.bind_cores)
+        .map_err(|error| Failure::io("cannot start the runtimes", error))?;
     let connections = Connections::new(&config.listen, front, tls, service.state.clone());
     let graceful = GracefulShutdown::new();
     tokio::select! {

@@ -13,7 +13,7 @@ use webhook_core::{
     model::Driver,
 };
 
-use crate::{config::Config, failure::Failure};
+use crate::{config::Config, cores, failure::Failure};
 
 /// The runtimes of all languages, whose requests `forwarder` sends.
 pub(crate) fn start(
@@ -35,7 +35,11 @@ pub(crate) fn start(
     }
     let mut drivers = Drivers::new().with(Driver::Lua, Arc::new(lua.build().map_err(failed)?));
     if config.function.function_javascript {
-        let mut js = JsRuntime::builder().limits(limits).queued_calls(queued).forwarder(forwarder);
+        let mut js = JsRuntime::builder()
+            .limits(limits)
+            .queued_calls(queued)
+            .forwarder(forwarder)
+            .on_thread_start(cores::roam);
         if let Some(threads) = threads {
             // With one turn a single account could keep all others waiting.
             js = js.computing(threads.max(2));

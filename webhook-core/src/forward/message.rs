@@ -96,7 +96,7 @@ pub(super) fn destination(url: &Uri) -> Result<String, ForwardError> {
     if url.port_u16() == Some(0) {
         return Err(unsendable("port 0 cannot be connected to"));
     }
-    Ok(format!("{scheme}://{authority}"))
+    Ok([scheme, "://", authority].concat())
 }
 
 /// `HeaderMap::insert` that fails instead of panicking when the map is full.

@@ -78,7 +78,9 @@ async fn connect(
     let mut connect = ConnectOptions::new("sqlite::memory:");
     connect
         .max_connections(connections)
-        .min_connections(1)
+        // All at once: each has a thread, and one that a request starts later
+        // may be bound to the core of who served that request.
+        .min_connections(connections)
         .acquire_timeout(timeout)
         // Connections to a file do not go stale.
         .idle_timeout(None::<Duration>)

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use ::http::HeaderMap;
+use ::http::{HeaderMap, HeaderName};
 use tokio::{
     runtime::{self, Handle},
     time::{Instant, sleep},
@@ -241,8 +241,9 @@ impl Drop for Reaper {
 /// How long the destination says it keeps an idle connection (`Keep-Alive:
 /// timeout=5`), less a second for the way there.
 fn keep_alive(headers: &HeaderMap) -> Duration {
+    static KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
     headers
-        .get("keep-alive")
+        .get(&KEEP_ALIVE)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| {
             value.split(',').find_map(|part| {

@@ -94,8 +94,8 @@ impl JsRuntime {
         std::thread::Builder::new()
             .name("js-watchdog".to_owned())
             .spawn(move || watched.watch(&taken, total, &late))?;
-        let (clock, forwarder) = (options.clock, options.forwarder);
-        Ok(Self { shared: Shared { queue, turns, limits, clock, forwarder } })
+        let JsOptions { clock, forwarder, on_thread_start, .. } = options;
+        Ok(Self { shared: Shared { queue, turns, limits, clock, forwarder, on_thread_start } })
     }
 
     /// A runtime with defaults for what is not set.

@@ -5,18 +5,25 @@
 //! another, which costs a wake-up there and cold memory here. What computes has
 //! its place elsewhere: functions on threads of their own, management requests
 //! on the main runtime, whose threads take work from each other.
+//!
+//! The threads are bound to their cores: the system would move them about with
+//! every wake-up, to where nothing of theirs is in the caches. All others roam.
+
+mod affinity;
 
 use std::{
     io,
     num::NonZeroUsize,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
 
 use tokio::runtime::{Builder, Handle, Runtime};
+
+pub(crate) use affinity::roam;
 
 /// Dropped it cuts off what still runs.
 #[derive(Debug)]
@@ -38,18 +45,21 @@ pub(crate) struct Place {
 }
 
 impl Cores {
-    /// As many as this process may use.
-    pub(crate) fn start() -> io::Result<Self> {
-        Self::of(thread::available_parallelism().map_or(1, NonZeroUsize::get))
+    /// As many as this process may use, each bound to one of them if asked.
+    pub(crate) fn start(bound: bool) -> io::Result<Self> {
+        let count = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let cores = affinity::cores();
+        // Who has a share of the time of many cores, as containers may, would
+        // meet all others on the first ones.
+        match bound && cores.len() == count && count > 1 {
+            true => Self::of(cores.into_iter().map(Some)),
+            false => Self::of((0..count).map(|_| None)),
+        }
     }
 
-    fn of(count: usize) -> io::Result<Self> {
-        // This kind of runtime even for a single thread: who wakes a task from
-        // outside, as SQLite's thread does for each webhook, makes a system
-        // call only when the thread sleeps.
-        let runtime = || Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let core = || Ok(Core { runtime: runtime()?, places: Arc::default() });
-        Ok(Self { cores: (0..count.max(1)).map(|_| core()).collect::<io::Result<_>>()? })
+    fn of(cores: impl Iterator<Item = Option<usize>>) -> io::Result<Self> {
+        let core = |core| Ok(Core { runtime: runtime(core)?, places: Arc::default() });
+        Ok(Self { cores: cores.map(core).collect::<io::Result<_>>()? })
     }
 
     /// A place on the core that has the fewest.
@@ -59,6 +69,23 @@ impl Cores {
         let runtime = core.runtime.handle().clone();
         Some(Place { runtime, places: Arc::clone(&core.places) })
     }
+}
+
+fn runtime(core: Option<usize>) -> io::Result<Runtime> {
+    // This kind of runtime even for a single thread: who wakes a task from
+    // outside, as SQLite's thread does for each webhook, makes a system
+    // call only when the thread sleeps.
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(1).enable_all();
+    if let Some(core) = core {
+        // Its first thread is the one that works; others are for what blocks.
+        let works = AtomicBool::new(true);
+        builder.on_thread_start(move || match works.swap(false, Ordering::Relaxed) {
+            true => affinity::stay_on(core),
+            false => roam(),
+        });
+    }
+    builder.build()
 }
 
 impl Drop for Cores {
@@ -107,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn places_are_shared_out_and_given_back() -> io::Result<()> {
-        let cores = Cores::of(2)?;
+        let cores = Cores::of([None, None].into_iter())?;
         let (first, second) = (cores.place().expect("one"), cores.place().expect("another"));
         let taken = HashSet::from([first.runtime.id(), second.runtime.id()]);
         assert_eq!(taken.len(), 2);
@@ -124,7 +151,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_cuts_off_what_runs() -> io::Result<()> {
-        let cores = Cores::of(1)?;
+        let cores = Cores::of([None].into_iter())?;
         let (held, cut) = oneshot::channel::<()>();
         cores.place().expect("one").spawn(move || async move {
             let _held = held;
@@ -133,6 +160,30 @@ mod tests {
         // Within a runtime, where waiting for another's end is not allowed.
         drop(cores);
         assert!(cut.await.is_err());
+        Ok(())
+    }
+
+    /// How many cores the thread may run on.
+    fn room() -> usize {
+        thread::available_parallelism().map_or(1, NonZeroUsize::get)
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_core_s_thread_stays_there_and_what_it_starts_does_not() -> io::Result<()> {
+        let Some(core) = affinity::cores().pop() else { return Ok(()) };
+        let cores = Cores::of([Some(core)].into_iter())?;
+        let (say, said) = oneshot::channel();
+        cores.place().expect("one").spawn(move || async move {
+            let blocking = tokio::task::spawn_blocking(room).await;
+            let other = thread::spawn(|| {
+                roam();
+                room()
+            });
+            let _ = say.send((room(), blocking.ok(), other.join().ok()));
+        });
+        let everywhere = Some(affinity::cores().len());
+        assert_eq!(said.await.ok(), Some((1, everywhere, everywhere)));
         Ok(())
     }
 }
