@@ -191,8 +191,12 @@ impl Inner {
         let (relay, lane) = (Arc::clone(self), Arc::clone(lane));
         // Boxed: a task moves what it runs a few times, and this is large.
         self.dispatch.workers.spawn(Box::pin(async move {
-            if first.is_none() {
-                lane.worker_started();
+            match first {
+                // Senders whose webhooks were stored together are answered before
+                // the first of them is delivered: so each of the other sides has
+                // much to do at once, and is not woken for every webhook.
+                Some(_) => tokio::task::yield_now().await,
+                None => lane.worker_started(),
             }
             relay.work(&lane, first).await;
             relay.dispatch.leave(&lane);
