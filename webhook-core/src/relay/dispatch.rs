@@ -5,10 +5,13 @@
 //! worker, and without due timers nothing runs and nothing is asked of the store.
 
 use std::{
+    future::poll_fn,
+    mem,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
+    task::Poll,
     time::Duration,
 };
 
@@ -84,6 +87,20 @@ impl Dispatch {
         let in_memory = in_memory && self.running.load(Ordering::Acquire);
         self.lane(output.id, || limits).seat(limits, in_memory)
     }
+}
+
+/// Lets run first what is ready on this thread. Those who do so together go on in
+/// order; from tokio's `yield_now` the last one would return first.
+async fn let_others_run() {
+    let mut has_waited = false;
+    poll_fn(|cx| match mem::replace(&mut has_waited, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
 }
 
 impl Inner {
@@ -195,7 +212,7 @@ impl Inner {
                 // Senders whose webhooks were stored together are answered before
                 // the first of them is delivered: so each of the other sides has
                 // much to do at once, and is not woken for every webhook.
-                Some(_) => tokio::task::yield_now().await,
+                Some(_) => let_others_run().await,
                 None => lane.worker_started(),
             }
             relay.work(&lane, first).await;

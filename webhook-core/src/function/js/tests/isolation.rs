@@ -1,4 +1,7 @@
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
 
 use super::fixture::{complete, invocation, runtime};
 use crate::function::{FunctionRuntime, js::JsRuntime};
@@ -22,6 +25,16 @@ async fn nothing_is_left_for_the_next_call() {
         let left = runtime.run(look).await.result.expect("unspoilt");
         assert_eq!(left.request.body, "undefined,undefined,undefined,2,,function,,,object,true");
     }
+}
+
+#[tokio::test]
+async fn a_thread_first_does_what_its_owner_wants() {
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    let count = || drop(STARTED.fetch_add(1, Ordering::Relaxed));
+    let runtime = JsRuntime::builder().on_thread_start(count).build().expect("threads");
+    assert_eq!(STARTED.load(Ordering::Relaxed), 0, "there is none before the first call");
+    complete(&runtime, "r.body = 'x'").await.result.expect("runs");
+    assert_eq!(STARTED.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
