@@ -30,7 +30,7 @@ async fn nothing_is_left_for_the_next_call() {
 #[tokio::test]
 async fn a_thread_first_does_what_its_owner_wants() {
     static STARTED: AtomicUsize = AtomicUsize::new(0);
-    let count = || drop(STARTED.fetch_add(1, Ordering::Relaxed));
+    let count = || _ = STARTED.fetch_add(1, Ordering::Relaxed);
     let runtime = JsRuntime::builder().on_thread_start(count).build().expect("threads");
     assert_eq!(STARTED.load(Ordering::Relaxed), 0, "there is none before the first call");
     complete(&runtime, "r.body = 'x'").await.result.expect("runs");
