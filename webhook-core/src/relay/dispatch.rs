@@ -330,3 +330,26 @@ impl Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::let_others_run;
+
+    #[tokio::test]
+    async fn who_lets_others_run_goes_on_after_them_and_in_turn() {
+        let (say, said) = mpsc::channel();
+        for number in 0..3 {
+            let say = say.clone();
+            tokio::spawn(async move {
+                let _ = say.send(number);
+                let_others_run().await;
+                let _ = say.send(10 + number);
+            });
+        }
+        drop(say);
+        let all = tokio::task::spawn_blocking(move || said.iter().collect::<Vec<_>>()).await;
+        assert_eq!(all.ok(), Some(vec![0, 1, 2, 10, 11, 12]));
+    }
+}

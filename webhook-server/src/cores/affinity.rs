@@ -1,36 +1,13 @@
 //! Which cores a thread may run on. Linux only; elsewhere all stay as they are.
 
-/// Binds the calling thread to one core. Threads that it starts are bound as
-/// well, until they [`roam`].
 #[cfg(target_os = "linux")]
-pub(super) fn stay_on(core: usize) {
-    use rustix::thread::CpuSet;
-
-    if let Some(all) = linux::all()
-        && all.is_set(core)
-    {
-        let mut one = CpuSet::new();
-        one.set(core);
-        linux::bind(&one);
-    }
-}
-
-/// Lets the calling thread run wherever the process might when it started.
+pub(crate) use linux::roam;
 #[cfg(target_os = "linux")]
-pub(crate) fn roam() {
-    if let Some(all) = linux::all() {
-        linux::bind(all);
-    }
-}
-
-/// The cores that the process might run on when it was first asked.
-#[cfg(target_os = "linux")]
-pub(super) fn cores() -> Vec<usize> {
-    use rustix::thread::CpuSet;
-
-    let all = linux::all();
-    all.map_or_else(Vec::new, |all| (0..CpuSet::MAX_CPU).filter(|core| all.is_set(*core)).collect())
-}
+pub(super) use linux::{cores, stay_on};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use none::roam;
+#[cfg(not(target_os = "linux"))]
+pub(super) use none::{cores, stay_on};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -38,13 +15,36 @@ mod linux {
 
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    /// None on a machine with more cores than a set has room for.
-    pub(super) fn all() -> Option<&'static CpuSet> {
-        static ALL: OnceLock<Option<CpuSet>> = OnceLock::new();
-        ALL.get_or_init(|| sched_getaffinity(None).ok()).as_ref()
+    /// Where the process might run before any of its threads was bound. None on a
+    /// machine with more cores than a set has room for.
+    static ALL: OnceLock<Option<CpuSet>> = OnceLock::new();
+
+    /// The cores that the process may run on, before any of its threads is bound.
+    pub(crate) fn cores() -> Vec<usize> {
+        let all = ALL.get_or_init(|| sched_getaffinity(None).ok());
+        let all = all.as_ref();
+        all.map_or_else(Vec::new, |all| {
+            (0..CpuSet::MAX_CPU).filter(|core| all.is_set(*core)).collect()
+        })
     }
 
-    pub(super) fn bind(cores: &CpuSet) {
+    /// Binds the calling thread to one of the [`cores`]. Threads that it starts are
+    /// bound as well, until they [`roam`].
+    pub(crate) fn stay_on(core: usize) {
+        let mut one = CpuSet::new();
+        one.set(core);
+        bind(&one);
+    }
+
+    /// Lets the calling thread run on all [`cores`]; without an effect where nobody
+    /// has asked for them, and so no thread is bound.
+    pub(crate) fn roam() {
+        if let Some(all) = ALL.get().and_then(Option::as_ref) {
+            bind(all);
+        }
+    }
+
+    fn bind(cores: &CpuSet) {
         // It is faster so, and no worse than before if it is not.
         if let Err(error) = sched_setaffinity(None, cores) {
             tracing::debug!(%error, "a thread stays where it is");
@@ -53,12 +53,12 @@ mod linux {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn stay_on(_: usize) {}
+mod none {
+    pub(crate) fn cores() -> Vec<usize> {
+        Vec::new()
+    }
 
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn roam() {}
+    pub(crate) fn stay_on(_: usize) {}
 
-#[cfg(not(target_os = "linux"))]
-pub(super) fn cores() -> Vec<usize> {
-    Vec::new()
+    pub(crate) fn roam() {}
 }

@@ -3,12 +3,15 @@
 //! A lane decides and does nothing: no time of its own, no I/O. Workers ask it
 //! for the [`Next`] step; whoever adds something learns whether to start one.
 
+mod seat;
+
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+pub(super) use self::seat::{Place, Seat};
 use super::{RelayOptions, budget::Share, pace::Pace};
 use crate::{
     clock::Timestamp,
@@ -100,13 +103,6 @@ impl Limits {
     }
 }
 
-/// Where an accepted delivery waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Memory,
-    Store,
-}
-
 /// What a worker does next.
 #[derive(Debug)]
 pub(super) enum Next {
@@ -175,24 +171,6 @@ impl Lane {
     /// Whether another delivery may wait here.
     pub(super) fn has_room(&self, limits: &Limits) -> Result<(), Error> {
         limits.admit(self.state().pending)
-    }
-
-    /// Counts in a delivery that is about to be stored and says where it waits.
-    pub(super) fn seat(self: &Arc<Self>, limits: Limits, in_memory: bool) -> Result<Seat, Error> {
-        let mut state = self.state();
-        state.limits = limits;
-        limits.admit(state.pending)?;
-        state.pending += 1;
-        let room = state.queue.len() + state.promised < limits.queue;
-        let place = if in_memory && room && !state.overflown {
-            state.promised += 1;
-            Place::Memory
-        } else {
-            state.overflown = true;
-            Place::Store
-        };
-        drop(state);
-        Ok(Seat { lane: Arc::clone(self), place, given_up: true })
     }
 
     /// Knows of `pending` deliveries in the store, the first of them due at `due_at`.
@@ -374,69 +352,6 @@ impl State {
         self.stored = false;
         self.claiming = true;
         Next::Claim(room.clamp(1, 256))
-    }
-}
-
-/// A delivery's place in a lane while it is being stored. Dropped without
-/// having been taken it gives the place back.
-#[derive(Debug)]
-pub(super) struct Seat {
-    lane: Arc<Lane>,
-    place: Place,
-    given_up: bool,
-}
-
-impl Seat {
-    pub(super) fn place(&self) -> Place {
-        self.place
-    }
-
-    /// When a delivery that was stored at `created_at` has waited too long.
-    pub(super) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
-        self.lane.state().limits.deadline.map(|deadline| created_at + deadline)
-    }
-
-    /// The delivery has been stored. When nothing is before it and one more
-    /// worker may start, the caller gets it back, with the worker counted in,
-    /// and starts that worker with it; else it waits where the seat says.
-    pub(super) fn start(mut self, held: Held) -> (Arc<Lane>, Option<Held>) {
-        let mut state = self.lane.state();
-        if self.place == Place::Memory && state.may_start_at_once() {
-            state.promised -= 1;
-            state.workers += 1;
-            drop(state);
-            self.given_up = false;
-            return (Arc::clone(&self.lane), Some(held));
-        }
-        drop(state);
-        (self.take(held), None)
-    }
-
-    /// The delivery has been stored: it waits where the seat says.
-    pub(super) fn take(mut self, held: Held) -> Arc<Lane> {
-        self.given_up = false;
-        let mut state = self.lane.state();
-        match self.place {
-            Place::Memory => {
-                state.promised -= 1;
-                state.insert(held);
-            }
-            Place::Store => state.stored = true,
-        }
-        drop(state);
-        Arc::clone(&self.lane)
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        if self.given_up {
-            let mut state = self.lane.state();
-            state.pending -= 1;
-            if self.place == Place::Memory {
-                state.promised -= 1;
-            }
-        }
     }
 }
 
