@@ -135,7 +135,7 @@ fn refusal(operation: &Operation, error: Arc<rusqlite::Error>) -> Error {
 /// A connection with the settings of [`database`](crate::database)'s own.
 fn connect(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = Connection::open_with_flags_and_vfs(path, flags, sqlite_gather::vfs()?)?;
     connection.busy_timeout(busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // An answer to a caller follows an fsync of the log.
