@@ -15,16 +15,10 @@ pub(crate) fn encode_headers(headers: &HeaderMap) -> Vec<u8> {
     let length = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     let mut block = Vec::with_capacity(length);
     for (name, value) in headers {
-        let (name, value) = (name.as_str().as_bytes(), value.as_bytes());
-        // Room for the whole line at once, because there are many.
-        let start = block.len();
-        block.resize(start + name.len() + value.len() + 4, b' ');
-        let (named, rest) = block[start..].split_at_mut(name.len());
-        named.copy_from_slice(name);
-        rest[0] = b':';
-        let (valued, end) = rest[2..].split_at_mut(value.len());
-        valued.copy_from_slice(value);
-        end.copy_from_slice(b"\r\n");
+        block.extend_from_slice(name.as_str().as_bytes());
+        block.extend_from_slice(b": ");
+        block.extend_from_slice(value.as_bytes());
+        block.extend_from_slice(b"\r\n");
     }
     block
 }

@@ -1,6 +1,6 @@
 //! Received webhooks.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
@@ -60,41 +60,4 @@ pub struct Webhook {
     pub input_execution_id: Option<ExecutionId>,
     /// When it was received.
     pub received_at: Timestamp,
-}
-
-impl Webhook {
-    /// The sender's address as text, as `Display` writes it.
-    #[must_use]
-    pub fn remote_addr_text(&self) -> Option<String> {
-        Some(match self.remote_addr? {
-            IpAddr::V4(addr) => ipv4_text(addr),
-            IpAddr::V6(addr) => addr.to_string(),
-        })
-    }
-}
-
-/// Every webhook needs it twice, which is a lot of formatting.
-fn ipv4_text(addr: Ipv4Addr) -> String {
-    let mut text = String::with_capacity("255.255.255.255.".len());
-    let mut digits = itoa::Buffer::new();
-    for octet in addr.octets() {
-        text.push_str(digits.format(octet));
-        text.push('.');
-    }
-    text.pop();
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn an_address_reads_as_anywhere_else(addr: Ipv4Addr) {
-            prop_assert_eq!(ipv4_text(addr), addr.to_string());
-        }
-    }
 }

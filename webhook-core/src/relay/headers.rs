@@ -1,5 +1,7 @@
 //! Which headers are kept, and which are sent along.
 
+use std::io::Write;
+
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Uri,
@@ -96,13 +98,14 @@ pub(super) fn forwarded(
     for name in request_headers.keys().filter(|name| *name == HOST || hop.has(name)) {
         headers.remove(name);
     }
-    if let Some(addr) = webhook.remote_addr_text() {
+    if let Some(addr) = webhook.remote_addr {
         let mut chain = Vec::with_capacity(64);
         for before in headers.get_all(&FORWARDED_FOR) {
             chain.extend_from_slice(before.as_bytes());
             chain.extend_from_slice(b", ");
         }
-        chain.extend_from_slice(addr.as_bytes());
+        // Writing to a vector does not fail.
+        let _ = write!(chain, "{addr}");
         if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(chain)) {
             headers.insert(&FORWARDED_FOR, value);
         }

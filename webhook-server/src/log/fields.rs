@@ -31,8 +31,7 @@ struct Line {
 }
 
 impl Line {
-    /// Begins a field.
-    fn name(&mut self, field: &Field) {
+    fn add(&mut self, field: &Field, value: fmt::Arguments<'_>) {
         if !self.text.is_empty() {
             self.text.push(' ');
         }
@@ -40,16 +39,7 @@ impl Line {
             self.text.push_str(field.name());
             self.text.push('=');
         }
-    }
-
-    fn add(&mut self, field: &Field, value: fmt::Arguments<'_>) {
-        self.name(field);
         self.written = self.written.and_then(|()| Printable(&mut self.text).write_fmt(value));
-    }
-
-    fn add_number(&mut self, field: &Field, value: impl itoa::Integer) {
-        self.name(field);
-        self.text.push_str(itoa::Buffer::new().format(value));
     }
 }
 
@@ -62,20 +52,16 @@ impl Visit for Line {
         // Quoted, unless it is what the line is about.
         match field.name() {
             "message" => self.add(field, format_args!("{value}")),
-            _ if value.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-                self.name(field);
-                self.text.extend(["\"", value, "\""]);
-            }
             _ => self.add(field, format_args!("{value:?}")),
         }
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.add_number(field, value);
+        self.add(field, format_args!("{value}"));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.add_number(field, value);
+        self.add(field, format_args!("{value}"));
     }
 }
 
@@ -122,12 +108,11 @@ mod tests {
         tracing::subscriber::with_default(log, || {
             let name = "a b";
             let sent = "\u{1b}[2J\nINFO \u{9b}1m é";
-            let status = "sent";
-            tracing::warn!(attempt = 3_u32, at = -1, name, status, sent = %sent, none = None::<&str>, ok = true, "{sent}");
+            tracing::warn!(attempt = 3_u32, name, sent = %sent, none = None::<&str>, ok = true, "{sent}");
         });
         assert_eq!(
             written.try_recv().as_deref(),
-            Ok(" WARN \\u{1b}[2J\\nINFO \\u{9b}1m é attempt=3 at=-1 name=\"a b\" status=\"sent\" \
+            Ok(" WARN \\u{1b}[2J\\nINFO \\u{9b}1m é attempt=3 name=\"a b\" \
                 sent=\\u{1b}[2J\\nINFO \\u{9b}1m é ok=true\n")
         );
     }

@@ -39,7 +39,7 @@ impl Model {
     /// The row of a webhook, or of what is left of it when its content is not
     /// to be kept.
     pub(crate) fn of(webhook: &Webhook, with_content: bool) -> Self {
-        let Webhook { id, account_id, bucket_id, input_id, request, .. } = webhook;
+        let Webhook { id, account_id, bucket_id, input_id, request, remote_addr, .. } = webhook;
         let Webhook { secure, ephemeral, input_execution_id, received_at, .. } = webhook;
         let Request { method, extra_path, raw_query, headers, body } = request;
         let (raw_query, headers, body) = match with_content {
@@ -55,7 +55,7 @@ impl Model {
             extra_path: extra_path.clone().into_bytes(),
             raw_query: raw_query.to_vec(),
             headers: codec::encode_headers(headers),
-            remote_addr: webhook.remote_addr_text(),
+            remote_addr: remote_addr.map(|addr| addr.to_string()),
             secure: *secure,
             ephemeral: *ephemeral,
             input_execution_id: input_execution_id.map(|id| id.as_uuid()),

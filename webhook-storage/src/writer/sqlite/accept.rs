@@ -53,7 +53,7 @@ pub(super) fn write(
 
 fn webhook(accept: &Accept, values: &mut Values<'_, '_>) -> rusqlite::Result<()> {
     let Accept { webhook, deliveries } = accept;
-    let Webhook { id, account_id, bucket_id, input_id, request, .. } = &**webhook;
+    let Webhook { id, account_id, bucket_id, input_id, request, remote_addr, .. } = &**webhook;
     let Webhook { secure, ephemeral, input_execution_id, received_at, .. } = &**webhook;
     let Request { method, extra_path, raw_query, headers, body } = request;
     // What is final in every part when it comes is not going to be sent.
@@ -70,7 +70,7 @@ fn webhook(accept: &Accept, values: &mut Values<'_, '_>) -> rusqlite::Result<()>
     values.bind(extra_path.as_bytes())?;
     values.bind(raw_query)?;
     values.bind(headers)?;
-    values.bind(webhook.remote_addr_text())?;
+    values.bind(remote_addr.map(|addr| addr.to_string()))?;
     values.bind(secure)?;
     values.bind(ephemeral)?;
     values.bind(input_execution_id.map(|id| id.as_uuid().into_bytes()))?;

@@ -24,29 +24,24 @@ pub(super) fn write(head: &mut Vec<u8>, outgoing: &Outgoing, host: &HeaderValue)
     head.extend_from_slice(b" HTTP/1.1\r\n");
     let host = other_host.as_ref().map_or(host, |other| &other.header);
     for (name, value) in [(&HOST, host)].into_iter().chain(headers) {
-        write_header(head, name, value);
+        write_name(head, name);
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value.as_bytes());
+        head.extend_from_slice(b"\r\n");
     }
     head.extend_from_slice(b"\r\n");
 }
 
-/// Makes room once for the whole line, because there are many.
-fn write_header(head: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
-    let (name, value) = (name.as_str().as_bytes(), value.as_bytes());
+fn write_name(head: &mut Vec<u8>, name: &HeaderName) {
     let start = head.len();
-    head.resize(start + name.len() + value.len() + 4, b' ');
-    let (named, rest) = head[start..].split_at_mut(name.len());
-    named.copy_from_slice(name);
+    head.extend_from_slice(name.as_str().as_bytes());
     let mut begins = true;
-    for byte in named {
+    for byte in &mut head[start..] {
         if begins {
             byte.make_ascii_uppercase();
         }
         begins = *byte == b'-';
     }
-    rest[0] = b':';
-    let (valued, end) = rest[2..].split_at_mut(value.len());
-    valued.copy_from_slice(value);
-    end.copy_from_slice(b"\r\n");
 }
 
 /// Whether the connection ends with the message.
