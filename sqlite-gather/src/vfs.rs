@@ -177,20 +177,23 @@ unsafe fn flush(file: *mut sqlite3_file) -> c_int {
     }
 }
 
-/// Takes and gives back locks, that of who writes among them: what still waits
-/// then is of a transaction that was taken back, and others write in its place.
+/// Takes and gives back locks, that of who writes first among them. What still waits
+/// when it is given back is of a transaction that was taken back, and others write in
+/// its place.
 unsafe extern "C" fn lock(
     file: *mut sqlite3_file,
     first: c_int,
     count: c_int,
     flags: c_int,
 ) -> c_int {
+    /// The first of the locks of a log (WAL-mode file format, section 2.3).
+    const WRITE: c_int = 0;
     const RELEASE: c_int = SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE;
     // SAFETY: SQLite passes a database that `open` opened, whose log is open if it
     // is not null.
     unsafe {
         let log = (*opened::<Database>(file)).kind.log;
-        if flags & RELEASE == RELEASE && !log.is_null() {
+        if first == WRITE && flags & RELEASE == RELEASE && !log.is_null() {
             (*opened::<Log>(log)).kind.gathered.clear();
         }
         below!(Database: file, xShmLock, first, count, flags)
