@@ -1,9 +1,10 @@
 //! Runs every example as its reader would.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -27,8 +28,8 @@ fn program(name: &str) -> Command {
     Command::new(path)
 }
 
-fn output_of(name: &str) -> String {
-    let output = program(name).output().expect("it starts");
+fn output_of(program: &mut Command) -> String {
+    let output = program.output().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     text
@@ -59,15 +60,22 @@ fn embed_in_axum() {
 #[test]
 fn own_forwarder() {
     assert_eq!(
-        output_of("own_forwarder"),
+        output_of(&mut program("own_forwarder")),
         "the sender gets 200 OK\nPOST https://orders.example.com/new?id=7 b\"{\\\"total\\\":12}\"\n"
     );
 }
 
 #[test]
 fn sqlite_relay() {
+    // Not where the database of another version may be.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sqlite_relay");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("made");
     // A second run finds what the first has stored.
     for _ in 0..2 {
-        assert_eq!(output_of("sqlite_relay"), "the sender gets 200 OK\n");
+        let mut relay = program("sqlite_relay");
+        relay.env("TMPDIR", &folder).env("TEMP", &folder).env("TMP", &folder);
+        assert_eq!(output_of(&mut relay), "the sender gets 200 OK\n");
     }
+    assert!(folder.join("webhook-example").is_dir());
 }
