@@ -1,10 +1,9 @@
 //! Runs every example as its reader would.
 
 use std::{
-    fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Child, Command, Stdio},
 };
 
@@ -68,13 +67,12 @@ fn own_forwarder() {
 #[test]
 fn sqlite_relay() {
     // Not where the database of another version may be.
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sqlite_relay");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("made");
+    let folder = tempfile::tempdir().expect("made");
+    let folder = folder.path();
     // A second run finds what the first has stored.
     for _ in 0..2 {
         let mut relay = program("sqlite_relay");
-        relay.env("TMPDIR", &folder).env("TEMP", &folder).env("TMP", &folder);
+        relay.env("TMPDIR", folder).env("TEMP", folder).env("TMP", folder);
         assert_eq!(output_of(&mut relay), "the sender gets 200 OK\n");
     }
     assert!(folder.join("webhook-example").is_dir());

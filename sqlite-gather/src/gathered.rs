@@ -92,26 +92,29 @@ mod tests {
         header
     }
 
+    /// What becomes of a page and of what goes before it.
+    fn add_frame(gathered: &mut Gathered, size: u8, at: i64) -> [Next; 2] {
+        let header = gathered.add(&header(size), at);
+        [header, gathered.add(&PAGE, at + FRAME_HEADER as i64)]
+    }
+
     #[test]
     fn a_transaction_waits_for_its_end() {
         let mut gathered = Gathered::with_capacity(4_096);
-        assert_eq!(gathered.add(&header(0), 32), Next::Wait);
-        assert_eq!(gathered.add(&PAGE, 56), Next::Wait);
-        assert_eq!(gathered.add(&header(2), 568), Next::Wait);
-        assert_eq!(gathered.add(&PAGE, 592), Next::Write);
+        assert_eq!(add_frame(&mut gathered, 0, 32), [Next::Wait, Next::Wait]);
+        assert_eq!(add_frame(&mut gathered, 2, 568), [Next::Wait, Next::Write]);
         let all = [&header(0)[..], &PAGE, &header(2), &PAGE].concat();
         assert_eq!(gathered.waiting(), Some((&all[..], 32)));
         gathered.clear();
         assert_eq!(gathered.waiting(), None);
-        assert_eq!(gathered.add(&header(0), 1_104), Next::Wait);
-        assert_eq!(gathered.add(&PAGE, 1_128), Next::Wait, "this one does not end it");
+        let next = add_frame(&mut gathered, 0, 1_104);
+        assert_eq!(next, [Next::Wait, Next::Wait], "this one does not end it");
     }
 
     #[test]
     fn a_transaction_of_one_page_does_not_wait() {
         let mut gathered = Gathered::with_capacity(4_096);
-        assert_eq!(gathered.add(&header(1), 32), Next::WriteThrough);
-        assert_eq!(gathered.add(&PAGE, 56), Next::WriteThrough);
+        assert_eq!(add_frame(&mut gathered, 1, 32), [Next::WriteThrough, Next::WriteThrough]);
         assert_eq!(gathered.waiting(), None);
     }
 
@@ -128,26 +131,15 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded() {
-        let mut gathered = Gathered::with_capacity(600);
-        assert_eq!(gathered.add(&header(0), 32), Next::Wait);
-        assert_eq!(gathered.add(&PAGE, 56), Next::Wait);
-        assert_eq!(gathered.add(&header(0), 568), Next::Wait);
-        assert_eq!(gathered.add(&PAGE, 592), Next::WriteThrough);
-        gathered.clear();
-        // The page that follows a header which was written already.
-        assert_eq!(gathered.add(&PAGE, 592), Next::WriteThrough);
-    }
-
-    #[test]
-    fn the_end_of_a_transaction_is_written_though_it_does_not_fit() {
-        let mut gathered = Gathered::with_capacity(560);
-        assert_eq!(gathered.add(&header(0), 32), Next::Wait);
-        assert_eq!(gathered.add(&PAGE, 56), Next::Wait);
-        assert_eq!(gathered.add(&header(2), 568), Next::Wait);
-        assert_eq!(gathered.add(&PAGE, 592), Next::WriteThrough);
-        gathered.clear();
-        assert_eq!(gathered.add(&header(0), 1_104), Next::Wait);
-        assert_eq!(gathered.add(&PAGE, 1_128), Next::Wait);
+    fn what_waits_is_bounded_whether_or_not_it_ends_a_transaction() {
+        for size in [0, 2] {
+            let mut gathered = Gathered::with_capacity(560);
+            assert_eq!(add_frame(&mut gathered, 0, 32), [Next::Wait, Next::Wait]);
+            assert_eq!(add_frame(&mut gathered, size, 568), [Next::Wait, Next::WriteThrough]);
+            gathered.clear();
+            // A page whose header was written already.
+            assert_eq!(gathered.add(&PAGE, 592), Next::WriteThrough);
+            assert_eq!(add_frame(&mut gathered, 0, 1_104), [Next::Wait, Next::Wait]);
+        }
     }
 }

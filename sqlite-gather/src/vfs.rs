@@ -100,8 +100,7 @@ unsafe extern "C" fn open(
                 xShmLock: (*below).xShmLock.and(Some(lock)),
                 ..*below
             };
-            let kind = Database { log: ptr::null_mut() };
-            (*file).pMethods = Box::into_raw(Box::new(Open { methods, below, kind })).cast();
+            replace(file, methods, Database { log: ptr::null_mut() });
         } else if flags & SQLITE_OPEN_WAL != 0 {
             let methods = sqlite3_io_methods {
                 xClose: Some(close_log),
@@ -113,8 +112,8 @@ unsafe extern "C" fn open(
                 ..*below
             };
             let database = ffi::sqlite3_database_file_object(name);
-            let kind = Log { database, gathered: Gathered::with_capacity(CAPACITY) };
-            (*file).pMethods = Box::into_raw(Box::new(Open { methods, below, kind })).cast();
+            let gathered = Gathered::with_capacity(CAPACITY);
+            replace(file, methods, Log { database, gathered });
             (*opened::<Database>(database)).kind.log = file;
         }
         code
@@ -133,6 +132,16 @@ macro_rules! below {
     };
 }
 
+/// The same for a log, after what waits of it has been written.
+macro_rules! flushed {
+    ($file:expr, $method:ident $(, $argument:expr)*) => {
+        match flush($file) {
+            SQLITE_OK => below!(Log: $file, $method $(, $argument)*),
+            code => code,
+        }
+    };
+}
+
 /// What belongs to an open file.
 ///
 /// # Safety
@@ -141,6 +150,19 @@ macro_rules! below {
 unsafe fn opened<T>(file: *mut sqlite3_file) -> *mut Open<T> {
     // SAFETY: `pMethods` is the first field of what `open` made.
     unsafe { (*file).pMethods.cast_mut().cast() }
+}
+
+/// Gives an open file other methods, and what these need.
+///
+/// # Safety
+///
+/// SQLite's own file system has just opened the file.
+unsafe fn replace<T>(file: *mut sqlite3_file, methods: sqlite3_io_methods, kind: T) {
+    // SAFETY: the box is freed by `restore`, before the file is closed.
+    unsafe {
+        let below = (*file).pMethods;
+        (*file).pMethods = Box::into_raw(Box::new(Open { methods, below, kind })).cast();
+    }
 }
 
 /// Makes an open file again what it is below, and returns what belonged to it.
@@ -216,10 +238,7 @@ unsafe extern "C" fn write(
         match next {
             Next::Wait => SQLITE_OK,
             Next::Write => flush(file),
-            Next::WriteThrough => match flush(file) {
-                SQLITE_OK => below!(Log: file, xWrite, data, length, at),
-                code => code,
-            },
+            Next::WriteThrough => flushed!(file, xWrite, data, length, at),
         }
     }
 }
@@ -231,42 +250,22 @@ unsafe extern "C" fn read(
     at: sqlite3_int64,
 ) -> c_int {
     // SAFETY: SQLite passes a log that `open` opened.
-    unsafe {
-        match flush(file) {
-            SQLITE_OK => below!(Log: file, xRead, into, length, at),
-            code => code,
-        }
-    }
+    unsafe { flushed!(file, xRead, into, length, at) }
 }
 
 unsafe extern "C" fn truncate(file: *mut sqlite3_file, length: sqlite3_int64) -> c_int {
     // SAFETY: SQLite passes a log that `open` opened.
-    unsafe {
-        match flush(file) {
-            SQLITE_OK => below!(Log: file, xTruncate, length),
-            code => code,
-        }
-    }
+    unsafe { flushed!(file, xTruncate, length) }
 }
 
 unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
     // SAFETY: SQLite passes a log that `open` opened.
-    unsafe {
-        match flush(file) {
-            SQLITE_OK => below!(Log: file, xSync, flags),
-            code => code,
-        }
-    }
+    unsafe { flushed!(file, xSync, flags) }
 }
 
 unsafe extern "C" fn file_size(file: *mut sqlite3_file, length: *mut sqlite3_int64) -> c_int {
     // SAFETY: SQLite passes a log that `open` opened.
-    unsafe {
-        match flush(file) {
-            SQLITE_OK => below!(Log: file, xFileSize, length),
-            code => code,
-        }
-    }
+    unsafe { flushed!(file, xFileSize, length) }
 }
 
 unsafe extern "C" fn close_log(file: *mut sqlite3_file) -> c_int {

@@ -1,13 +1,12 @@
 //! Which cores a thread may run on. Linux only; elsewhere all stay as they are.
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::roam;
-#[cfg(target_os = "linux")]
-pub(super) use linux::{cores, stay_on};
+use linux as system;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use none::roam;
-#[cfg(not(target_os = "linux"))]
-pub(super) use none::{cores, stay_on};
+use none as system;
+
+pub(crate) use system::roam;
+pub(super) use system::{cores, stay_on};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -21,8 +20,7 @@ mod linux {
 
     /// The cores that the process may run on, before any of its threads is bound.
     pub(crate) fn cores() -> Vec<usize> {
-        let all = ALL.get_or_init(|| sched_getaffinity(None).ok());
-        let all = all.as_ref();
+        let all = ALL.get_or_init(|| sched_getaffinity(None).ok()).as_ref();
         all.map_or_else(Vec::new, |all| {
             (0..CpuSet::MAX_CPU).filter(|core| all.is_set(*core)).collect()
         })

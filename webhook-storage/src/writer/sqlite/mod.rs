@@ -132,7 +132,8 @@ fn refusal(operation: &Operation, error: Arc<rusqlite::Error>) -> Error {
     fault.explain(error, explain::what(operation, fault))
 }
 
-/// A connection with the settings of [`database`](crate::database)'s own.
+/// A connection with the settings of [`database`](crate::database)'s own, through a
+/// file system that writes what a commit adds to the log at once.
 fn connect(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags_and_vfs(path, flags, sqlite_gather::vfs()?)?;
