@@ -6,6 +6,8 @@
 
 mod account;
 mod agent;
+#[cfg(target_os = "linux")]
+mod allocator;
 mod api;
 mod auth;
 mod cli;

@@ -12,6 +12,10 @@
 //! program that is measured, [`part`] one for each process of the harness
 //! itself, and [`report`] writes down what came out.
 
+// The server's, also for the programs that it is compared with.
+#[cfg(target_os = "linux")]
+#[path = "../../../../webhook-server/src/allocator.rs"]
+mod allocator;
 mod api;
 mod ledger;
 mod measured;
