@@ -73,7 +73,8 @@ impl<K> PartialOrd for Id<K> {
 
 impl<K> Ord for Id<K> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.uuid.cmp(&other.uuid)
+        // The order of the bytes, without comparing byte by byte.
+        self.uuid.as_u128().cmp(&other.uuid.as_u128())
     }
 }
 

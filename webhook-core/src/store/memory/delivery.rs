@@ -5,7 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use foldhash::HashMap;
 
-use super::{MemoryStore, queue::Queue, row::Entry};
+use super::{
+    MemoryStore,
+    queue::Queue,
+    row::{Arrival, Entry},
+};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -23,7 +27,7 @@ impl Queue {
 
     /// Nodes that hold something in name only.
     fn lapsed(&self, now: Timestamp) -> impl Iterator<Item = NodeId> {
-        self.held.keys().copied().filter(move |node| !self.is_alive(*node, now))
+        self.index.held.keys().copied().filter(move |node| !self.is_alive(*node, now))
     }
 
     fn claim(&mut self, claim: Claim) -> Claimed {
@@ -34,7 +38,7 @@ impl Queue {
         }
         self.leases.retain(|_, until| now < *until);
 
-        let ids = self.lanes.get(&output_id).map(|lane| lane.first(order, now, limit));
+        let ids = self.index.lanes.get(&output_id).map(|lane| lane.first(order, now, limit));
         let mut deliveries = Vec::new();
         for id in ids.unwrap_or_default() {
             self.change(id, |row| {
@@ -44,7 +48,7 @@ impl Queue {
             });
             deliveries.extend(self.pending(id));
         }
-        let next_due_at = self.lanes.get(&output_id).and_then(|lane| lane.next_due_at());
+        let next_due_at = self.index.lanes.get(&output_id).and_then(|lane| lane.next_due_at());
         Claimed { deliveries, next_due_at }
     }
 
@@ -108,12 +112,12 @@ impl Queue {
     }
 
     fn free_lanes(&self, now: Timestamp) -> Vec<Lane> {
-        let free = self.lanes.iter().filter_map(|(output_id, lane)| {
+        let free = self.index.lanes.iter().filter_map(|(output_id, lane)| {
             let pending = u64::try_from(lane.free()).unwrap_or(u64::MAX);
             Some((*output_id, Lane { output_id: *output_id, due_at: lane.next_due_at()?, pending }))
         });
         let mut lanes: HashMap<_, _> = free.collect();
-        let in_name_only = self.lapsed(now).filter_map(|node| self.held.get(&node)).flatten();
+        let in_name_only = self.lapsed(now).filter_map(|node| self.index.held.get(&node)).flatten();
         for row in in_name_only.filter_map(|id| self.rows.get(id)) {
             let (Some(output_id), Some(due_at)) = (row.output_id, row.due_at) else { continue };
             let lane = lanes.entry(output_id).or_insert(Lane { output_id, due_at, pending: 0 });
@@ -141,7 +145,8 @@ impl Queue {
 #[async_trait]
 impl DeliveryStore for MemoryStore {
     async fn accept(&self, accept: Accept) -> Result<Accepted, Error> {
-        self.queue().insert(accept)
+        let arrival = Arrival::of(accept);
+        self.queue().insert(arrival)
     }
 
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {

@@ -40,10 +40,10 @@ impl Queue {
                 && status.is_none_or(|status| shelf.group.has(status))
         };
         let span = Span { from, to, ..Span::default() };
-        let total = self.catalog.count(account, shelves, span);
+        let total = self.index.catalog.count(account, shelves, span);
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         let some = skip.saturating_add(limit).saturating_add(1);
-        let found = self.catalog.newest(account, shelves, Span { before, ..span }, some);
+        let found = self.index.catalog.newest(account, shelves, Span { before, ..span }, some);
         let page = found.get(skip..).unwrap_or_default();
         let has_more = page.len() > limit;
         (self.read(account, &page[..page.len().min(limit)]), total, has_more)
@@ -57,7 +57,7 @@ impl Queue {
                 && output_id.is_none_or(|output| shelf.output_id == Some(output))
         };
         let span = Span { from: Some(*since), after: *after, ..Span::default() };
-        let mut taken = self.catalog.oldest(account, shelves, span, limit.saturating_add(1));
+        let mut taken = self.index.catalog.oldest(account, shelves, span, limit.saturating_add(1));
         let has_more = taken.len() > *limit;
         taken.truncate(*limit);
         for cursor in &taken {
@@ -110,7 +110,7 @@ impl Queue {
     }
 
     fn purge(&mut self, account: Option<AccountId>, before: Timestamp, limit: usize) -> u64 {
-        let gone = self.catalog.oldest_at_rest(account, before, limit);
+        let gone = self.index.catalog.oldest_at_rest(account, before, limit);
         for LogCursor { id, .. } in &gone {
             self.remove(*id);
         }
@@ -126,7 +126,7 @@ impl LogStore for MemoryStore {
     }
 
     async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
-        Ok(self.queue().tallies.days(account, query))
+        Ok(self.queue().index.tallies.days(account, query))
     }
 
     async fn minutes(
@@ -134,11 +134,11 @@ impl LogStore for MemoryStore {
         account: AccountId,
         query: &CountQuery,
     ) -> Result<Vec<MinuteCount>, Error> {
-        Ok(self.queue().tallies.minutes(account, query))
+        Ok(self.queue().index.tallies.minutes(account, query))
     }
 
     async fn received(&self, account: AccountId, moment: Timestamp) -> Result<u64, Error> {
-        Ok(self.queue().tallies.received(account, moment))
+        Ok(self.queue().index.tallies.received(account, moment))
     }
 
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
@@ -161,7 +161,7 @@ impl LogStore for MemoryStore {
         let found = {
             let queue = self.queue();
             let span = Span { after, ..Span::default() };
-            queue.read(account, &queue.catalog.oldest(account, shelves, span, limit))
+            queue.read(account, &queue.index.catalog.oldest(account, shelves, span, limit))
         };
         Ok(logs(found))
     }

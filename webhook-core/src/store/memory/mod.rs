@@ -8,6 +8,7 @@ mod cron;
 mod delivery;
 mod domain;
 mod function;
+mod index;
 mod input;
 mod lane;
 mod log;

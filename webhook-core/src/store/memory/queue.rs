@@ -1,43 +1,36 @@
 //! Webhooks, their deliveries, and the indexes over them.
 
 use std::{
-    collections::BTreeSet,
     ops::{Deref, DerefMut},
     sync::{Arc, MutexGuard},
 };
 
-use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+use foldhash::{HashMap, HashMapExt};
 
 use super::{
-    catalog::Catalog,
+    index::Index,
     lane::Lane,
     retention::{Need, Retention},
-    row::{Entry, Row, forget_content},
-    tally::Tallies,
+    row::{Arrival, Entry, Row, forget_content},
 };
 use crate::{
     clock::Timestamp,
     error::Error,
     id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
     model::DeliveryStatus,
-    store::{Accept, Accepted, NewDelivery, Redeliver},
+    store::{Accepted, Redeliver},
 };
 
 pub(super) struct Queue {
     retention: Retention,
     pub(super) webhooks: HashMap<WebhookId, Entry>,
     pub(super) rows: HashMap<DeliveryId, Row>,
-    pub(super) lanes: HashMap<OutputId, Lane>,
+    /// Over every row.
+    pub(super) index: Index,
     /// Until when each node is alive.
     pub(super) leases: HashMap<NodeId, Timestamp>,
-    /// The pending deliveries in each node's name, whether or not its lease lasts.
-    pub(super) held: HashMap<NodeId, BTreeSet<DeliveryId>>,
-    /// Every row in order of time.
-    pub(super) catalog: Catalog,
-    /// Every row counted.
-    pub(super) tallies: Tallies,
     /// What has been pushed out, to be freed without the lock.
-    gone: Vec<(Entry, Vec<Row>)>,
+    gone: Vec<(Entry, Vec<(DeliveryId, Row)>)>,
 }
 
 /// The queue while it is locked.
@@ -45,7 +38,7 @@ pub(super) struct Locked<'a> {
     // Dropped in this order: freeing a webhook takes longer than all else, and
     // others need not wait for it.
     queue: MutexGuard<'a, Queue>,
-    gone: Vec<(Entry, Vec<Row>)>,
+    gone: Vec<(Entry, Vec<(DeliveryId, Row)>)>,
 }
 
 impl<'a> Locked<'a> {
@@ -80,11 +73,8 @@ impl Queue {
             retention: Retention::new(max_webhooks, max_bytes),
             webhooks: HashMap::new(),
             rows: HashMap::new(),
-            lanes: HashMap::new(),
+            index: Index::default(),
             leases: HashMap::new(),
-            held: HashMap::new(),
-            catalog: Catalog::default(),
-            tallies: Tallies::default(),
             gone: Vec::new(),
         }
     }
@@ -94,33 +84,26 @@ impl Queue {
         self.make_room(0, 0);
     }
 
-    pub(super) fn insert(&mut self, accept: Accept) -> Result<Accepted, Error> {
-        let Accept { webhook, deliveries } = accept;
-        if self.webhooks.contains_key(&webhook.id) {
+    pub(super) fn insert(&mut self, arrival: Arrival) -> Result<Accepted, Error> {
+        let Arrival { entry, rows, month } = arrival;
+        let id = entry.webhook.id;
+        if self.webhooks.contains_key(&id) {
             return Ok(Accepted::Known);
         }
-        let mut ids = HashSet::with_capacity(deliveries.len());
-        if !deliveries.iter().all(|new| ids.insert(new.id) && !self.rows.contains_key(&new.id)) {
+        let repeated = entry.deliveries.windows(2).any(|two| two[0] == two[1]);
+        if repeated || entry.deliveries.iter().any(|id| self.rows.contains_key(id)) {
             return Err(Error::conflict("a delivery with this id exists"));
         }
-        let received_at = webhook.received_at;
-        let row = |new: NewDelivery| (new.id, Row::new(webhook.id, new, received_at));
-        let rows: Vec<_> = deliveries.into_iter().map(row).collect();
-        let request_bytes = webhook.request.size_bytes();
-        let bytes = rows.iter().fold(request_bytes, |sum, (_, row)| sum + row.bytes());
-        self.retention.admit(bytes)?;
-        self.make_room(1, bytes);
+        self.retention.admit(entry.bytes)?;
+        self.make_room(1, entry.bytes);
 
-        let id = webhook.id;
-        let mut deliveries: Vec<_> = rows.iter().map(|(id, _)| *id).collect();
-        deliveries.sort_unstable();
-        let entry = Entry { webhook, deliveries, open: 0, addressed: 0, bytes: request_bytes };
-        self.retention.add(id, entry.need(), entry.bytes);
-        self.tallies.receive(&entry.webhook);
-        self.webhooks.insert(id, entry);
+        self.retention.add(&entry);
+        self.index.tallies.receive(entry.webhook.account_id, month);
         for (id, row) in rows {
-            self.attach(id, row);
+            self.index.add(&entry.webhook, id, &row);
+            self.rows.insert(id, row);
         }
+        self.webhooks.insert(id, entry);
         self.forget_if_done(id);
         Ok(Accepted::Stored)
     }
@@ -147,24 +130,31 @@ impl Queue {
         if entry.need() != Need::Unfinished {
             self.retention.admit(entry.bytes.saturating_add(row.bytes()))?;
         }
+        self.retention.recount(entry, |entry| entry.add(&row));
         entry.deliveries.push(id);
         entry.deliveries.sort_unstable();
-        self.attach(id, row);
+        self.index.add(&entry.webhook, id, &row);
+        self.rows.insert(id, row);
         self.make_room(0, 0);
         Ok(())
     }
 
     /// Changes a row, and with it all that is indexed and counted over it.
     pub(super) fn change(&mut self, id: DeliveryId, change: impl FnOnce(&mut Row)) {
-        if let Some(mut row) = self.detach(id) {
-            change(&mut row);
-            self.attach(id, row);
-        }
+        let Some(row) = self.rows.get_mut(&id) else { return };
+        let Some(entry) = self.webhooks.get_mut(&row.webhook_id) else { return };
+        self.index.remove(&entry.webhook, id, row);
+        self.retention.recount(entry, |entry| {
+            entry.subtract(row);
+            change(row);
+            entry.add(row);
+        });
+        self.index.add(&entry.webhook, id, row);
     }
 
     /// Ends all that waits for an output which is no more.
     pub(super) fn give_up(&mut self, output: OutputId) {
-        let open: Vec<_> = self.lanes.get(&output).into_iter().flat_map(Lane::open).collect();
+        let open: Vec<_> = self.index.lanes.get(&output).into_iter().flat_map(Lane::open).collect();
         for id in open {
             self.change(id, |row| {
                 row.due_at = None;
@@ -181,7 +171,7 @@ impl Queue {
 
     /// Frees what `node` holds.
     pub(super) fn free(&mut self, node: NodeId) {
-        for id in self.held.remove(&node).unwrap_or_default() {
+        for id in self.index.held.remove(&node).unwrap_or_default() {
             self.change(id, |row| row.held_by = None);
         }
     }
@@ -192,12 +182,12 @@ impl Queue {
         if !entry.webhook.ephemeral || entry.need() != Need::Finished {
             return;
         }
-        self.retention.remove(id, entry.need(), entry.bytes);
-        entry.bytes -= entry.webhook.request.size_bytes();
-        let webhook = Arc::make_mut(&mut entry.webhook);
-        forget_content(&mut webhook.request);
-        entry.bytes += webhook.request.size_bytes();
-        self.retention.add(id, entry.need(), entry.bytes);
+        self.retention.recount(entry, |entry| {
+            entry.bytes -= entry.webhook.request.size_bytes();
+            let webhook = Arc::make_mut(&mut entry.webhook);
+            forget_content(&mut webhook.request);
+            entry.bytes += webhook.request.size_bytes();
+        });
         for delivery in entry.deliveries.clone() {
             self.change(delivery, |row| {
                 if let Some(processed) = &mut row.processed {
@@ -210,81 +200,28 @@ impl Queue {
     /// Lets the oldest webhooks go that may, until so many more webhooks and bytes fit in.
     pub(super) fn make_room(&mut self, webhooks: usize, bytes: usize) {
         while let Some(id) = self.retention.next_to_go(webhooks, bytes) {
-            let Some(entry) = self.webhooks.get(&id) else { return };
-            let deliveries = entry.deliveries.clone();
-            let rows = deliveries.into_iter().filter_map(|id| self.detach(id)).collect();
-            if let Some(entry) = self.webhooks.remove(&id) {
-                self.retention.remove(id, entry.need(), entry.bytes);
-                self.gone.push((entry, rows));
+            let Some(entry) = self.webhooks.remove(&id) else { return };
+            self.retention.remove(&entry);
+            let ids = entry.deliveries.iter();
+            let rows = ids.filter_map(|id| Some((*id, self.rows.remove(id)?))).collect::<Vec<_>>();
+            for (id, row) in &rows {
+                self.index.remove(&entry.webhook, *id, row);
             }
+            self.gone.push((entry, rows));
         }
     }
 
     /// Lets one delivery go, and its webhook with the last one.
     pub(super) fn remove(&mut self, id: DeliveryId) {
-        let Some(row) = self.detach(id) else { return };
+        let Some(row) = self.rows.remove(&id) else { return };
         let Some(entry) = self.webhooks.get_mut(&row.webhook_id) else { return };
+        self.index.remove(&entry.webhook, id, &row);
+        self.retention.recount(entry, |entry| entry.subtract(&row));
         entry.deliveries.retain(|delivery| *delivery != id);
         if entry.deliveries.is_empty()
             && let Some(entry) = self.webhooks.remove(&row.webhook_id)
         {
-            self.retention.remove(row.webhook_id, entry.need(), entry.bytes);
+            self.retention.remove(&entry);
         }
-    }
-
-    fn attach(&mut self, id: DeliveryId, row: Row) {
-        if let Some(entry) = self.webhooks.get_mut(&row.webhook_id) {
-            self.catalog.insert(&entry.webhook, id, &row);
-            self.tallies.add(&entry.webhook, &row);
-            self.retention.remove(row.webhook_id, entry.need(), entry.bytes);
-            entry.bytes += row.bytes();
-            entry.open += usize::from(row.is_open());
-            entry.addressed += usize::from(row.is_open() && row.output_id.is_some());
-            self.retention.add(row.webhook_id, entry.need(), entry.bytes);
-        }
-        if let Some(output) = row.output_id.filter(|_| row.is_open()) {
-            let lane = self.lanes.entry(output).or_default();
-            lane.insert_open(id);
-            if let (Some(due_at), None) = (row.due_at, row.held_by) {
-                lane.insert_free(id, due_at);
-            }
-        }
-        if let Some(node) = row.held_by {
-            self.held.entry(node).or_default().insert(id);
-        }
-        self.rows.insert(id, row);
-    }
-
-    fn detach(&mut self, id: DeliveryId) -> Option<Row> {
-        let row = self.rows.remove(&id)?;
-        if let Some(entry) = self.webhooks.get_mut(&row.webhook_id) {
-            self.catalog.remove(&entry.webhook, id, &row);
-            self.tallies.subtract(&entry.webhook, &row);
-            self.retention.remove(row.webhook_id, entry.need(), entry.bytes);
-            entry.bytes -= row.bytes();
-            entry.open -= usize::from(row.is_open());
-            entry.addressed -= usize::from(row.is_open() && row.output_id.is_some());
-            self.retention.add(row.webhook_id, entry.need(), entry.bytes);
-        }
-        if let Some(output) = row.output_id
-            && let Some(lane) = self.lanes.get_mut(&output)
-        {
-            lane.remove_open(id);
-            if let (Some(due_at), None) = (row.due_at, row.held_by) {
-                lane.remove_free(id, due_at);
-            }
-            if lane.is_empty() {
-                self.lanes.remove(&output);
-            }
-        }
-        if let Some(node) = row.held_by
-            && let Some(held) = self.held.get_mut(&node)
-        {
-            held.remove(&id);
-            if held.is_empty() {
-                self.held.remove(&node);
-            }
-        }
-        Some(row)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use super::row::Entry;
 use crate::{
     error::{Error, ErrorKind},
     id::WebhookId,
@@ -50,10 +51,11 @@ impl Retention {
         self.max_bytes = max_bytes;
     }
 
-    pub(super) fn add(&mut self, id: WebhookId, need: Need, bytes: usize) {
+    pub(super) fn add(&mut self, entry: &Entry) {
+        let (id, bytes) = (entry.webhook.id, entry.bytes);
         self.webhooks += 1;
         self.bytes += bytes;
-        match need {
+        match entry.need() {
             Need::Finished => drop(self.finished.insert(id)),
             Need::Unaddressed => drop(self.unaddressed.insert(id)),
             Need::Unfinished => self.unfinished_bytes += bytes,
@@ -61,14 +63,22 @@ impl Retention {
     }
 
     /// Takes back what [`add`](Self::add) was told.
-    pub(super) fn remove(&mut self, id: WebhookId, need: Need, bytes: usize) {
+    pub(super) fn remove(&mut self, entry: &Entry) {
+        let (id, bytes) = (entry.webhook.id, entry.bytes);
         self.webhooks -= 1;
         self.bytes -= bytes;
-        match need {
+        match entry.need() {
             Need::Finished => drop(self.finished.remove(&id)),
             Need::Unaddressed => drop(self.unaddressed.remove(&id)),
             Need::Unfinished => self.unfinished_bytes -= bytes,
         }
+    }
+
+    /// Lets an entry that was added change.
+    pub(super) fn recount(&mut self, entry: &mut Entry, change: impl FnOnce(&mut Entry)) {
+        self.remove(entry);
+        change(entry);
+        self.add(entry);
     }
 
     /// Whether a webhook of so many bytes can be kept once all others that may

@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use super::{catalog::Group, retention::Need, tally::Counted};
 use crate::{
-    clock::Timestamp,
+    clock::{Month, Timestamp},
     id::{DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
     model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
-    store::{MAX_COUNTED_DURATION, NewDelivery},
+    store::{Accept, MAX_COUNTED_DURATION, NewDelivery},
 };
 
 /// About what a delivery takes beside responses and processed requests, indexes included.
@@ -26,6 +26,14 @@ pub(super) struct Entry {
     pub(super) addressed: usize,
     /// Of the webhook and its deliveries.
     pub(super) bytes: usize,
+}
+
+/// A webhook that comes in, made ready before the store is locked.
+pub(super) struct Arrival {
+    pub(super) entry: Entry,
+    /// In ID order.
+    pub(super) rows: Vec<(DeliveryId, Row)>,
+    pub(super) month: Month,
 }
 
 /// A delivery.
@@ -45,7 +53,36 @@ pub(super) struct Row {
     pub(super) updated_at: Timestamp,
 }
 
+impl Arrival {
+    pub(super) fn of(accept: Accept) -> Self {
+        let Accept { webhook, deliveries } = accept;
+        let month = Month::of(webhook.received_at);
+        let row = |new: NewDelivery| (new.id, Row::new(webhook.id, new, webhook.received_at));
+        let mut rows: Vec<_> = deliveries.into_iter().map(row).collect();
+        rows.sort_unstable_by_key(|(id, _)| *id);
+        let deliveries = rows.iter().map(|(id, _)| *id).collect();
+        let bytes = webhook.request.size_bytes();
+        let mut entry = Entry { webhook, deliveries, open: 0, addressed: 0, bytes };
+        rows.iter().for_each(|(_, row)| entry.add(row));
+        Self { entry, rows, month }
+    }
+}
+
 impl Entry {
+    /// Counts a delivery in.
+    pub(super) fn add(&mut self, row: &Row) {
+        self.bytes += row.bytes();
+        self.open += usize::from(row.is_open());
+        self.addressed += usize::from(row.is_open() && row.output_id.is_some());
+    }
+
+    /// Takes back what [`add`](Self::add) was told.
+    pub(super) fn subtract(&mut self, row: &Row) {
+        self.bytes -= row.bytes();
+        self.open -= usize::from(row.is_open());
+        self.addressed -= usize::from(row.is_open() && row.output_id.is_some());
+    }
+
     pub(super) fn need(&self) -> Need {
         match (self.open, self.addressed) {
             (0, _) => Need::Finished,

@@ -73,9 +73,8 @@ impl Tallies {
     }
 
     /// Counts a webhook that is new.
-    pub(super) fn receive(&mut self, webhook: &Webhook) {
-        let month = Month::of(webhook.received_at);
-        *self.months.entry((webhook.account_id, month.start)).or_default() += 1;
+    pub(super) fn receive(&mut self, account: AccountId, month: Month) {
+        *self.months.entry((account, month.start)).or_default() += 1;
     }
 
     pub(super) fn received(&self, account: AccountId, moment: Timestamp) -> u64 {

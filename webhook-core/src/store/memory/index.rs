@@ -1,0 +1,65 @@
+//! What is found and counted over the rows.
+
+use std::collections::BTreeSet;
+
+use foldhash::HashMap;
+
+use super::{catalog::Catalog, lane::Lane, row::Row, tally::Tallies};
+use crate::{
+    id::{DeliveryId, NodeId, OutputId},
+    model::Webhook,
+};
+
+/// All that has to know of a row, and of each change to it.
+#[derive(Default)]
+pub(super) struct Index {
+    pub(super) lanes: HashMap<OutputId, Lane>,
+    /// The pending deliveries in each node's name, whether or not its lease lasts.
+    pub(super) held: HashMap<NodeId, BTreeSet<DeliveryId>>,
+    /// Every row in order of time.
+    pub(super) catalog: Catalog,
+    /// Every row counted.
+    pub(super) tallies: Tallies,
+}
+
+impl Index {
+    pub(super) fn add(&mut self, webhook: &Webhook, id: DeliveryId, row: &Row) {
+        self.catalog.insert(webhook, id, row);
+        self.tallies.add(webhook, row);
+        if let Some(output) = row.output_id.filter(|_| row.is_open()) {
+            let lane = self.lanes.entry(output).or_default();
+            lane.insert_open(id);
+            if let (Some(due_at), None) = (row.due_at, row.held_by) {
+                lane.insert_free(id, due_at);
+            }
+        }
+        if let Some(node) = row.held_by {
+            self.held.entry(node).or_default().insert(id);
+        }
+    }
+
+    /// Takes back what [`add`](Self::add) was told.
+    pub(super) fn remove(&mut self, webhook: &Webhook, id: DeliveryId, row: &Row) {
+        self.catalog.remove(webhook, id, row);
+        self.tallies.subtract(webhook, row);
+        if let Some(output) = row.output_id.filter(|_| row.is_open())
+            && let Some(lane) = self.lanes.get_mut(&output)
+        {
+            lane.remove_open(id);
+            if let (Some(due_at), None) = (row.due_at, row.held_by) {
+                lane.remove_free(id, due_at);
+            }
+            if lane.is_empty() {
+                self.lanes.remove(&output);
+            }
+        }
+        if let Some(node) = row.held_by
+            && let Some(held) = self.held.get_mut(&node)
+        {
+            held.remove(&id);
+            if held.is_empty() {
+                self.held.remove(&node);
+            }
+        }
+    }
+}
