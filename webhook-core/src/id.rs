@@ -185,3 +185,18 @@ pub type DomainId = Id<kind::Domain>;
 pub type TokenId = Id<kind::Token>;
 /// Identifies a running relay that holds deliveries.
 pub type NodeId = Id<kind::Node>;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_order_is_that_of_the_bytes(one: [u8; 16], other: [u8; 16]) {
+            let id = |bytes| WebhookId::from_uuid(Uuid::from_bytes(bytes));
+            prop_assert_eq!(id(one).cmp(&id(other)), one.cmp(&other));
+        }
+    }
+}

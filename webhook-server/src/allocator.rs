@@ -1,5 +1,5 @@
-//! Where memory comes from: mimalloc, which makes a webhook nearly a tenth cheaper
-//! than the C library's allocator (`docs/performance.md`).
+//! Where memory comes from: mimalloc, with which a webhook needs less of the processor
+//! than with the C library's allocator (`docs/performance.md`).
 
 use std::time::Duration;
 

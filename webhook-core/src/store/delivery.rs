@@ -21,7 +21,8 @@ use crate::{
 pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// Stores a webhook with its deliveries. Storing the same webhook ID again
     /// changes nothing, succeeds and says so: the deliveries that were given
-    /// then are not those that are stored.
+    /// then are not those that are stored. A delivery ID that another delivery has
+    /// is a [`Conflict`](crate::ErrorKind::Conflict), and nothing is stored.
     ///
     /// When the store cannot keep up this fails soon with
     /// [`Unavailable`](crate::ErrorKind::Unavailable) rather than wait long.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     clock::Timestamp,
-    conformance::sample::{NOW, ODD_TEXT, after, ids, odd_webhook, race, webhook},
+    conformance::sample::{NOW, ODD_TEXT, after, expect_conflict, ids, odd_webhook, race, webhook},
     id::{AccountId, DeliveryId, OutputId},
     model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
     store::{Accept, Accepted, NewDelivery, Stores},
@@ -205,6 +205,24 @@ pub async fn accepting_a_settled_webhook_again_changes_nothing(stores: &Stores) 
     }
     assert_eq!(logs_of(stores, &webhook).await, logs);
     assert!(claim_due(stores, node, output, after(2)).await.is_empty());
+}
+
+/// A webhook whose delivery has the ID of another one, its own or another webhook's, is
+/// refused whole.
+pub async fn accepting_a_delivery_id_again_stores_nothing(stores: &Stores) {
+    let (first, output) = (webhook(AccountId::generate()), OutputId::generate());
+    let taken = new_delivery(output, NOW);
+    accept(stores, &first, std::slice::from_ref(&taken)).await;
+    let logs = logs_of(stores, &first).await;
+
+    let fresh = new_delivery(output, NOW);
+    for deliveries in [[fresh.clone(), taken], [fresh.clone(), fresh]] {
+        let second = webhook(first.account_id);
+        expect_conflict(try_accept(stores, &second, &deliveries).await);
+        assert_eq!(logs_of(stores, &second).await, []);
+    }
+    assert_eq!(logs_of(stores, &first).await, logs);
+    assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
 }
 
 /// One webhook that is stored many times at once is stored once, with the deliveries of one call.

@@ -17,6 +17,7 @@ macro_rules! delivery_store_conformance {
                 logs_of_another_account_are_absent,
                 accepting_a_webhook_again_changes_nothing,
                 accepting_a_settled_webhook_again_changes_nothing,
+                accepting_a_delivery_id_again_stores_nothing,
                 concurrent_accepts_of_one_webhook_store_it_once,
                 concurrent_accepts_of_many_webhooks_store_all,
             }

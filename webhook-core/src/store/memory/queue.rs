@@ -30,7 +30,7 @@ pub(super) struct Queue {
     /// Until when each node is alive.
     pub(super) leases: HashMap<NodeId, Timestamp>,
     /// What has been pushed out, to be freed without the lock.
-    gone: Vec<(Entry, Vec<(DeliveryId, Row)>)>,
+    gone: Vec<(Entry, Vec<Row>)>,
 }
 
 /// The queue while it is locked.
@@ -38,7 +38,7 @@ pub(super) struct Locked<'a> {
     // Dropped in this order: freeing a webhook takes longer than all else, and
     // others need not wait for it.
     queue: MutexGuard<'a, Queue>,
-    gone: Vec<(Entry, Vec<(DeliveryId, Row)>)>,
+    gone: Vec<(Entry, Vec<Row>)>,
 }
 
 impl<'a> Locked<'a> {
@@ -202,11 +202,12 @@ impl Queue {
         while let Some(id) = self.retention.next_to_go(webhooks, bytes) {
             let Some(entry) = self.webhooks.remove(&id) else { return };
             self.retention.remove(&entry);
-            let ids = entry.deliveries.iter();
-            let rows = ids.filter_map(|id| Some((*id, self.rows.remove(id)?))).collect::<Vec<_>>();
-            for (id, row) in &rows {
-                self.index.remove(&entry.webhook, *id, row);
-            }
+            let rows = entry.deliveries.iter().filter_map(|id| {
+                let row = self.rows.remove(id)?;
+                self.index.remove(&entry.webhook, *id, &row);
+                Some(row)
+            });
+            let rows = rows.collect();
             self.gone.push((entry, rows));
         }
     }
