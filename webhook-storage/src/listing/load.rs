@@ -9,11 +9,25 @@ use webhook_core::{
     store::LogCursor,
 };
 
-use crate::entity::{delivery, webhook};
+use crate::{
+    entity::{delivery, webhook},
+    writer::statement::over_set,
+};
 
-/// How many logs are read at once, which is by how many a bound on bytes is
-/// overshot at worst.
-const AT_ONCE: usize = 16;
+/// How many logs are read at once when nothing is known of their size, which is
+/// by how many a bound on bytes is overshot at worst.
+const FEW: usize = 16;
+
+/// The most that are read at once when all of them are small.
+const MANY: usize = 128;
+
+/// How many bytes of logs are stored, for which neither database reads values.
+/// Each query costs switches between threads, which wait for a turn where the
+/// processors are busy; so a page of small logs is read with few.
+const SIZE: &str = "SELECT CAST(SUM(LENGTH(extra_path) + LENGTH(raw_query) + LENGTH(headers) \
+    + LENGTH(body) + COALESCE(LENGTH(response_headers), 0) + COALESCE(LENGTH(response_body), 0) \
+    + COALESCE(LENGTH(processed), 0)) AS bigint) AS bytes \
+    FROM delivery JOIN webhook ON webhook.id = webhook_id WHERE delivery.id IN ";
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -34,7 +48,11 @@ pub(crate) async fn load(
 ) -> Result<Loaded, DbErr> {
     let mut loaded = Loaded::default();
     let mut bytes = 0_usize;
-    for some in cursors.chunks(AT_ONCE) {
+    let mut left = cursors;
+    while !left.is_empty() {
+        let now = at_once(connection, left, max_bytes.saturating_sub(bytes)).await?;
+        let (some, later) = left.split_at(now);
+        left = later;
         for (id, log) in read(connection, some).await? {
             match log {
                 Ok(log) => {
@@ -54,6 +72,24 @@ pub(crate) async fn load(
         }
     }
     Ok(loaded)
+}
+
+/// How many of the logs to read at once when so many bytes are left.
+async fn at_once(
+    connection: &impl ConnectionTrait,
+    cursors: &[LogCursor],
+    max_bytes: usize,
+) -> Result<usize, DbErr> {
+    let many = &cursors[..cursors.len().min(MANY)];
+    if many.len() <= FEW {
+        return Ok(many.len());
+    }
+    let ids = many.iter().map(|cursor| cursor.id.as_uuid().into());
+    let query = over_set(connection.get_database_backend(), SIZE, Vec::new(), ids, "");
+    let row = connection.query_one_raw(query).await?;
+    let bytes: Option<i64> = row.map_or(Ok(None), |row| row.try_get_by("bytes"))?;
+    let fit = usize::try_from(bytes.unwrap_or_default()).is_ok_and(|bytes| bytes <= max_bytes);
+    Ok(if fit { many.len() } else { FEW })
 }
 
 fn size_bytes(log: &Log) -> usize {

@@ -108,6 +108,26 @@ async fn a_call_returns_a_bounded_number_of_bytes() {
     .await;
 }
 
+/// More than are read at once.
+#[tokio::test]
+async fn a_page_of_many_small_logs_is_whole_and_in_order() {
+    on_each(async |options| {
+        let storage = open(&options).await;
+        let place = Place::new();
+        let mut ids = place.store(&storage, 150).await;
+        let query = LogQuery { limit: 150, ..LogQuery::default() };
+        let page = storage.logs(place.account, &query).await.expect("a page");
+        let listed: Vec<_> = page.logs.iter().map(LogCursor::of).collect();
+        assert!(listed.is_sorted_by(|newer, older| newer > older), "{listed:?}");
+        let mut listed: Vec<_> = listed.into_iter().map(|log| log.id).collect();
+        listed.sort_unstable();
+        ids.sort_unstable();
+        assert_eq!((listed, page.has_more), (ids, false));
+        storage.close().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn what_was_drained_for_nobody_waits_again() {
     on_each(async |mut options| {
