@@ -47,7 +47,7 @@ pub(super) fn measure(context: &Context, progress: &Progress<'_>) -> Outcome<Mea
 
     let mut measured = Measured::default();
     let mut asking = Generator::start(context)?;
-    let lasts = context.scale.load / 5;
+    let lasts = context.scale.load / 2;
     for beside in ["", " beside ingest"] {
         // It goes on until it is dropped: questions may take longer than planned.
         let ingest = match beside {
@@ -66,8 +66,9 @@ pub(super) fn measure(context: &Context, progress: &Progress<'_>) -> Outcome<Mea
                 ],
                 body: Body::Text(body.clone()),
                 connections: 1,
-                // As people ask: what is measured is one question, not how many.
-                rate: Some(50.0),
+                // As people ask: what is measured is one question, not how many. So
+                // one ends before the next is due, also where a page takes long.
+                rate: Some(20.0),
                 ..seed::events(server.address, vec![path.clone()], 0, lasts)
             };
             let answered = asking.run(&plan, |_| Ok(()))?;
