@@ -18,7 +18,7 @@ use crate::{
 /// by how many a bound on bytes is overshot at worst.
 const FEW: usize = 16;
 
-/// The most that are read at once when all of them are small.
+/// The most that are read at once, when all of them are known to be small.
 const MANY: usize = 128;
 
 /// How many bytes of logs are stored, for which neither database reads values.
@@ -48,11 +48,8 @@ pub(crate) async fn load(
 ) -> Result<Loaded, DbErr> {
     let mut loaded = Loaded::default();
     let mut bytes = 0_usize;
-    let mut left = cursors;
-    while !left.is_empty() {
-        let now = at_once(connection, left, max_bytes.saturating_sub(bytes)).await?;
-        let (some, later) = left.split_at(now);
-        left = later;
+    let at_once = if fit(connection, cursors, max_bytes).await? { MANY } else { FEW };
+    for some in cursors.chunks(at_once) {
         for (id, log) in read(connection, some).await? {
             match log {
                 Ok(log) => {
@@ -74,22 +71,21 @@ pub(crate) async fn load(
     Ok(loaded)
 }
 
-/// How many of the logs to read at once when so many bytes are left.
-async fn at_once(
+/// Whether the logs are known to be no more than so many bytes as they are
+/// stored, which is asked only where an answer saves queries.
+async fn fit(
     connection: &impl ConnectionTrait,
     cursors: &[LogCursor],
     max_bytes: usize,
-) -> Result<usize, DbErr> {
-    let many = &cursors[..cursors.len().min(MANY)];
-    if many.len() <= FEW {
-        return Ok(many.len());
+) -> Result<bool, DbErr> {
+    if !(FEW + 1..=MANY).contains(&cursors.len()) {
+        return Ok(false);
     }
-    let ids = many.iter().map(|cursor| cursor.id.as_uuid().into());
+    let ids = cursors.iter().map(|cursor| cursor.id.as_uuid().into());
     let query = over_set(connection.get_database_backend(), SIZE, Vec::new(), ids, "");
     let row = connection.query_one_raw(query).await?;
     let bytes: Option<i64> = row.map_or(Ok(None), |row| row.try_get_by("bytes"))?;
-    let fit = usize::try_from(bytes.unwrap_or_default()).is_ok_and(|bytes| bytes <= max_bytes);
-    Ok(if fit { many.len() } else { FEW })
+    Ok(usize::try_from(bytes.unwrap_or_default()).is_ok_and(|bytes| bytes <= max_bytes))
 }
 
 fn size_bytes(log: &Log) -> usize {
