@@ -1,1 +1,2 @@
-//! Benchmarks of the library: `cargo bench -p benches`.
+//! Programs that measure whole processes (`src/bin`). Benchmarks of single parts:
+//! `cargo bench -p microbenches`.

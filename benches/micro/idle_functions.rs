@@ -1,7 +1,7 @@
 //! What 1 000 functions that are not running hold in memory.
 //!
 //! ```text
-//! cargo bench -p benches --bench idle_functions
+//! cargo bench -p microbenches --bench idle_functions
 //! ```
 //!
 //! Each has run once, so that its program and its VM are kept. `VmRSS` of this

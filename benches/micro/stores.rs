@@ -2,7 +2,7 @@
 //! SQLite, where every acknowledgement follows an fsync.
 //!
 //! ```text
-//! cargo bench -p benches --bench stores
+//! cargo bench -p microbenches --bench stores
 //! ```
 
 use std::{sync::Arc, time::Duration};

@@ -2,7 +2,7 @@
 //! adds to receiving.
 //!
 //! ```text
-//! cargo bench -p benches --bench rules
+//! cargo bench -p microbenches --bench rules
 //! ```
 
 use bytes::Bytes;

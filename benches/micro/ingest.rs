@@ -2,7 +2,7 @@
 //! disk and without a network.
 //!
 //! ```text
-//! cargo bench -p benches --bench ingest
+//! cargo bench -p microbenches --bench ingest
 //! ```
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Functions: a call in each runtime, beside PUC Lua 5.4 in the same run.
 //!
 //! ```text
-//! cargo bench -p benches --bench functions
+//! cargo bench -p microbenches --bench functions
 //! ```
 //!
 //! Every engine does the same: it has a thread, is handed a call and answers it
