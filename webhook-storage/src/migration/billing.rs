@@ -1,7 +1,6 @@
 //! Who pays, what accounts are subscribed to, and webhooks counted by month.
 
-use sea_orm::ConnectionTrait;
-use sea_orm_migration::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
+use sea_orm::DbBackend;
 
 /// `details` is the JSON of the billing details, `prices` a JSON list. A row of
 /// `billing` comes with the first that is known of an account.
@@ -36,24 +35,10 @@ const SQLITE_MONTH: &str = "CAST(strftime('%s', received_at / 1000, 'unixepoch',
 const POSTGRES_MONTH: &str = "CAST(EXTRACT(EPOCH FROM date_trunc('month', \
     to_timestamp(received_at / 1000) AT TIME ZONE 'UTC')) AS bigint) * 1000";
 
-#[derive(Debug)]
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "m0010_billing"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::run(manager, SCHEMA).await?;
-        let (nil, month) = match manager.get_connection().get_database_backend() {
-            sea_orm::DbBackend::Sqlite => ("zeroblob(16)", SQLITE_MONTH),
-            _ => ("CAST('00000000-0000-0000-0000-000000000000' AS uuid)", POSTGRES_MONTH),
-        };
-        let count = COUNT.replace("{nil}", nil).replace("{month}", month);
-        super::run(manager, &count).await
-    }
+pub(super) fn sql(backend: DbBackend) -> String {
+    let (nil, month) = match backend {
+        DbBackend::Sqlite => ("zeroblob(16)", SQLITE_MONTH),
+        _ => ("CAST('00000000-0000-0000-0000-000000000000' AS uuid)", POSTGRES_MONTH),
+    };
+    format!("{SCHEMA}{};", COUNT.replace("{nil}", nil).replace("{month}", month))
 }

@@ -1,10 +1,8 @@
 //! Accounts, buckets, inputs, outputs, functions and what belongs to them.
 
-use sea_orm_migration::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
-
 /// Buckets and functions refer to no account: stores know accounts by their
 /// identifiers only, and a store of accounts may be another one.
-const SCHEMA: &str = r#"
+pub(super) const SCHEMA: &str = r#"
 CREATE TABLE meta (
     name {text} PRIMARY KEY NOT NULL,
     value {bytes} NOT NULL
@@ -128,19 +126,3 @@ CREATE TABLE execution (
 ) {table};
 CREATE INDEX execution_of_function ON execution (function_id, id);
 "#;
-
-#[derive(Debug)]
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "m0001_configuration"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::run(manager, SCHEMA).await
-    }
-}

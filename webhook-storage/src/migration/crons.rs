@@ -1,10 +1,8 @@
 //! Crons.
 
-use sea_orm_migration::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
-
 /// `wakes_at` is `next_run`, or the end of the hold while `held_by` has it.
 /// Those that do not run are in none of the two small indexes.
-const SCHEMA: &str = r#"
+pub(super) const SCHEMA: &str = r#"
 CREATE TABLE cron (
     id {uuid} PRIMARY KEY NOT NULL,
     account_id {uuid} NOT NULL,
@@ -34,19 +32,3 @@ CREATE INDEX cron_of_bucket ON cron (bucket_id);
 CREATE INDEX cron_awake ON cron (wakes_at) WHERE wakes_at IS NOT NULL;
 CREATE INDEX cron_held ON cron (held_by) WHERE held_by IS NOT NULL;
 "#;
-
-#[derive(Debug)]
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "m0006_crons"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::run(manager, SCHEMA).await
-    }
-}

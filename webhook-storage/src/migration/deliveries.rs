@@ -1,7 +1,5 @@
 //! Webhooks, their deliveries, and who holds them.
 
-use sea_orm_migration::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
-
 /// What keeps storing fast:
 ///
 /// * No foreign keys: webhooks and deliveries outlive buckets, and a delivery
@@ -13,7 +11,7 @@ use sea_orm_migration::{DbErr, MigrationName, MigrationTrait, SchemaManager, asy
 ///   none of `sent`, `failed`, `rejected`.
 /// * A delivery repeats what logs are filtered by, so that listing them reads
 ///   no webhook that it does not show.
-const SCHEMA: &str = r#"
+pub(super) const SCHEMA: &str = r#"
 CREATE TABLE webhook (
     id {uuid} PRIMARY KEY NOT NULL,
     account_id {uuid} NOT NULL,
@@ -68,19 +66,3 @@ CREATE TABLE node_lease (
     until {int} NOT NULL
 ) {table};
 "#;
-
-#[derive(Debug)]
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "m0002_deliveries"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::run(manager, SCHEMA).await
-    }
-}

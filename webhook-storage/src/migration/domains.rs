@@ -1,10 +1,8 @@
 //! Reserved domains, and the inputs that use them.
 
-use sea_orm_migration::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
-
 /// A name is reserved once, by whichever account. Inputs do not refer to the
 /// row: most have no domain, and one that is left behind routes nothing.
-const SCHEMA: &str = r#"
+pub(super) const SCHEMA: &str = r#"
 CREATE TABLE domain (
     id {uuid} PRIMARY KEY NOT NULL,
     account_id {uuid} NOT NULL,
@@ -15,19 +13,3 @@ CREATE TABLE domain (
 CREATE INDEX domain_of_account ON domain (account_id, id);
 CREATE INDEX input_of_domain ON input (custom_domain, id) WHERE custom_domain <> '';
 "#;
-
-#[derive(Debug)]
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "m0004_domains"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::run(manager, SCHEMA).await
-    }
-}

@@ -1,7 +1,6 @@
 //! What logs are listed, drained, counted and purged by.
 
-use sea_orm::ConnectionTrait;
-use sea_orm_migration::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
+use sea_orm::DbBackend;
 
 /// What lists read, without a cost to what is stored and delivered that shows:
 ///
@@ -68,33 +67,18 @@ const COUNT: &str = "INSERT INTO tally (span, account_id, bucket_id, moment, out
     ELSE COALESCE(duration_ns, 0) / 1000 END) AS {int}) \
     FROM delivery GROUP BY 1, 2, 3, 4, 5, 6, 7, 8";
 
-#[derive(Debug)]
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "m0003_logs"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::run(manager, SCHEMA).await?;
-        let nil = match manager.get_connection().get_database_backend() {
-            sea_orm::DbBackend::Sqlite => "zeroblob(16)",
-            _ => "'00000000-0000-0000-0000-000000000000'::uuid",
-        };
-        let moments =
-            ["0", "created_at - created_at % 86400000", "created_at - created_at % 60000"];
-        for (span, moment) in moments.into_iter().enumerate() {
-            let count = COUNT
-                .replace("{span}", &span.to_string())
-                .replace("{moment}", moment)
-                .replace("{nil}", nil)
-                .replace("{open}", "status IN (0, 4)");
-            super::run(manager, &count).await?;
-        }
-        Ok(())
-    }
+pub(super) fn sql(backend: DbBackend) -> String {
+    let nil = match backend {
+        DbBackend::Sqlite => "zeroblob(16)",
+        _ => "'00000000-0000-0000-0000-000000000000'::uuid",
+    };
+    let moments = ["0", "created_at - created_at % 86400000", "created_at - created_at % 60000"];
+    let counts = moments.into_iter().enumerate().map(|(span, moment)| {
+        COUNT
+            .replace("{span}", &span.to_string())
+            .replace("{moment}", moment)
+            .replace("{nil}", nil)
+            .replace("{open}", "status IN (0, 4)")
+    });
+    counts.fold(SCHEMA.to_owned(), |sql, count| format!("{sql}{count};"))
 }

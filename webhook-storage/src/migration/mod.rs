@@ -8,8 +8,9 @@ mod domains;
 mod endings;
 mod logs;
 
+use std::time::SystemTime;
+
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
-use sea_orm_migration::{MigrationTrait, MigratorTrait, SchemaManager};
 use webhook_core::Error;
 
 use crate::{
@@ -17,40 +18,38 @@ use crate::{
     fault,
 };
 
-/// All steps, oldest first. A released step is never changed; a new one follows.
-#[derive(Debug)]
-struct Migrator;
+/// A step's name, under which it is recorded, and what it runs.
+type Step = (&'static str, fn(DbBackend) -> String);
 
-#[async_trait::async_trait]
-impl MigratorTrait for Migrator {
-    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![
-            Box::new(configuration::Migration),
-            Box::new(deliveries::Migration),
-            Box::new(logs::Migration),
-            Box::new(domains::Migration),
-            Box::new(crons::Migration),
-            Box::new(billing::Migration),
-            Box::new(endings::Migration),
-        ]
-    }
-}
+/// All steps, oldest first. A released step is never changed; a new one follows.
+const STEPS: &[Step] = &[
+    ("m0001_configuration", |_| configuration::SCHEMA.to_owned()),
+    ("m0002_deliveries", |_| deliveries::SCHEMA.to_owned()),
+    ("m0003_logs", logs::sql),
+    ("m0004_domains", |_| domains::SCHEMA.to_owned()),
+    ("m0006_crons", |_| crons::SCHEMA.to_owned()),
+    ("m0010_billing", billing::sql),
+    ("m0011_endings", |_| endings::SCHEMA.to_owned()),
+];
+
+/// Which steps were applied. The table is the one that sea-orm-migration keeps,
+/// which wrote it in earlier versions.
+const APPLIED: &str = "CREATE TABLE IF NOT EXISTS seaql_migrations \
+    (version varchar NOT NULL PRIMARY KEY, applied_at bigint NOT NULL)";
 
 /// An arbitrary number that all nodes know: who holds it migrates.
 const ADVISORY_LOCK: i64 = 0x7765_6268_6f6f_6b73;
 
 /// Brings the schema up to date, all steps or none.
 pub(crate) async fn migrate(database: &Database) -> Result<(), Error> {
-    apply(database, None).await
+    apply(database, STEPS).await
 }
 
 /// Fails unless the schema is up to date; changes nothing.
 pub(crate) async fn expect_current(database: &Database) -> Result<(), Error> {
-    let failed = |error| fault::error(error, "schema");
-    let applied = Migrator::get_migration_models(&database.read).await.map_err(failed)?;
-    let known = Migrator::migrations();
-    let same = applied.len() == known.len()
-        && known.iter().all(|step| applied.iter().any(|row| row.version == step.name()));
+    let applied = applied(&database.read).await.map_err(|error| fault::error(error, "schema"))?;
+    let same = applied.len() == STEPS.len()
+        && STEPS.iter().all(|(name, _)| applied.iter().any(|version| version == name));
     match same {
         true => Ok(()),
         false => Err(Error::conflict(
@@ -59,7 +58,7 @@ pub(crate) async fn expect_current(database: &Database) -> Result<(), Error> {
     }
 }
 
-async fn apply(database: &Database, steps: Option<u32>) -> Result<(), Error> {
+async fn apply(database: &Database, steps: &[Step]) -> Result<(), Error> {
     let transaction = begin(database).await.map_err(|error| fault::error(error, "schema"))?;
     let outcome = up(&transaction, steps).await;
     database.finish(transaction, outcome, "schema").await
@@ -77,27 +76,44 @@ async fn begin(database: &Database) -> Result<Transaction, DbErr> {
     Ok(transaction)
 }
 
-async fn up(transaction: &DatabaseTransaction, steps: Option<u32>) -> Result<(), Error> {
+async fn up(transaction: &DatabaseTransaction, steps: &[Step]) -> Result<(), Error> {
     let failed = |error| fault::error(error, "schema");
-    Migrator::install(transaction).await.map_err(failed)?;
-    let known = Migrator::migrations();
-    let applied = Migrator::get_migration_models(transaction).await.map_err(failed)?;
-    let unknown = applied.iter().find(|row| known.iter().all(|step| step.name() != row.version));
-    if let Some(row) = unknown {
+    transaction.execute_unprepared(APPLIED).await.map_err(failed)?;
+    let applied = applied(transaction).await.map_err(failed)?;
+    let unknown = applied.iter().find(|version| STEPS.iter().all(|(name, _)| name != version));
+    if let Some(version) = unknown {
         return Err(Error::invalid(
             "database",
-            format!("was written by a newer version of this program (it has {:?})", row.version),
+            format!("was written by a newer version of this program (it has {version:?})"),
         ));
     }
-    Migrator::up(transaction, steps).await.map_err(failed)
+    let missing = steps.iter().filter(|(name, _)| applied.iter().all(|version| version != name));
+    let mut count = 0;
+    for step in missing {
+        run(transaction, step).await.map_err(failed)?;
+        count += 1;
+    }
+    if count > 0 {
+        tracing::info!(steps = count, "the schema was brought up to date");
+    }
+    Ok(())
 }
 
-/// Runs a schema that is written once for all databases: `{uuid}`, `{bytes}`,
+/// The names of the steps that were applied.
+async fn applied(connection: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
+    let names = "SELECT version FROM seaql_migrations";
+    let names = Statement::from_string(connection.get_database_backend(), names);
+    let rows = connection.query_all_raw(names).await?;
+    rows.iter().map(|row| row.try_get("", "version")).collect()
+}
+
+/// Runs a step and records it. A schema is written once for all databases: `{uuid}`, `{bytes}`,
 /// `{int}`, `{bool}` and `{text}` stand for column types, the last one in byte
 /// order, and `{table}` for what follows a table's closing parenthesis, or
 /// `{narrow}` when its rows are little more than their key.
-async fn run(manager: &SchemaManager<'_>, schema: &str) -> Result<(), DbErr> {
-    let types = match manager.get_database_backend() {
+async fn run(transaction: &DatabaseTransaction, (name, sql): &Step) -> Result<(), DbErr> {
+    let backend = transaction.get_database_backend();
+    let types = match backend {
         DbBackend::Sqlite => [
             ("{uuid}", "BLOB"),
             ("{bytes}", "BLOB"),
@@ -117,8 +133,12 @@ async fn run(manager: &SchemaManager<'_>, schema: &str) -> Result<(), DbErr> {
             ("{narrow}", ""),
         ],
     };
-    let schema = types.iter().fold(schema.to_owned(), |sql, (name, ty)| sql.replace(name, ty));
-    manager.get_connection().execute_unprepared(&schema).await?;
+    let schema = types.iter().fold(sql(backend), |sql, (name, ty)| sql.replace(name, ty));
+    transaction.execute_unprepared(&schema).await?;
+    let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+    let record =
+        format!("INSERT INTO seaql_migrations (version, applied_at) VALUES ('{name}', {now})");
+    transaction.execute_unprepared(&record).await?;
     Ok(())
 }
 
