@@ -36,6 +36,14 @@ impl<K> Id<K> {
         Self::from_uuid(Uuid::now_v7())
     }
 
+    /// A new identifier that nobody can guess: 122 bits of the system's randomness
+    /// (version 4, RFC 9562), in no order. For what is an address at the same time:
+    /// time-ordered ones of a moment share all but 32 bits.
+    #[must_use]
+    pub fn unguessable() -> Self {
+        Self::from_uuid(Uuid::new_v4())
+    }
+
     /// The identifier with this UUID.
     #[must_use]
     pub const fn from_uuid(uuid: Uuid) -> Self {

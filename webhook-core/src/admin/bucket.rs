@@ -49,7 +49,7 @@ impl Admin {
         let now = self.now();
         let mut bucket = Bucket::new(BucketId::generate(), caller.account_id(), now, spec);
         bucket.inputs.push(Input {
-            id: InputId::generate(),
+            id: InputId::unguessable(),
             bucket_id: bucket.id,
             created_at: now,
             updated_at: now,
@@ -135,8 +135,7 @@ fn default_input(bucket: &Bucket) -> Option<InputId> {
     bucket
         .inputs
         .iter()
-        .min_by_key(|input| input.id)
-        .filter(|input| input.created_at == bucket.created_at)
+        .find(|input| input.created_at == bucket.created_at)
         .filter(|input| input.spec.name == DEFAULT_INPUT_NAME)
         .map(|input| input.id)
 }

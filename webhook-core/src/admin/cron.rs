@@ -81,7 +81,7 @@ impl Admin {
         let mut bucket = Bucket::new(bucket_id, account, now, BucketSpec::default());
         bucket.cron_id = Some(id);
         bucket.inputs.push(Input {
-            id: InputId::generate(),
+            id: InputId::unguessable(),
             bucket_id,
             created_at: now,
             updated_at: now,

@@ -33,7 +33,7 @@ impl Admin {
 
         let now = self.now();
         let input = Input {
-            id: InputId::generate(),
+            id: InputId::unguessable(),
             bucket_id,
             created_at: now,
             updated_at: now,

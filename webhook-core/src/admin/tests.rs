@@ -132,6 +132,24 @@ async fn the_watcher_sees_what_was_and_what_is() -> Result<(), Error> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_address_of_an_input_says_nothing_of_its_bucket_and_cannot_be_guessed()
+-> Result<(), Error> {
+    let House { admin, caller, .. } = house().await;
+    let bucket = admin.create_bucket(&caller, bucket_named("b")).await?;
+    let second = admin.create_input(&caller, bucket.id, InputSpec::default()).await?;
+    let ids = [bucket.inputs[0].id, second.id].map(|id| id.as_uuid());
+    let shared = |a: u128, b: u128| (a ^ b).leading_zeros();
+    for (one, other) in [(ids[0], ids[1]), (ids[0], bucket.id.as_uuid())] {
+        assert_eq!(one.get_version_num(), 4, "all but version and variant is random");
+        // One in four thousand million runs shares more.
+        assert!(shared(one.as_u128(), other.as_u128()) < 32, "{one} {other}");
+    }
+    let listed = admin.bucket(&caller, bucket.id).await?.inputs;
+    assert_eq!(listed[0].spec.name, DEFAULT_INPUT_NAME, "the oldest comes first");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_changes_nothing_and_tells_nobody() -> Result<(), Error> {
     let House { admin, told, caller, .. } = house().await;
     let bucket = admin.create_bucket(&caller, bucket_named("b")).await?;

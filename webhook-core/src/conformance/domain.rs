@@ -155,8 +155,8 @@ pub async fn domain_in_use_is_not_deleted(stores: &Stores) {
     assert_eq!(find(stores, "a.example").await, None);
 }
 
-/// The inputs at a domain are those of the account, from all its buckets, in
-/// ID order, and follow changes.
+/// The inputs at a domain are those of the account, from all its buckets, the
+/// oldest first, and follow changes.
 pub async fn inputs_of_a_domain_are_found(stores: &Stores) {
     let account = AccountId::generate();
     let (first, second) =

@@ -5,7 +5,7 @@ use std::io::Write;
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Uri,
-    header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, HOST},
+    header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, EXPECT, HOST},
 };
 
 use crate::{
@@ -69,7 +69,9 @@ impl<'a> Hop<'a> {
 
     /// Whether it belongs to the connection, or is set anew for each message.
     fn has(&self, name: &HeaderName) -> bool {
+        // What was expected is done: the relay has asked for the body (RFC 9110 §10.1.1).
         name == CONTENT_LENGTH
+            || name == EXPECT
             || is_hop_by_hop(name.as_str())
             || self.named.iter().any(|named| name.as_str().eq_ignore_ascii_case(named))
     }
@@ -193,6 +195,12 @@ mod tests {
         assert_eq!(sent["x-forwarded-proto"], "https");
         assert_eq!(sent["x-forwarded-host"], "a.example");
         assert_eq!((sent.len(), &sent["x-a"]), (4, &HeaderValue::from_static("1")));
+    }
+
+    #[test]
+    fn what_the_sender_expected_of_the_relay_is_not_expected_of_the_destination() {
+        let sent = sent(&[("expect", "100-continue"), ("x-a", "1")], &HeaderMap::new());
+        assert!(!sent.contains_key("expect") && sent.contains_key("x-a"), "{sent:?}");
     }
 
     #[test]

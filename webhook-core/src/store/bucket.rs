@@ -12,8 +12,8 @@ use crate::{
 
 /// Keeps buckets, each with its inputs and outputs.
 ///
-/// Every bucket that a call returns carries its inputs and outputs in ID order
-/// and the stamped read-only fields of `auth`.
+/// Every bucket that a call returns carries its inputs, the oldest first, its
+/// outputs in ID order and the stamped read-only fields of `auth`.
 #[async_trait]
 pub trait BucketStore: Send + Sync + fmt::Debug {
     /// Stores a new bucket with the inputs and outputs in it. A taken ID, or a

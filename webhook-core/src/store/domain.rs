@@ -29,7 +29,7 @@ pub trait DomainStore: Send + Sync + fmt::Debug {
     /// All domains of the account, in ID order.
     async fn domains(&self, account: AccountId) -> Result<Vec<Domain>, Error>;
 
-    /// The account's inputs with this `custom_domain`, in ID order, whether or
+    /// The account's inputs with this `custom_domain`, the oldest first, whether or
     /// not the account has it reserved.
     async fn inputs_of_domain(&self, account: AccountId, name: &str) -> Result<Vec<Input>, Error>;
 

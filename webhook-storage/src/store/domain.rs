@@ -69,7 +69,9 @@ impl DomainStore for Storage {
     }
 
     async fn inputs_of_domain(&self, account: AccountId, name: &str) -> Result<Vec<Input>, Error> {
-        let find = inputs(account, name).order_by_asc(input::Column::Id);
+        let find = inputs(account, name)
+            .order_by_asc(input::Column::CreatedAt)
+            .order_by_asc(input::Column::Id);
         let rows = find.all(&self.database().read).await.map_err(read_error)?;
         rows.into_iter().map(input::Model::read).collect()
     }

@@ -43,7 +43,9 @@ impl Storage {
         let ids = bucket::Entity::find().select_only().column(bucket::Column::Id);
         let ids = ids.filter(condition).into_query();
 
-        let inputs = input::Entity::find().order_by_asc(input::Column::Id);
+        let inputs = input::Entity::find()
+            .order_by_asc(input::Column::CreatedAt)
+            .order_by_asc(input::Column::Id);
         let inputs = inputs.filter(input::Column::BucketId.in_subquery(ids.clone()));
         let inputs = inputs.all(snapshot).await.map_err(read_error)?;
         let outputs = output::Entity::find().order_by_asc(output::Column::Id);

@@ -57,11 +57,17 @@ pub async fn every_field_of_a_bucket_round_trips(stores: &Stores) {
     }
 }
 
-/// Inputs and outputs are stored with their bucket and come back in ID order.
-pub async fn bucket_comes_with_inputs_and_outputs_in_id_order(stores: &Stores) {
+/// Inputs and outputs are stored with their bucket and come back in order: inputs,
+/// whose identifiers say nothing of it, by age.
+pub async fn bucket_comes_with_inputs_by_age_and_outputs_in_id_order(stores: &Stores) {
     let account = AccountId::generate();
     let mut bucket = bucket(account, "orders");
     bucket.inputs = ["c", "a", "b"].map(|name| input(bucket.id, name)).into();
+    bucket.inputs.reverse();
+    for (age, input) in (0..).zip(&mut bucket.inputs) {
+        input.created_at = after(age);
+    }
+    let later = Input { created_at: after(9), ..input(bucket.id, "d") };
     bucket.outputs = ["f", "e", "d"].map(|name| output(bucket.id, name)).into();
     let mut shuffled = bucket.clone();
     shuffled.inputs.rotate_left(1);
@@ -69,7 +75,15 @@ pub async fn bucket_comes_with_inputs_and_outputs_in_id_order(stores: &Stores) {
     create(stores, &shuffled).await;
     assert_eq!(read(stores, account, bucket.id).await.as_ref(), Some(&bucket));
     assert_eq!(by_name(stores, account, "orders").await.as_ref(), Some(&bucket));
-    assert_eq!(list(stores, account).await, [bucket]);
+    assert_eq!(list(stores, account).await, [bucket.clone()]);
+
+    let earlier = Input { created_at: after(1), ..input(bucket.id, "e") };
+    for input in [&later, &earlier] {
+        stores.inputs.create_input(account, input).await.expect("the input is new");
+    }
+    bucket.inputs.insert(2, earlier);
+    bucket.inputs.push(later);
+    assert_eq!(read(stores, account, bucket.id).await, Some(bucket));
 }
 
 /// The read-only fields of `auth` are the bucket's, whatever was handed in.

@@ -33,7 +33,7 @@ macro_rules! bucket_store_conformance {
             $crate::conformance::bucket::create {
                 created_bucket_is_read_back,
                 every_field_of_a_bucket_round_trips,
-                bucket_comes_with_inputs_and_outputs_in_id_order,
+                bucket_comes_with_inputs_by_age_and_outputs_in_id_order,
                 auth_is_stamped_by_the_store,
                 absent_bucket_is_none,
                 update_or_delete_of_no_bucket_is_not_found,

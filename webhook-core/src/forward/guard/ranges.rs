@@ -19,15 +19,16 @@ const NON_PUBLIC_V4: &[(Ipv4Net, &str)] = &[
     (v4(100, 64, 0, 0, 10), "carrier-grade NAT"),   // RFC 6598
     (v4(127, 0, 0, 0, 8), "loopback"),              // RFC 1122 §3.2.1.3
     (v4(169, 254, 0, 0, 16), "link-local"),         // RFC 3927; 169.254.169.254 is cloud metadata
-    (v4(172, 16, 0, 0, 12), "private"),             // RFC 1918
+    (v4(168, 63, 129, 16, 32), "cloud platform"), // Azure's own services, reached from every machine there
+    (v4(172, 16, 0, 0, 12), "private"),           // RFC 1918
     (v4(192, 0, 0, 0, 24), "protocol assignments"), // RFC 6890 §2.1
-    (v4(192, 0, 2, 0, 24), "documentation"),        // RFC 5737
-    (v4(192, 88, 99, 0, 24), "6to4 relay"),         // RFC 7526, deprecated
-    (v4(192, 168, 0, 0, 16), "private"),            // RFC 1918
-    (v4(198, 18, 0, 0, 15), "benchmarking"),        // RFC 2544
-    (v4(198, 51, 100, 0, 24), "documentation"),     // RFC 5737
-    (v4(203, 0, 113, 0, 24), "documentation"),      // RFC 5737
-    (v4(240, 0, 0, 0, 4), "reserved"),              // RFC 1112 §4
+    (v4(192, 0, 2, 0, 24), "documentation"),      // RFC 5737
+    (v4(192, 88, 99, 0, 24), "6to4 relay"),       // RFC 7526, deprecated
+    (v4(192, 168, 0, 0, 16), "private"),          // RFC 1918
+    (v4(198, 18, 0, 0, 15), "benchmarking"),      // RFC 2544
+    (v4(198, 51, 100, 0, 24), "documentation"),   // RFC 5737
+    (v4(203, 0, 113, 0, 24), "documentation"),    // RFC 5737
+    (v4(240, 0, 0, 0, 4), "reserved"),            // RFC 1112 §4
 ];
 
 const NON_PUBLIC_V6: &[(Ipv6Net, &str)] = &[
@@ -46,6 +47,13 @@ const NON_PUBLIC_V6: &[(Ipv6Net, &str)] = &[
     (v6(0xfec0, 0, 0, 0, 10), "site-local"),         // RFC 3879, deprecated
 ];
 
+/// All that is assigned for use on the internet (RFC 4291 §2.4, IANA's registry).
+const GLOBAL_UNICAST: Ipv6Net = v6(0x2000, 0, 0, 0, 3);
+
+/// Judged by the IPv4 address inside (RFC 6052 §2.1): on a network without IPv4,
+/// names that have IPv4 addresses only resolve to these.
+const NAT64: Ipv6Net = v6(0x64, 0xff9b, 0, 0, 96);
+
 const LOOPBACK: Ipv6Net = Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128);
 
 pub(super) fn non_public_v4(address: Ipv4Addr) -> Option<&'static str> {
@@ -53,7 +61,9 @@ pub(super) fn non_public_v4(address: Ipv4Addr) -> Option<&'static str> {
 }
 
 pub(super) fn non_public_v6(address: Ipv6Addr) -> Option<&'static str> {
-    NON_PUBLIC_V6.iter().find(|(net, _)| net.contains(&address)).map(|(_, range)| *range)
+    let known = NON_PUBLIC_V6.iter().find(|(net, _)| net.contains(&address));
+    let assigned = GLOBAL_UNICAST.contains(&address) || NAT64.contains(&address);
+    known.map(|(_, range)| *range).or((!assigned).then_some("not global unicast"))
 }
 
 /// What no guard allows.

@@ -108,10 +108,12 @@ impl Connector {
     /// ones would let an attacker choose when they come first.
     async fn addresses(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, ForwardError> {
         let refused = |error: RefusedAddress| {
-            let (address, range) = (error.address(), error.range());
             ForwardError::Refused(match host {
+                // What a name of the operator's network means is not for a customer.
                 Host::Domain(name) => {
-                    format!("{name} resolves to {address}, which is not public ({range})")
+                    let (address, range) = (error.address(), error.range());
+                    tracing::info!(name, %address, range, "a destination was refused");
+                    format!("{name} resolves to an address that is not allowed")
                 }
                 _ => error.to_string(),
             })

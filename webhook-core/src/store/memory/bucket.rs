@@ -76,7 +76,7 @@ impl Directory {
             }
         }
 
-        bucket.inputs.sort_by_key(|input| input.id);
+        bucket.inputs.sort_by_key(|input| (input.created_at, input.id));
         bucket.outputs.sort_by_key(|output| output.id);
         bucket.stamp_auth();
         self.of_input.extend(bucket.inputs.iter().map(|input| (input.id, bucket.id)));

@@ -65,7 +65,7 @@ impl DomainStore for MemoryStore {
 
     async fn inputs_of_domain(&self, account: AccountId, name: &str) -> Result<Vec<Input>, Error> {
         let mut found: Vec<_> = inputs(&self.directory(), account, name).cloned().collect();
-        found.sort_by_key(|input| input.id);
+        found.sort_by_key(|input| (input.created_at, input.id));
         Ok(found)
     }
 

@@ -12,8 +12,8 @@ use crate::{
     store::InputStore,
 };
 
-fn position(bucket: &Bucket, id: InputId) -> Result<usize, usize> {
-    bucket.inputs.binary_search_by_key(&id, |input| input.id)
+fn position(bucket: &Bucket, id: InputId) -> Option<usize> {
+    bucket.inputs.iter().position(|input| input.id == id)
 }
 
 #[async_trait]
@@ -24,10 +24,12 @@ impl InputStore for MemoryStore {
         let bucket = directory
             .bucket_mut(account, input.bucket_id)
             .ok_or_else(|| Error::not_found("bucket"))?;
-        match position(bucket, input.id) {
-            Err(index) if !taken => bucket.inputs.insert(index, input.clone()),
-            _ => return Err(Error::conflict("an input with this id exists")),
+        if taken {
+            return Err(Error::conflict("an input with this id exists"));
         }
+        let age = (input.created_at, input.id);
+        let index = bucket.inputs.partition_point(|other| (other.created_at, other.id) < age);
+        bucket.inputs.insert(index, input.clone());
         directory.of_input.insert(input.id, input.bucket_id);
         Ok(())
     }
@@ -40,7 +42,7 @@ impl InputStore for MemoryStore {
     ) -> Result<Option<Input>, Error> {
         let directory = self.directory();
         let bucket = directory.bucket(account, bucket);
-        Ok(bucket.and_then(|bucket| bucket.inputs.get(position(bucket, id).ok()?)).cloned())
+        Ok(bucket.and_then(|bucket| bucket.inputs.get(position(bucket, id)?)).cloned())
     }
 
     async fn bucket_of_input(&self, id: InputId) -> Result<Option<Bucket>, Error> {
@@ -56,7 +58,7 @@ impl InputStore for MemoryStore {
         let stored = directory
             .bucket_mut(account, input.bucket_id)
             .and_then(|bucket| {
-                let index = position(bucket, input.id).ok()?;
+                let index = position(bucket, input.id)?;
                 bucket.inputs.get_mut(index)
             })
             .ok_or_else(|| Error::not_found("input"))?;
@@ -73,7 +75,7 @@ impl InputStore for MemoryStore {
         let mut directory = self.directory_mut();
         let bucket =
             directory.bucket_mut(account, bucket).ok_or_else(|| Error::not_found("input"))?;
-        let index = position(bucket, id).map_err(|_| Error::not_found("input"))?;
+        let index = position(bucket, id).ok_or_else(|| Error::not_found("input"))?;
         bucket.inputs.remove(index);
         directory.of_input.remove(&id);
         Ok(())

@@ -44,10 +44,7 @@ async fn localhost_resolves_and_is_refused() {
     let server = Raw::always(OK).await;
     let reason =
         refusal(&HttpForwarder::builder().build(), &url("http", "localhost", server.address)).await;
-    assert!(
-        reason.starts_with("localhost resolves to ") && reason.ends_with("(loopback)"),
-        "{reason}"
-    );
+    assert_eq!(reason, "localhost resolves to an address that is not allowed");
     assert_eq!(server.accepted(), 0);
 }
 
@@ -55,7 +52,7 @@ async fn localhost_resolves_and_is_refused() {
 async fn one_private_address_refuses_the_name() {
     let names = Names::of([("mixed.example", vec![ip("8.8.8.8"), ip("fd00::1")])]);
     let reason = refusal(&public_only(names), "http://mixed.example/").await;
-    assert_eq!(reason, "mixed.example resolves to fd00::1, which is not public (unique local)");
+    assert_eq!(reason, "mixed.example resolves to an address that is not allowed");
 }
 
 #[tokio::test]
