@@ -1,9 +1,13 @@
 //! Time, and the one place it comes from.
 
+mod system;
+
 use std::{fmt, ops::Add, time::Duration};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use system::SystemClock;
 
 /// A moment: milliseconds since 1970-01-01T00:00:00Z.
 ///
@@ -109,30 +113,6 @@ pub trait Clock: Send + Sync + fmt::Debug {
 
     /// Returns when `moment` has come; at once if it has passed.
     async fn sleep_until(&self, moment: Timestamp);
-}
-
-/// The machine's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-#[async_trait]
-impl Clock for SystemClock {
-    fn now(&self) -> Timestamp {
-        let since =
-            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Timestamp::default() + since
-    }
-
-    async fn sleep_until(&self, moment: Timestamp) {
-        // Asked again each minute, because the machine's clock can be set.
-        loop {
-            let left = moment.since(self.now());
-            if left.is_zero() {
-                return;
-            }
-            tokio::time::sleep(left.min(Duration::from_secs(60))).await;
-        }
-    }
 }
 
 /// A clock that runs with tokio's, so that a test with paused time moves it.

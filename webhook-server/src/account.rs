@@ -4,8 +4,9 @@ use webhook_core::{
     admin::{Admin, Caller},
     model::ApiKey,
 };
+use webhook_storage::Storage;
 
-use crate::{config::Config, failure::Failure, print::print, service};
+use crate::{config::Config, failure::Failure, first_start, print::print, service};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -30,12 +31,12 @@ pub(crate) enum Command {
 
 pub(crate) async fn run(command: Command, config: &Config) -> Result<(), Failure> {
     let (admin, storage) = service::admin(config).await?;
-    let done = carry_out(command, &admin).await;
+    let done = carry_out(command, &admin, &storage).await;
     storage.close().await;
     done
 }
 
-async fn carry_out(command: Command, admin: &Admin) -> Result<(), Failure> {
+async fn carry_out(command: Command, admin: &Admin, storage: &Storage) -> Result<(), Failure> {
     match command {
         Command::Create { name } => {
             let (account, key) = admin.create_account(&name, None).await?;
@@ -52,8 +53,14 @@ async fn carry_out(command: Command, admin: &Admin) -> Result<(), Failure> {
         }
         Command::RotateKey { account } => {
             let account = admin.find_account(&account).await?;
+            let is_first =
+                admin.accounts().await?.first().map(|first| first.id) == Some(account.id);
             let key = admin.regenerate_api_key(&Caller::for_account(account.id)).await?;
-            print_key(&key)
+            print_key(&key)?;
+            match is_first {
+                true => first_start::shown(storage).await,
+                false => Ok(()),
+            }
         }
         Command::Enable { account } => {
             let account = admin.find_account(&account).await?;

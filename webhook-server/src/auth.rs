@@ -1,5 +1,9 @@
 //! Who calls: the credentials of management requests.
 
+mod guesses;
+
+use std::net::IpAddr;
+
 use axum::{
     extract::{FromRequestParts, Request, State},
     http::{HeaderMap, header::AUTHORIZATION, request::Parts},
@@ -8,19 +12,35 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use webhook_core::{
-    Error, ErrorKind,
-    admin::{Admin, Caller},
+    Error, ErrorKind, TokenId,
+    admin::{API_KEY_PREFIX, API_KEY_USER, Admin, Caller},
+    relay::ClientAddr,
 };
 
-use crate::{error::ApiError, state::AppState};
+pub(crate) use guesses::{Guesses, network};
+
+use crate::{error::ApiError, permit::RequestPermit, state::AppState};
 
 /// Credentials as they were shown.
-#[derive(Debug, PartialEq, Eq)]
-enum Shown {
+#[derive(PartialEq, Eq, Hash)]
+#[cfg_attr(test, derive(Debug))]
+pub(crate) enum Shown {
     /// `Bearer sk-…`
     ApiKey(String),
     /// `Basic key:secret`, of an access token or of an API key.
     KeyAndSecret(String, String),
+}
+
+impl Shown {
+    fn has_our_form(&self) -> bool {
+        match self {
+            Self::ApiKey(key) => key.starts_with(API_KEY_PREFIX),
+            Self::KeyAndSecret(key, secret) if key == API_KEY_USER => {
+                secret.starts_with(API_KEY_PREFIX)
+            }
+            Self::KeyAndSecret(key, _) => key.parse::<TokenId>().is_ok(),
+        }
+    }
 }
 
 /// Lets a request pass that shows valid credentials, and tells the handlers whose they are.
@@ -29,17 +49,41 @@ pub(crate) async fn require(
     mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    let caller = caller(state.admin(), request.headers()).await?;
+    let shown = shown(request.headers())?;
+    let from = request.extensions().get::<ClientAddr>().map(|client| client.ip);
+    let permit = request.extensions().get::<RequestPermit>().cloned();
+    // Who waits because of wrong credentials keeps nobody else waiting.
+    let before_delay = || permit.iter().for_each(RequestPermit::give_back);
+    let caller = identify(&state, from, &shown, before_delay).await?;
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }
 
-/// The one place where credentials become a caller.
-async fn caller(admin: &Admin, headers: &HeaderMap) -> Result<Caller, Error> {
-    match shown(headers)? {
-        Shown::ApiKey(key) => admin.authenticate_api_key(&key).await,
-        Shown::KeyAndSecret(key, secret) => admin.authenticate(&key, &secret).await,
+/// The one place where credentials become a caller. Who shows wrong ones again
+/// and again is answered later, before which `before_delay` is called.
+pub(crate) async fn identify(
+    state: &AppState,
+    from: Option<IpAddr>,
+    shown: &Shown,
+    before_delay: impl FnOnce(),
+) -> Result<Caller, Error> {
+    let attempt = state.guesses().attempt(from, shown)?;
+    let caller = match shown {
+        Shown::ApiKey(key) => state.admin().authenticate_api_key(key).await,
+        Shown::KeyAndSecret(key, secret) => state.admin().authenticate(key, secret).await,
+    };
+    match &caller {
+        Ok(_) => attempt.right(),
+        Err(error) if error.kind() == ErrorKind::Unauthorized => {
+            let delay = attempt.wrong();
+            if !delay.is_zero() {
+                before_delay();
+                tokio::time::sleep(delay).await;
+            }
+        }
+        Err(_) => {}
     }
+    caller
 }
 
 fn shown(headers: &HeaderMap) -> Result<Shown, Error> {
@@ -48,7 +92,10 @@ fn shown(headers: &HeaderMap) -> Result<Shown, Error> {
     if values.next().is_some() {
         return Err(unauthorized("more than one Authorization header"));
     }
-    let value = value.to_str().map_err(|_| unauthorized("malformed Authorization header"))?;
+    parse(value.to_str().map_err(|_| unauthorized("malformed Authorization header"))?)
+}
+
+fn parse(value: &str) -> Result<Shown, Error> {
     let (scheme, credentials) =
         value.split_once(' ').ok_or_else(|| unauthorized("malformed Authorization header"))?;
     let credentials = credentials.trim();
@@ -64,6 +111,31 @@ fn shown(headers: &HeaderMap) -> Result<Shown, Error> {
         };
     }
     Err(unauthorized("the scheme must be Bearer or Basic"))
+}
+
+/// What in the headers has the form of a credential of this server's, at the
+/// price of a look at `Authorization`. An API key counts without a scheme, too.
+pub(crate) fn candidates(headers: &HeaderMap) -> Vec<Shown> {
+    let values = headers.get_all(AUTHORIZATION).iter().filter_map(|value| value.to_str().ok());
+    let shown = values.filter_map(|value| match value.trim() {
+        key if key.starts_with(API_KEY_PREFIX) => Some(Shown::ApiKey(key.to_owned())),
+        value => parse(value).ok(),
+    });
+    shown.filter(Shown::has_our_form).collect()
+}
+
+/// Whether one of them belongs to an account.
+pub(crate) async fn any_is_known(admin: &Admin, candidates: Vec<Shown>) -> Result<bool, Error> {
+    for shown in candidates {
+        let known = match &shown {
+            Shown::ApiKey(key) => admin.is_credential(API_KEY_USER, key).await?,
+            Shown::KeyAndSecret(key, secret) => admin.is_credential(key, secret).await?,
+        };
+        if known {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn unauthorized(reason: &str) -> Error {
@@ -122,6 +194,31 @@ mod tests {
             let basic = format!("Basic {}", STANDARD.encode(text));
             assert_eq!(show(&basic), Some(Shown::KeyAndSecret(key.to_owned(), secret.to_owned())));
         }
+    }
+
+    #[test]
+    fn only_what_has_the_form_of_a_credential_is_looked_at() {
+        let token = "01890a5d-ac96-774b-bcce-b302099a8057";
+        let ours = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.append(AUTHORIZATION, "Bearer other".parse().expect("a header value"));
+            headers.append(AUTHORIZATION, value.parse().expect("a header value"));
+            candidates(&headers).len()
+        };
+        let basic = |text: &str| format!("Basic {}", STANDARD.encode(text));
+        for value in ["Bearer sk-a", "bearer  sk-a", " sk-a "] {
+            assert_eq!(ours(value), 1, "{value}");
+        }
+        for text in ["whr:sk-a".to_owned(), format!("{token}:s")] {
+            assert_eq!(ours(&basic(&text)), 1, "{text}");
+        }
+        for value in ["", "Bearer", "Bearer a", "a sk-a", "Digest sk-a"] {
+            assert_eq!(ours(value), 0, "{value}");
+        }
+        for text in ["whr:a", "user:sk-a", "whr", ":"] {
+            assert_eq!(ours(&basic(text)), 0, "{text}");
+        }
+        assert_eq!(candidates(&HeaderMap::new()).capacity(), 0, "it costs nothing");
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, builder::Resettable};
 
 use crate::{
     account, agent,
     config::{Config, unknown_variables},
     cores,
     failure::Failure,
-    lifecycle, openapi,
+    functions, lifecycle, openapi,
     print::print,
     service, telemetry,
 };
@@ -37,6 +37,9 @@ enum Command {
     /// The credential is WEBHOOK_API_KEY: an API key, or an access token as
     /// key:secret.
     Forward(Box<agent::Forward>),
+    /// Functions of a running server.
+    #[command(subcommand)]
+    Functions(functions::Command),
     /// Accounts and their API keys. The server may be running: it takes what
     /// is changed from the next request on. Clients that are connected with a
     /// key stay connected when it is replaced here.
@@ -44,9 +47,49 @@ enum Command {
     Account(account::Command),
 }
 
+/// The command line, where each command's help shows what means something to it. All
+/// options are taken everywhere, so that one environment does for all commands.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    let options: Vec<_> =
+        command.get_arguments().filter(|option| option.is_global_set()).cloned().collect();
+    let storage = options.iter().find(|option| option.get_id() == "data_dir");
+    let storage = storage.and_then(|option| option.get_help_heading()).map(str::to_owned);
+    command.mut_subcommands(|command| match command.get_name() {
+        "serve" => command,
+        "forward" | "functions" => with_options(command, &options, |option| {
+            let is_key = option.get_id() == "api_key";
+            let option = option.hide(!is_key);
+            match is_key {
+                true => option.alias("key").help_heading(Resettable::Reset).help(CREDENTIAL),
+                false => option,
+            }
+        }),
+        "account" | "migrate" => with_options(command, &options, |option| {
+            let is_shown = option.get_help_heading() == storage.as_deref();
+            option.hide(!is_shown)
+        }),
+        _ => with_options(command, &options, |option| option.hide(true)),
+    })
+}
+
+/// What the API key is to a command that talks to a server.
+const CREDENTIAL: &str = "The credential: an API key, sk-…, or an access token, key:secret";
+
+/// The command, and those below it, with each option in place of the general one.
+fn with_options(
+    command: clap::Command,
+    options: &[clap::Arg],
+    change: impl Fn(clap::Arg) -> clap::Arg + Copy,
+) -> clap::Command {
+    let command = command.args(options.iter().cloned().map(change));
+    command.mut_subcommands(|command| with_options(command, options, change))
+}
+
 /// Does what the command line says.
 pub(crate) fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -79,6 +122,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Migrate => service::migrate(&config.storage).await,
             Command::Account(command) => account::run(command, &config).await,
             Command::Forward(options) => agent::run(*options, config.storage.api_key).await,
+            Command::Functions(command) => functions::run(command, config.storage.api_key).await,
             Command::Openapi => Ok(()),
         }
     });

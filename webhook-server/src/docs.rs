@@ -1,19 +1,21 @@
 //! `/openapi.json` and `/docs`: the reference, as data and as a page. The page
 //! is built into the binary and loads nothing from elsewhere.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{Path, State, rejection::PathRejection},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Redirect, Response},
     routing::get,
 };
+use bytes::Bytes;
 use utoipa_swagger_ui::Config;
 use webhook_core::Error;
 
 use crate::{
+    connections::Shared,
     error::{ApiError, text},
     state::AppState,
 };
@@ -26,31 +28,65 @@ fn config() -> Config<'static> {
         .validator_url("none")
 }
 
+/// What the page may load: its own files, and the operations that it is there to try, also
+/// at the address that the document names. The page has no script but its files; its
+/// library sets styles in the elements, and draws its pictures as `data:`.
+pub(crate) fn policy(public_url: Option<&str>) -> HeaderValue {
+    let own = HeaderValue::from_static(POLICY);
+    let uri = public_url.and_then(|url| url.parse::<Uri>().ok());
+    let origin = uri.and_then(|uri| Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?)));
+    let Some(origin) = origin else { return own };
+    let policy = POLICY.replace("connect-src 'self'", &format!("connect-src 'self' {origin}"));
+    HeaderValue::try_from(policy).unwrap_or(own)
+}
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+    img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; \
+    form-action 'none'; frame-ancestors 'none'";
+
 pub(crate) fn router() -> Router<AppState> {
     Router::new()
         .route("/openapi.json", get(document))
         .route("/docs", get(async || Redirect::to("/docs/")))
-        .route("/docs/", get(async || file("")))
+        .route("/docs/", get(async |State(state): State<AppState>| file(&state, "")))
         .route("/docs/{*file}", get(named_file))
 }
 
 async fn document(State(state): State<AppState>) -> Response {
-    let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], state.document()).into_response()
+    whole(HeaderValue::from_static("application/json"), state.document())
 }
 
-async fn named_file(name: Result<Path<String>, PathRejection>) -> Response {
+async fn named_file(
+    State(state): State<AppState>,
+    name: Result<Path<String>, PathRejection>,
+) -> Response {
     // A name that is no text is no file's.
-    file(name.as_ref().map_or("unknown", |Path(name)| name))
+    file(&state, name.as_ref().map_or("unknown", |Path(name)| name))
 }
 
 /// A part of the page.
-fn file(name: &str) -> Response {
-    match utoipa_swagger_ui::serve(name, Arc::new(config())) {
-        Ok(Some(file)) => {
-            ([(header::CONTENT_TYPE, file.content_type)], file.bytes.into_owned()).into_response()
+fn file(state: &AppState, name: &str) -> Response {
+    let file = match utoipa_swagger_ui::serve(name, Arc::new(config())) {
+        Ok(Some(file)) => file,
+        Ok(None) => return text(StatusCode::NOT_FOUND, "no such path"),
+        Err(error) => return ApiError::from(Error::internal(error.to_string())).into_response(),
+    };
+    let bytes = match file.bytes {
+        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+        // A short one, with the options in it.
+        Cow::Owned(bytes) => bytes.into(),
+    };
+    match HeaderValue::try_from(file.content_type) {
+        Ok(content_type) => {
+            let mut response = whole(content_type, bytes);
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, state.docs_policy());
+            response
         }
-        Ok(None) => text(StatusCode::NOT_FOUND, "no such path"),
         Err(error) => ApiError::from(Error::internal(error.to_string())).into_response(),
     }
+}
+
+/// An answer whose body all who ask share, however many read it slowly.
+fn whole(content_type: HeaderValue, bytes: Bytes) -> Response {
+    ([(header::CONTENT_TYPE, content_type)], Extension(Shared), bytes).into_response()
 }

@@ -7,6 +7,11 @@ use axum::{
 };
 use webhook_core::{Error, ErrorKind};
 
+use crate::failure::with_causes;
+
+/// What an answer is, is what it says, and not what a browser makes of it.
+pub(crate) const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+
 /// An error as a caller sees it: the status, and plain text that says what is wrong.
 #[derive(Debug)]
 pub(crate) struct ApiError(Error);
@@ -76,21 +81,13 @@ pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Response {
     *response.status_mut() = status;
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, plain);
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     response
 }
 
 /// All causes in one line, for the log.
 fn cause(error: &Error) -> String {
-    let mut line = String::new();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        if !line.is_empty() {
-            line.push_str(": ");
-        }
-        line.push_str(&error.to_string());
-        cause = error.source();
-    }
-    line
+    with_causes("", std::error::Error::source(error))
 }
 
 #[cfg(test)]

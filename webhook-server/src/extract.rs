@@ -3,22 +3,24 @@
 use std::time::Duration;
 
 use axum::{
+    BoxError,
     body::Body,
     extract::{FromRequest, FromRequestParts, Path, Query, Request},
     http::request::Parts,
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use webhook_core::{Error, ErrorKind};
+use tokio::time::timeout;
+use webhook_core::{AccountId, Error, ErrorKind, admin::Caller};
 
-use crate::{error::ApiError, state::AppState};
+use crate::{error::ApiError, permit::RequestPermit, shares::Share, state::AppState};
 
 /// How long the body of a management request may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// 3 MiB in base64 with what is around it.
-const MAX_REPORT_BYTES: usize = 5 << 20;
+pub(crate) const MAX_REPORT_BYTES: usize = 5 << 20;
 
 /// How many objects and arrays of a body may lie inside each other.
 const MAX_DEPTH: usize = 100;
@@ -35,8 +37,8 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonObject<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
-        let bytes = read(request.into_body(), state.max_request_bytes()).await?;
-        parse(&bytes).map(Self)
+        let body = Arrived::of(request, state, state.max_request_bytes()).await?;
+        parse(&body.bytes).map(Self)
     }
 }
 
@@ -50,8 +52,8 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Report<T> {
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
         let limit = state.max_request_bytes().max(MAX_REPORT_BYTES);
-        let bytes = read(request.into_body(), limit).await?;
-        parse(&bytes).map(Self)
+        let body = Arrived::of(request, state, limit).await?;
+        parse(&body.bytes).map(Self)
     }
 }
 
@@ -64,8 +66,8 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalObject<T> 
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
         let limit = state.max_request_bytes().max(MAX_REPORT_BYTES);
-        let bytes = read(request.into_body(), limit).await?;
-        match bytes.trim_ascii() {
+        let body = Arrived::of(request, state, limit).await?;
+        match body.bytes.trim_ascii() {
             b"" | b"null" => Ok(Self(T::default())),
             json => parse(json).map(Self),
         }
@@ -80,7 +82,8 @@ impl FromRequest<AppState> for Raw {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
-        read(request.into_body(), state.max_request_bytes()).await.map(Self)
+        let body = Arrived::of(request, state, state.max_request_bytes()).await?;
+        Ok(Self(body.bytes))
     }
 }
 
@@ -108,20 +111,67 @@ where
     }
 }
 
-async fn read(body: Body, max_bytes: usize) -> Result<Bytes, ApiError> {
-    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, max_bytes).collect());
-    match collected.await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::new(
-            ErrorKind::TooLarge,
-            format!("body: must be at most {max_bytes} bytes long"),
-        )),
-        Ok(Err(_)) => Err(Error::invalid("body", "ended before it was complete").into()),
-        Err(_) => {
-            let seconds = BODY_TIMEOUT.as_secs();
-            Err(Error::invalid("body", format!("did not arrive within {seconds} s")).into())
+/// A whole body, and its share of what all of them may take.
+struct Arrived {
+    bytes: Bytes,
+    _share: Share<Option<AccountId>>,
+}
+
+impl Arrived {
+    /// Waits for the body of a request. Meanwhile others are answered: a caller
+    /// who is slow keeps nobody else waiting.
+    async fn of(request: Request, state: &AppState, max_bytes: usize) -> Result<Self, ApiError> {
+        let permit = request.extensions().get::<RequestPermit>().cloned();
+        let account = request.extensions().get::<Caller>().map(Caller::account_id);
+        let mut share = state.arriving(account);
+        if let Some(permit) = &permit {
+            permit.give_back();
         }
+        let body = Limited::new(request.into_body(), max_bytes);
+        let bytes = match timeout(BODY_TIMEOUT, collect(body, &mut share)).await {
+            Ok(Ok(bytes)) => bytes,
+            Ok(Err(NotWhole::NoRoom)) => {
+                let after = Duration::from_secs(1);
+                return Err(Error::unavailable("too many bodies at once", after).into());
+            }
+            Ok(Err(NotWhole::Failed(error))) if error.is::<LengthLimitError>() => {
+                let message = format!("body: must be at most {max_bytes} bytes long");
+                return Err(ApiError::new(ErrorKind::TooLarge, message));
+            }
+            Ok(Err(NotWhole::Failed(_))) => {
+                return Err(Error::invalid("body", "ended before it was complete").into());
+            }
+            Err(_) => {
+                let reason = format!("did not arrive within {} s", BODY_TIMEOUT.as_secs());
+                return Err(Error::invalid("body", reason).into());
+            }
+        };
+        if let Some(permit) = &permit {
+            permit.take_again().await?;
+        }
+        Ok(Self { bytes, _share: share })
     }
+}
+
+/// Why there is no whole body.
+enum NotWhole {
+    NoRoom,
+    Failed(BoxError),
+}
+
+async fn collect(
+    mut body: Limited<Body>,
+    share: &mut Share<Option<AccountId>>,
+) -> Result<Bytes, NotWhole> {
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(NotWhole::Failed)?.into_data() else { continue };
+        if !share.grow(data.len()) {
+            return Err(NotWhole::NoRoom);
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.freeze())
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
@@ -137,7 +187,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         let path = error.path().to_string();
         // The path is unknown when an object breaks off before its first key.
         let field = if matches!(&*path, "." | "?") { "body" } else { &path };
-        match error.inner().to_string() {
+        match reason(error.inner()) {
             // Rules say themselves where they are wrong.
             reason if reason.starts_with("rules") => Error::new(ErrorKind::Invalid, reason),
             reason => Error::invalid(field, reason),
@@ -145,6 +195,43 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     })?;
     deserializer.end().map_err(|error| Error::invalid("body", error))?;
     Ok(value)
+}
+
+/// What is wrong with a body, for people. Where it is wrong the field says; the place in
+/// the text is for what is no JSON.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    if !error.is_data() {
+        return text;
+    }
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let text = text.strip_suffix(&place).unwrap_or(&text);
+    let Some((found, (lowest, highest))) =
+        text.rsplit_once(", expected ").and_then(|(found, wanted)| Some((found, bounds(wanted)?)))
+    else {
+        return text.to_owned();
+    };
+    match found.strip_prefix("invalid value: integer `") {
+        Some(number) => {
+            let number = number.trim_end_matches('`');
+            format!("must be between {lowest} and {highest}, not {number}")
+        }
+        None => format!("{found}, expected a whole number between {lowest} and {highest}"),
+    }
+}
+
+/// What the parser's name of a number's type means.
+fn bounds(wanted: &str) -> Option<(i128, i128)> {
+    macro_rules! of {
+        ($($name:ident),+) => {
+            match wanted {
+                $(stringify!($name) => Some(($name::MIN.into(), $name::MAX.into())),)+
+                "usize" => Some((0, i128::from(u64::MAX))),
+                _ => None,
+            }
+        };
+    }
+    of!(u8, u16, u32, u64, i8, i16, i32, i64)
 }
 
 /// How many objects and arrays lie inside each other. The parser has a limit of
@@ -249,6 +336,40 @@ mod tests {
             let text = refusal(json);
             assert!(text.contains(&format!("\"{field}")), "{json}: {text}");
         }
+    }
+
+    #[test]
+    fn bounds_are_said_in_words() {
+        #[derive(Debug, Default, serde::Deserialize)]
+        #[serde(default)]
+        struct Numbers {
+            small: u16,
+            maybe: Option<u32>,
+            signed: i32,
+            list: Vec<u8>,
+        }
+        let said = |json: &str| {
+            let error = parse::<Numbers>(json.as_bytes()).expect_err(json);
+            format!("{error:?}")
+        };
+        for (json, text) in [
+            (r#"{"small":70000}"#, "small: must be between 0 and 65535, not 70000"),
+            (r#"{"small":-1}"#, "small: must be between 0 and 65535, not -1"),
+            (r#"{"maybe":4294967296}"#, "maybe: must be between 0 and 4294967295, not 4294967296"),
+            (r#"{"list":[1,256]}"#, "list[1]: must be between 0 and 255, not 256"),
+            (
+                r#"{"signed":2147483648}"#,
+                "signed: must be between -2147483648 and 2147483647, not 2147483648",
+            ),
+            (r#"{"small":1.5}"#, "expected a whole number between 0 and 65535"),
+            (r#"{"small":"7"}"#, "small: invalid type: string "),
+        ] {
+            let said = said(json);
+            assert!(said.contains(text), "{json}: {said}");
+            assert!(!said.contains("u16") && !said.contains("column"), "{json}: {said}");
+        }
+        // What is no JSON has no field.
+        assert!(said("{\"small\":}").contains("line 1 column 10"));
     }
 
     #[test]

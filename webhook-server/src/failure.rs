@@ -30,14 +30,26 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)?;
-        let mut cause = self.cause.as_deref().map(|cause| cause as &dyn StdError);
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
+        let cause = self.cause.as_deref().map(|cause| cause as &dyn StdError);
+        f.write_str(&with_causes(&self.what, cause))
     }
+}
+
+/// A message and what caused it, in one line. Many libraries repeat a cause in their own
+/// message: what was just said is not said again.
+pub(crate) fn with_causes(what: &str, mut cause: Option<&dyn StdError>) -> String {
+    let mut line = what.to_owned();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !line.ends_with(&text) {
+            if !line.is_empty() {
+                line.push_str(": ");
+            }
+            line.push_str(&text);
+        }
+        cause = error.source();
+    }
+    line
 }
 
 impl From<ConfigError> for Failure {
@@ -72,5 +84,36 @@ impl fmt::Display for Cause {
 impl StdError for Cause {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.source().and_then(StdError::source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{message}")]
+    struct Layer {
+        message: String,
+        #[source]
+        cause: io::Error,
+    }
+
+    #[test]
+    fn the_number_of_an_error_is_said_once() {
+        let refused = || io::Error::from_raw_os_error(111);
+        let once = "cannot read x: Connection refused (os error 111)";
+        let io = Failure::io("cannot read x", refused());
+        assert_eq!(io.to_string(), once);
+        let message = format!("talking failed: {}", refused());
+        let layer = Layer { message, cause: refused() };
+        let of_library = Failure::caused_by("cannot read x", layer);
+        let text = "cannot read x: talking failed: Connection refused (os error 111)";
+        assert_eq!(of_library.to_string(), text);
+        let of_store = webhook_core::Error::invalid("key", format!("cannot read x: {}", refused()))
+            .caused_by(refused());
+        assert_eq!(Failure::from(of_store).to_string(), format!("key: {once}"));
     }
 }

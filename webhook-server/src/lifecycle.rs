@@ -1,6 +1,6 @@
 //! From start to exit: listening, connections, and an orderly end.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::{
@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::{
     config::Config, connections::Connections, cores::Cores, failure::Failure, first_start,
-    front::Front, print::print, service::Service, tls::Tls,
+    front::Front, print::print, scrape::Scrapes, service::Service, tls::Tls,
 };
 
 /// Runs the server until SIGTERM or SIGINT.
@@ -25,12 +25,18 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
         .map_err(|error| Failure::io(format!("cannot listen on {address}"), error))?;
     let bound =
         listener.local_addr().map_err(|error| Failure::io("cannot read the address", error))?;
+    let scrapes = Scrapes::bind(&config.metrics).await?;
 
     let service = Service::build(&config, bound).await?;
-    let notice = first_start::prepare(&service.admin, &config, bound).await?;
     let ingest = service.relay.ingest();
-    let front = Front::new(ingest.clone(), service.router, &config.listen);
+    let front = Front::new(ingest.clone(), service.router, Arc::clone(&service.admin), &config);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
+    // Ends with this function, after all connections and deliveries.
+    let cores = Cores::start(config.listen.bind_cores)
+        .map_err(|error| Failure::io("cannot start the runtimes", error))?;
+    // After everything that can fail: the key is shown once.
+    let storage = &service.storage;
+    let notice = first_start::prepare(&service.admin, storage, &config, bound).await?;
 
     let (stop, stopped) = watch::channel(());
     let retention = config.retention.log_retention;
@@ -38,14 +44,20 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let purging = tokio::spawn(async move { admin.keep_logs_for(retention.0).await });
     let (relay, storage) = (service.relay, service.storage);
     let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
-    let refreshing = refresh.map(|refresh| tokio::spawn(refresh.run()));
+    let refreshing = refresh.map(|refresh| tokio::spawn(refresh.run()).abort_handle());
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
-    announce(config.tls.scheme(), bound, notice.as_deref());
+    let metrics = scrapes.as_ref().map(Scrapes::bound);
+    let said = announce(config.tls.scheme(), bound, metrics, notice.as_deref());
+    if said
+        && notice.is_some()
+        && let Err(failure) = first_start::shown(&storage).await
+    {
+        tracing::warn!("the key will be shown again: {failure}");
+    }
+    let scraping =
+        scrapes.map(|scrapes| tokio::spawn(scrapes.serve(service.state.clone())).abort_handle());
 
-    // Ends with this function, after all connections and deliveries.
-    let cores = Cores::start(config.listen.bind_cores)
-        .map_err(|error| Failure::io("cannot start the runtimes", error))?;
-    let connections = Connections::new(&config.listen, front, tls, service.state.clone());
+    let connections = Connections::new(&config, front, tls, &service.state);
     let graceful = GracefulShutdown::new();
     tokio::select! {
         () = connections.accept(&listener, &cores, &graceful) => {}
@@ -72,8 +84,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
             Err(_) => tracing::warn!("some deliveries were cut because they did not end in time"),
         }
         purging.abort();
-        if let Some(refreshing) = refreshing {
-            refreshing.abort();
+        for task in [refreshing, scraping].into_iter().flatten() {
+            task.abort();
         }
         storage.close().await;
     };
@@ -93,12 +105,26 @@ fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> F
 }
 
 /// Tells the operator, and whoever starts the server from a program, where it
-/// listens: on standard output, with nothing else before it.
-fn announce(scheme: &str, bound: SocketAddr, notice: Option<&str>) {
-    let text = format!("listening on {scheme}://{bound}\n{}", notice.unwrap_or_default());
-    if let Err(failure) = print(&text) {
-        // Nobody reads it, which is no reason not to serve.
-        tracing::warn!("{failure}");
+/// listens: on standard output, with nothing else before it. Whether that could be said.
+fn announce(
+    scheme: &str,
+    bound: SocketAddr,
+    metrics: Option<SocketAddr>,
+    notice: Option<&str>,
+) -> bool {
+    let metrics = metrics.map(|metrics| format!("metrics at http://{metrics}/metrics\n"));
+    let text = format!(
+        "listening on {scheme}://{bound}\n{}{}",
+        metrics.unwrap_or_default(),
+        notice.unwrap_or_default(),
+    );
+    match print(&text) {
+        Ok(()) => true,
+        Err(failure) => {
+            // Nobody reads it, which is no reason not to serve.
+            tracing::warn!("{failure}");
+            false
+        }
     }
 }
 

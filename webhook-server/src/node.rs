@@ -2,18 +2,26 @@
 
 use std::{
     io::{ErrorKind, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use webhook_core::NodeId;
 
 use crate::failure::Failure;
 
+const FILE: &str = "node.id";
+
+/// The file that holds the name, if a server has run with this folder.
+pub(crate) fn file(folder: &Path) -> Option<PathBuf> {
+    let path = folder.join(FILE);
+    path.exists().then_some(path)
+}
+
 /// The name in the data folder, made at the first start. With it a server that
 /// starts again after a crash goes on at once with what it held, where several
 /// servers share a database and the others have to wait for its lease to end.
 pub(crate) fn load_or_create(folder: &Path) -> Result<NodeId, Failure> {
-    let path = folder.join("node.id");
+    let path = folder.join(FILE);
     let failed = |error| Failure::io(format!("cannot read or make {}", path.display()), error);
     match std::fs::read_to_string(&path) {
         Ok(text) => text

@@ -1,18 +1,18 @@
 //! Every route of the server but the webhooks' own, in one place.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use axum::{
     Router,
     extract::{Request, State},
-    http::{Method, StatusCode},
+    http::{Method, StatusCode, header},
     middleware::{self, Next},
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
     routing::{any, get},
 };
 use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use webhook_core::Error;
+use webhook_core::{Error, model::Secret};
 
 use crate::{
     api::{
@@ -20,9 +20,9 @@ use crate::{
         generate, inputs, logs, outputs, rules, runs, stripe_webhook, tokens, usage, variables,
     },
     auth, dev, docs,
-    error::{ApiError, text},
+    error::{ApiError, NOSNIFF, text},
     openapi::Document,
-    pages, socket,
+    pages, scrape, socket,
     state::AppState,
 };
 
@@ -95,10 +95,14 @@ pub(crate) fn router(state: AppState) -> Router {
         .route_layer(middleware::from_fn_with_state(state.clone(), auth::require))
         .route_layer(middleware::from_fn_with_state(state.clone(), within_limit));
 
+    let metrics = Router::new()
+        .route("/metrics", get(pages::metrics))
+        .route_layer(middleware::from_fn_with_state(state.clone(), scrape::permit));
     let pages = Router::new()
+        .route("/", get(async || Redirect::to("/docs/")))
         .route("/healthz", get(pages::healthz))
         .route("/readyz", get(pages::readyz))
-        .route("/metrics", get(pages::metrics))
+        .merge(metrics)
         .route(socket::PATH, get(socket::connect))
         .merge(docs::router());
     let mut router = operations.merge(open).merge(pages);
@@ -112,16 +116,34 @@ pub(crate) fn router(state: AppState) -> Router {
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(middleware::from_fn_with_state(state.clone(), observe))
+        .layer(middleware::map_response(as_it_says))
+        .with_state(state)
+}
+
+/// The routes of the address that is for metrics alone.
+pub(crate) fn scrapes(state: AppState, token: Option<Arc<Secret>>) -> Router {
+    Router::new()
+        .route("/metrics", get(pages::metrics))
+        .route_layer(middleware::from_fn_with_state(token, scrape::permit_there))
+        .route("/healthz", get(pages::healthz))
+        .route("/readyz", get(pages::readyz))
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::map_response(as_it_says))
         .with_state(state)
 }
 
 /// Management requests beyond the limit are refused at once rather than queued.
-async fn within_limit(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let Some(_permit) = state.request_permit() else {
-        let error = Error::unavailable("too many requests at once", Duration::from_secs(1));
-        return ApiError::from(error).into_response();
-    };
-    next.run(request).await
+async fn within_limit(
+    State(state): State<AppState>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let permit = state.request_permit()?;
+    request.extensions_mut().insert(permit.clone());
+    let response = next.run(request).await;
+    permit.give_back();
+    Ok(response)
 }
 
 /// An operation that has begun is finished even when its caller hangs up: a
@@ -138,6 +160,13 @@ async fn observe(State(state): State<AppState>, request: Request, next: Next) ->
     let method = request.method().clone();
     let response = next.run(request).await;
     state.metrics().answered(&method, response.status(), started.elapsed());
+    response
+}
+
+/// Answers of the management operations and of the pages are what they say they are.
+/// What inputs answer, their owners say.
+async fn as_it_says(mut response: Response) -> Response {
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     response
 }
 

@@ -1,6 +1,6 @@
 //! The parts of the running server, put together from the configuration.
 
-use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use webhook_core::{
@@ -11,10 +11,11 @@ use webhook_core::{
     relay::{Relay, RelayOptions},
     store::Stores,
 };
-use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
+use webhook_storage::{DatabaseUrl, Storage};
 
 use crate::{
     config::{Config, StorageConfig},
+    data_folder,
     failure::Failure,
     node, router, runtime,
     state::AppState,
@@ -59,7 +60,8 @@ impl Service {
             .with_limits(limits)
             .with_billing(config.billing.provider(public));
         let admin = Arc::new(admin);
-        let state = AppState::new(Arc::clone(&admin), relay.clone(), metrics, config)?;
+        let state =
+            AppState::new(Arc::clone(&admin), relay.clone(), storage.clone(), metrics, config)?;
         let router = router::router(state.clone());
         Ok(Self { storage, admin, relay, router, state })
     }
@@ -68,7 +70,7 @@ impl Service {
 /// The operations that the operator's commands need, and the storage that is
 /// to be closed after them.
 pub(crate) async fn admin(config: &Config) -> Result<(Admin, Storage), Failure> {
-    let options = storage_options(&config.storage)?;
+    let options = data_folder::open(&config.storage).await?;
     let storage = match Storage::connect(&options).await {
         // A server is running: no restart for an account.
         Err(error) if error.kind() == ErrorKind::Conflict => {
@@ -91,33 +93,11 @@ fn admin_options(config: &Config, guard: AddressGuard) -> AdminOptions {
 
 /// Brings the database up to date.
 pub(crate) async fn migrate(config: &StorageConfig) -> Result<(), Failure> {
-    Ok(Storage::migrate(&storage_options(config)?).await?)
+    Ok(Storage::migrate(&data_folder::open(config).await?).await?)
 }
 
 async fn open(config: &StorageConfig) -> Result<Storage, Failure> {
-    Ok(Storage::connect(&storage_options(config)?).await?)
-}
-
-fn storage_options(config: &StorageConfig) -> Result<StorageOptions, Failure> {
-    let folder = &config.data_dir;
-    create_private(folder).map_err(|error| {
-        Failure::io(format!("cannot make the data folder {}", folder.display()), error)
-    })?;
-    let url = match &config.database_url {
-        Some(url) => url.clone(),
-        None => DatabaseUrl::Sqlite(folder.join("webhooks.db")),
-    };
-    let key = match &config.secret_key {
-        Some(key) => key.clone(),
-        None => SecretKey::load_or_create(folder.join("secret.key"))?,
-    };
-    Ok(StorageOptions::new(url, key))
-}
-
-/// Makes a folder that only its owner may look into; one that is there stays as it is.
-fn create_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    Ok(Storage::connect(&data_folder::open(config).await?).await?)
 }
 
 fn guard(config: &Config) -> AddressGuard {

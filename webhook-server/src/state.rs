@@ -5,11 +5,24 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use tokio::sync::{Semaphore, SemaphorePermit};
-use webhook_core::{admin::Admin, relay::Relay};
+use axum::http::HeaderValue;
+use bytes::Bytes;
+use tokio::sync::Semaphore;
+use webhook_core::{AccountId, Error, admin::Admin, relay::Relay};
+use webhook_storage::Storage;
 
 use crate::{
-    config::Config, dev::Inbox, failure::Failure, openapi, socket::Sockets, telemetry::Metrics,
+    auth::Guesses,
+    config::Config,
+    dev::Inbox,
+    docs,
+    failure::Failure,
+    openapi,
+    permit::RequestPermit,
+    scrape::Readers,
+    shares::{Share, Shares},
+    socket::Sockets,
+    telemetry::Metrics,
 };
 
 /// What the handlers share; a clone is a handle on the same.
@@ -22,12 +35,18 @@ pub(crate) struct AppState {
 struct Shared {
     admin: Arc<Admin>,
     relay: Relay,
+    storage: Storage,
     sockets: Sockets,
     metrics: Arc<Metrics>,
-    document: String,
+    metrics_readers: Readers,
+    docs_policy: HeaderValue,
+    document: Bytes,
     inbox: Option<Inbox>,
     max_request_bytes: usize,
-    requests: Semaphore,
+    requests: Arc<Semaphore>,
+    /// Bytes of management requests that are arriving.
+    arriving: Shares<Option<AccountId>>,
+    guesses: Guesses,
     stopping: AtomicBool,
 }
 
@@ -35,18 +54,26 @@ impl AppState {
     pub(crate) fn new(
         admin: Arc<Admin>,
         relay: Relay,
+        storage: Storage,
         metrics: Arc<Metrics>,
         config: &Config,
     ) -> Result<Self, Failure> {
         let shared = Shared {
             admin,
             relay,
+            storage,
             sockets: Sockets::new(&config.socket, metrics.sockets.clone()),
             metrics,
-            document: openapi::document_text()?,
+            metrics_readers: Readers::of(&config.metrics),
+            docs_policy: docs::policy(config.listen.public_url.as_deref()),
+            document: openapi::document_text()?.into(),
             inbox: config.listen.dev.then(Inbox::default),
             max_request_bytes: config.management.max_request_bytes,
-            requests: Semaphore::new(config.management.max_requests.min(Semaphore::MAX_PERMITS)),
+            requests: Arc::new(Semaphore::new(
+                config.management.max_requests.min(Semaphore::MAX_PERMITS),
+            )),
+            arriving: Shares::new(config.management.max_arriving_bytes),
+            guesses: Guesses::new(&config.management),
             stopping: AtomicBool::new(false),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -60,6 +87,11 @@ impl AppState {
         &self.shared.relay
     }
 
+    /// What everything is kept in.
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.shared.storage
+    }
+
     pub(crate) fn sockets(&self) -> &Sockets {
         &self.shared.sockets
     }
@@ -68,8 +100,18 @@ impl AppState {
         &self.shared.metrics
     }
 
+    /// Who may read the metrics where everybody comes.
+    pub(crate) fn metrics_readers(&self) -> &Readers {
+        &self.shared.metrics_readers
+    }
+
+    /// What the reference may load, and from where.
+    pub(crate) fn docs_policy(&self) -> HeaderValue {
+        self.shared.docs_policy.clone()
+    }
+
     /// The OpenAPI document.
-    pub(crate) fn document(&self) -> String {
+    pub(crate) fn document(&self) -> Bytes {
         self.shared.document.clone()
     }
 
@@ -83,8 +125,18 @@ impl AppState {
     }
 
     /// The right to answer one more management request, unless too many are being answered.
-    pub(crate) fn request_permit(&self) -> Option<SemaphorePermit<'_>> {
-        self.shared.requests.try_acquire().ok()
+    pub(crate) fn request_permit(&self) -> Result<RequestPermit, Error> {
+        RequestPermit::of(&self.shared.requests)
+    }
+
+    /// What the bodies of an account's requests, or of a stranger's, take while they arrive.
+    pub(crate) fn arriving(&self, account: Option<AccountId>) -> Share<Option<AccountId>> {
+        self.shared.arriving.of(account)
+    }
+
+    /// Who has shown wrong credentials.
+    pub(crate) fn guesses(&self) -> &Guesses {
+        &self.shared.guesses
     }
 
     /// Says that the server is about to end: it is not ready any more.

@@ -251,4 +251,23 @@ mod tests {
             assert!(text.contains(line), "{line} is not in\n{text}");
         }
     }
+
+    #[test]
+    fn each_metric_is_explained() {
+        let page = include_str!("../../docs/health-and-metrics.md");
+        let metrics = Metrics::new();
+        metrics.received(StatusCode::OK, Duration::ZERO);
+        metrics.attempted(DeliveryStatus::Sent, Duration::ZERO);
+        metrics.answered(&Method::GET, StatusCode::OK, Duration::ZERO);
+        let text = metrics.text();
+        let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+        let mut count = 0;
+        for (name, kind) in types.filter_map(|line| line.split_once(' ')) {
+            let end = if kind == "counter" { "_total" } else { "" };
+            let row = format!("| `{name}{end}` | {kind} |");
+            assert!(page.contains(&row), "{row} is not in docs/health-and-metrics.md");
+            count += 1;
+        }
+        assert_eq!(page.matches("| `webhook_").count(), count, "the page names what is gone");
+    }
 }

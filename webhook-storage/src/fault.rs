@@ -49,6 +49,8 @@ impl Fault {
             | SqlxError::PoolTimedOut
             | SqlxError::PoolClosed
             | SqlxError::WorkerCrashed
+            // What a connection says that was cut in the middle.
+            | SqlxError::Protocol(_)
             | SqlxError::BeginFailed => Self::Unavailable,
             #[cfg(feature = "postgres")]
             SqlxError::Database(error)
@@ -76,10 +78,14 @@ impl Fault {
             "23503" => Self::MissingReference,
             "22021" | "22P05" => Self::BadText,
             "40001" | "40P01" => Self::Interlocked,
-            // Lock timeout, statement timeout, read-only after a failover.
-            "55P03" | "57014" | "25006" | "58030" => Self::Unavailable,
-            // Connection, resources (disk full, memory, connections), shutdown.
-            _ if ["08", "53", "57P"].iter().any(|class| code.starts_with(class)) => {
+            // Statement timeout, read-only after a failover.
+            "57014" | "25006" | "58030" => Self::Unavailable,
+            // Connection, credentials and database (while somebody changes them),
+            // resources (disk full, memory, connections), locks, shutdown.
+            _ if ["08", "28", "3D", "53", "55", "57P"]
+                .iter()
+                .any(|class| code.starts_with(class)) =>
+            {
                 Self::Unavailable
             }
             _ => Self::Broken,
@@ -219,6 +225,11 @@ mod tests {
             ("53100", Fault::Unavailable),
             ("08006", Fault::Unavailable),
             ("57P01", Fault::Unavailable),
+            ("28000", Fault::Unavailable),
+            ("28P01", Fault::Unavailable),
+            ("3D000", Fault::Unavailable),
+            ("55006", Fault::Unavailable),
+            ("55P03", Fault::Unavailable),
             ("42P01", Fault::Broken),
         ] {
             assert_eq!(Fault::of_sqlstate(code, false), fault, "{code}");

@@ -87,8 +87,10 @@ pub struct StorageOptions {
     pub queue_bytes: usize,
     /// How many operations share a commit at most, 512.
     pub batch_operations: usize,
-    /// How many bytes of webhooks and answers share a commit at most, 8 MB, or
-    /// one operation.
+    /// How many bytes of webhooks and answers share a commit at most, 2 MB, or
+    /// one operation. Operations over 64 KB share none with smaller ones and take
+    /// turns with them: a small webhook waits for one commit of large ones at
+    /// most, however many are queued.
     pub batch_bytes: usize,
     /// How many bytes of webhooks one claim returns at most, 16 MB, or one
     /// delivery. What is left is claimed by the next one. Lists of logs and what
@@ -97,6 +99,9 @@ pub struct StorageOptions {
     /// How long an operation waits for a connection before it is
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable), 10 s.
     pub connection_timeout: Duration,
+    /// How long SQLite's file may be checked for damage when it is opened, 5 s; zero for
+    /// not at all. A file that takes longer is opened unchecked, and the log says so.
+    pub check_timeout: Duration,
 }
 
 impl StorageOptions {
@@ -111,9 +116,10 @@ impl StorageOptions {
             queue_operations: 8_192,
             queue_bytes: 64 << 20,
             batch_operations: 512,
-            batch_bytes: 8 << 20,
+            batch_bytes: 2 << 20,
             claim_bytes: 16 << 20,
             connection_timeout: Duration::from_secs(10),
+            check_timeout: Duration::from_secs(5),
         }
     }
 }

@@ -6,7 +6,7 @@ use sea_orm::{ConnectionTrait, DbBackend, DbErr, EntityTrait};
 use webhook_core::Error;
 
 use crate::{
-    StorageOptions, WriteStats,
+    DatabaseUrl, SecretKey, StorageOptions, WriteStats,
     database::Database,
     entity::meta,
     fault, migration,
@@ -33,7 +33,10 @@ struct Shared {
 
 /// What is sealed in the table `meta`, to tell a wrong key before it does harm.
 const CHECK: &[u8] = b"webhook-storage";
-const CHECK_NAME: &str = "secret_key_check";
+pub(crate) const CHECK_NAME: &str = "secret_key_check";
+
+/// Beside it: that the first account's API key is still to be shown.
+const UNSHOWN_NAME: &str = "api_key_unshown";
 
 impl Storage {
     /// Opens the database, brings its schema up to date and checks the key.
@@ -75,7 +78,7 @@ impl Storage {
     /// As [`connect`](Self::connect); [`Conflict`](webhook_core::ErrorKind::Conflict)
     /// when the other process is of another version.
     pub async fn connect_beside(options: &StorageOptions) -> Result<Self, Error> {
-        if matches!(options.database_url, crate::DatabaseUrl::Postgres(_)) {
+        if matches!(options.database_url, DatabaseUrl::Postgres(_)) {
             return Self::connect(options).await;
         }
         let vault = Vault::new(&options.secret_key)?;
@@ -105,12 +108,78 @@ impl Storage {
         migrated
     }
 
+    /// Whether a [`Storage`] was opened on this database before: whether there are
+    /// secrets in it that only its key opens. It makes and changes nothing, and a
+    /// server may be running beside it.
+    ///
+    /// # Errors
+    /// * [`Invalid`](webhook_core::ErrorKind::Invalid): the file cannot be read or is damaged.
+    /// * [`Unavailable`](webhook_core::ErrorKind::Unavailable): the server cannot be reached.
+    pub async fn was_opened(url: &DatabaseUrl) -> Result<bool, Error> {
+        // The key opens nothing here.
+        let options = StorageOptions::new(url.clone(), SecretKey::generate()?);
+        match &options.database_url {
+            #[cfg(feature = "sqlite")]
+            DatabaseUrl::Sqlite(path) => {
+                let (path, timeout) = (path.clone(), options.connection_timeout);
+                let look = move || crate::database::is_sealed(&path, timeout);
+                tokio::task::spawn_blocking(look).await.map_err(Error::internal)?
+            }
+            #[cfg(feature = "postgres")]
+            DatabaseUrl::Postgres(url) => crate::database::is_sealed_there(url, &options).await,
+            #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+            url => Err(Error::invalid("database url", format!("{url} is not built in"))),
+        }
+    }
+
+    /// Keeps in mind whether the first account's API key is still to be shown to the
+    /// operator, so that a start that ends early takes it from nobody.
+    ///
+    /// # Errors
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
+    pub async fn set_api_key_unshown(&self, unshown: bool) -> Result<(), Error> {
+        let database = self.database();
+        let (sql, values) = match unshown {
+            true => (
+                "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+                vec![UNSHOWN_NAME.into(), Vec::<u8>::new().into()],
+            ),
+            false => ("DELETE FROM meta WHERE name = ?", vec![UNSHOWN_NAME.into()]),
+        };
+        let statement = with(database.backend(), sql, values);
+        let done = database.write.execute_raw(statement).await;
+        done.map(|_| ()).map_err(|error| fault::error(error, "database"))
+    }
+
+    /// What [`set_api_key_unshown`](Self::set_api_key_unshown) was told last; at first, that it
+    /// is not.
+    ///
+    /// # Errors
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
+    pub async fn is_api_key_unshown(&self) -> Result<bool, Error> {
+        let row = meta::Entity::find_by_id(UNSHOWN_NAME).one(&self.database().write).await;
+        row.map(|row| row.is_some()).map_err(|error| fault::error(error, "database"))
+    }
+
     /// Whether the database answers.
     ///
     /// # Errors
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when it does not.
     pub async fn ping(&self) -> Result<(), Error> {
         self.database().read.ping().await.map_err(|error| fault::error(error, "database"))
+    }
+
+    /// Whether webhooks can be stored. Those of the last ten seconds tell; where
+    /// there were none, or the last ones were refused, this tries a write of
+    /// 64 KB, at most once a second however many ask. It may take as long as the
+    /// database does.
+    ///
+    /// # Errors
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when they cannot: the
+    /// disk is full, the database is read-only or gone. The error of the try
+    /// itself has the cause.
+    pub async fn check(&self) -> Result<(), Error> {
+        self.shared.writer.check(self.database()).await
     }
 
     /// What the writers have done so far.

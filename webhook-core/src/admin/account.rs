@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What every API key starts with.
-const KEY_PREFIX: &str = "sk-";
+pub const API_KEY_PREFIX: &str = "sk-";
 /// The shortest key that an operator may choose, in bytes.
 const MIN_KEY_BYTES: usize = 16;
 /// The longest key that is looked up, in bytes.
@@ -22,12 +22,7 @@ impl Admin {
     /// [`Unauthorized`](ErrorKind::Unauthorized).
     pub async fn authenticate_api_key(&self, candidate: &str) -> Result<Caller, Error> {
         let wrong = || Error::new(ErrorKind::Unauthorized, "unauthorized: unknown API key");
-        if !candidate.starts_with(KEY_PREFIX) || candidate.len() > MAX_KEY_BYTES {
-            return Err(wrong());
-        }
-        let key = self.stores.accounts.api_key_by_text(candidate).await?;
-        // Compared again in constant time: a store may have looked it up in another way.
-        let key = key.filter(|key| key.key.matches(candidate.as_bytes())).ok_or_else(wrong)?;
+        let key = self.known_api_key(candidate).await?.ok_or_else(wrong)?;
         if !key.enabled {
             return Err(Error::new(
                 ErrorKind::Unauthorized,
@@ -35,6 +30,16 @@ impl Admin {
             ));
         }
         Ok(Caller::new(key.account_id, Credential::ApiKey))
+    }
+
+    /// The key, enabled or not, that this is.
+    pub(super) async fn known_api_key(&self, candidate: &str) -> Result<Option<ApiKey>, Error> {
+        if !candidate.starts_with(API_KEY_PREFIX) || candidate.len() > MAX_KEY_BYTES {
+            return Ok(None);
+        }
+        let key = self.stores.accounts.api_key_by_text(candidate).await?;
+        // Compared again in constant time: a store may have looked it up in another way.
+        Ok(key.filter(|key| key.key.matches(candidate.as_bytes())))
     }
 
     /// The account's key; one is made when there is none.
@@ -149,13 +154,13 @@ fn random_key() -> Result<Secret, Error> {
     SystemRandom::new()
         .fill(&mut bytes)
         .map_err(|_| Error::internal("the operating system gave no random bytes"))?;
-    Ok(Secret::new(format!("{KEY_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))))
+    Ok(Secret::new(format!("{API_KEY_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))))
 }
 
 /// Whether a key that an operator chose can be sent in a header and is long enough.
 fn check_key(key: &Secret) -> Result<(), Error> {
     let text = key.expose();
-    if !text.starts_with(KEY_PREFIX) {
+    if !text.starts_with(API_KEY_PREFIX) {
         return Err(Error::invalid("API key", "must start with \"sk-\""));
     }
     if !(MIN_KEY_BYTES..=MAX_KEY_BYTES).contains(&text.len()) {

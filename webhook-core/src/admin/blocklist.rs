@@ -68,6 +68,23 @@ impl DomainBlocklist {
         }
         Ok(())
     }
+
+    /// Puts a name of the server's own on the list, with every name below it and
+    /// every one that it is below itself: whoever has one of those is taken for
+    /// the server by people, and where cookies and certificates are shared, by
+    /// programs.
+    ///
+    /// # Errors
+    /// When it is no domain.
+    pub fn add_with_related(&mut self, name: &str) -> Result<(), InvalidBlocklist> {
+        let own = check::dns_name(name);
+        let own = own.ok_or_else(|| InvalidBlocklist { entry: name.to_owned() })?;
+        let above = own.match_indices('.').filter_map(|(dot, _)| own.get(dot + 1..));
+        self.names.extend(above.map(str::to_owned));
+        self.names.insert(own.clone());
+        self.parents.insert(own);
+        Ok(())
+    }
 }
 
 impl FromStr for DomainBlocklist {
@@ -101,6 +118,25 @@ mod tests {
             assert!(!list.refuses(free), "{free}");
         }
         assert!(!DomainBlocklist::default().refuses("a.example"));
+    }
+
+    #[test]
+    fn an_own_name_takes_what_is_above_and_below() {
+        let mut list = DomainBlocklist::default();
+        list.add_with_related("API.Relay.example.com.").expect("a name");
+        for refused in [
+            "api.relay.example.com",
+            "a.api.relay.example.com",
+            "a.b.api.relay.example.com",
+            "relay.example.com",
+            "example.com",
+        ] {
+            assert!(list.refuses(refused), "{refused}");
+        }
+        for free in ["shop.relay.example.com", "xapi.relay.example.com", "other.com"] {
+            assert!(!list.refuses(free), "{free}");
+        }
+        assert!(list.add_with_related("*.example.com").is_err());
     }
 
     #[test]

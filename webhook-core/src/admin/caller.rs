@@ -96,8 +96,9 @@ impl Caller {
         }
     }
 
-    /// It may call the management API, and what belongs to the account as a whole.
-    pub(super) fn require_account(&self) -> Result<(), Error> {
+    /// [`Forbidden`](ErrorKind::Forbidden) for an access token that may not call the management
+    /// API, or reaches some buckets only: for what belongs to the account as a whole.
+    pub fn require_account(&self) -> Result<(), Error> {
         self.require_api_access()?;
         match self.is_scoped() {
             true => Err(forbidden("the access token reaches some buckets only, not the account")),

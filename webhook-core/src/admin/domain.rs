@@ -23,10 +23,11 @@ impl Admin {
     ///
     /// * [`Invalid`](ErrorKind::Invalid): it is no DNS name.
     /// * [`Refused`](ErrorKind::Refused): it is on
-    ///   [`domain_blocklist`](super::AdminOptions::domain_blocklist), or domains
+    ///   [`domain_blocklist`](super::AdminOptions::domain_blocklist), domains
     ///   are not offered at all
     ///   ([`max_domains_per_account`](super::AdminOptions::max_domains_per_account)
-    ///   is 0).
+    ///   is 0), or not beside other accounts
+    ///   ([`domains_beside_other_accounts`](super::AdminOptions::domains_beside_other_accounts)).
     /// * [`Conflict`](ErrorKind::Conflict): some account has it already, or this
     ///   one has all that it may have.
     pub async fn reserve_domain(&self, caller: &Caller, spec: DomainSpec) -> Result<Domain, Error> {
@@ -41,6 +42,13 @@ impl Admin {
         let limit = self.options.max_domains_per_account;
         if limit == 0 {
             let reason = "domain: domains are not part of the plan";
+            return Err(Error::new(ErrorKind::Refused, reason));
+        }
+        if !self.options.domains_beside_other_accounts
+            && self.stores.accounts.accounts().await?.len() > 1
+        {
+            let reason = "domain: none can be reserved beside other accounts until the server \
+                          knows its own name (WEBHOOK_PUBLIC_URL)";
             return Err(Error::new(ErrorKind::Refused, reason));
         }
         if self.stores.domains.domains(account).await?.len() >= limit {

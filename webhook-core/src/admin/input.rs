@@ -4,7 +4,7 @@ use super::{Admin, Caller, check};
 use crate::{
     error::{Error, ErrorKind},
     id::{BucketId, InputId},
-    model::{Bucket, Input, InputSpec, ResponseFromOutput},
+    model::{Bucket, Input, InputSpec, Output, ResponseFromOutput},
     plan::Limited,
 };
 
@@ -101,6 +101,16 @@ impl Admin {
             && !bucket.outputs.iter().any(|output| output.id == id)
         {
             let reason = format!("the bucket has no output {id}");
+            return Err(Error::invalid("response_from_output", reason));
+        }
+        let answers = |output: &&Output| match spec.response_from_output {
+            ResponseFromOutput::Static => false,
+            ResponseFromOutput::Any => true,
+            ResponseFromOutput::Output(id) => output.id == id,
+        };
+        let mut replaying = bucket.outputs.iter().filter(|o| o.spec.replay_missing.enabled);
+        if let Some(output) = replaying.find(answers) {
+            let reason = format!("the output {} replays what was missed", output.id);
             return Err(Error::invalid("response_from_output", reason));
         }
         self.check_function(caller, "function_id", spec.function_id).await

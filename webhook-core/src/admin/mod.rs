@@ -68,6 +68,7 @@ use std::{fmt, sync::Arc};
 use tokio::sync::{Mutex, MutexGuard};
 use uuid::Uuid;
 
+pub use account::API_KEY_PREFIX;
 pub use billing::CheckoutSession;
 pub use blocklist::{DomainBlocklist, InvalidBlocklist};
 pub use bucket::DEFAULT_INPUT_NAME;
@@ -172,6 +173,7 @@ pub struct Admin {
     #[cfg(feature = "generate")]
     generations: tokio::sync::Semaphore,
     running: function::Running,
+    logins: Arc<token::Logins>,
     locks: Locks,
     /// Of the domains of accounts; taken after any of `locks`.
     domain_locks: Locks,
@@ -224,6 +226,7 @@ impl Admin {
             #[cfg(feature = "generate")]
             generations,
             running: function::Running::default(),
+            logins: Arc::default(),
             locks: Locks::new(),
             domain_locks: Locks::new(),
             limits: Arc::new(limits),

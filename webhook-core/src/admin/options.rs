@@ -53,6 +53,11 @@ pub struct AdminOptions {
     /// Domains that nobody may reserve: [`Refused`](crate::ErrorKind::Refused).
     /// The names under which the management API is reached belong here.
     pub domain_blocklist: DomainBlocklist,
+    /// Whether domains can be reserved while there are several accounts, yes. A
+    /// server that does not know all names that it is reached under says no:
+    /// [`Refused`](crate::ErrorKind::Refused), because one account could reserve
+    /// the name to which another sends its API key.
+    pub domains_beside_other_accounts: bool,
     /// Crons of one account, 100. Beyond: [`Invalid`](crate::ErrorKind::Invalid).
     pub max_crons_per_account: usize,
     /// The length of a cron's payload, 256 KB.
@@ -100,6 +105,7 @@ impl Default for AdminOptions {
             max_tokens_per_account: 1_000,
             max_domains_per_account: 100,
             domain_blocklist: DomainBlocklist::default(),
+            domains_beside_other_accounts: true,
             max_crons_per_account: 100,
             max_cron_payload_bytes: 256 << 10,
             min_cron_period: Duration::from_secs(1),

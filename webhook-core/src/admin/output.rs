@@ -4,7 +4,7 @@ use super::{Admin, Caller, check};
 use crate::{
     error::Error,
     id::{BucketId, FunctionId, OutputId},
-    model::{Bucket, Output, OutputSpec},
+    model::{Bucket, Output, OutputSpec, ResponseFromOutput},
     plan::Limited,
     rule::Rules,
 };
@@ -25,6 +25,7 @@ impl Admin {
             return Err(Error::conflict(format!("the bucket has all of its {limit} outputs")));
         }
         self.check_output_functions(caller, &spec).await?;
+        check_replay(&bucket, None, &spec)?;
         let counts = self.stores.buckets.bucket_counts(caller.account_id());
         let count = async { Ok(counts.await?.outputs) };
         let _room = self.room(caller, Limited::Outputs, count).await?;
@@ -57,6 +58,7 @@ impl Admin {
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
         self.check_output_functions(caller, &spec).await?;
+        check_replay(&bucket, Some(id), &spec)?;
         self.change_output(caller, bucket, id, |output| {
             let old_name = std::mem::replace(&mut output.spec, spec).name;
             if output.spec.name.is_empty() {
@@ -142,5 +144,22 @@ impl Admin {
             Some(_) => Ok(()),
             None => Err(Error::invalid(field, format!("the account has no function {id}"))),
         }
+    }
+}
+
+/// What is handed over late answers nobody: the sender has waited for seconds.
+fn check_replay(bucket: &Bucket, id: Option<OutputId>, spec: &OutputSpec) -> Result<(), Error> {
+    let answers = |response: ResponseFromOutput| match response {
+        ResponseFromOutput::Static => false,
+        ResponseFromOutput::Any => true,
+        ResponseFromOutput::Output(other) => Some(other) == id,
+    };
+    let answered = bucket.inputs.iter().find(|input| answers(input.spec.response_from_output));
+    match answered {
+        Some(input) if spec.replay_missing.enabled => {
+            let reason = format!("the input {} answers with this output's response", input.id);
+            Err(Error::invalid("replay_missing", reason))
+        }
+        _ => Ok(()),
     }
 }

@@ -2,6 +2,7 @@ mod crons;
 mod domains;
 mod functions;
 mod logs;
+mod replays;
 mod tokens;
 
 use std::{
@@ -136,6 +137,7 @@ async fn the_address_of_an_input_says_nothing_of_its_bucket_and_cannot_be_guesse
 -> Result<(), Error> {
     let House { admin, caller, .. } = house().await;
     let bucket = admin.create_bucket(&caller, bucket_named("b")).await?;
+    tokio::time::advance(Duration::from_millis(1)).await;
     let second = admin.create_input(&caller, bucket.id, InputSpec::default()).await?;
     let ids = [bucket.inputs[0].id, second.id].map(|id| id.as_uuid());
     let shared = |a: u128, b: u128| (a ^ b).leading_zeros();

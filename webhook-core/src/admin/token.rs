@@ -1,6 +1,9 @@
 //! Access tokens, and who shows one.
 
-use std::sync::Arc;
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
@@ -12,12 +15,16 @@ use super::{Admin, Caller, Credential, check};
 use crate::{
     error::{Error, ErrorKind},
     id::TokenId,
-    model::{AccessToken, Secret, TokenSpec, constant_time_eq},
+    model::{AccessToken, ApiAccess, Secret, TokenSpec, constant_time_eq},
     plan::Limited,
 };
 
 /// The key that goes with an API key where a key and a secret are asked for.
 pub const API_KEY_USER: &str = "whr";
+/// How old a noted login may be before the next one is noted, in milliseconds.
+const LOGIN_INTERVAL_MS: i64 = 60_000;
+/// Logins that are noted at once; more are left for another time.
+const MAX_LOGINS: usize = 16;
 /// The longest secret that is looked at, in bytes.
 const MAX_SECRET_BYTES: usize = 512;
 
@@ -28,6 +35,22 @@ pub struct NewToken {
     pub token: AccessToken,
     /// 32 random bytes in base64url.
     pub secret: Secret,
+}
+
+/// The tokens whose login is being noted.
+#[derive(Debug, Default)]
+pub(super) struct Logins(Mutex<HashSet<TokenId>>);
+
+impl Logins {
+    /// Whether the login of this token is to be noted.
+    fn begin(&self, id: TokenId) -> bool {
+        let mut noting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noting.len() < MAX_LOGINS && noting.insert(id)
+    }
+
+    fn end(&self, id: TokenId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
 }
 
 impl Admin {
@@ -50,18 +73,54 @@ impl Admin {
     /// when the scope changes.
     pub async fn authenticate_token(&self, key: &str, secret: &str) -> Result<Caller, Error> {
         let wrong = || Error::new(ErrorKind::Unauthorized, "unauthorized: unknown access token");
-        if secret.len() > MAX_SECRET_BYTES {
-            return Err(wrong());
-        }
-        let id = key.parse::<TokenId>().map_err(|_| wrong())?;
-        let token = self.stores.tokens.token(id).await?.ok_or_else(wrong)?;
-        if !constant_time_eq(hash(secret).as_ref(), &token.secret_hash) {
-            return Err(wrong());
-        }
+        let token = self.known_token(key, secret).await?.ok_or_else(wrong)?;
+        let id = token.id;
+        self.note_login(&token);
         let TokenSpec { description: _, scopes, api_access } = token.spec;
         let buckets = Arc::from(scopes.buckets);
         let credential = Credential::AccessToken { id, api_access, buckets };
         Ok(Caller::new(token.account_id, credential))
+    }
+
+    /// Notes now and then that a token is shown. Nobody waits for it, and what
+    /// fails is noted the next time.
+    fn note_login(&self, token: &AccessToken) {
+        let now = self.now();
+        let age = token.last_login.map(|last| now.as_millis() - last.as_millis());
+        // A clock that was set back is no reason to stay silent.
+        if age.is_some_and(|age| (0..LOGIN_INTERVAL_MS).contains(&age)) {
+            return;
+        }
+        let id = token.id;
+        if !self.logins.begin(id) {
+            return;
+        }
+        let (logins, tokens) = (Arc::clone(&self.logins), Arc::clone(&self.stores.tokens));
+        tokio::spawn(async move {
+            if let Err(error) = tokens.note_login(id, now).await {
+                tracing::debug!(%error, %id, "the login of an access token is not noted");
+            }
+            logins.end(id);
+        });
+    }
+
+    /// Whether this key and secret belong to an account, an API key that is
+    /// disabled included: a request that carries them is meant for the management
+    /// operations, and nobody else may see it.
+    pub async fn is_credential(&self, key: &str, secret: &str) -> Result<bool, Error> {
+        match key {
+            API_KEY_USER => Ok(self.known_api_key(secret).await?.is_some()),
+            _ => Ok(self.known_token(key, secret).await?.is_some()),
+        }
+    }
+
+    async fn known_token(&self, key: &str, secret: &str) -> Result<Option<AccessToken>, Error> {
+        if secret.len() > MAX_SECRET_BYTES {
+            return Ok(None);
+        }
+        let Ok(id) = key.parse::<TokenId>() else { return Ok(None) };
+        let token = self.stores.tokens.token(id).await?;
+        Ok(token.filter(|token| constant_time_eq(hash(secret).as_ref(), &token.secret_hash)))
     }
 
     /// All access tokens of the account, in the order they were made.
@@ -89,9 +148,10 @@ impl Admin {
             id: TokenId::generate(),
             account_id: account,
             secret_hash: hash(secret.expose()),
-            spec,
+            spec: with_access(spec),
             created_at: now,
             updated_at: now,
+            last_login: None,
         };
         self.stores.tokens.create_token(&token).await?;
         Ok(NewToken { token, secret })
@@ -109,7 +169,7 @@ impl Admin {
         check::token(&spec, &self.options)?;
         let _guard = self.lock(caller.account_id().as_uuid()).await;
         let mut token = self.owned_token(caller, id).await?;
-        let old = std::mem::replace(&mut token.spec, spec);
+        let old = std::mem::replace(&mut token.spec, with_access(spec));
         token.updated_at = self.now();
         self.stores.tokens.update_token(&token).await?;
         if old.scopes.buckets != token.spec.scopes.buckets {
@@ -134,6 +194,14 @@ impl Admin {
         let token = token.filter(|token| token.account_id == caller.account_id());
         token.ok_or_else(|| Error::not_found("access token"))
     }
+}
+
+/// What is not said about API access means that there is.
+fn with_access(mut spec: TokenSpec) -> TokenSpec {
+    if spec.api_access == ApiAccess::None {
+        spec.api_access = ApiAccess::Enabled;
+    }
+    spec
 }
 
 fn random_secret() -> Result<Secret, Error> {

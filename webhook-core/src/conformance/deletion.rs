@@ -73,7 +73,7 @@ pub async fn deliveries_of_a_deleted_output_are_not_claimed(stores: &Stores) {
 
     delete_output(stores, &bucket, output).await;
     assert_nothing_to_claim(stores, node, output).await;
-    stores.deliveries.release(node).await.expect("the node can be released");
+    stores.deliveries.release(node, None).await.expect("the node can be released");
     assert_nothing_to_claim(stores, node, output).await;
 }
 

@@ -14,7 +14,8 @@ use crate::{
     error::ErrorKind,
     id::{AccountId, BucketId, CronId, FunctionId, OutputId},
     model::{
-        Bucket, Durability, Output, OutputSpec, RateInterval, RetrySchedule, Throttle, ThrottleMode,
+        Bucket, Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule,
+        Throttle, ThrottleMode,
     },
     rule::Rules,
     store::Stores,
@@ -99,6 +100,11 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
                 custom_delays: [5, 1, 5].map(Duration::from_nanos).into(),
                 deadline: Duration::from_nanos(86_400_000_000_001),
                 handoff_after: Duration::from_nanos(1),
+            },
+            replay_missing: ReplayMissing {
+                enabled: true,
+                lookback: Duration::from_nanos(3_600_000_000_007),
+                limit: u32::MAX,
             },
         },
         ..output(bucket, "")

@@ -18,6 +18,7 @@ fn token(account: AccountId) -> AccessToken {
         spec: TokenSpec::default(),
         created_at: NOW,
         updated_at: NOW,
+        last_login: None,
     }
 }
 
@@ -50,6 +51,7 @@ pub async fn every_field_of_a_token_round_trips(stores: &Stores) {
             spec: odd_spec(api_access),
             updated_at: after(3),
             secret_hash: [tokens.len() as u8; 32],
+            last_login: (!tokens.is_empty()).then(|| after(tokens.len() as u64)),
             ..token(account)
         };
         create(stores, &token).await;
@@ -92,16 +94,35 @@ pub async fn update_keeps_the_secret_of_a_token(stores: &Stores) {
             secret_hash: [7; 32],
             created_at: after(8),
             updated_at: after(9),
+            last_login: Some(after(10)),
             ..stored.clone()
         };
         stores.tokens.update_token(&update).await.expect("the token is there");
         let expected = AccessToken {
             secret_hash: stored.secret_hash,
             created_at: stored.created_at,
+            last_login: None,
             ..update
         };
         assert_eq!(find(stores, stored.id).await, Some(expected));
     }
+}
+
+/// A login is noted, the latest in place of those before, and nothing else changes.
+pub async fn logins_of_a_token_are_noted(stores: &Stores) {
+    let account = AccountId::generate();
+    let (shown, other) = (token(account), token(account));
+    create(stores, &shown).await;
+    create(stores, &other).await;
+    for at in [after(3), after(5)] {
+        stores.tokens.note_login(shown.id, at).await.expect("it is noted");
+        let expected = AccessToken { last_login: Some(at), ..shown.clone() };
+        assert_eq!(find(stores, shown.id).await, Some(expected));
+    }
+    assert_eq!(find(stores, other.id).await, Some(other));
+    let gone = TokenId::generate();
+    stores.tokens.note_login(gone, after(1)).await.expect("nothing to note");
+    assert_eq!(find(stores, gone).await, None);
 }
 
 /// A token that is not there, or is another account's, is neither changed nor removed.

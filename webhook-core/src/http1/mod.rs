@@ -7,8 +7,10 @@
 //! server, such as hyper, so that this one never refuses a request itself.
 //!
 //! ```no_run
+//! use std::time::Duration;
+//!
 //! use webhook_core::{
-//!     http1::{self, Http1Options, Served},
+//!     http1::{self, Http1Options, Served, WriteTimeout},
 //!     relay::{ClientAddr, IngestService},
 //! };
 //!
@@ -17,6 +19,7 @@
 //!     let (_running, ending) = tokio::sync::watch::channel(());
 //!     loop {
 //!         let (stream, peer) = listener.accept().await?;
+//!         let stream = WriteTimeout::new(stream, Duration::from_secs(30));
 //!         let (ingest, ending) = (ingest.clone(), ending.clone());
 //!         tokio::spawn(async move {
 //!             let wanted = |path: &str| path.starts_with("/v1/webhooks/");
@@ -57,12 +60,14 @@ mod request;
 mod rewound;
 #[cfg(test)]
 mod tests;
+mod write_timeout;
 
 use answer::Head;
 #[cfg(feature = "http")]
 pub(crate) use request::head_end;
 use request::{Names, Plain, Reader, Unplain};
 pub use rewound::Rewound;
+pub use write_timeout::WriteTimeout;
 
 use crate::{forward::message::deadline, relay::body::Whole};
 
@@ -113,7 +118,8 @@ pub enum Served<S> {
 /// When the sender of `ending` is dropped, or sends, a request that has begun
 /// is answered and the connection closed. A client that hangs up while its
 /// answer is being made does not cancel it. Nothing is read meanwhile, so that
-/// a client that sends without reading answers is held up.
+/// a client that sends without reading answers is held up; for how long says
+/// the stream, which may be a [`WriteTimeout`].
 ///
 /// # Errors
 ///

@@ -70,7 +70,9 @@ impl<'a> Reader<'a> {
             _ => return Err(Unplain),
         };
         let path = parsed.path.filter(|path| path.starts_with('/') && wanted(path));
-        let path = path.filter(|_| parsed.version == Some(1)).ok_or(Unplain)?;
+        // What follows a CONNECT is no request (RFC 9110 section 9.3.6).
+        let is_plain = parsed.version == Some(1) && parsed.method != Some("CONNECT");
+        let path = path.filter(|_| is_plain).ok_or(Unplain)?;
         let Framing { body_bytes, says_close } = Framing::of(parsed.headers)?;
         let length = head_bytes.saturating_add(body_bytes);
         if length > self.options.max_request_bytes {

@@ -142,6 +142,8 @@ async fn everything_else_is_left_as_it_came() {
         "GET http://here/w/ HTTP/1.1\r\n\r\n",
         "GET /elsewhere HTTP/1.1\r\n\r\n",
         "OPTIONS * HTTP/1.1\r\n\r\n",
+        "CONNECT /w/ HTTP/1.1\r\n\r\n",
+        "CONNECT here:443 HTTP/1.1\r\n\r\n",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         "GET /w/ HTTP/1.1\r\nno colon\r\n\r\n",
         "GET /w/ HTTP/1.1\r\na : b\r\n\r\n",
@@ -331,6 +333,52 @@ async fn an_orderly_end_closes_what_is_idle_and_answers_what_has_begun() {
     client.read_to_string(&mut answers).await.expect("text");
     assert!(answers.contains("connection: close\r\n"), "{answers}");
     assert!(matches!(serving.await.expect("no panic"), Ok(Served::Ended)));
+}
+
+/// Asks for so much that no answer fits, and reads `reads` of it, a byte each 20 s.
+async fn unread(reads: usize) -> (Duration, io::Result<Served<WriteTimeout<DuplexStream>>>) {
+    let (mut client, server) = duplex(64);
+    let (_running, ending) = watch::channel(());
+    let options = Http1Options::default();
+    let stream = WriteTimeout::new(server, Duration::from_secs(30));
+    let started = Instant::now();
+    let serving = serve(
+        stream,
+        &options,
+        ending,
+        |_| true,
+        async |_| Response::new(Full::from("0123456789".repeat(100))),
+    );
+    let reading = async {
+        client.write_all(b"GET /w/ HTTP/1.1\r\n\r\n").await.expect("there is room");
+        for _ in 0..reads {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            client.read_u8().await.expect("more of the answer");
+        }
+    };
+    let (served, ()) = tokio::join!(serving, reading);
+    (started.elapsed(), served)
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_read_is_cut_off_and_who_reads_slowly_is_not() {
+    for reads in [0, 1, 10] {
+        let (elapsed, served) = unread(reads).await;
+        let error = served.expect_err("it is cut off");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
+        assert_eq!(elapsed.as_secs(), 20 * reads as u64 + 30, "30 s from the last byte");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_bound_of_a_head_holds_for_each_request() {
+    let long = format!("GET /w/ HTTP/1.1\r\na: {}\r\n\r\n", "b".repeat(17 * 1024));
+    let text = format!("{}{long}", "GET /w/ HTTP/1.1\r\n\r\n".repeat(5));
+    let told = tell_whole(&text).await;
+    assert_eq!(told.requests.len(), 5);
+    let mut rest = String::new();
+    told.left().read_to_string(&mut rest).await.expect("text");
+    assert_eq!(rest, long);
 }
 
 #[tokio::test]

@@ -129,15 +129,15 @@ impl Default for BucketSpec {
 #[serde(default)]
 pub struct BucketAuth {
     /// The bucket's own identifier: a bucket has one of these.
-    #[serde(serialize_with = "wire::optional_id::serialize", skip_deserializing)]
+    #[serde(serialize_with = "wire::optional_id::serialize", deserialize_with = "wire::ignored")]
     #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
     pub id: Option<BucketId>,
     /// When the bucket was made, in unix seconds.
-    #[serde(skip_deserializing)]
+    #[serde(deserialize_with = "wire::ignored")]
     #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
     pub created_at: Timestamp,
     /// When the bucket was last changed, in unix seconds.
-    #[serde(skip_deserializing)]
+    #[serde(deserialize_with = "wire::ignored")]
     #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
     pub updated_at: Timestamp,
     /// Which kind of credentials.

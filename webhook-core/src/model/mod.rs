@@ -34,7 +34,8 @@ pub use headers::Headers;
 pub use input::{Input, InputSpec, ResponseFromOutput};
 pub use invoke::{HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse};
 pub use output::{
-    Durability, Output, OutputSpec, RateInterval, RetrySchedule, Throttle, ThrottleMode,
+    Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
+    ThrottleMode,
 };
 pub use report::{LogAction, LogReport};
 pub use secret::Secret;

@@ -93,6 +93,10 @@ pub struct OutputSpec {
     /// How long failed deliveries are tried again.
     #[serde(deserialize_with = "wire::null_default_object")]
     pub durability: Durability,
+    /// How much of what was missed connecting clients get; for internal outputs
+    /// that no input answers from.
+    #[serde(deserialize_with = "wire::null_default_object")]
+    pub replay_missing: ReplayMissing,
 }
 
 impl Default for OutputSpec {
@@ -113,8 +117,27 @@ impl Default for OutputSpec {
             tls_verification: true,
             throttle: Throttle::default(),
             durability: Durability::default(),
+            replay_missing: ReplayMissing::default(),
         }
     }
+}
+
+/// What clients get, when they connect, of the webhooks of an internal output
+/// that they missed. The others stay `received` and can be pulled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct ReplayMissing {
+    /// Whether the rest applies; otherwise they get all.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub enabled: bool,
+    /// Only those that were received within this time, in nanoseconds; 0 for no limit.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
+    pub lookback: Duration,
+    /// At most so many for each connection, the oldest first; 0 for no limit.
+    #[serde(deserialize_with = "wire::null_default")]
+    pub limit: u32,
 }
 
 /// How fast webhooks leave for one output.

@@ -24,6 +24,8 @@ pub struct AccessToken {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// When it was last shown, a minute or so more or less; none for never.
+    pub last_login: Option<Timestamp>,
 }
 
 /// What a caller may write of an [`AccessToken`].
@@ -37,7 +39,8 @@ pub struct TokenSpec {
     /// Which buckets it reaches.
     #[serde(deserialize_with = "wire::null_default")]
     pub scopes: TokenScopes,
-    /// Whether it may call the management API; subscribing is always allowed.
+    /// Whether it may call the management API, `enabled` unless said otherwise;
+    /// subscribing is always allowed.
     #[serde(deserialize_with = "wire::null_default")]
     pub api_access: ApiAccess,
 }
@@ -59,7 +62,7 @@ pub struct TokenScopes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
 pub enum ApiAccess {
-    /// Not said; as `Enabled`.
+    /// Not said: it is stored as `Enabled`.
     #[default]
     None,
     /// It may only subscribe.

@@ -48,6 +48,16 @@ pub(crate) fn null_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bo
     Ok(Option::<bool>::deserialize(deserializer)?.unwrap_or(true))
 }
 
+/// What a caller may send and nobody reads: a read-only field of a part that is
+/// written as a whole. Skipping it would take it out of the OpenAPI schema.
+pub(crate) fn ignored<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default,
+{
+    de::IgnoredAny::deserialize(deserializer).map(|_| T::default())
+}
+
 /// An optional identifier, which is `""` on the wire when it is absent.
 pub(crate) mod optional_id {
     use super::*;

@@ -38,7 +38,8 @@ struct Onward {
 impl Inner {
     /// Stores the webhook with one delivery for each leg and hands those that
     /// are to be delivered to the dispatcher. With `wanted`, the result waits
-    /// for the answer of the outputs that it means.
+    /// for the answer of the outputs that it means; without any outputs, for the
+    /// report of a client that listens.
     pub(super) async fn accept(
         self: &Arc<Self>,
         webhook: Webhook,
@@ -73,7 +74,13 @@ impl Inner {
             deliveries.push(delivery);
         }
         if deliveries.is_empty() {
-            deliveries.push(new_delivery(None, DeliveryStatus::Received));
+            let delivery = new_delivery(None, DeliveryStatus::Received);
+            // Nobody but a client that gets it now could answer.
+            if wanted == ResponseFromOutput::Any && self.has_listener(route) {
+                awaited.push(delivery.id);
+                patience = self.options.answer_timeout;
+            }
+            deliveries.push(delivery);
         }
         let expected = (!awaited.is_empty()).then(|| self.answers.expect(awaited));
         self.store(webhook, route, deliveries, onward, share).await?;
@@ -126,7 +133,11 @@ impl Inner {
             }
             let accept = Accept { webhook: Arc::clone(&webhook), deliveries };
             if relay.stores.deliveries.accept(accept).await? == Accepted::Known {
-                // Its deliveries are on their way already, under other identifiers.
+                // Its deliveries have other identifiers. They are on their way already,
+                // unless the answer to the call that stored them was lost.
+                for onward in onward {
+                    relay.lost(onward.seat.lane(), Duration::ZERO);
+                }
                 return Ok(());
             }
             relay.hand_over(&webhook, onward, share.as_ref());
@@ -155,6 +166,12 @@ impl Inner {
         {
             self.hub.publish(webhook.account_id, event);
         }
+    }
+
+    /// Whether a client gets what a bucket without outputs streams.
+    fn has_listener(&self, route: &Route) -> bool {
+        let bucket = &route.bucket;
+        bucket.spec.stream && self.hub.has_listener(bucket.account_id, bucket.id)
     }
 
     fn hand_over(

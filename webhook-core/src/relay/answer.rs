@@ -11,7 +11,6 @@ use super::{answers::DestinationAnswer, headers};
 use crate::{
     error::{Error, ErrorKind},
     function::ScriptResponse,
-    id::WebhookId,
     model::Input,
 };
 
@@ -39,7 +38,7 @@ pub(super) fn of_destination(answer: DestinationAnswer) -> Response<Full<Bytes>>
 }
 
 /// Why the webhook was not taken, in plain text.
-pub(super) fn refusal(id: WebhookId, error: &Error) -> Response<Full<Bytes>> {
+pub(super) fn refusal(error: &Error) -> Response<Full<Bytes>> {
     let status = match error.kind() {
         ErrorKind::Invalid => StatusCode::BAD_REQUEST,
         ErrorKind::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -50,10 +49,6 @@ pub(super) fn refusal(id: WebhookId, error: &Error) -> Response<Full<Bytes>> {
         ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    if status.is_server_error() {
-        let cause = std::error::Error::source(error).map(tracing::field::display);
-        tracing::error!(webhook = %id, %error, cause, "webhook not taken");
-    }
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     if status == StatusCode::UNAUTHORIZED {

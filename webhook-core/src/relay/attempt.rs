@@ -62,12 +62,8 @@ impl Inner {
                 }
                 Err(FunctionFailed { reason, execution_id, retryable }) => {
                     prepared.execution_id = execution_id;
-                    if retryable {
-                        let source = None;
-                        Ending::Attempted(Err(ForwardError::Connect { reason, source }))
-                    } else {
-                        Ending::Failed(reason)
-                    }
+                    // The destination knows nothing of it: no attempt.
+                    if retryable { Ending::Postponed(reason) } else { Ending::Failed(reason) }
                 }
             }
         };

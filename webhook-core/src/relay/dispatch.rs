@@ -8,7 +8,7 @@ use std::{
     future::poll_fn,
     mem,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
     task::Poll,
@@ -33,29 +33,29 @@ const STORE_PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Dispatch {
     lanes: Mutex<HashMap<OutputId, Arc<Lane>>>,
     timers: Timers,
-    workers: TaskTracker,
+    pub(super) workers: TaskTracker,
+    /// Whether this node holds what is accepted: from just before it dispatches.
+    holding: AtomicBool,
+    /// What is being accepted for whoever dispatches later.
+    early: TaskTracker,
     running: AtomicBool,
     /// Until when this node's lease lasts, in milliseconds.
-    leased_until: AtomicI64,
-    leasing: tokio::sync::Mutex<()>,
+    pub(super) leased_until: AtomicI64,
+    pub(super) leasing: tokio::sync::Mutex<()>,
 }
 
 impl Dispatch {
-    fn lane(&self, output_id: OutputId, limits: impl FnOnce() -> Limits) -> Arc<Lane> {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        let lane =
-            lanes.entry(output_id).or_insert_with(|| Arc::new(Lane::new(output_id, limits())));
-        Arc::clone(lane)
+    fn lanes(&self) -> MutexGuard<'_, HashMap<OutputId, Arc<Lane>>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known_lane(&self, output_id: OutputId) -> Option<Arc<Lane>> {
-        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.get(&output_id).cloned()
+        self.lanes().get(&output_id).cloned()
     }
 
     /// Forgets a lane that has nothing to remember.
     fn leave(&self, lane: &Lane) {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self.lanes();
         // Nobody can get at the lane while the map is locked, but some may have it already.
         let unused = |known: &Arc<Lane>| Arc::strong_count(known) <= 2 && known.is_quiet();
         if lanes.get(&lane.output_id).is_some_and(unused) {
@@ -84,9 +84,30 @@ impl Dispatch {
         in_memory: bool,
     ) -> Result<Seat, Error> {
         let limits = Limits::of(&output.spec, options);
-        let in_memory = in_memory && self.running.load(Ordering::Acquire);
-        self.lane(output.id, || limits).seat(limits, in_memory)
+        let (lane, early) = {
+            let mut lanes = self.lanes();
+            let holding = self.holding.load(Ordering::Acquire);
+            (lane(&mut lanes, output.id, limits), (!holding).then(|| self.early.token()))
+        };
+        lane.seat(limits, in_memory, early)
     }
+
+    /// From now on what is accepted is this node's. Returns the lanes of before, with all
+    /// that was accepted for them.
+    async fn begin(&self) -> HashMap<OutputId, Arc<Lane>> {
+        let before = {
+            let mut lanes = self.lanes();
+            self.holding.store(true, Ordering::Release);
+            mem::take(&mut *lanes)
+        };
+        self.early.close();
+        self.early.wait().await;
+        before
+    }
+}
+
+fn lane(lanes: &mut HashMap<OutputId, Arc<Lane>>, id: OutputId, limits: Limits) -> Arc<Lane> {
+    Arc::clone(lanes.entry(id).or_insert_with(|| Arc::new(Lane::new(id, limits))))
 }
 
 /// Lets run first what is ready on this thread. Those who do so together go on in
@@ -134,27 +155,36 @@ impl Inner {
 
     async fn start_dispatching(self: &Arc<Self>) -> Result<(), Error> {
         // What this node held in a former life is free for it again.
-        self.stores.deliveries.release(self.node).await?;
+        self.stores.deliveries.release(self.node, None).await?;
         self.stores.crons.release_crons(self.node).await?;
+        // What is accepted until then is found in the store, what is accepted later waits
+        // in its lane: nothing is in neither, and nothing is counted twice.
+        let before = self.dispatch.begin().await;
+        let counted: i64 = before.values().map(|lane| lane.pending()).sum();
+        self.observer.pending(-counted);
         let now = self.clock.now();
-        let lanes = self.stores.deliveries.lanes(now).await?;
-        self.dispatch.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.dispatch.running.store(true, Ordering::Release);
-        for found in lanes {
+        let mut to_wake = Vec::new();
+        for found in self.stores.deliveries.lanes(now).await? {
             let limits = Limits::unthrottled(&self.options);
-            let lane = self.dispatch.lane(found.output_id, || limits);
+            let lane = lane(&mut self.dispatch.lanes(), found.output_id, limits);
             lane.found(found.pending, found.due_at);
             self.observer.pending(i64::try_from(found.pending).unwrap_or(i64::MAX));
             self.dispatch.timers.add(found.due_at, found.output_id);
             if found.due_at <= now {
-                self.wake(vec![found.output_id]);
+                to_wake.push(found.output_id);
             }
         }
+        self.dispatch.running.store(true, Ordering::Release);
+        let lanes = self.dispatch.lanes();
+        to_wake.extend(lanes.values().filter(|lane| lane.has_work()).map(|lane| lane.output_id));
+        drop(lanes);
+        self.wake(to_wake);
         Ok(())
     }
 
     async fn stop_dispatching(&self) -> Result<(), Error> {
         self.dispatch.running.store(false, Ordering::Release);
+        self.dispatch.holding.store(false, Ordering::Release);
         self.dispatch.workers.close();
         let drained = self.dispatch.workers.wait();
         if tokio::time::timeout(self.options.drain_timeout, drained).await.is_err() {
@@ -162,7 +192,7 @@ impl Inner {
         }
         self.dispatch.leased_until.store(0, Ordering::Release);
         self.stores.crons.release_crons(self.node).await?;
-        self.stores.deliveries.release(self.node).await
+        self.stores.deliveries.release(self.node, None).await
     }
 
     /// Work that a stop waits for.
@@ -173,6 +203,11 @@ impl Inner {
     /// A delivery has been stored and is this node's to attempt.
     pub(super) fn dispatched(self: &Arc<Self>, seat: Seat, held: Held) {
         self.observer.pending(1);
+        if seat.is_early() {
+            // Whoever dispatches finds it in the store.
+            drop(seat.take(held));
+            return;
+        }
         let expires_at = seat.expires_at(held.pending.created_at);
         let (lane, first) = match self.dispatch.is_stopped() {
             false => seat.start(held),
@@ -228,7 +263,7 @@ impl Inner {
                 Ok(route) => route,
                 Err(error) => {
                     tracing::error!(output = %lane.output_id, %error, "the route cannot be read");
-                    lane.worker_ended();
+                    lane.worker_ended(first);
                     return self.pause(lane, self.clock.now() + STORE_PAUSE);
                 }
             };
@@ -249,6 +284,7 @@ impl Inner {
                 },
                 Next::Expire(held) => self.expire(lane, held).await,
                 Next::Claim(limit) => self.claim(lane, limits, limit).await,
+                Next::Recover => self.recover(lane).await,
                 Next::Until(moment) => return self.pause(lane, moment),
                 Next::Idle => return,
             }
@@ -293,41 +329,22 @@ impl Inner {
         }
     }
 
-    /// Makes sure that what this node holds stays its own for a while.
-    pub(super) async fn hold_lease(&self) -> Result<(), Error> {
-        let low = self.options.lease.as_millis() as i64 / 3;
-        let lasts = |now: Timestamp| {
-            self.dispatch.leased_until.load(Ordering::Acquire) - now.as_millis() > low
-        };
-        if lasts(self.clock.now()) {
-            return Ok(());
-        }
-        let _one_at_a_time = self.dispatch.leasing.lock().await;
-        let now = self.clock.now();
-        if lasts(now) {
-            return Ok(());
-        }
-        let until = now + self.options.lease;
-        self.stores.deliveries.extend_lease(self.node, until).await?;
-        self.dispatch.leased_until.store(until.as_millis(), Ordering::Release);
-        Ok(())
-    }
-
-    /// Returns when the lease should be renewed because something is held; an
-    /// idle relay lets it run out.
-    async fn lease_runs_low(&self) {
-        loop {
-            tokio::time::sleep(self.options.lease / 3).await;
-            if !self.dispatch.workers.is_empty() {
-                return;
+    /// Frees what this node holds of the lane's output and has in no queue.
+    async fn recover(&self, lane: &Lane) {
+        match self.stores.deliveries.release(self.node, Some(lane.output_id)).await {
+            Ok(()) => lane.recovered(),
+            Err(error) => {
+                tracing::warn!(output = %lane.output_id, %error, "deliveries cannot be freed");
+                lane.not_recovered(self.clock.now() + STORE_PAUSE);
             }
         }
     }
 
-    async fn renew_lease(&self) {
-        if let Err(error) = self.hold_lease().await {
-            tracing::error!(%error, "the lease cannot be renewed");
-        }
+    /// Looks after `pause` for what this node holds of the lane's output and has in no queue.
+    pub(super) fn lost(&self, lane: &Lane, pause: Duration) {
+        let again_at = self.clock.now() + pause;
+        lane.lost(again_at);
+        self.pause(lane, again_at);
     }
 }
 

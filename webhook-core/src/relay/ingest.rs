@@ -99,7 +99,13 @@ where
     let id = WebhookId::generate();
     let mut response = match receive(relay, id, request, site).await {
         Ok(response) => response,
-        Err(error) => answer::refusal(id, &error),
+        Err(error) => {
+            let response = answer::refusal(&error);
+            if response.status().is_server_error() {
+                relay.refusals.tell(id, &error);
+            }
+            response
+        }
     };
     if let Ok(value) = HeaderValue::try_from(id.to_string()) {
         response.headers_mut().insert("request-id", value);

@@ -32,11 +32,13 @@ mod headers;
 mod hosts;
 mod ingest;
 mod lane;
+mod lease;
 mod observer;
 mod options;
 mod outgoing;
 mod pace;
 mod proxies;
+mod refusals;
 mod report;
 mod resend;
 mod route;
@@ -53,6 +55,7 @@ use answers::Answers;
 use budget::Budget;
 use crons::Crons;
 use dispatch::Dispatch;
+use refusals::Refusals;
 use routes::{Route, Routes, Source};
 use scripts::Scripts;
 use sites::Sites;
@@ -102,6 +105,7 @@ struct Inner {
     dispatch: Dispatch,
     hub: Hub,
     crons: Crons,
+    refusals: Arc<Refusals>,
     /// Bodies that are being received.
     receiving: Budget,
     /// Webhooks that wait in memory.
@@ -328,6 +332,7 @@ impl RelayBuilder {
             dispatch: Dispatch::default(),
             hub: Hub::default(),
             crons: Crons::new(options.cron_concurrency),
+            refusals: Arc::default(),
             receiving: Budget::new(options.max_receiving_bytes),
             memory: Budget::new(options.memory_budget_bytes),
             stores,

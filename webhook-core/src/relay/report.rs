@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::Error,
     id::AccountId,
-    model::{DeliveryStatus, Log},
+    model::Log,
     store::{ClientReport, Reported},
 };
 
@@ -30,7 +30,7 @@ impl Inner {
             ..report
         };
         let Reported { log, taken } = self.stores.logs.report(account, &report).await?;
-        if taken && (report.status.is_final() || report.status == DeliveryStatus::Stalled) {
+        if taken && report.is_outcome() {
             self.hub.done(report.id);
             self.observer.attempted(report.status, report.duration);
             let answer = StatusCode::from_u16(report.status_code).map_or(Answer::None, |status| {

@@ -19,11 +19,19 @@ use crate::{
     store::{Origin, Pending, Settle},
 };
 
+/// How soon a delivery that could not be sent for want of room here is looked at
+/// again, at least; at most twice that.
+const POSTPONED: Duration = Duration::from_secs(1);
+/// How long a delivery waits whose outcome the store refuses.
+const NOT_STORED: Duration = Duration::from_secs(30);
+
 /// How a delivery's turn ended.
 #[derive(Debug)]
 pub(super) enum Ending {
     /// A request was made, or could not be made.
     Attempted(Result<ForwardResponse, ForwardError>),
+    /// Nothing was sent, for a reason that is not the destination's and passes.
+    Postponed(String),
     /// The function of an internal output has run: clients get it now.
     HandedOver,
     /// A function stopped it.
@@ -64,12 +72,16 @@ impl Inner {
             (Ending::Attempted(result), Some((_, output))) => {
                 self.judge(output, pending, attempts, now, result)
             }
+            (Ending::Postponed(_), Some((_, output))) => self.postpone(output, pending, now),
             (Ending::HandedOver, _) => (DeliveryStatus::Received, None),
             (Ending::Rejected(_), _) => (DeliveryStatus::Rejected, None),
-            (Ending::Failed(_) | Ending::Attempted(_), _) => (DeliveryStatus::Failed, None),
+            (Ending::Failed(_) | Ending::Attempted(_) | Ending::Postponed(_), _) => {
+                (DeliveryStatus::Failed, None)
+            }
         };
         let answer = self.answers.is_awaited(pending.id).then(|| Answer::of(&ending));
         let handed_over = matches!(ending, Ending::HandedOver);
+        let postponed = matches!(ending, Ending::Postponed(_));
         let mut attempt = self.attempt_of(ending, duration);
         if let Some((route, output)) = at
             && due_at.is_none()
@@ -99,21 +111,24 @@ impl Inner {
             processed: transformed.clone(),
             output_execution_id: execution_id,
         };
-        let written = self.write(settle).await;
-        if written
+        let written = self.write(lane, settle).await;
+        if written == Written::Stored
             && handed_over
             && let Some((route, output)) = at
         {
             let processed = transformed.as_deref();
             self.publish(route, &pending.webhook, pending.id, Some(output.id), processed);
         }
-        self.observer.attempted(status, duration);
-        match due_at.filter(|_| written) {
-            Some(due_at) => {
+        if !postponed {
+            self.observer.attempted(status, duration);
+        }
+        match (written, due_at) {
+            (Written::Lost, _) => {}
+            (Written::Stored, Some(due_at)) => {
                 lane.retry_at(due_at);
                 self.dispatch_at(due_at, lane.output_id);
             }
-            None => {
+            _ => {
                 lane.ended();
                 self.observer.pending(-1);
             }
@@ -144,21 +159,51 @@ impl Inner {
         }
     }
 
+    /// When a delivery that was not sent is looked at again: soon, as often as it
+    /// takes, but not past the output's deadline.
+    fn postpone(
+        &self,
+        output: &Output,
+        pending: &Pending,
+        now: Timestamp,
+    ) -> (DeliveryStatus, Option<Timestamp>) {
+        let at = now + POSTPONED.mul_f64(1.0 + fastrand::f64());
+        match retry::deadline(&output.spec, pending.created_at) {
+            Some(deadline) if at > deadline => (DeliveryStatus::Failed, None),
+            _ => (DeliveryStatus::Received, Some(at)),
+        }
+    }
+
     /// Writes until the store takes it or says that the delivery is no longer
-    /// this node's. A relay that stops gives up: the delivery is attempted again.
-    async fn write(&self, settle: Settle) -> bool {
+    /// this node's. What it will never take as it is goes without the destination's
+    /// content, and without being taken at all the delivery is attempted again, as it
+    /// is when the relay stops.
+    async fn write(&self, lane: &Lane, mut settle: Settle) -> Written {
         let mut pause = Duration::from_millis(100);
         loop {
             let Err(error) = self.stores.deliveries.settle(settle.clone()).await else {
-                return true;
+                return Written::Stored;
             };
-            if error.kind() != ErrorKind::Unavailable || self.dispatch.is_stopped() {
-                let cause = std::error::Error::source(&error).map(tracing::field::display);
-                tracing::warn!(delivery = %settle.id, %error, cause, "outcome not stored");
-                return false;
+            let cause = std::error::Error::source(&error).map(tracing::field::display);
+            match error.kind() {
+                ErrorKind::Unavailable if !self.dispatch.is_stopped() => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(5));
+                }
+                ErrorKind::Unavailable | ErrorKind::Conflict | ErrorKind::NotFound => {
+                    tracing::warn!(delivery = %settle.id, %error, cause, "outcome not stored");
+                    return Written::Ended;
+                }
+                _ if has_content(&settle.attempt) => {
+                    tracing::error!(delivery = %settle.id, %error, cause, "answer not stored");
+                    settle.attempt = Arc::new(without_content(&settle.attempt));
+                }
+                _ => {
+                    tracing::error!(delivery = %settle.id, %error, cause, "outcome not stored");
+                    self.lost(lane, NOT_STORED);
+                    return Written::Lost;
+                }
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(5));
         }
     }
 
@@ -175,11 +220,32 @@ impl Inner {
                 Attempt { duration, error: Some(error.to_string()), ..Attempt::default() }
             }
             Ending::HandedOver => Attempt::default(),
-            Ending::Rejected(reason) | Ending::Failed(reason) => {
+            Ending::Postponed(reason) | Ending::Rejected(reason) | Ending::Failed(reason) => {
                 Attempt { duration, error: Some(reason), ..Attempt::default() }
             }
         }
     }
+}
+
+/// What became of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    Stored,
+    /// The delivery is another's, or nobody's, or this relay stops.
+    Ended,
+    /// It could not be stored: the delivery is attempted again.
+    Lost,
+}
+
+/// Whether it has content of the destination's, which a store may refuse.
+fn has_content(attempt: &Attempt) -> bool {
+    let Attempt { response_headers, response_body, error, .. } = attempt;
+    !response_headers.is_empty() || !response_body.is_empty() || error.is_some()
+}
+
+fn without_content(attempt: &Attempt) -> Attempt {
+    let Attempt { status_code, duration, .. } = *attempt;
+    Attempt { status_code, duration, ..Attempt::default() }
 }
 
 impl Answer {

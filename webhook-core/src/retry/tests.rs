@@ -268,6 +268,59 @@ fn any_spec() -> impl Strategy<Value = OutputSpec> {
     )
 }
 
+/// A duration as docs/retries.md writes it.
+fn written(duration: Duration) -> String {
+    let secs = duration.as_secs();
+    match secs {
+        _ if secs.is_multiple_of(86_400) && secs > 86_400 => format!("{} d", secs / 86_400),
+        _ if secs.is_multiple_of(3_600) => format!("{} h", secs / 3_600),
+        _ if secs.is_multiple_of(60) => format!("{} min", secs / 60),
+        _ => format!("{secs} s"),
+    }
+}
+
+#[test]
+fn the_page_has_the_schedules() {
+    use RetrySchedule::{Long, Medium, Seconds};
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/retries.md");
+    let page = std::fs::read_to_string(path).expect("docs/retries.md is there");
+    for (name, spec) in [
+        ("`retries: -1`", retries(-1)),
+        ("`retries: 0`, the default", retries(0)),
+        ("`retries: 8`", retries(8)),
+        ("`schedule: \"seconds\"`", durable(Seconds)),
+        ("`schedule: \"medium\"`", durable(Medium)),
+        ("`schedule: \"long\"`", durable(Long)),
+    ] {
+        let mut delays = delays(&spec);
+        let attempts = delays.len() + 1;
+        let last = delays.last().copied();
+        delays.dedup();
+        let repeated = delays.len() + 1 < attempts;
+        let mut waits: Vec<_> = delays.into_iter().map(|delay| written(secs(delay))).collect();
+        if let Some(last) = waits.last_mut().filter(|_| repeated) {
+            *last = format!("then {last}");
+        }
+        let waits = if last.is_none() { "none".to_owned() } else { waits.join(", ") };
+        let end = deadline(&spec, RECEIVED).map(|end| format!("{} ", written(end.since(RECEIVED))));
+        let row = format!("| {name} | {waits} | {attempts} | {}|\n", end.unwrap_or_default());
+        assert!(page.contains(&row), "not on the page: {row}");
+    }
+    for said in [
+        format!("-1 to {MAX_RETRIES}, and"),
+        format!(
+            "1 to {MAX_CUSTOM_DELAYS} `custom_delays`, each from {} to {}",
+            written(MIN_CUSTOM_DELAY),
+            written(MAX_DEADLINE)
+        ),
+        format!("honoured up to {} ", written(MAX_RETRY_AFTER)),
+        format!("varied by up to {:.0} %", JITTER * 100.0),
+    ] {
+        assert!(page.replace('\n', " ").contains(&said), "not on the page: {said}");
+    }
+    assert_eq!(delays(&custom(&[1, 2], 0)).len() + 1, 3, "one attempt more than there are delays");
+}
+
 proptest! {
     #[test]
     fn a_retry_is_never_early_and_never_after_the_deadline(

@@ -137,6 +137,7 @@ mod regex;
 mod signature;
 mod tree;
 mod view;
+mod vocabulary;
 
 #[cfg(test)]
 mod tests;

@@ -12,16 +12,11 @@ use super::{
     matching::{Match, Test},
     path::{Invalid, Path, shown},
     regex::Regex,
-    signature::{ALGORITHMS, Signature},
+    signature::{Digest, Signature},
     tree::{Names, Node, Tree},
     view::Source,
+    vocabulary::{self, KINDS, Kind, OPERATORS, ORIGINS, Operator, Origin, PARTS, Part},
 };
-
-const OPERATORS: [&str; 4] = ["and", "or", "not", "match"];
-const TYPES: &str = "value, contains, substring, does-not-contain, regex, payload-hmac-sha1, \
-                     payload-hmac-sha256, payload-hmac-sha512, ip-whitelist";
-const SOURCES: &str = "header, query, url, payload, body, raw-request-body, request, string, \
-                       entire-payload, entire-query, entire-headers";
 
 type Object = Map<String, Value>;
 
@@ -58,33 +53,42 @@ impl Parser {
             return Err(self.path.invalid(format_args!("there are more than {MAX_RULES} rules")));
         }
 
-        let given = |key: &&str| rule.get(*key).is_some_and(|value| !value.is_null());
-        let mut operators = OPERATORS.into_iter().filter(given);
-        let (operator, value) = match (operators.next(), operators.next()) {
-            (Some(operator), None) => (operator, rule.get(operator).unwrap_or(&Value::Null)),
-            (Some(first), Some(second)) => {
+        let given = |(word, operator)| {
+            let value = rule.get(word).filter(|value| !value.is_null());
+            value.map(|value| (word, operator, value))
+        };
+        let mut operators = OPERATORS.into_iter().filter_map(given);
+        let (word, operator, value) = match (operators.next(), operators.next()) {
+            (Some(operator), None) => operator,
+            (Some((first, ..)), Some((second, ..))) => {
                 let reason = format_args!("has both {first:?} and {second:?}; it must have one");
                 return Err(self.path.invalid(reason));
             }
-            (None, _) => match rule.keys().find(|key| !OPERATORS.contains(&key.as_str())) {
-                None => return Ok(Node::All(Vec::new())),
-                Some(key) => {
-                    let reason = "is no rule; expected \"and\", \"or\", \"not\" or \"match\"";
-                    return Err(self.path.invalid_field(&shown(key), reason));
+            (None, _) => {
+                match rule.keys().find(|key| vocabulary::meaning(&OPERATORS, key).is_none()) {
+                    None => return Ok(Node::All(Vec::new())),
+                    Some(key) => {
+                        let reason = "is no rule; expected \"and\", \"or\", \"not\" or \"match\"";
+                        return Err(self.path.invalid_field(&shown(key), reason));
+                    }
                 }
-            },
+            }
         };
 
-        self.path.enter(operator);
+        self.path.enter(word);
         let node = match (operator, value) {
-            ("match", Value::Object(object)) => self.matching(object)?,
-            ("not", Value::Object(object)) => Node::None(vec![self.rule(object, depth + 1)?]),
-            ("and", Value::Array(list)) => Node::All(self.list(list, depth)?),
-            ("or", Value::Array(list)) => Node::Any(self.list(list, depth)?),
-            ("not", Value::Array(list)) => Node::None(self.list(list, depth)?),
-            ("match", _) => return Err(self.path.invalid("must be an object")),
-            ("not", _) => return Err(self.path.invalid("must be a rule or a list of rules")),
-            _ => return Err(self.path.invalid("must be a list of rules")),
+            (Operator::Match, Value::Object(object)) => self.matching(object)?,
+            (Operator::Not, Value::Object(rule)) => Node::None(vec![self.rule(rule, depth + 1)?]),
+            (Operator::And, Value::Array(list)) => Node::All(self.list(list, depth)?),
+            (Operator::Or, Value::Array(list)) => Node::Any(self.list(list, depth)?),
+            (Operator::Not, Value::Array(list)) => Node::None(self.list(list, depth)?),
+            (Operator::Match, _) => return Err(self.path.invalid("must be an object")),
+            (Operator::Not, _) => {
+                return Err(self.path.invalid("must be a rule or a list of rules"));
+            }
+            (Operator::And | Operator::Or, _) => {
+                return Err(self.path.invalid("must be a list of rules"));
+            }
         };
         self.path.leave();
         Ok(node)
@@ -102,20 +106,19 @@ impl Parser {
     }
 
     fn matching(&mut self, object: &Object) -> Result<Node, Invalid> {
-        let kind = self.text(object, "type")?;
+        let word = self.text(object, "type")?;
+        let kind = vocabulary::meaning(&KINDS, word).ok_or_else(|| {
+            let (word, known) = (shown(word), vocabulary::list(&KINDS));
+            let reason = format_args!("unknown type {word:?}; expected one of {known}");
+            self.path.invalid_field("type", reason)
+        })?;
         let test = match kind {
-            "ip-whitelist" => return self.networks(object).map(Node::SentFrom),
-            "value" => Test::Equals(self.text(object, "value")?.as_bytes().into()),
-            "contains" | "substring" => Test::Contains(self.finder(object)?),
-            "does-not-contain" => Test::Lacks(self.finder(object)?),
-            "regex" => Test::Regex(self.regex(object)?),
-            kind => match self.signature(kind, object)? {
-                Some(signature) => Test::Signature(signature),
-                None => {
-                    let reason = format!("unknown type {:?}; expected one of {TYPES}", shown(kind));
-                    return Err(self.path.invalid_field("type", reason));
-                }
-            },
+            Kind::IpWhitelist => return self.networks(object).map(Node::SentFrom),
+            Kind::Value => Test::Equals(self.text(object, "value")?.as_bytes().into()),
+            Kind::Contains => Test::Contains(self.finder(object)?),
+            Kind::DoesNotContain => Test::Lacks(self.finder(object)?),
+            Kind::Regex => Test::Regex(self.regex(object)?),
+            Kind::Hmac(digest) => Test::Signature(self.signature(digest, object)?),
         };
         let parameter = match object.get("parameter") {
             None | Some(Value::Null) => {
@@ -139,8 +142,14 @@ impl Parser {
     }
 
     fn source(&mut self, parameter: &Object) -> Result<Source, Invalid> {
-        Ok(match self.text(parameter, "source")? {
-            "header" => {
+        let word = self.text(parameter, "source")?;
+        let origin = vocabulary::meaning(&ORIGINS, word).ok_or_else(|| {
+            let (word, known) = (shown(word), vocabulary::list(&ORIGINS));
+            let reason = format_args!("unknown source {word:?}; expected one of {known}");
+            self.path.invalid_field("source", reason)
+        })?;
+        Ok(match origin {
+            Origin::Header => {
                 let name = self.text(parameter, "name")?;
                 let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
                     let reason = format!("{:?} is not a header name", shown(name));
@@ -148,12 +157,12 @@ impl Parser {
                 })?;
                 Source::Header(name)
             }
-            "query" | "url" => {
+            Origin::Query => {
                 let key = self.filled(parameter, "name")?;
                 self.query_keys.insert(key.into());
                 Source::Query(key.into())
             }
-            "payload" => {
+            Origin::Payload => {
                 let path = self.filled(parameter, "name")?;
                 if path.split('.').count() > MAX_PATH_SEGMENTS {
                     let reason = format!("has more than {MAX_PATH_SEGMENTS} segments");
@@ -162,28 +171,26 @@ impl Parser {
                 self.payload_paths.insert(path.into());
                 Source::Payload(path.into())
             }
-            "body" | "raw-request-body" => Source::Body,
-            "request" => match self.text(parameter, "name")?.to_ascii_lowercase().as_str() {
-                "method" => Source::Method,
-                "path" => Source::Path,
-                "remote-addr" => Source::RemoteAddr,
-                name => {
-                    let reason = format!(
-                        "unknown part {:?} of the request; expected method, path or remote-addr",
-                        shown(name)
+            Origin::Body => Source::Body,
+            Origin::Request => {
+                let name = self.text(parameter, "name")?.to_ascii_lowercase();
+                let part = vocabulary::meaning(&PARTS, &name).ok_or_else(|| {
+                    let (name, known) = (shown(&name), vocabulary::list(&PARTS));
+                    let reason = format_args!(
+                        "unknown part {name:?} of the request; expected one of {known}"
                     );
-                    return Err(self.path.invalid_field("name", reason));
+                    self.path.invalid_field("name", reason)
+                })?;
+                match part {
+                    Part::Method => Source::Method,
+                    Part::Path => Source::Path,
+                    Part::RemoteAddr => Source::RemoteAddr,
                 }
-            },
-            "string" => Source::Text(self.text(parameter, "name")?.into()),
-            "entire-payload" => Source::EntirePayload,
-            "entire-query" => Source::EntireQuery,
-            "entire-headers" => Source::EntireHeaders,
-            source => {
-                let reason =
-                    format!("unknown source {:?}; expected one of {SOURCES}", shown(source));
-                return Err(self.path.invalid_field("source", reason));
             }
+            Origin::Text => Source::Text(self.text(parameter, "name")?.into()),
+            Origin::EntirePayload => Source::EntirePayload,
+            Origin::EntireQuery => Source::EntireQuery,
+            Origin::EntireHeaders => Source::EntireHeaders,
         })
     }
 
@@ -207,18 +214,14 @@ impl Parser {
         Ok(regex)
     }
 
-    /// None when `kind` is not a type of signature.
-    fn signature(&mut self, kind: &str, object: &Object) -> Result<Option<Signature>, Invalid> {
-        let algorithm = kind.strip_prefix("payload-hmac-").or(kind.strip_prefix("payload-hash-"));
-        let known = ALGORITHMS.into_iter().find(|(name, ..)| Some(*name) == algorithm);
-        let Some((_, algorithm, prefix)) = known else { return Ok(None) };
+    fn signature(&mut self, digest: Digest, object: &Object) -> Result<Signature, Invalid> {
         self.signatures += 1;
         if self.signatures > MAX_SIGNATURES {
             let reason = format!("there are more than {MAX_SIGNATURES} matches of the HMAC types");
             return Err(self.path.invalid_field("type", reason));
         }
         let secret = self.filled(object, "secret")?;
-        Ok(Some(Signature::new(algorithm, prefix, secret)))
+        Ok(Signature::new(digest, secret))
     }
 
     fn networks(&self, object: &Object) -> Result<Vec<IpNet>, Invalid> {

@@ -6,12 +6,18 @@ use ring::hmac::{self, Algorithm, Key};
 
 use super::MAX_SIGNATURES_TRIED;
 
-/// The algorithms, by the end of their type's name.
-pub(super) const ALGORITHMS: [(&str, Algorithm, &str); 3] = [
-    ("sha1", hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, "sha1="),
-    ("sha256", hmac::HMAC_SHA256, "sha256="),
-    ("sha512", hmac::HMAC_SHA512, "sha512="),
-];
+/// How a body is signed.
+#[derive(Clone, Copy)]
+pub(super) struct Digest {
+    algorithm: Algorithm,
+    /// What may stand before the signature.
+    prefix: &'static str,
+}
+
+pub(super) const SHA1: Digest =
+    Digest { algorithm: hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, prefix: "sha1=" };
+pub(super) const SHA256: Digest = Digest { algorithm: hmac::HMAC_SHA256, prefix: "sha256=" };
+pub(super) const SHA512: Digest = Digest { algorithm: hmac::HMAC_SHA512, prefix: "sha512=" };
 
 /// A shared secret and the way it signs.
 pub(super) struct Signature {
@@ -20,7 +26,8 @@ pub(super) struct Signature {
 }
 
 impl Signature {
-    pub(super) fn new(algorithm: Algorithm, prefix: &'static str, secret: &str) -> Self {
+    pub(super) fn new(digest: Digest, secret: &str) -> Self {
+        let Digest { algorithm, prefix } = digest;
         Self { key: Key::new(algorithm, secret.as_bytes()), prefix }
     }
 

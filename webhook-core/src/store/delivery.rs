@@ -63,8 +63,9 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error>;
 
     /// Frees everything that `node` holds: at shutdown, and at start for the
-    /// node's own former life.
-    async fn release(&self, node: NodeId) -> Result<(), Error>;
+    /// node's own former life. With `of`, what it holds of that output: after a
+    /// call that failed without saying whether it had an effect.
+    async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error>;
 
     /// Every output that has pending deliveries which no node holds at `now`.
     async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error>;

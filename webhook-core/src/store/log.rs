@@ -71,7 +71,10 @@ pub trait LogStore: Send + Sync + fmt::Debug {
 
     /// Writes what a client did with a webhook and returns the log. A log that
     /// is final already, or that a relay has still to attempt, is returned
-    /// unchanged; a missing one is not found. The erasing of ephemeral webhooks
+    /// unchanged; a missing one is not found. Handing it over in a
+    /// [`drain`](Self::drain) is not an end: the first
+    /// [outcome](ClientReport::is_outcome) that is reported after it is written,
+    /// whatever it says. The erasing of ephemeral webhooks
     /// is as in [`settle`](super::DeliveryStore::settle): the returned log has
     /// what is left.
     async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error>;
@@ -269,11 +272,22 @@ pub struct ClientReport {
     pub duration: Duration,
 }
 
+impl ClientReport {
+    /// Whether it says how the client's attempts ended, be it only for now. Others
+    /// say that the webhook waits at the client, which a log that was drained
+    /// says already.
+    #[must_use]
+    pub const fn is_outcome(&self) -> bool {
+        self.status.is_final() || matches!(self.status, DeliveryStatus::Stalled)
+    }
+}
+
 /// What a report did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reported {
     /// The log after the report.
     pub log: Log,
-    /// Whether the report was taken: not when the log was final already, or is a relay's.
+    /// Whether the report was taken: not when the log was final already, or is a
+    /// relay's; nor when it was handed over and the report is no outcome.
     pub taken: bool,
 }

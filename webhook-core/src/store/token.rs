@@ -5,6 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 
 use crate::{
+    clock::Timestamp,
     error::Error,
     id::{AccountId, TokenId},
     model::AccessToken,
@@ -26,8 +27,12 @@ pub trait TokenStore: Send + Sync + fmt::Debug {
     async fn token_count(&self, account: AccountId) -> Result<u64, Error>;
 
     /// Replaces what a caller may write of a token of the account, and its
-    /// `updated_at`; the secret and the time of creation stay.
+    /// `updated_at`; the secret, the time of creation and the last login stay.
     async fn update_token(&self, token: &AccessToken) -> Result<(), Error>;
+
+    /// Notes when a token was shown. Nothing else of it changes; a token that
+    /// is gone stays so, and is no error.
+    async fn note_login(&self, id: TokenId, at: Timestamp) -> Result<(), Error>;
 
     /// Removes a token of the account.
     async fn delete_token(&self, account: AccountId, id: TokenId) -> Result<(), Error>;

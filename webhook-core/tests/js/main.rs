@@ -2,6 +2,8 @@
 //! process goes on, and the memory comes back. In a process of its own, whose
 //! memory nothing else uses.
 
+mod steps;
+
 use std::{
     collections::BTreeMap,
     fs,

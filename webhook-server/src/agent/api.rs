@@ -1,4 +1,4 @@
-//! The management operations that the agent needs.
+//! The management operations that the agent and other commands need.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Credential {
 }
 
 /// The server's API.
-pub(super) struct Api {
+pub(crate) struct Api {
     pub(super) http: HttpForwarder,
     /// Without a slash at its end.
     pub(super) base: String,
@@ -176,6 +176,30 @@ impl Api {
             output_name: text(&output, "name").to_owned(),
             public_url: format!("{}/v1/webhooks/{input}", self.base),
         })
+    }
+
+    /// Makes the function, or gives the one of this name its source; its ID.
+    pub(crate) async fn push_function(&self, name: &str, spec: &Value) -> Result<String, Broken> {
+        let functions = self.json(Method::GET, "/v1/functions", None).await?;
+        let mut known = functions
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|function| text(function, "name") == name);
+        let (first, second) = (known.next(), known.next());
+        if second.is_some() {
+            return Err(Broken::Refused(format!("more than one function is called {name}")));
+        }
+        let function = match first {
+            Some(known) => {
+                let mut spec = spec.clone();
+                spec["metadata"] = known["metadata"].clone();
+                let path = format!("/v1/functions/{}", text(known, "id"));
+                self.json(Method::PUT, &path, Some(&spec)).await?
+            }
+            None => self.json(Method::POST, "/v1/functions", Some(spec)).await?,
+        };
+        Ok(text(&function, "id").to_owned())
     }
 
     async fn function(&self, function: &str) -> Result<String, Broken> {

@@ -4,6 +4,7 @@
 //! socket, [`delivery`] sends a webhook to the local service and reports what
 //! came of it, [`ledger`] remembers what has been delivered already.
 
+mod access;
 mod api;
 mod connection;
 mod delivery;
@@ -20,7 +21,8 @@ use tokio::{
 use webhook_core::model::Secret;
 
 use crate::failure::Failure;
-use api::{Api, Credential};
+pub(crate) use access::Access;
+use api::Api;
 use connection::{Connection, Event};
 use delivery::Deliverer;
 
@@ -52,10 +54,8 @@ pub(crate) struct Forward {
     /// The name or ID of a function that each webhook goes through first.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// The server.
-    #[arg(long, env = "WEBHOOK_SERVER_URL", default_value = "http://127.0.0.1:8080")]
-    #[arg(value_name = "URL")]
-    server_url: Uri,
+    #[command(flatten)]
+    access: Access,
     /// Webhooks that are being delivered to the local service at once.
     #[arg(long, default_value_t = 16, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     concurrency: u16,
@@ -66,11 +66,8 @@ pub(crate) async fn run(options: Forward, key: Option<Secret>) -> Result<(), Fai
     let fail = |error| Failure::io("cannot listen for signals", error);
     let mut interrupt = signal(SignalKind::interrupt()).map_err(fail)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(fail)?;
-    let key = key.ok_or_else(|| Failure::new("no credential: set WEBHOOK_API_KEY or --api-key"))?;
-    let credential = Credential::parse(&key)?;
     check_url("the target", &options.target)?;
-    check_url("WEBHOOK_SERVER_URL", &options.server_url)?;
-    let api = Arc::new(Api::new(&options.server_url, credential)?);
+    let api = Arc::new(options.access.api(key)?);
     let slots = Arc::new(Semaphore::new(options.concurrency.into()));
     let deliverer = Deliverer::new(Arc::clone(&api));
 
@@ -104,7 +101,7 @@ struct Agent {
 
 /// Why a connection ended.
 #[derive(Debug, thiserror::Error)]
-enum Broken {
+pub(crate) enum Broken {
     /// Trying again may help.
     #[error("{0}")]
     Passing(String),

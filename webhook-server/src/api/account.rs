@@ -19,7 +19,7 @@ pub(crate) struct AccountAPIKey {
     account_id: AccountId,
     /// The key itself, to be sent as `Authorization: Bearer <key>`.
     #[schema(value_type = String)]
-    key: Secret,
+    api_key: Secret,
     /// A disabled key is refused everywhere.
     enabled: bool,
     /// When this key was made, in unix seconds.
@@ -32,8 +32,8 @@ pub(crate) struct AccountAPIKey {
 
 impl From<ApiKey> for AccountAPIKey {
     fn from(key: ApiKey) -> Self {
-        let ApiKey { account_id, key, enabled, created_at, updated_at } = key;
-        Self { account_id, key, enabled, created_at, updated_at }
+        let ApiKey { account_id, key: api_key, enabled, created_at, updated_at } = key;
+        Self { account_id, api_key, enabled, created_at, updated_at }
     }
 }
 

@@ -6,7 +6,7 @@ use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
-    BucketId, DeliveryId,
+    BucketId, DeliveryId, Timestamp,
     admin::{DayRequest, LogRequest, LogsPage, MinuteRequest},
     model::{Log, LogAction, LogReport},
     store::{DayCount, MinuteCount},
@@ -66,9 +66,9 @@ pub(crate) struct Histogram {
 /// Counts of one minute.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MinuteStats {
-    /// The minute's first moment.
-    #[schema(format = DateTime)]
-    minute: String,
+    /// The minute's first moment, in unix seconds.
+    #[schema(value_type = i64)]
+    minute: Timestamp,
     /// Logs by status; what is `preparing` counts as `received`.
     counts: BTreeMap<&'static str, u64>,
     /// All logs.
@@ -299,7 +299,7 @@ impl From<MinuteCount> for MinuteStats {
         let MinuteCount { minute, counts, latency_ms_avg, retried, retry_count, max_retries } =
             count;
         Self {
-            minute: time::rfc3339(minute),
+            minute,
             total: counts.values().sum(),
             counts,
             latency_ms_avg,

@@ -34,7 +34,11 @@ use crate::error::ApiError;
 type Answer<T> = Result<Json<T>, ApiError>;
 
 /// The result of an operation that answers nothing else.
+///
+/// In the document it has another name: generated clients have a `Response`
+/// of their own language.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GenericResult, description = "What an operation has done")]
 pub(crate) struct Response {
     /// What it was done to.
     #[schema(format = Uuid)]

@@ -20,7 +20,8 @@ use crate::{
         ("id" = String, Path, description = "The bucket's ID", format = Uuid),
         ("detailed" = String, Path, description = "The output's ID", format = Uuid),
     ),
-    request_body(content = Object, description = "`{}`, or one of `and`, `or`, `not`, `match`"),
+    request_body(content = ref("#/components/schemas/Rules"),
+        description = "`{}`, or one of `and`, `or`, `not`, `match`"),
     responses(
         (status = 200, description = "The output", body = Output),
         (status = 400, description = "The rules are wrong; the text says where", body = String),

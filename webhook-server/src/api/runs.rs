@@ -19,6 +19,7 @@ use crate::{
 
 /// A page of a function's runs.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ExecuteLogList)]
 pub(crate) struct ExecuteLogs {
     /// The runs, newest first.
     execute_logs: Vec<Execution>,

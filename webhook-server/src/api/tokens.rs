@@ -4,11 +4,11 @@ use axum::{Json, extract::State, http::StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
-    TokenId,
-    model::{AccessToken, TokenSpec},
+    Timestamp, TokenId,
+    model::{AccessToken, ApiAccess, TokenSpec},
 };
 
-use super::{Answer, Response, time};
+use super::{Answer, Response};
 use crate::{
     auth::Authenticated,
     error::ApiError,
@@ -29,12 +29,20 @@ pub(crate) struct Token {
     /// The account it acts for.
     #[schema(read_only, format = Uuid)]
     account_id: String,
-    /// When it was made.
-    #[schema(read_only, format = DateTime)]
-    created_at: String,
-    /// When it was last changed.
-    #[schema(read_only, format = DateTime)]
-    updated_at: String,
+    /// When it was made, in unix seconds.
+    #[schema(read_only, value_type = i64)]
+    created_at: Timestamp,
+    /// When it was last changed, in unix seconds.
+    #[schema(read_only, value_type = i64)]
+    updated_at: Timestamp,
+    /// Whether it is accepted: as long as it is there.
+    #[schema(read_only)]
+    active: bool,
+    /// When it was last shown, in unix seconds, a minute late at most; absent
+    /// when it never was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(read_only, value_type = i64)]
+    last_login: Option<Timestamp>,
     #[serde(flatten)]
     spec: TokenSpec,
 }
@@ -139,13 +147,27 @@ pub(crate) async fn delete_token(
 
 impl From<AccessToken> for Token {
     fn from(token: AccessToken) -> Self {
-        let AccessToken { id, account_id, secret_hash: _, spec, created_at, updated_at } = token;
+        let AccessToken {
+            id,
+            account_id,
+            secret_hash: _,
+            mut spec,
+            created_at,
+            updated_at,
+            last_login,
+        } = token;
+        if spec.api_access == ApiAccess::None {
+            // As versions before stored it that did not say `enabled`.
+            spec.api_access = ApiAccess::Enabled;
+        }
         Self {
             id: id.to_string(),
             key: id.to_string(),
             account_id: account_id.to_string(),
-            created_at: time::rfc3339(created_at),
-            updated_at: time::rfc3339(updated_at),
+            created_at,
+            updated_at,
+            active: true,
+            last_login,
             spec,
         }
     }

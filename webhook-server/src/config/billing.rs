@@ -25,7 +25,7 @@ pub(crate) struct BillingConfig {
     pub(crate) plans: Option<Plans>,
     /// Stripe's secret key, sk_… or rk_…; it turns billing on.
     #[arg(long, env = "WEBHOOK_STRIPE_SECRET_KEY", global = true, hide_env_values = true)]
-    #[arg(value_name = "KEY", value_parser = secret)]
+    #[arg(value_name = "KEY", value_parser = super::secret)]
     pub(crate) stripe_secret_key: Option<Secret>,
     /// Stripe's publishable key, pk_…; it is answered with each checkout session.
     #[arg(long, env = "WEBHOOK_STRIPE_PUBLISHABLE_KEY", global = true)]
@@ -34,7 +34,7 @@ pub(crate) struct BillingConfig {
     /// What Stripe signs its events with, whsec_…; without it subscriptions
     /// change no plans.
     #[arg(long, env = "WEBHOOK_STRIPE_WEBHOOK_SECRET", global = true, hide_env_values = true)]
-    #[arg(value_name = "SECRET", value_parser = secret)]
+    #[arg(value_name = "SECRET", value_parser = super::secret)]
     pub(crate) stripe_webhook_secret: Option<Secret>,
     /// Where Stripe's API is.
     #[arg(long, env = "WEBHOOK_STRIPE_API_BASE", default_value = DEFAULT_API_BASE, global = true)]
@@ -119,10 +119,6 @@ impl BillingConfig {
         let forwarder = HttpForwarder::builder().guard(AddressGuard::allow_all()).build();
         Arc::new(Stripe::new(options, Arc::new(forwarder), Arc::new(SystemClock)))
     }
-}
-
-fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
-    Ok(Secret::new(text))
 }
 
 /// The plans in a file, or written out.

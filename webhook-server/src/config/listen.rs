@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use webhook_core::relay::TrustedProxies;
 
-use super::{ConfigError, at_least_one, value};
+use super::{Aliases, ConfigError, at_least_one, value};
 
 const HEADING: &str = "Listening";
 
@@ -17,10 +17,16 @@ pub(crate) struct ListenConfig {
     #[arg(value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
     /// The address that senders reach this server at, http://ADDRESS:PORT
-    /// unless set. With https, webhooks count as received over TLS. Its host
-    /// cannot be reserved as a domain.
+    /// unless set. With https, webhooks count as received over TLS. Its host,
+    /// and what is above and below it, cannot be reserved as a domain; without
+    /// it, and with several accounts, none can.
     #[arg(long, env = "WEBHOOK_PUBLIC_URL", global = true, value_name = "URL")]
     pub(crate) public_url: Option<String>,
+    /// Further names that this server is reached under, separated by commas:
+    /// like the host of WEBHOOK_PUBLIC_URL they are never taken for domains.
+    #[arg(long, env = "WEBHOOK_PUBLIC_ALIASES", default_value = "", global = true)]
+    #[arg(value_name = "DOMAINS")]
+    pub(crate) public_aliases: Aliases,
     /// The networks of the proxies in front of this server, separated by commas.
     /// From them, and from nobody else, X-Forwarded-For, -Proto and -Host say
     /// who sends, whether over TLS, and to which host.
@@ -31,7 +37,8 @@ pub(crate) struct ListenConfig {
     /// and makes a first bucket to try things with.
     #[arg(long, env = "WEBHOOK_DEV", global = true)]
     pub(crate) dev: bool,
-    /// Connections that are open at once; more wait until one is closed.
+    /// Connections that are open at once. One more takes the place of the one that
+    /// has been idle for longest, or waits when all are busy.
     #[arg(long, env = "WEBHOOK_MAX_CONNECTIONS", default_value_t = 10_000, global = true)]
     #[arg(value_name = "COUNT")]
     pub(crate) max_connections: usize,

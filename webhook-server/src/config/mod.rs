@@ -4,6 +4,7 @@
 //! `docs/configuration.md` is made from these definitions and a test compares it.
 
 mod billing;
+mod connection;
 mod cron;
 mod delivery;
 mod domains;
@@ -12,6 +13,7 @@ mod ingest;
 mod listen;
 mod log;
 mod management;
+mod metrics;
 #[cfg(test)]
 mod reference;
 mod retention;
@@ -21,24 +23,29 @@ mod tls;
 mod value;
 
 pub(crate) use billing::BillingConfig;
+pub(crate) use connection::ConnectionConfig;
 pub(crate) use cron::CronConfig;
 pub(crate) use delivery::DeliveryConfig;
-pub(crate) use domains::DomainsConfig;
+pub(crate) use domains::{Aliases, DomainsConfig};
 pub(crate) use function::FunctionConfig;
 pub(crate) use ingest::IngestConfig;
 pub(crate) use listen::ListenConfig;
 pub(crate) use log::{LogConfig, LogFormat};
 pub(crate) use management::ManagementConfig;
+pub(crate) use metrics::MetricsConfig;
 pub(crate) use retention::{Retention, RetentionConfig};
 pub(crate) use socket::SocketConfig;
 pub(crate) use storage::StorageConfig;
 pub(crate) use tls::TlsConfig;
+use webhook_core::model::Secret;
 
 /// All sections.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Config {
     #[command(flatten)]
     pub(crate) listen: ListenConfig,
+    #[command(flatten)]
+    pub(crate) connection: ConnectionConfig,
     #[command(flatten)]
     pub(crate) tls: TlsConfig,
     #[command(flatten)]
@@ -62,6 +69,8 @@ pub(crate) struct Config {
     #[command(flatten)]
     pub(crate) billing: BillingConfig,
     #[command(flatten)]
+    pub(crate) metrics: MetricsConfig,
+    #[command(flatten)]
     pub(crate) log: LogConfig,
 }
 
@@ -84,6 +93,7 @@ impl Config {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let Self {
             listen,
+            connection,
             storage: _,
             ingest,
             delivery,
@@ -95,9 +105,11 @@ impl Config {
             cron,
             socket,
             billing,
+            metrics,
             log,
         } = self;
         listen.validate()?;
+        connection.validate()?;
         tls.validate()?;
         ingest.validate()?;
         delivery.validate()?;
@@ -107,8 +119,14 @@ impl Config {
         cron.validate()?;
         socket.validate()?;
         billing.validate()?;
+        metrics.validate()?;
         log.validate()
     }
+}
+
+/// A secret as it is: none of its characters means anything here.
+fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
+    Ok(Secret::new(text))
 }
 
 /// Refuses zero where it would mean that nothing works.

@@ -10,10 +10,16 @@ const HEADING: &str = "Connected clients";
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct SocketConfig {
-    /// Clients that are connected to the WebSocket at once; over it 503.
+    /// Clients that are connected to the WebSocket at once and have said who they
+    /// are; over it 503.
     #[arg(long, env = "WEBHOOK_MAX_SOCKETS", default_value_t = 5_000, global = true)]
     #[arg(value_name = "COUNT")]
     pub(crate) max_sockets: u32,
+    /// Clients that have not said yet who they are, half of them from one address
+    /// (of IPv6: one /64 network) at most; over it 503. Each has 10 s.
+    #[arg(long, env = "WEBHOOK_MAX_UNAUTHENTICATED_SOCKETS", default_value_t = 256, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) max_unauthenticated_sockets: u32,
     /// How often a client is asked whether it is there; one that does not
     /// answer two times is disconnected.
     #[arg(long, env = "WEBHOOK_SOCKET_PING_INTERVAL", default_value = "30s", global = true)]
@@ -31,6 +37,8 @@ const MAX_SOCKETS: u32 = 1 << 24;
 impl SocketConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         at_least_one("WEBHOOK_MAX_SOCKETS", self.max_sockets as usize)?;
+        let unauthenticated = self.max_unauthenticated_sockets as usize;
+        at_least_one("WEBHOOK_MAX_UNAUTHENTICATED_SOCKETS", unauthenticated)?;
         if self.max_sockets > MAX_SOCKETS {
             let reason = format!("must be at most {MAX_SOCKETS}");
             return Err(ConfigError::new("WEBHOOK_MAX_SOCKETS", reason));

@@ -1,9 +1,11 @@
 //! Where everything is kept.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use webhook_core::model::Secret;
 use webhook_storage::{DatabaseUrl, SecretKey};
+
+use super::value;
 
 const HEADING: &str = "Storage";
 
@@ -20,19 +22,21 @@ pub(crate) struct StorageConfig {
     #[arg(long, env = "WEBHOOK_DATABASE_URL", global = true, hide_env_values = true)]
     #[arg(value_name = "URL")]
     pub(crate) database_url: Option<DatabaseUrl>,
+    /// How long the start may check SQLite's file for damage, which a damaged one ends. A
+    /// large file that takes longer is used unchecked, and the log says so; 0s checks nothing.
+    #[arg(long, env = "WEBHOOK_DATABASE_CHECK_TIMEOUT", default_value = "5s", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) database_check_timeout: Duration,
     /// The API key of the first account, starting with sk-. Without it one is
     /// made and printed at the first start. Later it replaces the key of the
     /// first account when they differ.
     #[arg(long, env = "WEBHOOK_API_KEY", global = true, hide_env_values = true)]
-    #[arg(value_name = "KEY", value_parser = secret)]
+    #[arg(value_name = "KEY", value_parser = super::secret)]
     pub(crate) api_key: Option<Secret>,
     /// 32 bytes in base64 that secrets in the database are encrypted with.
     /// Without it, the file secret.key in the data folder, made at the first start.
+    /// Keep a copy: what it encrypts cannot be read without it.
     #[arg(long, env = "WEBHOOK_SECRET_KEY", global = true, hide_env_values = true)]
     #[arg(value_name = "BASE64")]
     pub(crate) secret_key: Option<SecretKey>,
-}
-
-fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
-    Ok(Secret::new(text))
 }

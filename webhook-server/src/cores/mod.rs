@@ -21,7 +21,10 @@ use std::{
     thread,
 };
 
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::{
+    runtime::{Builder, Handle, Runtime},
+    task::AbortHandle,
+};
 
 pub(crate) use affinity::roam;
 
@@ -98,15 +101,16 @@ impl Drop for Cores {
 
 impl Place {
     /// Runs what is `made` there, to its end.
-    pub(crate) fn spawn<F>(self, made: impl FnOnce() -> F + Send + 'static)
+    pub(crate) fn spawn<F>(self, made: impl FnOnce() -> F + Send + 'static) -> AbortHandle
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let runtime = self.runtime.clone();
-        runtime.spawn(async move {
+        let task = runtime.spawn(async move {
             let _place = self;
             made().await;
         });
+        task.abort_handle()
     }
 }
 

@@ -1,3 +1,5 @@
+mod validity;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -21,19 +23,19 @@ const OPERATIONS: &[Listed] = &[
     ("post", "/v1/buckets", "Bucket", 201, "Bucket", &[400, 412]),
     ("get", "/v1/buckets/{id}", "", 200, "Bucket", &[403, 404]),
     ("put", "/v1/buckets/{id}", "Bucket", 200, "Bucket", &[400, 404, 412]),
-    ("delete", "/v1/buckets/{id}", "", 200, "Response", &[403, 404, 412]),
+    ("delete", "/v1/buckets/{id}", "", 200, "GenericResult", &[403, 404, 412]),
     ("post", "/v1/buckets/{id}/inputs", "Input", 201, "Input", &[400, 412]),
     ("put", "/v1/buckets/{id}/inputs/{detailed}", "Input", 200, "Input", &[400, 404, 412]),
-    ("delete", "/v1/buckets/{id}/inputs/{detailed}", "", 200, "Response", &[400, 404]),
+    ("delete", "/v1/buckets/{id}/inputs/{detailed}", "", 200, "GenericResult", &[400, 404]),
     ("post", "/v1/buckets/{id}/outputs", "Output", 201, "Output", &[400, 402, 404, 412]),
     ("put", "/v1/buckets/{id}/outputs/{detailed}", "Output", 200, "Output", &[400, 404, 412]),
-    ("delete", "/v1/buckets/{id}/outputs/{detailed}", "", 200, "Response", &[400, 404]),
-    ("put", "/v1/buckets/{id}/outputs/{detailed}/rules", "object", 200, "Output", &[400, 404]),
+    ("delete", "/v1/buckets/{id}/outputs/{detailed}", "", 200, "GenericResult", &[400, 404]),
+    ("put", "/v1/buckets/{id}/outputs/{detailed}/rules", "Rules", 200, "Output", &[400, 404]),
     ("delete", "/v1/buckets/{id}/outputs/{detailed}/rules", "", 200, "Output", &[400, 404]),
     ("get", "/v1/logs", "", 200, "LogList", &[400, 403, 404]),
     ("get", "/v1/logs/{id}", "", 200, "Log", &[403, 404]),
     ("put", "/v1/logs/{id}", "LogReport", 200, "Log", &[400, 403, 404]),
-    ("post", "/v1/logs/{id}/action", "LogAction", 200, "Response", &[400, 403, 404, 412]),
+    ("post", "/v1/logs/{id}/action", "LogAction", 200, "GenericResult", &[400, 403, 404, 412]),
     ("get", "/v1/buckets/{id}/logs/{log_id}", "", 200, "Log", &[403, 404]),
     ("get", "/v1/logs-stats", "", 200, "[DayStats]", &[400, 403, 404]),
     ("get", "/v1/logs/histogram", "", 200, "Histogram", &[400, 403, 404]),
@@ -41,7 +43,7 @@ const OPERATIONS: &[Listed] = &[
     ("get", "/v1/tokens", "", 200, "[Token]", &[403]),
     ("post", "/v1/tokens", "Token", 201, "TokenCredential", &[400, 403, 412]),
     ("put", "/v1/tokens/{id}", "Token", 200, "Token", &[400, 403, 404]),
-    ("delete", "/v1/tokens/{id}", "", 200, "Response", &[403, 404]),
+    ("delete", "/v1/tokens/{id}", "", 200, "GenericResult", &[403, 404]),
     ("get", "/v1/functions", "", 200, "[Function]", &[400]),
     ("post", "/v1/functions", "CreateFunctionRequest", 201, "Function", &[400, 412]),
     ("get", "/v1/functions/{id}", "", 200, "Function", &[400]),
@@ -59,12 +61,12 @@ const OPERATIONS: &[Listed] = &[
     ("put", "/v1/functions/{id}/config", "Variable", 200, "Variable", &[400]),
     ("delete", "/v1/functions/{id}/config/{key}", "", 200, "DeleteFunctionResponse", &[400]),
     ("post", "/v1/functions/{id}/invoke", "InvokeRequest", 200, "object", &[400, 429]),
-    ("get", "/v1/functions/{id}/logs", "", 200, "ExecuteLogs", &[400]),
+    ("get", "/v1/functions/{id}/logs", "", 200, "ExecuteLogList", &[400]),
     ("get", "/v1/functions/{id}/logs/{log_id}", "", 200, "ExecuteLog", &[400]),
     ("get", "/v1/exec-logs/{id}", "", 200, "ExecuteLog", &[400]),
     ("get", "/v1/domains", "", 200, "[Domain]", &[]),
     ("post", "/v1/domains", "Domain", 201, "Domain", &[400, 412, 451]),
-    ("delete", "/v1/domains/{id}", "", 200, "Response", &[404, 412]),
+    ("delete", "/v1/domains/{id}", "", 200, "GenericResult", &[404, 412]),
     ("get", "/v1/crons", "", 200, "[Cron]", &[]),
     ("post", "/v1/crons", "Cron", 201, "Cron", &[400, 412]),
     ("get", "/v1/crons/{id}", "", 200, "Cron", &[404]),
@@ -112,7 +114,13 @@ fn every_operation_is_as_the_interface_lists_it() {
             responses.keys().map(|status| status.parse().expect("a status")).collect();
         let mut expected: BTreeSet<u16> = others.iter().copied().chain([*success]).collect();
         // Besides them, on any operation: wire.md section 9.
-        expected.extend([401, 500, 503]);
+        expected.extend([500, 503]);
+        if *path != "/v1/stripe/webhook" {
+            expected.extend([401, 429]);
+        }
+        if !matches!(*path, "/v1/stripe/webhook" | "/v1/config") {
+            expected.insert(403);
+        }
         if !request.is_empty() {
             expected.insert(413);
         }
@@ -209,10 +217,13 @@ fn resources_are_flat_schemas_with_read_only_fields() {
 }
 
 #[test]
-fn the_scheme_and_the_version() {
+fn the_schemes_the_server_and_the_version() {
     let document = document();
     assert_eq!(document["info"]["version"], "0.1");
-    assert_eq!(document["security"], json!([{"BearerAuth": []}]));
-    let scheme = &document["components"]["securitySchemes"]["BearerAuth"];
-    assert_eq!((&scheme["type"], &scheme["scheme"]), (&json!("http"), &json!("bearer")));
+    assert_eq!(document["security"], json!([{"BasicAuth": []}, {"BearerAuth": []}]));
+    for (name, scheme) in [("BearerAuth", "bearer"), ("BasicAuth", "basic")] {
+        let described = &document["components"]["securitySchemes"][name];
+        assert_eq!((&described["type"], &described["scheme"]), (&json!("http"), &json!(scheme)));
+    }
+    assert_eq!(document["servers"][0]["url"], "/", "what Try it out asks is where it came from");
 }

@@ -45,18 +45,26 @@ pub(crate) async fn connect(State(state): State<AppState>, mut request: Request)
         Ok(response) => response,
         Err(error) => return text(StatusCode::BAD_REQUEST, format!("handshake: {error}")),
     };
-    let Some(slot) = state.sockets().slot() else {
-        let error = Error::unavailable("too many clients at once", Duration::from_secs(30));
-        return ApiError::from(error).into_response();
+    let too_many = |seconds| {
+        let after = Duration::from_secs(seconds);
+        ApiError::from(Error::unavailable("too many clients at once", after)).into_response()
     };
+    if !state.sockets().has_room() {
+        return too_many(30);
+    }
     let ip = request.extensions().get::<ClientAddr>().map(|client| client.ip);
+    let Some(stranger) = state.sockets().stranger(ip) else {
+        return too_many(1);
+    };
     let user_agent = request.headers().get(header::USER_AGENT);
     let user_agent = user_agent.and_then(|value| value.to_str().ok()).map(str::to_owned);
     let upgrade = hyper::upgrade::on(&mut request);
-    tokio::spawn(async move {
-        let _slot = slot;
+    let tasks = state.sockets().tasks.clone();
+    tasks.spawn(async move {
         match upgrade.await {
-            Ok(upgraded) => Session::run(state, upgraded, ip, user_agent.as_deref()).await,
+            Ok(upgraded) => {
+                Session::run(state, upgraded, stranger, ip, user_agent.as_deref()).await;
+            }
             Err(error) => tracing::debug!(%error, "the client left during the handshake"),
         }
     });

@@ -8,15 +8,19 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use webhook_core::{
     BucketId, ErrorKind,
     admin::Caller,
-    model::{Bucket, Secret},
+    model::Bucket,
     relay::{ClientInfo, Listening, Streamed, Subscription},
 };
 
 use super::{
     frame::{self, Said},
+    sockets::{Slot, Stranger},
     wire::{End, Socket},
 };
-use crate::state::AppState;
+use crate::{
+    auth::{self, Shown},
+    state::AppState,
+};
 
 /// How long a client may take to say who it is.
 const AUTH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,9 +37,10 @@ pub(super) struct Session {
     caller: Caller,
     info: ClientInfo,
     socket: Socket,
+    _slot: Slot,
     subscription: Option<Subscription>,
     /// What it showed, until its first subscription.
-    shown: Option<(String, Secret)>,
+    shown: Option<Shown>,
     unanswered: u32,
 }
 
@@ -44,6 +49,7 @@ impl Session {
     pub(super) async fn run(
         state: AppState,
         upgraded: Upgraded,
+        stranger: Stranger,
         ip: Option<IpAddr>,
         user_agent: Option<&str>,
     ) {
@@ -57,15 +63,17 @@ impl Session {
             }
             () = state.sockets().stopped() => Err(End::Stopping),
         };
-        let (caller, info, shown) = match authenticated {
-            Ok(authenticated) => authenticated,
+        let Known { caller, info, slot, shown } = match authenticated {
+            Ok(known) => known,
             Err(end) => return socket.end(end).await,
         };
+        drop(stranger);
         let session = Self {
             state,
             caller,
             info,
             socket,
+            _slot: slot,
             subscription: None,
             shown: Some(shown),
             unanswered: 0,
@@ -153,8 +161,8 @@ impl Session {
         let subscription = self.state.relay().subscribe(account, none, self.info.clone());
         // From here on a change of the credential ends the subscription; one
         // that came between showing it and now is only seen by asking again.
-        if let Some((key, secret)) = self.shown.take()
-            && known(&self.state, &key, &secret).await? != self.caller
+        if let Some(shown) = self.shown.take()
+            && known(&self.state, self.socket.ip, &shown).await? != self.caller
         {
             return Err(End::unauthorized("the credential has been changed"));
         }
@@ -199,19 +207,29 @@ fn parse(text: &str) -> Result<Said, End> {
     })
 }
 
+/// What the first frame has told.
+struct Known {
+    caller: Caller,
+    info: ClientInfo,
+    slot: Slot,
+    shown: Shown,
+}
+
 /// Waits for the first frame, which says who the client is.
 async fn authenticate(
     state: &AppState,
     socket: &mut Socket,
     user_agent: Option<&str>,
-) -> Result<(Caller, ClientInfo, (String, Secret)), End> {
+) -> Result<Known, End> {
     let said = parse(&socket.receive().await?)?;
     if said.action != "auth" {
         return Err(End::unauthorized("the first frame must be an auth frame"));
     }
-    let key = said.key.unwrap_or_default();
-    let secret = Secret::new(said.secret.unwrap_or_default());
-    let caller = known(state, &key, &secret).await?;
+    let shown = Shown::KeyAndSecret(said.key.unwrap_or_default(), said.secret.unwrap_or_default());
+    let caller = known(state, socket.ip, &shown).await?;
+    let slot = state.sockets().slot().ok_or_else(|| {
+        End::refused(CloseCode::Again, "too many clients at once: connect again later")
+    })?;
     let (agent_type, agent_version) =
         user_agent.map_or(("", ""), |agent| agent.split_once('/').unwrap_or((agent, "")));
     let info = ClientInfo {
@@ -222,14 +240,18 @@ async fn authenticate(
         destination: short(said.destination.as_deref().unwrap_or_default()),
     };
     socket.send(frame::status("authenticated", "authenticated successfully")).await?;
-    Ok((caller, info, (key, secret)))
+    Ok(Known { caller, info, slot, shown })
 }
 
-/// Who shows this key and secret.
-async fn known(state: &AppState, key: &str, secret: &Secret) -> Result<Caller, End> {
-    state.admin().authenticate(key, secret.expose()).await.map_err(|error| {
-        if error.kind() == ErrorKind::Unauthorized {
-            return End::unauthorized(error.to_string());
+/// Who shows this.
+async fn known(state: &AppState, ip: Option<IpAddr>, shown: &Shown) -> Result<Caller, End> {
+    auth::identify(state, ip, shown, || {}).await.map_err(|error| {
+        match error.kind() {
+            ErrorKind::Unauthorized => return End::unauthorized(error.to_string()),
+            ErrorKind::Busy => {
+                return End::refused(CloseCode::Again, format!("{error}: connect again later"));
+            }
+            _ => {}
         }
         tracing::error!(%error, "cannot authenticate a client");
         let said = "credentials cannot be checked now: connect again later";

@@ -15,7 +15,7 @@ use rustls::{
     version::{TLS12, TLS13},
 };
 use tokio::{
-    net::TcpStream,
+    io::{AsyncRead, AsyncWrite},
     signal::unix::{Signal, SignalKind, signal},
     sync::Semaphore,
     time::{MissedTickBehavior, interval},
@@ -65,12 +65,18 @@ impl Tls {
     }
 
     /// Shakes hands with a client, within the timeout.
-    pub(crate) async fn handshake(&self, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn handshake<S>(&self, tcp: S) -> io::Result<TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
         let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the handshake took too long");
         tokio::time::timeout(self.timeout, self.shake(tcp)).await.map_err(late)?
     }
 
-    async fn shake(&self, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    async fn shake<S>(&self, tcp: S) -> io::Result<TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
         // Whoever says nothing takes no place from those who do.
         let start = LazyConfigAcceptor::new(Acceptor::default(), tcp).await?;
         let name = start.client_hello().server_name().map(str::to_owned);

@@ -10,7 +10,7 @@ const PATH: &str = "/v1/account/api-key";
 async fn get_answers_the_same_key_each_time() {
     let server = Server::start().await;
     let key = server.get(PATH).await.expect(200).json();
-    assert_eq!(key["key"], server.key.as_str());
+    assert_eq!(key["api_key"], server.key.as_str());
     assert_eq!(key["enabled"], true);
     assert!(key["created_at"].as_i64().is_some_and(|seconds| seconds > 1_700_000_000));
     assert_eq!(server.get(PATH).await.expect(200).json(), key);
@@ -28,12 +28,12 @@ async fn a_key_has_32_random_bytes() {
 async fn post_replaces_the_key() {
     let server = Server::start().await;
     let new = server.request("POST", PATH).send().await.expect(200).json();
-    let new = new["key"].as_str().expect("a key");
+    let new = new["api_key"].as_str().expect("a key");
     assert_ne!(new, server.key);
 
     server.get(PATH).await.expect_error(401, "unknown API key");
     let request = server.anonymous("GET", PATH).header("authorization", &format!("Bearer {new}"));
-    assert_eq!(request.send().await.expect(200).json()["key"], new);
+    assert_eq!(request.send().await.expect(200).json()["api_key"], new);
 }
 
 #[tokio::test]

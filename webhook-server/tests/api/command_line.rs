@@ -115,6 +115,12 @@ async fn options_that_make_no_sense_are_refused() {
         ("WEBHOOK_LOG", "info,[["),
         ("WEBHOOK_MAX_LARGE_BODY_BYTES", "1KiB"),
         ("WEBHOOK_API_KEY", "no-prefix"),
+        ("WEBHOOK_METRICS_TOKEN", "short"),
+        ("WEBHOOK_METRICS_LISTEN", "localhost"),
+        ("WEBHOOK_WRITE_TIMEOUT", "0s"),
+        ("WEBHOOK_MAX_STREAMS", "0"),
+        ("WEBHOOK_MAX_CONNECTIONS_PER_ADDRESS", "0"),
+        ("WEBHOOK_MAX_SENDING_BYTES", "1KiB"),
     ] {
         let output = command(folder.path()).env(name, value).output().await;
         let output = output.expect("the program starts");
@@ -140,4 +146,83 @@ async fn the_log_may_be_json() {
     let line = log.lines().find(|line| line.contains("listening")).expect("a line");
     let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
     assert_eq!(line["level"], "INFO");
+}
+
+#[tokio::test]
+async fn the_agents_help_shows_its_own_options() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (arguments, options) in [
+        (
+            &["forward"][..],
+            &["bucket", "output", "function", "server-url", "concurrency", "api-key", "help"][..],
+        ),
+        (&["functions", "push"], &["name", "driver", "server-url", "api-key", "help"]),
+        (&["openapi"], &["help"]),
+    ] {
+        let output = command(folder.path()).args(arguments).arg("--help").output().await;
+        let output = output.expect("the program starts");
+        assert!(output.status.success());
+        let help = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut shown: Vec<_> = help
+            .lines()
+            .filter_map(|line| line.trim_start().split_once("--"))
+            .filter(|(before, _)| before.is_empty() || *before == "-h, ")
+            .filter_map(|(_, option)| option.split([' ', '\n', '[']).next())
+            .collect();
+        shown.sort_unstable();
+        let mut options = options.to_vec();
+        options.sort_unstable();
+        assert_eq!(shown, options, "{help}");
+    }
+    // The others are taken nevertheless: one environment does for all commands.
+    let output =
+        command(folder.path()).args(["forward", "--log", "warn", "nowhere"]).output().await;
+    let text = String::from_utf8_lossy(&output.expect("it starts").stderr).into_owned();
+    assert!(text.contains("--bucket") && !text.contains("--log"), "{text}");
+}
+
+#[tokio::test]
+async fn migrations_are_one_line_of_the_log() {
+    let server = Server::start_with(&[("WEBHOOK_LOG", "info")]).await;
+    let log = server.log();
+    let about: Vec<_> = log
+        .lines()
+        .filter(|line| ["schema", "migrat", "m00"].iter().any(|word| line.contains(word)))
+        .collect();
+    assert_eq!(about.len(), 1, "{log}");
+    assert!(about[0].contains("the schema was brought up to date"), "{log}");
+}
+
+/// What a start that fails says at last.
+async fn failure(command: &mut tokio::process::Command) -> String {
+    let output = command.output().await.expect("the program starts");
+    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.lines().next_back().expect("a line").to_owned()
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_reached_says_why() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // Port 9 is "discard", where nobody listens.
+    let url = "postgres://nobody:s3cret@127.0.0.1:9/none";
+    let text = failure(command(folder.path()).env("WEBHOOK_DATABASE_URL", url)).await;
+    assert_eq!(text.matches("Connection refused (os error 111)").count(), 1, "{text}");
+    assert!(text.contains("the database is not available: "), "{text}");
+    assert!(!text.contains("s3cret"), "{text}");
+}
+
+#[tokio::test]
+async fn the_number_of_a_systems_error_is_said_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir(folder.path().join("secret.key")).expect("a folder");
+    let text = failure(&mut command(folder.path())).await;
+    assert_eq!(text.matches("os error").count(), 1, "{text}");
+    assert!(text.contains("secret.key: Is a directory"), "{text}");
+
+    let server = Server::start().await;
+    let taken = server.base.strip_prefix("http://").expect("an address");
+    let text = failure(command(folder.path()).env("WEBHOOK_LISTEN", taken)).await;
+    assert_eq!(text.matches("os error").count(), 1, "{text}");
+    assert!(text.contains(taken), "{text}");
 }

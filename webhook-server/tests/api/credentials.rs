@@ -1,6 +1,8 @@
 //! Who may call.
 
-use super::harness::Server;
+use std::time::{Duration, Instant};
+
+use super::harness::{Answer, Server};
 
 /// `whr:` and a key in base64, made by the standard tool.
 async fn basic(user: &str, key: &str) -> String {
@@ -70,4 +72,65 @@ async fn secrets_are_not_logged() {
     for secret in [server.key.as_str(), "s3cret-t0ken", "sk-wr0ng"] {
         assert!(!log.contains(secret), "{secret} is in the log");
     }
+}
+
+/// A request with a wrong key, which somebody behind a proxy sends.
+async fn wrong(server: &Server, from: &str) -> (Answer, Duration) {
+    let started = Instant::now();
+    let request = server.anonymous("GET", "/v1/buckets").header("x-forwarded-for", from);
+    let answer = request.header("authorization", "Bearer sk-wrong").send().await;
+    (answer, started.elapsed())
+}
+
+async fn right(server: &Server, from: &str) -> Duration {
+    let started = Instant::now();
+    server.request("GET", "/v1/buckets").header("x-forwarded-for", from).send().await.expect(200);
+    started.elapsed()
+}
+
+#[tokio::test]
+async fn wrong_credentials_are_slowed_down_and_right_ones_are_not() {
+    const DELAY: Duration = Duration::from_secs(4);
+    let server = Server::start_with(&[
+        ("WEBHOOK_WRONG_CREDENTIALS", "3"),
+        ("WEBHOOK_WRONG_CREDENTIALS_DELAY", "4s"),
+        ("WEBHOOK_TRUSTED_PROXIES", "127.0.0.1"),
+    ])
+    .await;
+    let (here, elsewhere) = ("203.0.113.1", "203.0.113.2");
+    for _ in 0..3 {
+        let (answer, took) = wrong(&server, here).await;
+        answer.expect_error(401, "unknown API key");
+        assert!(took < DELAY, "{took:?}");
+    }
+    let (answer, took) = wrong(&server, here).await;
+    answer.expect_error(401, "unknown API key");
+    assert!(took >= DELAY, "{took:?}");
+    // A key that was never shown before.
+    let took = right(&server, here).await;
+    assert!(took < DELAY, "{took:?}");
+
+    let many = futures_util::future::join_all((0..10).map(|_| wrong(&server, here)));
+    let others = async {
+        tokio::time::sleep(DELAY / 4).await;
+        let (answer, took) = wrong(&server, elsewhere).await;
+        answer.expect_error(401, "unknown API key");
+        (took, right(&server, here).await)
+    };
+    let (many, (elsewhere, right)) = tokio::join!(many, others);
+    assert!(elsewhere < DELAY && right < DELAY, "{elsewhere:?} {right:?}");
+    let (refused, held_back): (Vec<_>, Vec<_>) =
+        many.into_iter().partition(|(answer, _)| answer.status == 429);
+    assert_eq!((refused.len(), held_back.len()), (6, 4));
+    for (answer, took) in refused {
+        let answer = answer.expect_error(429, "too many wrong credentials");
+        let after: u64 = answer.header("retry-after").parse().expect("seconds");
+        assert!((1..=4).contains(&after) && took < DELAY, "{after} {took:?}");
+    }
+    for (answer, took) in held_back {
+        assert!(answer.status == 401 && took >= DELAY, "{answer:?} {took:?}");
+    }
+    // Who shows nothing guesses nothing.
+    let nothing = server.anonymous("GET", "/v1/buckets").header("x-forwarded-for", here);
+    nothing.send().await.expect_error(401, "no Authorization header");
 }

@@ -28,6 +28,8 @@ async fn the_printed_commands_show_a_webhook_arriving() {
     assert!(output.status.success(), "{script}\n{text}");
     assert!(text.contains("POST /dev/inbox"), "{text}");
     assert!(text.contains(r#"{"hello":"world"}"#), "{text}");
+    // The webhook's sender sees that it was taken.
+    assert!(curls[1].contains("/v1/webhooks/") && text.contains("HTTP/1.1 200 OK"), "{text}");
 }
 
 #[tokio::test]

@@ -71,7 +71,8 @@ async fn what_is_no_domain_is_400() {
 
 #[tokio::test]
 async fn a_taken_domain_is_412_for_everybody() {
-    let mut server = Server::start().await;
+    let own = ("WEBHOOK_PUBLIC_URL", "https://relay.example.org");
+    let mut server = Server::start_with(&[own]).await;
     let made = reserve(&server, "hooks.example.com").await.expect(201).json();
     reserve(&server, "HOOKS.example.com").await.expect_error(412, "is taken");
     server.terminate().await;
@@ -104,7 +105,7 @@ async fn what_the_operator_keeps_is_451_and_too_many_is_412() {
     for refused in ["relay.example.com", "api.example.com", "a.b.Corp.example"] {
         reserve(&server, refused).await.expect_error(451, "domain: ");
     }
-    reserve(&server, "shop.relay.example.com").await.expect(201);
+    reserve(&server, "shop.example.com").await.expect(201);
     reserve(&server, "corp.example").await.expect_error(412, "all of its 1 domains");
 
     let server = Server::start_with(&[("WEBHOOK_MAX_DOMAINS", "0")]).await;

@@ -71,6 +71,32 @@ async fn ephemeral_content_is_handed_out_and_gone() {
 }
 
 #[tokio::test]
+async fn the_first_report_on_what_was_pulled_counts() {
+    let server = Server::start().await;
+    let bucket = server.bucket("b").await;
+    for (first, second, status, code) in [
+        (json!({"status_code": 500}), json!({"status_code": 200}), "failed", 500),
+        (json!({"status_code": 201}), json!({"status_code": 500}), "sent", 201),
+    ] {
+        send(&server, &bucket, "x").await;
+        let events = take(&server, "").await;
+        let path = format!("/v1/logs/{}", id(&events["logs"][0]));
+        for report in [json!({"status": "preparing"}), first, second] {
+            server.request("PUT", &path).json(&report).send().await.expect(200);
+        }
+        let log = server.get(&path).await.expect(200).json();
+        assert_eq!((&log["status"], &log["status_code"]), (&json!(status), &json!(code)));
+        assert_eq!(bodies(&take(&server, "").await), [] as [&str; 0]);
+    }
+    let histogram = server.get("/v1/logs/histogram").await.expect(200).json();
+    let minutes = histogram["buckets"].as_array().expect("minutes");
+    let count = |status: &str| -> u64 {
+        minutes.iter().filter_map(|minute| minute["counts"][status].as_u64()).sum()
+    };
+    assert_eq!((count("failed"), count("sent"), count("received")), (1, 1, 0), "{histogram}");
+}
+
+#[tokio::test]
 async fn bad_queries_are_refused_by_name() {
     let server = Server::start().await;
     let bucket = server.bucket("b").await;

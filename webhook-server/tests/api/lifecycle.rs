@@ -142,7 +142,7 @@ async fn a_wrong_secret_key_is_refused_at_the_start() {
 async fn the_operator_may_choose_the_first_key() {
     let chosen = "sk-chosen-by-the-operator";
     let server = Server::start_with(&[("WEBHOOK_API_KEY", chosen)]).await;
-    assert_eq!(server.get("/v1/account/api-key").await.expect(200).json()["key"], chosen);
+    assert_eq!(server.get("/v1/account/api-key").await.expect(200).json()["api_key"], chosen);
 }
 
 #[tokio::test]

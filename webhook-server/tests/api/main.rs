@@ -11,10 +11,13 @@ mod command_line;
 mod config;
 mod credentials;
 mod crons;
+mod data_folder;
 mod dev;
 mod document;
 mod domains;
 mod events;
+mod examples;
+mod first_start;
 mod functions;
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -22,8 +25,10 @@ mod inputs;
 mod lifecycle;
 mod localstripe;
 mod logs;
+mod metrics;
 mod outputs;
 mod pages;
+mod push;
 mod rules;
 #[path = "../delivery/sink.rs"]
 #[expect(dead_code, reason = "a part of it is used here")]

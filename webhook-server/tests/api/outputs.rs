@@ -36,6 +36,7 @@ async fn create_answers_the_whole_output() {
         "durability": {"enabled": true, "schedule": "custom",
             "custom_delays": [1_000_000_000_i64], "deadline": 3_600_000_000_000_i64,
             "handoff_after": 0},
+        "replay_missing": {"enabled": false, "lookback": 60_000_000_000_i64, "limit": 5},
     });
     let output = server.output(&bucket, spec.clone()).await;
     for (field, value) in spec.as_object().expect("an object") {
@@ -64,7 +65,37 @@ async fn defaults() {
     assert_eq!(output["function_id"], "");
     assert_eq!(output["throttle"]["enabled"], false);
     assert_eq!(output["durability"]["schedule"], "long");
+    let all = json!({"enabled": false, "lookback": 0, "limit": 0});
+    assert_eq!(output["replay_missing"], all);
     assert_eq!((&output["retries"], &output["timeout"]), (&json!(0), &json!(0)));
+}
+
+#[tokio::test]
+async fn only_internal_outputs_that_no_input_answers_from_replay() {
+    let server = Server::start().await;
+    let bucket = server.bucket("b").await;
+    let [outputs, inputs] =
+        ["outputs", "inputs"].map(|kind| format!("/v1/buckets/{}/{kind}", id(&bucket)));
+    let post = |path: &str, spec: Value| server.request("POST", path).json(&spec).send();
+    let replay = json!({"enabled": true, "lookback": 3_600_000_000_000_i64, "limit": 10});
+    let public = json!({"destination": DESTINATION, "replay_missing": replay});
+    post(&outputs, public).await.expect_error(400, "replay_missing: ");
+    let beyond = json!({"internal": true, "replay_missing": {"lookback": i64::MAX}});
+    post(&outputs, beyond).await.expect_error(400, "replay_missing.lookback: ");
+    let internal = json!({"name": "agent", "internal": true, "replay_missing": replay});
+    let output = post(&outputs, internal.clone()).await.expect(201).json();
+    assert_eq!(output["replay_missing"], replay);
+    for from in [id(&output), "anyOutput"] {
+        let input = json!({"response_from_output": from});
+        post(&inputs, input).await.expect_error(400, "response_from_output: ");
+    }
+    let path = format!("{outputs}/{}", id(&output));
+    let put = |spec: Value| server.request("PUT", &path).json(&spec).send();
+    let output = put(json!({"internal": true})).await.expect(200).json();
+    assert_eq!(output["replay_missing"]["enabled"], false, "PUT replaces");
+    let input = json!({"response_from_output": id(&output)});
+    post(&inputs, input).await.expect(201);
+    put(internal).await.expect_error(400, "replay_missing: ");
 }
 
 #[tokio::test]

@@ -30,6 +30,62 @@ async fn metrics_count() {
 }
 
 #[tokio::test]
+async fn the_root_leads_to_the_reference() {
+    let server = Server::start().await;
+    let answer = server.anonymous("GET", "/").send().await.expect(303);
+    let place = answer.header("location").to_owned();
+    assert!(place.starts_with("/docs"), "{place}");
+    server.anonymous("GET", &place).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn answers_are_what_they_say_they_are() {
+    let server = Server::start().await;
+    for path in ["/", "/docs/", "/openapi.json", "/healthz", "/metrics", "/v1/buckets", "/none"] {
+        for answer in [server.get(path).await, server.anonymous("GET", path).send().await] {
+            let said = answer.header("x-content-type-options");
+            assert_eq!(said, "nosniff", "{path}: {}", answer.status);
+        }
+    }
+    // A webhook is answered as its input says.
+    let bucket = server.bucket("b").await;
+    let webhook = format!("/v1/webhooks/{}", default_input(&bucket));
+    let answer = server.anonymous("POST", &webhook).body("x").send().await.expect(200);
+    assert_eq!(answer.header("x-content-type-options"), "");
+}
+
+#[tokio::test]
+async fn the_reference_may_load_its_own_files_only() {
+    let options = [("WEBHOOK_PUBLIC_URL", "https://hooks.example.com/")];
+    let server = Server::start_with(&options).await;
+    let page = server.anonymous("GET", "/docs/").send().await.expect(200);
+    let policy = page.header("content-security-policy").to_owned();
+    for part in [
+        "default-src 'none'",
+        "script-src 'self';",
+        "connect-src 'self' https://hooks.example.com;",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(policy.contains(part), "{part} is not in {policy}");
+    }
+    // What the page needs is what the policy lets it have: no script inside of it, and no
+    // attribute that is one.
+    let html = page.text();
+    for script in html.split("<script").skip(1) {
+        let (tag, rest) = script.split_once('>').expect("a tag");
+        let inside = rest.split("</script>").next().expect("its end");
+        assert!(tag.contains("src=\"./") && inside.trim().is_empty(), "{script}");
+    }
+    assert!(!html.contains(" onload=") && !html.contains("javascript:"), "{html}");
+    for file in ["swagger-initializer.js", "swagger-ui.css", "oauth2-redirect.html"] {
+        let file = server.anonymous("GET", &format!("/docs/{file}")).send().await.expect(200);
+        assert_eq!(file.header("content-security-policy"), policy);
+    }
+    let redirect = server.anonymous("GET", "/docs/oauth2-redirect.html").send().await.text();
+    assert!(!redirect.contains("<script>"), "{redirect}");
+}
+
+#[tokio::test]
 async fn request_ids_differ() {
     let server = Server::start().await;
     let first = server.get("/healthz").await.header("request-id").to_owned();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     NOBODY, basic,
-    harness::{Request, Server, default_input, id},
+    harness::{PATIENCE, Request, Server, default_input, id},
     second_account, send, token,
 };
 
@@ -40,9 +40,9 @@ async fn a_token_is_made_listed_changed_and_deleted() {
         assert_eq!(listed[0][field], spec[field], "{field}");
     }
     for field in ["created_at", "updated_at"] {
-        let moment = listed[0][field].as_str().expect("RFC 3339");
-        assert!(moment.starts_with("20") && moment.ends_with('Z'), "{moment}");
+        assert!(listed[0][field].as_i64().is_some_and(|s| s > 1_700_000_000), "{listed}");
     }
+    assert_eq!((&listed[0]["active"], listed[0].get("last_login")), (&json!(true), None));
 
     let path = format!("{PATH}/{key}");
     let junk = json!({"description": "CI 2", "id": "", "scopes": null, "api_access": 1});
@@ -62,6 +62,34 @@ async fn a_token_is_made_listed_changed_and_deleted() {
         .send()
         .await
         .expect_error(401, "unknown access token");
+}
+
+#[tokio::test]
+async fn a_login_is_seen_and_access_is_enabled_unless_said_otherwise() {
+    let server = Server::start().await;
+    let credential = token(&server, json!({"api_access": "none"})).await;
+    token(&server, json!({})).await;
+    let listed = server.get(PATH).await.expect(200).json();
+    for token in [&listed[0], &listed[1]] {
+        assert_eq!((&token["api_access"], token.get("last_login")), (&json!("enabled"), None));
+    }
+    with(&server, &credential, "GET", "/v1/buckets").send().await.expect(200);
+    // It is noted beside the request.
+    let seen = async {
+        loop {
+            let listed = server.get(PATH).await.expect(200).json();
+            if let Some(at) = listed[0]["last_login"].as_i64() {
+                assert_eq!(listed[1].get("last_login"), None);
+                break at;
+            }
+        }
+    };
+    let seen = tokio::time::timeout(PATIENCE, seen).await.expect("the login is noted");
+    assert!(seen >= listed[0]["created_at"].as_i64().expect("unix seconds"), "{seen}");
+    // A change does not make it forgotten.
+    let path = format!("{PATH}/{}", listed[0]["key"].as_str().expect("text"));
+    let changed = server.request("PUT", &path).json(&json!({})).send().await.expect(200).json();
+    assert_eq!((&changed["last_login"], &changed["active"]), (&json!(seen), &json!(true)));
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod crons;
 mod forwarding;
 mod functions;
 mod postgres;
+mod readiness;
 mod retrying;
 #[expect(dead_code, reason = "each test binary uses a part of it")]
 mod sink;

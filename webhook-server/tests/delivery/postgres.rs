@@ -29,6 +29,11 @@ impl Schema {
         made.then_some(Self { url, database, name })
     }
 
+    /// Runs this in the schema.
+    pub(crate) async fn run(&self, sql: &str) {
+        assert!(psql(&self.url, sql).await, "{sql}");
+    }
+
     pub(crate) async fn remove(self) {
         let Self { database, name, .. } = self;
         assert!(psql(&database, &format!("DROP SCHEMA {name} CASCADE")).await);

@@ -1,6 +1,7 @@
 //! Reserved domains, proxies and TLS over real sockets against the real
 //! server, with raw requests where a client library would tidy up.
 
+mod credentials;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod proxies;

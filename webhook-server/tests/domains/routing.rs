@@ -126,6 +126,7 @@ async fn the_management_api_is_not_there() {
     let bucket = server.bucket("b").await;
     let foreign = format!("/v1/webhooks/{}", default_input(&bucket));
     let paths = [
+        "/",
         "/v1/buckets",
         "/v1/domains",
         "/v1/account/api-key",
@@ -139,7 +140,7 @@ async fn the_management_api_is_not_there() {
         "//v1/buckets",
         &foreign,
     ];
-    let key = format!("{DOMAIN}\r\nAuthorization: Bearer {}", server.key);
+    let key = format!("{DOMAIN}\r\nAuthorization: Bearer {}x", server.key);
     for path in paths {
         let answer = ask(&server, "GET", path, &key).await;
         assert_eq!((answer.status, &*answer.body), (404, NOBODY_HERE), "{path}");
@@ -155,6 +156,8 @@ async fn the_management_api_is_not_there() {
     for path in paths {
         let answer = ask(&server, "POST", path, &key).await;
         assert_eq!((answer.status, &*answer.body), (200, "shop"), "{path}");
+        // What it is, the input's owner says.
+        assert!(!answer.head.to_lowercase().contains("x-content-type-options"), "{path}");
     }
     let buckets = server.get("/v1/buckets").await.expect(200).json();
     assert_eq!(buckets.as_array().map(Vec::len), Some(1), "nothing was made");

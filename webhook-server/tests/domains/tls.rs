@@ -185,6 +185,17 @@ async fn http_1_and_2_are_spoken_over_tls_1_2_and_1_3() {
 }
 
 #[tokio::test]
+async fn a_refusal_is_seen_by_who_sends_all_before_reading() {
+    let secure = Secure::start_with(&[("WEBHOOK_LINGER_TIMEOUT", "30s")]).await;
+    let client = Client::trusting(&secure.own, BOTH, &["http/1.1"]);
+    let head = format!("POST /v1/buckets HTTP/1.1\r\nHost: {OWN}\r\nAuthorization: Bearer ");
+    let answer =
+        secure.ask(&client, OWN, &(head + &secure.server.key), &"x".repeat(20 << 20)).await;
+    assert_eq!(answer.status, 413, "{answer:?}");
+    assert!(answer.body.contains("at most"), "{answer:?}");
+}
+
+#[tokio::test]
 async fn each_name_is_shown_its_certificate() {
     let secure = Secure::start().await;
     let domain = secure.domain(DOMAIN);

@@ -73,8 +73,32 @@ impl Server {
         Self::spawn(data, options.collect(), String::new()).await
     }
 
+    /// The same, started by a shell that has run `before`, such as `ulimit`.
+    pub(crate) async fn start_after(before: &str) -> Self {
+        let data = Data(TempDir::new().expect("a temporary folder"));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{before}; exec \"$0\"")]).arg(program());
+        Self::spawn_as(with_environment(shell, data.0.path()), data, Vec::new(), String::new())
+            .await
+    }
+
+    /// A server on a folder that something was done to.
+    pub(crate) async fn start_in(folder: TempDir, options: &[(&str, &str)]) -> Self {
+        let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        Self::spawn(Data(folder), options.collect(), String::new()).await
+    }
+
     async fn spawn(data: Data, options: Vec<(String, String)>, key: String) -> Self {
-        let mut child = command(data.0.path())
+        Self::spawn_as(command(data.0.path()), data, options, key).await
+    }
+
+    async fn spawn_as(
+        mut command: Command,
+        data: Data,
+        options: Vec<(String, String)>,
+        key: String,
+    ) -> Self {
+        let mut child = command
             .envs(options.iter().map(|(name, value)| (name, value)))
             .stdout(Stdio::piped())
             .stderr(append(&data.log()))
@@ -225,9 +249,15 @@ impl Server {
 /// The program, with an environment of its own. `WEBHOOK_SERVER_BIN` names
 /// another one, such as that of a release.
 pub(crate) fn command(data: &Path) -> Command {
+    with_environment(Command::new(program()), data)
+}
+
+fn program() -> std::ffi::OsString {
     let chosen = std::env::var_os("WEBHOOK_SERVER_BIN");
-    let built = || env!("CARGO_BIN_EXE_webhook-server").into();
-    let mut command = Command::new(chosen.unwrap_or_else(built));
+    chosen.unwrap_or_else(|| env!("CARGO_BIN_EXE_webhook-server").into())
+}
+
+fn with_environment(mut command: Command, data: &Path) -> Command {
     command
         .env_clear()
         .env("WEBHOOK_LISTEN", "127.0.0.1:0")

@@ -1,4 +1,4 @@
-//! Functions that mean harm, against the program as it is run.
+//! Functions, and connections, that mean harm, against the program as it is run.
 //!
 //! ```text
 //! cargo build --release -p webhook-server
@@ -14,6 +14,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod connections;
 mod process;
 mod scripts;
 

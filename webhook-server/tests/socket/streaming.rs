@@ -106,6 +106,32 @@ async fn only_unknown_buckets_are_no_subscription_to_all() {
 }
 
 #[tokio::test]
+async fn a_clients_report_answers_the_sender_of_a_bucket_without_outputs() {
+    let server = Server::start().await;
+    let bucket = server.bucket("events").await;
+    let input = harness::default_input(&bucket).to_owned();
+    let spec = json!({"response_from_output": "anyOutput", "status_code": 202, "body": "static"});
+    let path = format!("/v1/buckets/{}/inputs/{input}", harness::id(&bucket));
+    server.request("PUT", &path).json(&spec).send().await.expect(200);
+    let ask = || server.anonymous("POST", &format!("/v1/webhooks/{input}")).body("ask").send();
+    let started = std::time::Instant::now();
+    assert_eq!(ask().await.expect(202).text(), "static");
+    assert!(started.elapsed().as_secs() < 9, "nobody was there to wait for");
+
+    let mut client = Client::subscribed(&server, json!(["events"])).await;
+    let (answer, ()) = tokio::join!(ask(), async {
+        let frame = client.webhook().await;
+        let id = frame["meta"]["id"].as_str().expect("an id");
+        let report = json!({"status_code": 201, "response_body": "aGVsbG8=",
+            "response_headers": {"X-From": ["client"]}});
+        let report = server.request("PUT", &format!("/v1/logs/{id}")).json(&report).send();
+        assert_eq!(report.await.expect(200).json()["status"], "sent");
+    });
+    let answer = answer.expect(201);
+    assert_eq!((answer.text().as_str(), answer.header("x-from")), ("hello", "client"));
+}
+
+#[tokio::test]
 async fn an_orderly_stop_says_goodbye() {
     let (mut server, _) = relay_to_clients().await;
     let mut client = Client::subscribed(&server, Value::Null).await;
@@ -114,4 +140,19 @@ async fn an_orderly_stop_says_goodbye() {
     assert_eq!(client.closed().await, 1001);
     assert_eq!(silent.closed().await, 1001);
     assert!(server.ended().await.success());
+}
+
+#[tokio::test]
+async fn an_output_limits_what_it_hands_over_of_what_was_missed() {
+    let server = Server::start().await;
+    let bucket = server.bucket("events").await;
+    let replay = json!({"enabled": true, "lookback": 0, "limit": 2});
+    server.output(&bucket, json!({"name": "a", "internal": true, "replay_missing": replay})).await;
+    for body in ["1", "2", "3"] {
+        post(&server, &bucket, body).await;
+    }
+    let mut client = Client::subscribed(&server, Value::Null).await;
+    assert_eq!(client.bodies(2).await, ["1", "2"]);
+    post(&server, &bucket, "new").await;
+    assert_eq!(client.bodies(1).await, ["new"]);
 }

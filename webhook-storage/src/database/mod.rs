@@ -2,6 +2,8 @@
 
 #[cfg(feature = "sqlite")]
 mod lock;
+#[cfg(feature = "sqlite")]
+mod look;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
@@ -14,9 +16,11 @@ use sea_orm::{
 };
 use webhook_core::Error;
 
+#[cfg(feature = "postgres")]
+pub(crate) use self::postgres::is_sealed as is_sealed_there;
 pub(crate) use self::writing::{Transaction, Writing};
 #[cfg(feature = "sqlite")]
-pub(crate) use self::{sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::Turn};
+pub(crate) use self::{look::is_sealed, sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::Turn};
 
 use crate::{DatabaseUrl, StorageOptions, fault};
 

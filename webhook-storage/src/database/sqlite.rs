@@ -11,7 +11,7 @@ use sea_orm::{
 };
 use webhook_core::Error;
 
-use super::{Database, Turn, Writing, lock::Lock};
+use super::{Database, Turn, Writing, lock::Lock, look};
 use crate::{StorageOptions, fault, secret::private};
 
 /// Pages in the write-ahead log before it is moved into the database: with
@@ -34,6 +34,9 @@ pub(super) async fn open(
 ) -> Result<Database, Error> {
     let lock = if alone { Some(Lock::acquire(path)?) } else { None };
     create(path)?;
+    if alone {
+        look::check(path, options.connection_timeout, options.check_timeout).await?;
+    }
     let write = connect(path, options, 1, false).await?;
     let read = connect(path, options, options.read_connections.max(1), true).await?;
     let write = Writing::new(write, Some(Turn::default()));

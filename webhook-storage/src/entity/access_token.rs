@@ -21,6 +21,7 @@ pub struct Model {
     pub(crate) api_access: String,
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
+    pub(crate) last_login: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -30,7 +31,8 @@ impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
     pub(crate) fn of(token: &AccessToken) -> Result<Self, Error> {
-        let AccessToken { id, account_id, secret_hash, spec, created_at, updated_at } = token;
+        let AccessToken { id, account_id, secret_hash, spec, created_at, updated_at, last_login } =
+            token;
         let TokenSpec { description, scopes, api_access } = spec;
         Ok(Self {
             id: id.as_uuid(),
@@ -41,6 +43,7 @@ impl Model {
             api_access: name(api_access)?,
             created_at: millis(*created_at),
             updated_at: millis(*updated_at),
+            last_login: last_login.map(millis),
         })
     }
 
@@ -58,6 +61,7 @@ impl Model {
             },
             created_at: moment(self.created_at),
             updated_at: moment(self.updated_at),
+            last_login: self.last_login.map(moment),
         })
     }
 }

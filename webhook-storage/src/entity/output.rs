@@ -39,6 +39,7 @@ pub struct Model {
     pub(crate) tls_verification: bool,
     pub(crate) throttle: String,
     pub(crate) durability: String,
+    pub(crate) replay_missing: String,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -70,6 +71,7 @@ impl Model {
             tls_verification,
             throttle,
             durability,
+            replay_missing,
         } = spec;
         let id = id.as_uuid();
         let headers = codec::encode_headers(&headers.0);
@@ -103,6 +105,7 @@ impl Model {
             tls_verification,
             throttle: json(&throttle)?,
             durability: json(&durability)?,
+            replay_missing: json(&replay_missing)?,
         })
     }
 
@@ -140,6 +143,8 @@ impl Model {
                 tls_verification: self.tls_verification,
                 throttle: row.read("throttle", serde_json::from_str(&self.throttle))?,
                 durability: row.read("durability", serde_json::from_str(&self.durability))?,
+                replay_missing: row
+                    .read("replay_missing", serde_json::from_str(&self.replay_missing))?,
             },
         })
     }

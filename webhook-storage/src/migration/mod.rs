@@ -1,11 +1,13 @@
 //! The schema, as a list of steps that are each applied once.
 
 mod billing;
+mod clients;
 mod configuration;
 mod crons;
 mod deliveries;
 mod domains;
 mod endings;
+mod hand_overs;
 mod logs;
 
 use std::time::SystemTime;
@@ -30,6 +32,8 @@ const STEPS: &[Step] = &[
     ("m0006_crons", |_| crons::SCHEMA.to_owned()),
     ("m0010_billing", billing::sql),
     ("m0011_endings", |_| endings::SCHEMA.to_owned()),
+    ("m0012_hand_overs", |_| hand_overs::SCHEMA.to_owned()),
+    ("m0013_clients", |_| clients::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
 use webhook_core::{
-    AccountId, DeliveryId, Error, NodeId, Timestamp, WebhookId,
+    AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp, WebhookId,
     model::Log,
     store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
 };
@@ -46,9 +46,10 @@ impl DeliveryStore for Storage {
         extended.map_err(|error| fault::error(error, "lease"))
     }
 
-    async fn release(&self, node: NodeId) -> Result<(), Error> {
+    async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
         let transaction = self.begin("lease").await?;
-        let freed = lease::free(&transaction, node.as_uuid()).await;
+        let freed =
+            lease::free(&transaction, node.as_uuid(), of.map(|output| output.as_uuid())).await;
         let freed = freed.map_err(|error| fault::error(error, "lease"));
         self.database().finish(transaction, freed, "lease").await
     }

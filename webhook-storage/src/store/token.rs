@@ -5,12 +5,15 @@ use sea_orm::{
     ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder,
     sea_query::Expr,
 };
-use webhook_core::{AccountId, Error, TokenId, model::AccessToken, store::TokenStore};
+use webhook_core::{AccountId, Error, Timestamp, TokenId, model::AccessToken, store::TokenStore};
 
 use super::read_error;
 use crate::{
     Storage,
-    entity::access_token::{Column, Entity, Model},
+    entity::{
+        access_token::{Column, Entity, Model},
+        millis,
+    },
     fault,
 };
 
@@ -53,6 +56,14 @@ impl TokenStore for Storage {
             .filter(Column::AccountId.eq(account_id));
         let updated = update.exec(&self.database().write).await;
         found(updated.map_err(|error| fault::error(error, WHAT))?.rows_affected)
+    }
+
+    async fn note_login(&self, id: TokenId, at: Timestamp) -> Result<(), Error> {
+        let update = Entity::update_many()
+            .col_expr(Column::LastLogin, Expr::value(millis(at)))
+            .filter(Column::Id.eq(id.as_uuid()));
+        let updated = update.exec(&self.database().write).await;
+        updated.map(|_| ()).map_err(|error| fault::error(error, WHAT))
     }
 
     async fn delete_token(&self, account: AccountId, id: TokenId) -> Result<(), Error> {

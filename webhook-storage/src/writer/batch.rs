@@ -1,6 +1,6 @@
 //! Running a batch: together, or one by one when one of it spoils it for all.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
 use sea_orm::{DatabaseTransaction, DbErr, TransactionTrait};
 use tokio::sync::{Mutex, mpsc};
@@ -8,6 +8,7 @@ use webhook_core::Error;
 
 use super::{
     Answer, Job, Operation, Outcome, accept,
+    backlog::{Backlog, BatchLimits},
     claim::{self, ClaimLimits},
     drain, explain, lease, purge,
     queue::Queue,
@@ -41,9 +42,36 @@ pub(super) type Answers = Vec<(usize, Answer)>;
 pub(super) struct Batches {
     database: Database,
     queue: Arc<Queue>,
-    max_operations: usize,
-    max_bytes: usize,
+    limits: BatchLimits,
     claim: ClaimLimits,
+}
+
+/// What waits for PostgreSQL's writers, who share it: what one of them had taken for later
+/// would wait for that one.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    queue: mpsc::Receiver<Job>,
+    backlog: Backlog,
+}
+
+impl Waiting {
+    pub(super) fn new(queue: mpsc::Receiver<Job>) -> Self {
+        Self { queue, backlog: Backlog::default() }
+    }
+
+    /// What is to be written next; empty once the queue is closed and empty.
+    async fn next_batch(&mut self, limits: BatchLimits) -> Vec<Job> {
+        if self.backlog.is_empty() {
+            let Some(job) = self.queue.recv().await else { return Vec::new() };
+            self.backlog.push(job);
+        }
+        while self.backlog.has_room(limits)
+            && let Ok(job) = self.queue.try_recv()
+        {
+            self.backlog.push(job);
+        }
+        self.backlog.next_batch(limits)
+    }
 }
 
 impl Batches {
@@ -51,42 +79,25 @@ impl Batches {
         Self {
             database,
             queue,
-            max_operations: options.batch_operations.max(1),
-            max_bytes: options.batch_bytes,
+            limits: BatchLimits::of(options),
             claim: ClaimLimits { bytes: options.claim_bytes },
         }
     }
 
-    /// The most operations that are taken at once.
     #[cfg(feature = "sqlite")]
-    pub(super) const fn max_operations(&self) -> usize {
-        self.max_operations
+    pub(super) const fn limits(&self) -> BatchLimits {
+        self.limits
     }
 
     /// Writes until the queue is closed and empty.
-    pub(super) async fn run(self, waiting: Arc<Mutex<mpsc::Receiver<Job>>>) {
-        let mut taken = Vec::with_capacity(self.max_operations);
+    pub(super) async fn run(self, waiting: Arc<Mutex<Waiting>>) {
         loop {
-            waiting.lock().await.recv_many(&mut taken, self.max_operations).await;
-            if taken.is_empty() {
+            let batch = waiting.lock().await.next_batch(self.limits).await;
+            if batch.is_empty() {
                 return;
             }
-            let mut jobs = VecDeque::from(std::mem::take(&mut taken));
-            while !jobs.is_empty() {
-                self.write(self.next_batch(&mut jobs)).await;
-            }
+            self.write(batch).await;
         }
-    }
-
-    /// As many jobs as fit the bound on bytes, at least one.
-    pub(super) fn next_batch(&self, jobs: &mut VecDeque<Job>) -> Vec<Job> {
-        let mut bytes = 0_usize;
-        let fit = jobs.iter().take_while(|job| {
-            bytes = bytes.saturating_add(job.reserved.bytes);
-            bytes <= self.max_bytes
-        });
-        let fit = fit.count().max(1);
-        jobs.drain(..fit).collect()
     }
 
     pub(super) async fn write(&self, jobs: Vec<Job>) {
@@ -96,7 +107,7 @@ impl Batches {
             operations.push(operation);
             callers.push(Some((reply, reserved)));
         }
-        let answers = match self.commit(&operations).await {
+        let answers: Answers = match self.commit(&operations).await {
             Ok(answers) => {
                 self.queue.committed(operations.len());
                 answers
@@ -107,6 +118,8 @@ impl Batches {
                 operations.iter().map(answer).enumerate().collect()
             }
         };
+        let with_operation = answers.iter().map(|(number, answer)| (&operations[*number], answer));
+        self.queue.health.note(with_operation);
         for (number, answer) in answers {
             let Some((reply, _reserved)) = callers.get_mut(number).and_then(Option::take) else {
                 continue;

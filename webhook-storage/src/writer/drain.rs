@@ -128,7 +128,7 @@ async fn mark(
     tallies: &mut Tallies,
 ) -> Result<HashSet<Uuid>, DbErr> {
     let backend = transaction.get_database_backend();
-    let head = "UPDATE delivery SET status = ?, updated_at = ? WHERE id IN ";
+    let head = "UPDATE delivery SET status = ?, handed_over = TRUE, updated_at = ? WHERE id IN ";
     let head = with(backend, head, [(); 2].map(|()| Value::Int(None))).sql;
     let tail = format!(
         " AND due_at IS NULL AND status IN (0, 4) RETURNING id, webhook_id, ephemeral, {COLUMNS}"
@@ -157,8 +157,8 @@ pub(super) async fn give_back(database: &Database, ids: Vec<DeliveryId>) -> Resu
     let backend = database.backend();
     let transaction = database.begin().await?;
     let mut tallies = Tallies::default();
-    let head = "UPDATE delivery SET status = 4 WHERE id IN ";
-    let tail = format!(" AND due_at IS NULL AND status = 1 AND NOT ephemeral RETURNING {COLUMNS}");
+    let head = "UPDATE delivery SET status = 4, handed_over = FALSE WHERE id IN ";
+    let tail = format!(" AND handed_over AND status = 1 AND NOT ephemeral RETURNING {COLUMNS}");
     for some in ids.chunks(MAX_ROWS) {
         let ids = some.iter().map(|id| Value::from(id.as_uuid()));
         for row in transaction.query_all_raw(over_set(backend, head, vec![], ids, &tail)).await? {

@@ -64,7 +64,7 @@ pub(super) async fn free_lapsed(
     };
     let lapsed = lapsed(transaction, now).await?;
     for node in &lapsed {
-        free_where(transaction, held, *node).await?;
+        free_where(transaction, held, [*node]).await?;
     }
     if !lapsed.is_empty() {
         let backend = transaction.get_database_backend();
@@ -99,9 +99,18 @@ pub(crate) async fn lanes(
     connection.query_all_raw(query).await?.iter().map(lane).collect()
 }
 
-/// Frees everything that `node` holds.
-pub(crate) async fn free(transaction: &DatabaseTransaction, node: Uuid) -> Result<(), DbErr> {
-    free_where(transaction, "held_by = ?", node).await
+/// Frees what `node` holds, all or of one output.
+pub(crate) async fn free(
+    transaction: &DatabaseTransaction,
+    node: Uuid,
+    output: Option<Uuid>,
+) -> Result<(), DbErr> {
+    match output {
+        None => free_where(transaction, "held_by = ?", [node]).await,
+        Some(output) => {
+            free_where(transaction, "held_by = ? AND output_id = ?", [node, output]).await
+        }
+    }
 }
 
 pub(super) fn free_sql(held: &str) -> String {
@@ -114,15 +123,13 @@ pub(super) fn free_sql(held: &str) -> String {
 async fn free_where(
     transaction: &DatabaseTransaction,
     held: &str,
-    node: Uuid,
+    by: impl IntoIterator<Item = Uuid>,
 ) -> Result<(), DbErr> {
     let backend = transaction.get_database_backend();
     let sql = free_sql(held);
-    let values = [
-        number(DeliveryStatus::Preparing).into(),
-        number(DeliveryStatus::Received).into(),
-        node.into(),
-    ];
+    let statuses = [DeliveryStatus::Preparing, DeliveryStatus::Received];
+    let statuses = statuses.map(|status| Value::from(number(status)));
+    let values = statuses.into_iter().chain(by.into_iter().map(Value::from));
     transaction.execute_raw(with(backend, &sql, values)).await?;
     Ok(())
 }
@@ -150,7 +157,7 @@ pub(crate) async fn free_all(transaction: &DatabaseTransaction) -> Result<(), Db
     // No lease lasts until the end of time.
     let holders = lapsed(transaction, Timestamp::from_millis(i64::MAX)).await?;
     for node in holders {
-        free(transaction, node).await?;
+        free(transaction, node, None).await?;
     }
     transaction.execute_unprepared("DELETE FROM node_lease").await?;
     Ok(())

@@ -6,10 +6,12 @@
 //! batch to fill: with one caller, each operation is a batch of its own.
 
 mod accept;
+mod backlog;
 mod batch;
 mod claim;
 mod drain;
 mod explain;
+mod health;
 pub(crate) mod lease;
 mod purge;
 mod queue;
@@ -159,7 +161,7 @@ impl Writer {
             }
             #[cfg(feature = "postgres")]
             DatabaseUrl::Postgres(_) => {
-                let waiting = Arc::new(tokio::sync::Mutex::new(waiting));
+                let waiting = Arc::new(tokio::sync::Mutex::new(batch::Waiting::new(waiting)));
                 let task = |_| Task::Async(tokio::spawn(batches().run(waiting.clone())));
                 (0..options.writers.max(1)).map(task).collect()
             }
@@ -183,6 +185,11 @@ impl Writer {
         }
         // A writer that is gone before it answers has not committed.
         answer.await.unwrap_or_else(|_| Err(fault::closed()))
+    }
+
+    /// Whether webhooks can be stored, as [`Storage::check`](crate::Storage::check) says.
+    pub(crate) async fn check(&self, database: &Database) -> Result<(), Error> {
+        self.queue.health.check(database).await
     }
 
     /// How many operations the queue has room for.

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-use super::WriteStats;
+use super::{WriteStats, health::Health};
 
 /// Counts what waits and what was written, and bounds the bytes that wait.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(super) struct Queue {
     operations: AtomicUsize,
     commits: AtomicU64,
     committed: AtomicU64,
+    /// Whether what was written last could be.
+    pub(super) health: Health,
 }
 
 impl Queue {
@@ -25,6 +27,7 @@ impl Queue {
             operations: AtomicUsize::new(0),
             commits: AtomicU64::new(0),
             committed: AtomicU64::new(0),
+            health: Health::new(),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{
     listing,
 };
 
-const SET: &str = "UPDATE delivery SET status = ?, attempts = ?, status_code = ?, \
+const SET: &str = "UPDATE delivery SET status = ?, handed_over = ?, attempts = ?, status_code = ?, \
     duration_ns = ?, error = NULL, response_headers = ?, response_body = ?, updated_at = ? \
     WHERE id = ?";
 
@@ -53,7 +53,7 @@ async fn write(
     // Whoever comes second waits here and sees what the first one wrote.
     let lock = if backend == DbBackend::Postgres { " FOR UPDATE" } else { "" };
     let find = format!(
-        "SELECT webhook_id, ephemeral, due_at, {COLUMNS} FROM delivery \
+        "SELECT webhook_id, ephemeral, due_at, handed_over, {COLUMNS} FROM delivery \
          WHERE id = ? AND account_id = ?{lock}"
     );
     let find = with(backend, &find, [id.into(), account.into()]);
@@ -61,7 +61,8 @@ async fn write(
     let due_at: Option<i64> = row.try_get_by("due_at")?;
     let status: i64 = row.try_get_by("status")?;
     let is_final = crate::entity::delivery::status(status).is_none_or(DeliveryStatus::is_final);
-    let taken = due_at.is_none() && !is_final;
+    let handed_over: bool = row.try_get_by("handed_over")?;
+    let taken = due_at.is_none() && if handed_over { report.is_outcome() } else { !is_final };
     let before = Counted::read(&row)?;
     if taken {
         let outcome = Written::of(report);
@@ -72,7 +73,7 @@ async fn write(
             outcome.attempts,
             outcome.duration_ns,
         );
-        transaction.execute_raw(with(backend, SET, outcome.values(report))).await?;
+        transaction.execute_raw(with(backend, SET, outcome.values(handed_over, report))).await?;
         if row.try_get_by("ephemeral")? && outcome.is_final {
             settle::forget(transaction, HashSet::from([row.try_get_by("webhook_id")?])).await?;
         }
@@ -106,9 +107,10 @@ impl Written {
         }
     }
 
-    fn values(&self, report: &ClientReport) -> [Value; 8] {
+    fn values(&self, handed_over: bool, report: &ClientReport) -> [Value; 9] {
         [
             self.status.into(),
+            (handed_over && !self.is_final).into(),
             self.attempts.into(),
             i64::from(report.status_code).into(),
             self.duration_ns.into(),

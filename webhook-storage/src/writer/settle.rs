@@ -121,18 +121,24 @@ fn row(settle: &Settle) -> [Value; 13] {
     ]
 }
 
-/// Whether the content of an ephemeral webhook is gone: all its deliveries are final.
+/// The condition on a delivery that may be sent yet, for which its webhook's
+/// content is kept. One that was handed over will not be, whatever is reported.
+pub(super) fn open() -> String {
+    let finals = final_numbers().map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    format!("status NOT IN ({finals}) AND NOT handed_over")
+}
+
+/// Whether the content of an ephemeral webhook is gone: none of its deliveries is open.
 pub(super) async fn is_erased(
     transaction: &DatabaseTransaction,
     webhook: Uuid,
 ) -> Result<bool, DbErr> {
-    let finals = final_numbers().map(|number| number.to_string()).collect::<Vec<_>>().join(",");
-    let sql = format!("SELECT 1 FROM delivery WHERE webhook_id = ? AND status NOT IN ({finals})");
+    let sql = format!("SELECT 1 FROM delivery WHERE webhook_id = ? AND {}", open());
     let open = with(transaction.get_database_backend(), &sql, [webhook.into()]);
     Ok(transaction.query_one_raw(open).await?.is_none())
 }
 
-/// Removes the content of ephemeral webhooks whose deliveries are all final.
+/// Removes the content of ephemeral webhooks none of whose deliveries is open.
 pub(crate) async fn forget(
     transaction: &DatabaseTransaction,
     webhooks: HashSet<Uuid>,
@@ -141,7 +147,7 @@ pub(crate) async fn forget(
     let mut webhooks: Vec<_> = webhooks.into_iter().collect();
     // In one order everywhere, so that two transactions do not lock crosswise.
     webhooks.sort_unstable();
-    let finals = final_numbers().map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    let open = open();
     for some in webhooks.chunks(super::statement::MAX_ROWS) {
         let set = || some.iter().map(|id| Value::from(*id));
         if backend == DbBackend::Postgres {
@@ -153,7 +159,7 @@ pub(crate) async fn forget(
         }
         let pending = format!(
             " AND NOT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id \
-             AND status NOT IN ({finals})) RETURNING id"
+             AND {open}) RETURNING id"
         );
         let head = "UPDATE webhook SET raw_query = '', headers = '', body = '' WHERE id IN ";
         let head = if backend == DbBackend::Sqlite { &head.replace("''", "x''") } else { head };

@@ -87,6 +87,28 @@ async fn batches_are_bounded() {
 }
 
 #[tokio::test]
+async fn a_small_webhook_does_not_wait_for_all_the_large_ones_before_it() {
+    on_postgres(async |mut options| {
+        options.writers = 1;
+        let storage = open(&options).await;
+        let large = || Accept {
+            webhook: Arc::new(webhook(vec![0; 1 << 20])),
+            ..accept(OutputId::generate())
+        };
+        let large = join_all((0..8).map(|_| storage.accept(large())));
+        let small = async {
+            storage.accept(accept(OutputId::generate())).await.expect("it is stored");
+            storage.write_stats().commits
+        };
+        let (large, commits_until_then) = tokio::join!(large, small);
+        assert!(large.iter().all(Result::is_ok));
+        assert_eq!((commits_until_then, storage.write_stats().commits), (1, 9));
+        storage.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn one_bad_operation_spoils_nothing_for_the_others() {
     on_postgres(async |mut options| {
         options.writers = 1;

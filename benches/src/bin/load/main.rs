@@ -16,12 +16,10 @@
 #[cfg(target_os = "linux")]
 #[path = "../../../../webhook-server/src/allocator.rs"]
 mod allocator;
-mod api;
 mod ledger;
 mod measured;
 mod options;
 mod part;
-mod process;
 mod report;
 mod run;
 mod scenario;
@@ -31,10 +29,8 @@ mod work;
 
 use std::process::ExitCode;
 
+use benches::{Outcome, api, process};
 use clap::Parser;
-
-/// What can go wrong here is for people to read.
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> ExitCode {
     let arguments = options::Arguments::parse();

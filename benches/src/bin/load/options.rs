@@ -1,11 +1,8 @@
 //! The command line.
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
+use benches::program;
 use clap::Parser;
 
 use crate::{Outcome, part::Part};
@@ -111,42 +108,19 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(options: &Options) -> Outcome<Self> {
         let exe = std::env::current_exe()?;
-        let beside = exe.parent().ok_or("the program is in no folder")?;
-        let server = match &options.server {
-            Some(path) => path.clone(),
-            None => build_server(beside)?,
-        };
+        let server = program::server(options.server.as_deref())?;
         let (scale, passes) = match options.quick {
             true => (Scale::QUICK, 1),
             false => {
                 (Scale::full(Duration::try_from_secs_f64(options.seconds)?), options.passes.max(1))
             }
         };
-        let folder = beside.parent().unwrap_or(beside).join("load");
-        std::fs::create_dir_all(&folder)?;
+        let folder = program::scratch("load")?;
         Ok(Self { scale, passes, exe, server, folder })
     }
 
     /// A folder that is removed with what is in it.
     pub(crate) fn scratch(&self) -> Outcome<tempfile::TempDir> {
         Ok(tempfile::Builder::new().prefix("pass-").tempdir_in(&self.folder)?)
-    }
-}
-
-/// Builds the server as this program was built, and says where it is.
-fn build_server(beside: &Path) -> Outcome<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["build", "-p", "webhook-server"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    if !cfg!(debug_assertions) {
-        command.arg("--release");
-    }
-    if let Some(target) = beside.parent() {
-        command.arg("--target-dir").arg(target);
-    }
-    eprintln!("building the server");
-    match command.status()?.success() {
-        true => Ok(beside.join("webhook-server")),
-        false => Err("the server cannot be built".into()),
     }
 }

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use benches::event;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
@@ -21,13 +22,7 @@ use webhook_core::{
 };
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
-use crate::{
-    Outcome,
-    api::text,
-    options::Context,
-    part::{event, generator::Plan},
-    subject::server::Server,
-};
+use crate::{Outcome, api::text, options::Context, part::generator::Plan, subject::server::Server};
 
 /// Raised when the states that are written here change.
 const VERSION: u32 = 1;

@@ -8,7 +8,7 @@ use super::{description, headers, optional_name};
 use crate::{
     admin::AdminOptions,
     error::Error,
-    model::{Durability, OutputSpec, Throttle, ThrottleMode},
+    model::{Durability, OutputSpec, ReplayMissing, Throttle, ThrottleMode},
     retry,
 };
 
@@ -32,6 +32,7 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
         tls_verification: _,
         throttle: own_throttle,
         durability: own_durability,
+        replay_missing,
     } = spec;
     optional_name("name", name, options)?;
     description(text, options)?;
@@ -45,7 +46,13 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
         return Err(Error::invalid("timeout", reason));
     }
     throttle(own_throttle, options)?;
-    durability(own_durability, options)
+    durability(own_durability, options)?;
+    let ReplayMissing { enabled, lookback, limit: _ } = replay_missing;
+    at_most("replay_missing.lookback", *lookback, options.max_deadline)?;
+    match *enabled && !internal {
+        true => Err(Error::invalid("replay_missing", "is for internal outputs only")),
+        false => Ok(()),
+    }
 }
 
 /// A `Host` of one's own must be one that a server can be asked for.

@@ -58,6 +58,19 @@ async fn a_domain_is_reserved_once_and_given_back() -> Result<(), Error> {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_know_its_name_has_domains_for_one_account() -> Result<(), Error> {
+    let options = AdminOptions { domains_beside_other_accounts: false, ..AdminOptions::default() };
+    let House { admin, caller, .. } = house_with(options).await;
+    admin.reserve_domain(&caller, named("a.example")).await?;
+    let (second, _) = admin.create_account("second", None).await?;
+    for who in [caller, Caller::for_account(second.id)] {
+        let refused = admin.reserve_domain(&who, named("b.example")).await;
+        assert_eq!(kind(refused), ErrorKind::Refused);
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn the_operator_and_the_plan_refuse_and_the_bound_conflicts() -> Result<(), Error> {
     let mut options = AdminOptions { max_domains_per_account: 1, ..AdminOptions::default() };
     options.domain_blocklist = "*.corp.example".parse().expect("a list");

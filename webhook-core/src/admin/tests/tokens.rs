@@ -123,7 +123,11 @@ async fn what_is_open_ends_with_the_reach() -> Result<(), Error> {
     let id = admin.create_token(&caller, scoped(&["a", "b"])).await?.token.id;
     let (account, told_of) = (caller.account_id(), (caller.account_id(), Some(id)));
     told.credentials();
-    let described = TokenSpec { description: "for CI".into(), ..scoped(&["a", "b"]) };
+    let described = TokenSpec {
+        description: "for CI".into(),
+        api_access: ApiAccess::Enabled,
+        ..scoped(&["a", "b"])
+    };
     let changed = admin.update_token(&caller, id, described.clone()).await?;
     assert_eq!(changed.spec, described);
     assert_eq!(told.credentials(), [], "the reach is the same");
@@ -173,5 +177,54 @@ async fn tokens_are_bounded_and_refusals_name_the_field() -> Result<(), Error> {
     admin.create_token(&caller, TokenSpec::default()).await?;
     let second = admin.create_token(&caller, TokenSpec::default()).await;
     assert_eq!(kind(second), ErrorKind::Conflict);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_login_is_noted_once_a_minute() -> Result<(), Error> {
+    let house = house().await;
+    let new = house.admin.create_token(&house.caller, TokenSpec::default()).await?;
+    let (key, secret) = (new.token.id.to_string(), new.secret.expose().to_owned());
+    let noted = async || {
+        // What is noted is noted beside the request.
+        tokio::task::yield_now().await;
+        let token = house.stores.tokens.token(new.token.id).await?.expect("it is there");
+        Ok::<_, Error>(token.last_login)
+    };
+    assert_eq!(noted().await?, None);
+    assert!(house.admin.is_credential(&key, &secret).await?);
+    assert_eq!(noted().await?, None, "a look is no login");
+    house.admin.authenticate(&key, &secret).await?;
+    let first = noted().await?.expect("noted");
+    assert_eq!(first, house.admin.now());
+    for _ in 0..59 {
+        tokio::time::advance(Duration::from_secs(1)).await;
+        house.admin.authenticate(&key, &secret).await?;
+        house.admin.authenticate(&key, "wrong").await.expect_err("it is wrong");
+        assert_eq!(noted().await?, Some(first));
+    }
+    tokio::time::advance(Duration::from_secs(1)).await;
+    house.admin.authenticate(&key, "wrong").await.expect_err("it is wrong");
+    assert_eq!(noted().await?, Some(first));
+    house.admin.authenticate(&key, &secret).await?;
+    assert_eq!(noted().await?, Some(house.admin.now()));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn api_access_is_enabled_unless_said_otherwise() -> Result<(), Error> {
+    let House { admin, caller, .. } = house().await;
+    let mut token = admin.create_token(&caller, TokenSpec::default()).await?.token;
+    assert_eq!(token.spec.api_access, ApiAccess::Enabled);
+    for (said, meant) in [
+        (ApiAccess::Disabled, ApiAccess::Disabled),
+        (ApiAccess::None, ApiAccess::Enabled),
+        (ApiAccess::Enabled, ApiAccess::Enabled),
+    ] {
+        let spec = TokenSpec { api_access: said, ..TokenSpec::default() };
+        token = admin.update_token(&caller, token.id, spec).await?;
+        assert_eq!(token.spec.api_access, meant);
+        assert_eq!(admin.tokens(&caller).await?, std::slice::from_ref(&token));
+    }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::{
 
 /// Releases what `node` holds.
 async fn release(stores: &Stores, node: NodeId) {
-    stores.deliveries.release(node).await.expect("the node can be released");
+    stores.deliveries.release(node, None).await.expect("the node can be released");
 }
 
 /// Stores a webhook whose one delivery `node` holds from the start.
@@ -195,6 +195,19 @@ pub async fn release_leaves_other_nodes_alone(stores: &Stores) {
     release(stores, first).await;
     assert_eq!(lanes(stores, NOW).await, []);
     settle(stores, sent(of_second, second, NOW)).await;
+}
+
+/// What a node holds of one output is freed without what it holds of others.
+pub async fn release_of_an_output_leaves_others_held(stores: &Stores) {
+    let (meant, other) = (OutputId::generate(), OutputId::generate());
+    let (first, second) = (node(stores).await, node(stores).await);
+    let freed = queue_held(stores, meant, first).await;
+    queue_held(stores, other, first).await;
+    let theirs = queue_held(stores, meant, second).await;
+    stores.deliveries.release(first, Some(meant)).await.expect("it can be released");
+    assert_eq!(claim_due(stores, first, meant, NOW).await, [freed.id]);
+    assert_eq!(claim_due(stores, first, other, NOW).await, []);
+    settle(stores, sent(theirs, second, after(1))).await;
 }
 
 /// A node that released its former life's deliveries goes on as any other.

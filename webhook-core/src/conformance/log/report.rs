@@ -10,11 +10,11 @@ use super::{
 use crate::{
     conformance::{
         delivery::{accept, find_log, node, rejected},
-        sample::{NOW, after, expect_not_found, odd_headers, odd_webhook, race},
+        sample::{NOW, after, expect_conflict, expect_not_found, odd_headers, odd_webhook, race},
     },
     id::{AccountId, DeliveryId, NodeId},
     model::{Attempt, DeliveryStatus},
-    store::{ClientReport, NewDelivery, Settle, Stores},
+    store::{ClientReport, NewDelivery, Redeliver, Settle, Stores},
 };
 
 fn odd(id: DeliveryId, status: DeliveryStatus) -> ClientReport {
@@ -145,11 +145,90 @@ pub async fn report_erases_ephemeral_content(stores: &Stores) {
     }
 }
 
+/// A consumer that drained a log may say how that ended, once.
+pub async fn first_outcome_after_a_drain_counts(stores: &Stores) {
+    let place = Place::new();
+    for status in [DeliveryStatus::Failed, DeliveryStatus::Sent, DeliveryStatus::Rejected] {
+        for delivery in [place.to_clients(), place.to_nobody()] {
+            let stored = place.store(stores, NOW, delivery).await;
+            let mut expected = drain(stores, place.account, &drain_all(1)).await.logs.remove(0);
+            let sent = odd(stored.id, status);
+            let answer = report(stores, place.account, &sent).await;
+            expected.delivery.status = status;
+            expected.delivery.attempts = 7;
+            expected.delivery.updated_at = after(77);
+            expected.delivery.last = Some(Attempt {
+                status_code: 418,
+                response_headers: sent.response_headers,
+                response_body: sent.response_body,
+                duration: sent.duration,
+                error: None,
+            });
+            assert_eq!((&answer.log, answer.taken), (&expected, true));
+            assert_exact(stores, place.account).await;
+            for later in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Stalled] {
+                let later = ClientReport { status: later, ..reported(stored.id, after(90)) };
+                let answer = report(stores, place.account, &later).await;
+                assert_eq!((&answer.log, answer.taken), (&expected, false));
+            }
+            assert_eq!(find_log(stores, place.account, stored.id).await, Some(expected));
+        }
+    }
+    assert_exact(stores, place.account).await;
+}
+
+/// What was drained never waits again, whatever is reported before its end.
+pub async fn drained_log_is_not_handed_out_again(stores: &Stores) {
+    let place = Place::new();
+    let stored = place.store(stores, NOW, place.to_clients()).await;
+    let drained = drain(stores, place.account, &drain_all(9)).await.logs.remove(0);
+    for status in [DeliveryStatus::Preparing, DeliveryStatus::Received] {
+        let answer = report(stores, place.account, &odd(stored.id, status)).await;
+        assert_eq!((&answer.log, answer.taken), (&drained, false));
+    }
+    let stalled = report(stores, place.account, &odd(stored.id, DeliveryStatus::Stalled)).await;
+    assert_eq!((stalled.taken, stalled.log.delivery.status), (true, DeliveryStatus::Stalled));
+    assert_exact(stores, place.account).await;
+    let back = report(stores, place.account, &odd(stored.id, DeliveryStatus::Received)).await;
+    assert_eq!((back.taken, back.log), (false, stalled.log));
+    assert_eq!(drain(stores, place.account, &drain_all(9)).await.logs, []);
+    let failed = report(stores, place.account, &odd(stored.id, DeliveryStatus::Failed)).await;
+    assert_eq!((failed.taken, failed.log.delivery.status), (true, DeliveryStatus::Failed));
+    assert!(!report(stores, place.account, &reported(stored.id, after(90))).await.taken);
+    assert_exact(stores, place.account).await;
+}
+
+/// The content of a drained ephemeral webhook stays erased until the consumer has
+/// reported, and nothing is sent of it again.
+pub async fn report_after_a_drain_brings_no_content_back(stores: &Stores) {
+    let place = Place::new();
+    let webhook = odd_webhook(place.account);
+    let delivery = place.to_clients();
+    accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
+    assert_eq!(drain(stores, place.account, &drain_all(9)).await.logs[0].webhook, webhook);
+    for status in [DeliveryStatus::Stalled, DeliveryStatus::Failed] {
+        let answer = report(stores, place.account, &odd(delivery.id, status)).await;
+        assert_eq!((answer.taken, answer.log.delivery.status), (true, status));
+        assert!(answer.log.webhook.request.body.is_empty());
+        let redeliver = Redeliver {
+            webhook_id: webhook.id,
+            delivery: place.to_public(),
+            processed: None,
+            now: after(78),
+        };
+        expect_conflict(stores.deliveries.redeliver(place.account, redeliver).await);
+    }
+    assert_exact(stores, place.account).await;
+}
+
 /// Of several final reports at once one is taken, and it is the one that stays.
 pub async fn concurrent_reports_take_one(stores: &Stores) {
     let place = Place::new();
-    for _ in 0..5 {
+    for number in 0..6 {
         let stored = place.store(stores, NOW, place.to_clients()).await;
+        if number % 2 == 0 {
+            drain(stores, place.account, &drain_all(9)).await;
+        }
         let answers = race(6, |number| {
             let stores = stores.clone();
             let status_code = 500 + number as u16;
@@ -169,30 +248,27 @@ pub async fn concurrent_reports_take_one(stores: &Stores) {
     assert_exact(stores, place.account).await;
 }
 
-/// A log is either drained or reported on, never both.
-pub async fn concurrent_report_and_drain_exclude_each_other(stores: &Stores) {
+/// A report that meets a drain is kept, and who reported first leaves nothing to drain.
+pub async fn concurrent_report_and_drain_keep_the_report(stores: &Stores) {
     let place = Place::new();
     for _ in 0..10 {
         let stored = place.store(stores, NOW, place.to_clients()).await;
-        let outcomes = race(2, |number| {
+        race(2, |number| {
             let stores = stores.clone();
             async move {
                 if number == 0 {
-                    let failed = ClientReport {
-                        status: DeliveryStatus::Failed,
-                        ..reported(stored.id, after(1))
-                    };
-                    report(&stores, place.account, &failed).await.taken
+                    let failed = odd(stored.id, DeliveryStatus::Failed);
+                    assert!(report(&stores, place.account, &failed).await.taken);
                 } else {
-                    !drain(&stores, place.account, &drain_all(9)).await.logs.is_empty()
+                    drain(&stores, place.account, &drain_all(9)).await;
                 }
             }
         })
         .await;
-        assert!(outcomes[0] != outcomes[1], "one of the two got it: {outcomes:?}");
         let log = find_log(stores, place.account, stored.id).await.expect("it is stored");
-        let failed = log.delivery.status == DeliveryStatus::Failed;
-        assert_eq!(failed, outcomes[0]);
+        assert_eq!(log.delivery.status, DeliveryStatus::Failed);
+        assert_eq!(log.delivery.last.map(|last| last.status_code), Some(418));
+        assert!(!report(stores, place.account, &reported(stored.id, after(99))).await.taken);
     }
     assert_exact(stores, place.account).await;
 }

@@ -155,6 +155,7 @@ macro_rules! token_store_conformance {
                 every_field_of_a_token_round_trips,
                 tokens_are_listed_in_id_order,
                 tokens_are_counted,
+                logins_of_a_token_are_noted,
                 taken_token_id_is_a_conflict,
                 update_keeps_the_secret_of_a_token,
                 update_or_delete_of_no_token_is_not_found,

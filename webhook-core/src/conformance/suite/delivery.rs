@@ -80,6 +80,7 @@ macro_rules! delivery_store_conformance {
                 node_without_a_lease_holds_nothing,
                 release_frees_everything_of_a_node,
                 release_leaves_other_nodes_alone,
+                release_of_an_output_leaves_others_held,
                 released_node_holds_again_what_it_claims,
                 release_of_an_unknown_node_succeeds,
                 concurrent_takeovers_never_share,
@@ -151,8 +152,11 @@ macro_rules! log_store_conformance {
                 report_leaves_relays_alone,
                 report_on_a_missing_log_is_not_found,
                 report_erases_ephemeral_content,
+                first_outcome_after_a_drain_counts,
+                drained_log_is_not_handed_out_again,
+                report_after_a_drain_brings_no_content_back,
                 concurrent_reports_take_one,
-                concurrent_report_and_drain_exclude_each_other,
+                concurrent_report_and_drain_keep_the_report,
                 concurrent_report_and_settle_exclude_each_other,
             }
             $crate::conformance::log::purge {

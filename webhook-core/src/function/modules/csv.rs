@@ -1,9 +1,11 @@
 //! Comma-separated values.
 
-use csv::{ReaderBuilder, Terminator, WriterBuilder};
+use std::borrow::Cow;
+
+use csv::{ByteRecord, ReaderBuilder, Terminator, WriterBuilder};
 use serde_json::{Map, Value};
 
-use super::{Bounds, ModuleError};
+use super::{ModuleError, Output};
 
 /// How a text is read and written.
 #[derive(Clone, Copy, Debug)]
@@ -19,41 +21,55 @@ impl Default for Dialect {
     }
 }
 
-/// A list of rows. Rows may differ in length.
+/// What takes the rows of a text, one after the other.
+pub(crate) trait Rows {
+    /// The names of the fields, before any row, when the dialect has them.
+    fn header(&mut self, names: &ByteRecord) -> Result<(), ModuleError>;
+
+    /// A row, which may have more or fewer fields than the one before.
+    fn row(&mut self, fields: &ByteRecord) -> Result<(), ModuleError>;
+}
+
+/// The least that a field takes while its row is read.
+const FIELD_BYTES: usize = 24;
+
+/// Hands the rows to `rows`, which charges what it makes of them. A text
+/// whose rows alone would take more than `room` bytes is refused at once.
 pub(crate) fn decode(
     data: &[u8],
     dialect: Dialect,
-    mut bounds: Bounds,
-) -> Result<Value, ModuleError> {
+    room: usize,
+    rows: &mut impl Rows,
+) -> Result<(), ModuleError> {
+    if memchr::memchr_iter(dialect.delimiter, data).count() > room / FIELD_BYTES {
+        return Err(ModuleError::TooLarge);
+    }
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(dialect.delimiter)
         .from_reader(data);
-    let mut names: Option<Vec<String>> = None;
-    let mut rows = Vec::new();
-    for record in reader.byte_records() {
-        let record = record.map_err(|error| ModuleError::invalid(format!("csv: {error}")))?;
-        bounds.take()?;
-        let mut fields = Vec::with_capacity(record.len());
-        for field in &record {
-            bounds.take()?;
-            fields.push(String::from_utf8_lossy(field).into_owned());
-        }
-        match &names {
-            None if dialect.header => names = Some(fields),
-            None => rows.push(fields.into_iter().map(Value::String).collect()),
-            Some(names) => {
-                let fields = names.iter().cloned().zip(fields.into_iter().map(Value::String));
-                rows.push(Value::Object(fields.collect()));
-            }
+    let mut record = ByteRecord::new();
+    let mut named = !dialect.header;
+    let failed = |error| ModuleError::invalid(format!("csv: {error}"));
+    while reader.read_byte_record(&mut record).map_err(failed)? {
+        if named {
+            rows.row(&record)?;
+        } else {
+            named = true;
+            rows.header(&record)?;
         }
     }
-    Ok(Value::Array(rows))
+    Ok(())
 }
 
-/// A list of lists, or a list of objects, whose names become the first row.
-pub(crate) fn encode(value: &Value, dialect: Dialect) -> Result<Vec<u8>, ModuleError> {
+/// A list of lists, or a list of objects, whose names become the first row;
+/// at most `longest` bytes.
+pub(crate) fn encode(
+    value: &Value,
+    dialect: Dialect,
+    longest: usize,
+) -> Result<Vec<u8>, ModuleError> {
     let Value::Array(rows) = value else {
         return Err(ModuleError::invalid("csv: expected a list of rows"));
     };
@@ -61,26 +77,38 @@ pub(crate) fn encode(value: &Value, dialect: Dialect) -> Result<Vec<u8>, ModuleE
         .flexible(true)
         .delimiter(dialect.delimiter)
         .terminator(Terminator::Any(b'\n'))
-        .from_writer(Vec::new());
-    let mut write = |fields: Vec<String>| {
-        writer.write_record(fields).map_err(|error| ModuleError::invalid(format!("csv: {error}")))
-    };
+        .from_writer(Output::of_at_most(longest));
     let names = names(rows);
     if !names.is_empty() {
-        write(names.iter().map(|name| (*name).to_owned()).collect())?;
+        writer.write_record(&names).map_err(failed)?;
     }
     for row in rows {
-        let fields = match row {
-            Value::Array(fields) => fields.iter().map(plain).collect::<Result<Vec<_>, _>>()?,
-            Value::Object(fields) => names
-                .iter()
-                .map(|name| fields.get(*name).map_or(Ok(String::new()), plain))
-                .collect::<Result<Vec<_>, _>>()?,
+        match row {
+            Value::Array(fields) => {
+                for field in fields {
+                    writer.write_field(plain(field)?.as_bytes()).map_err(failed)?;
+                }
+            }
+            Value::Object(fields) => {
+                for name in &names {
+                    let field = fields.get(*name).map_or(Ok(Cow::Borrowed("")), plain)?;
+                    writer.write_field(field.as_bytes()).map_err(failed)?;
+                }
+            }
             _ => return Err(ModuleError::invalid("csv: a row must be a list or a table")),
-        };
-        write(fields)?;
+        }
+        // Ends the row, whose fields are written.
+        writer.write_record(None::<&[u8]>).map_err(failed)?;
     }
-    writer.into_inner().map_err(|error| ModuleError::invalid(format!("csv: {}", error.error())))
+    writer.into_inner().map_err(|_| ModuleError::TooLong)?.finish()
+}
+
+/// Writing fails when the text grows too long.
+fn failed(error: csv::Error) -> ModuleError {
+    match error.kind() {
+        csv::ErrorKind::Io(_) => ModuleError::TooLong,
+        _ => ModuleError::invalid(format!("csv: {error}")),
+    }
 }
 
 /// The names of all objects, in the order in which they come up.
@@ -96,12 +124,12 @@ fn names(rows: &[Value]) -> Vec<&str> {
     names
 }
 
-fn plain(value: &Value) -> Result<String, ModuleError> {
+fn plain(value: &Value) -> Result<Cow<'_, str>, ModuleError> {
     match value {
-        Value::Null => Ok(String::new()),
-        Value::Bool(value) => Ok(value.to_string()),
-        Value::Number(value) => Ok(value.to_string()),
-        Value::String(value) => Ok(value.clone()),
+        Value::Null => Ok(Cow::Borrowed("")),
+        Value::Bool(value) => Ok(Cow::Owned(value.to_string())),
+        Value::Number(value) => Ok(Cow::Owned(value.to_string())),
+        Value::String(value) => Ok(Cow::Borrowed(value)),
         Value::Array(_) | Value::Object(_) => {
             Err(ModuleError::invalid("csv: a field must be a plain value"))
         }
@@ -114,28 +142,52 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: Bounds = Bounds::of_memory(1 << 20);
+    /// Every record, the header's first field marked.
+    #[derive(Debug, Default, PartialEq)]
+    struct Records(Vec<Vec<String>>);
+
+    fn texts(record: &ByteRecord) -> Vec<String> {
+        record.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+    }
+
+    impl Rows for Records {
+        fn header(&mut self, names: &ByteRecord) -> Result<(), ModuleError> {
+            self.0.push([vec!["header".to_owned()], texts(names)].concat());
+            Ok(())
+        }
+
+        fn row(&mut self, fields: &ByteRecord) -> Result<(), ModuleError> {
+            self.0.push(texts(fields));
+            Ok(())
+        }
+    }
+
+    fn records(
+        text: &[u8],
+        dialect: Dialect,
+        room: usize,
+    ) -> Result<Vec<Vec<String>>, ModuleError> {
+        let mut records = Records::default();
+        decode(text, dialect, room, &mut records).map(|()| records.0)
+    }
 
     #[test]
-    fn rows_are_lists_or_objects() {
+    fn records_come_one_by_one_the_header_first() {
         let text = b"name,note\na,\"x, \"\"y\"\"\nz\"\nb\n";
-        assert_eq!(
-            decode(text, Dialect::default(), BOUNDS),
-            Ok(json!([["name", "note"], ["a", "x, \"y\"\nz"], ["b"]])),
-        );
+        let rows: [&[&str]; 3] = [&["name", "note"], &["a", "x, \"y\"\nz"], &["b"]];
+        assert_eq!(records(text, Dialect::default(), 1 << 20).expect("fits"), rows);
         let header = Dialect { header: true, ..Dialect::default() };
-        assert_eq!(
-            decode(text, header, BOUNDS),
-            Ok(json!([{"name": "a", "note": "x, \"y\"\nz"}, {"name": "b"}])),
-        );
+        let rows: [&[&str]; 3] = [&["header", "name", "note"], &["a", "x, \"y\"\nz"], &["b"]];
+        assert_eq!(records(text, header, 1 << 20).expect("fits"), rows);
     }
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
-        let rows = json!([["a", "b,c", "d\"e"], [1, null, true]]);
+        let encode = |rows: &Value, dialect| encode(rows, dialect, 1 << 20);
+        let rows = json!([["a", "b,c", "d\"e"], [1, null, true], [], [null]]);
         assert_eq!(
             encode(&rows, Dialect::default()),
-            Ok(b"a,\"b,c\",\"d\"\"e\"\n1,,true\n".to_vec()),
+            Ok(b"a,\"b,c\",\"d\"\"e\"\n1,,true\n\"\"\n\"\"\n".to_vec()),
         );
         let rows = json!([{"x": 1, "y": 2}, {"y": 3, "z": 4}]);
         let semicolon = Dialect { delimiter: b';', ..Dialect::default() };
@@ -148,6 +200,14 @@ mod tests {
     #[test]
     fn a_text_of_commas_is_bounded() {
         let commas = vec![b','; 100_000];
-        assert_eq!(decode(&commas, Dialect::default(), BOUNDS), Err(ModuleError::TooLarge));
+        let refused = records(&commas, Dialect::default(), 1 << 20);
+        assert_eq!(refused, Err(ModuleError::TooLarge));
+    }
+
+    #[test]
+    fn rows_times_names_are_bounded() {
+        let rows: Value = (0..2_000).map(|n| json!({format!("k{n}"): n})).collect();
+        let refused = encode(&rows, Dialect::default(), 1 << 20);
+        assert_eq!(refused, Err(ModuleError::TooLong));
     }
 }

@@ -8,8 +8,11 @@ use http::{HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
 use url::Url;
 
-use super::{ModuleError, url::encode_query};
-use crate::forward::{ForwardRequest, ForwardResponse};
+use super::{Bounds, ModuleError, url::encode_query};
+use crate::{
+    forward::{ForwardRequest, ForwardResponse},
+    function::Limits,
+};
 
 /// The options of a request that are plain data.
 #[derive(Debug, Default)]
@@ -29,15 +32,17 @@ fn invalid(message: impl std::fmt::Display) -> ModuleError {
     ModuleError::invalid(format!("http: {message}"))
 }
 
-/// A request as a forwarder takes it.
+/// A request as a forwarder takes it. Its texts are of at most the limits'
+/// length, and its body is charged, because several may wait to be sent.
 pub(crate) fn request(
     method: &str,
     url: &str,
     options: RequestOptions,
-    longest: Duration,
-    max_response_bytes: usize,
+    limits: &Limits,
+    bounds: &mut Bounds,
 ) -> Result<ForwardRequest, ModuleError> {
     let RequestOptions { query, headers, cookies, body, form, timeout, auth } = options;
+    let (longest, max_response_bytes) = (limits.total_time, limits.http_response_bytes);
     let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
         .map_err(|_| invalid("not a request method"))?;
     let mut url = Url::parse(url).map_err(|error| invalid(format!("address: {error}")))?;
@@ -45,7 +50,7 @@ pub(crate) fn request(
         return Err(invalid("an address must begin with http:// or https://"));
     }
     if let Some(query) = query {
-        let more = text_or_query(&query)?;
+        let more = text_or_query(&query, limits.string_bytes)?;
         let whole = match url.query().filter(|query| !query.is_empty()) {
             Some(query) => format!("{query}&{more}"),
             None => more,
@@ -63,7 +68,7 @@ pub(crate) fn request(
         max_response_bytes,
     };
     if let Some(form) = form {
-        request.body = Bytes::from(text_or_query(&form)?);
+        request.body = Bytes::from(text_or_query(&form, limits.string_bytes)?);
         let form = HeaderValue::from_static("application/x-www-form-urlencoded");
         request.headers.insert(header::CONTENT_TYPE, form);
     }
@@ -82,6 +87,7 @@ pub(crate) fn request(
         let credentials = STANDARD.encode(format!("{user}:{pass}"));
         set(&mut request, header::AUTHORIZATION, &format!("Basic {credentials}"))?;
     }
+    bounds.take(request.body.len())?;
     Ok(request)
 }
 
@@ -95,10 +101,10 @@ fn set(request: &mut ForwardRequest, name: HeaderName, value: &str) -> Result<()
     }
 }
 
-fn text_or_query(value: &Value) -> Result<String, ModuleError> {
+fn text_or_query(value: &Value, longest: usize) -> Result<String, ModuleError> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        other => encode_query(other),
+        other => encode_query(other, longest),
     }
 }
 
@@ -137,7 +143,9 @@ mod tests {
     use super::*;
 
     fn build(options: RequestOptions) -> Result<ForwardRequest, ModuleError> {
-        request("post", "https://example.com/a?x=1", options, Duration::from_secs(5), 10)
+        let mut bounds = Bounds::of_memory(1 << 20);
+        let limits = Limits { string_bytes: 1_000, ..Limits::default() };
+        request("post", "https://example.com/a?x=1", options, &limits, &mut bounds)
     }
 
     #[test]
@@ -165,7 +173,8 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_refused() {
         let send = |method, url| {
-            request(method, url, RequestOptions::default(), Duration::from_secs(1), 1)
+            let mut bounds = Bounds::of_memory(1 << 20);
+            request(method, url, RequestOptions::default(), &Limits::default(), &mut bounds)
         };
         assert!(send("a b", "http://h").is_err());
         for url in ["", "/a", "ftp://h", "file:///etc/passwd", "http://"] {
@@ -175,5 +184,18 @@ mod tests {
             let headers = Some(headers);
             assert!(build(RequestOptions { headers, ..RequestOptions::default() }).is_err());
         }
+    }
+
+    #[test]
+    fn bodies_are_bounded_and_charged() {
+        let form = |length| RequestOptions {
+            form: Some(json!({"k": "v".repeat(length)})),
+            ..RequestOptions::default()
+        };
+        assert_eq!(build(form(1_000)).err(), Some(ModuleError::TooLong));
+        let (mut bounds, limits) = (Bounds::of_memory(1_000), Limits::default());
+        let mut send = || request("POST", "http://h", form(600), &limits, &mut bounds);
+        assert!(send().is_ok());
+        assert_eq!(send().err(), Some(ModuleError::TooLarge));
     }
 }

@@ -10,9 +10,10 @@ use ring::{
 use serde_json::{Value, json};
 
 use super::{
-    ModuleError,
+    Bounds, ModuleError, Output,
     encoding::{Alphabet, base64_decode, base64_encode},
     keys,
+    tree::from_json,
 };
 
 /// How a token is signed.
@@ -45,18 +46,24 @@ impl Algorithm {
     }
 }
 
-/// A token with these claims. The key is a secret, or a private key in PEM.
+/// A token with these claims, of at most `longest` bytes as JSON. The key is a
+/// secret, or a private key in PEM.
 pub(crate) fn sign(
     claims: &Value,
     key: &[u8],
     algorithm: Algorithm,
+    longest: usize,
 ) -> Result<String, ModuleError> {
     if !claims.is_object() {
         return Err(ModuleError::invalid("jwt: the claims must be a table with names"));
     }
     let header = json!({"alg": algorithm.name(), "typ": "JWT"});
-    let part = |value: &Value| base64_encode(value.to_string().as_bytes(), Alphabet::UrlSafe);
-    let mut token = format!("{}.{}", part(&header), part(claims));
+    let part = |value: &Value| {
+        let mut json = Output::of_at_most(longest);
+        json.push_json(value)?;
+        Ok::<_, ModuleError>(base64_encode(&json.finish()?, Alphabet::UrlSafe))
+    };
+    let mut token = format!("{}.{}", part(&header)?, part(claims)?);
     let data = token.as_bytes();
     let rng = SystemRandom::new();
     let signature = match algorithm {
@@ -81,19 +88,21 @@ pub(crate) fn sign(
     Ok(token)
 }
 
-/// The claims of a token that is signed by one of `algorithms` and valid at `now`, in unix seconds.
+/// The claims of a token that is signed by one of `algorithms` and valid at `now`, in unix seconds,
+/// when they fit into `bounds`.
 pub(crate) fn verify(
     token: &str,
     key: &[u8],
     algorithms: &[Algorithm],
     now: i64,
+    mut bounds: Bounds,
 ) -> Result<Value, ModuleError> {
     let malformed = || ModuleError::invalid("jwt: malformed token");
     let (signed, signature) = token.rsplit_once('.').ok_or_else(malformed)?;
     let (header, claims) = signed.split_once('.').ok_or_else(malformed)?;
-    let part = |text: &str| -> Result<Value, ModuleError> {
+    let mut part = |text: &str| -> Result<Value, ModuleError> {
         let json = base64_decode(text.as_bytes(), Alphabet::UrlSafe).map_err(|_| malformed())?;
-        serde_json::from_slice(&json).map_err(|_| malformed())
+        from_json(&json, &mut bounds)?.map_err(|_| malformed())
     };
     let header = part(header)?;
     let name = header.get("alg").and_then(Value::as_str).ok_or_else(malformed)?;
@@ -130,6 +139,19 @@ pub(crate) fn verify(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn sign(claims: &Value, key: &[u8], algorithm: Algorithm) -> Result<String, ModuleError> {
+        super::sign(claims, key, algorithm, 1_000)
+    }
+
+    fn verify(
+        token: &str,
+        key: &[u8],
+        algorithms: &[Algorithm],
+        now: i64,
+    ) -> Result<Value, ModuleError> {
+        super::verify(token, key, algorithms, now, Bounds::of_memory(10_000))
+    }
 
     #[test]
     fn a_token_known_from_jwt_io() {
@@ -179,5 +201,16 @@ mod tests {
             let forged = forged.expect("any bytes are a secret");
             assert!(verify(&forged, public.as_bytes(), &[algorithm], 0).is_err());
         }
+    }
+
+    #[test]
+    fn claims_are_bounded() {
+        let key = b"k";
+        let long = json!({"a": "x".repeat(1_000)});
+        assert_eq!(sign(&long, key, Algorithm::Hs256), Err(ModuleError::TooLong));
+        let wide = json!({"a": vec![Value::Null; 150]});
+        let token = sign(&wide, key, Algorithm::Hs256).expect("short");
+        let read = verify(&token, key, &[Algorithm::Hs256], 0);
+        assert_eq!(read, Err(ModuleError::TooLarge));
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Structured data is a [`serde_json::Value`], whose objects keep their order.
 
+mod bounds;
 pub(crate) mod cipher;
 pub(crate) mod csv;
 pub(crate) mod digest;
@@ -11,8 +12,12 @@ pub(crate) mod form;
 pub(crate) mod http;
 pub(crate) mod jwt;
 mod keys;
+mod output;
+pub(crate) mod tree;
 pub(crate) mod url;
 pub(crate) mod xml;
 pub(crate) mod yaml;
 
-pub(crate) use error::{Bounds, ModuleError};
+pub(crate) use bounds::{Bounds, MAX_DEPTH};
+pub(crate) use error::ModuleError;
+pub(crate) use output::Output;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use url::{Url, form_urlencoded};
 
-use super::ModuleError;
+use super::{Bounds, ModuleError};
 
 /// The parts of an absolute address; what is absent has no key.
 pub(crate) fn parse(text: &str) -> Result<Value, ModuleError> {
@@ -27,8 +27,8 @@ pub(crate) fn parse(text: &str) -> Result<Value, ModuleError> {
     Ok(Value::Object(parts))
 }
 
-/// The address with these parts.
-pub(crate) fn build(parts: &Value) -> Result<String, ModuleError> {
+/// The address with these parts, whose query is of at most `longest` bytes.
+pub(crate) fn build(parts: &Value, longest: usize) -> Result<String, ModuleError> {
     let field = |name: &str| match parts.get(name) {
         Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Number(number)) => Some(number.to_string()),
@@ -54,7 +54,7 @@ pub(crate) fn build(parts: &Value) -> Result<String, ModuleError> {
         url.set_path(&path);
     }
     match parts.get("query") {
-        Some(query @ Value::Object(_)) => url.set_query(Some(&encode_query(query)?)),
+        Some(query @ Value::Object(_)) => url.set_query(Some(&encode_query(query, longest)?)),
         _ => url.set_query(field("query").as_deref()),
     }
     url.set_fragment(field("fragment").as_deref());
@@ -98,8 +98,8 @@ pub(crate) fn decode(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `a=1&b=2` from an object of plain values and lists of them.
-pub(crate) fn encode_query(value: &Value) -> Result<String, ModuleError> {
+/// `a=1&b=2` from an object of plain values and lists of them; at most `longest` bytes.
+pub(crate) fn encode_query(value: &Value, longest: usize) -> Result<String, ModuleError> {
     let Value::Object(fields) = value else {
         // The empty table is a list.
         return match value {
@@ -108,6 +108,8 @@ pub(crate) fn encode_query(value: &Value) -> Result<String, ModuleError> {
         };
     };
     let mut query = form_urlencoded::Serializer::new(String::new());
+    // Encoded it is as long at least.
+    let mut length = 0_usize;
     for (name, value) in fields {
         let one = std::slice::from_ref(value);
         let values = value.as_array().map_or(one, Vec::as_slice);
@@ -122,30 +124,37 @@ pub(crate) fn encode_query(value: &Value) -> Result<String, ModuleError> {
                     return Err(ModuleError::invalid(reason));
                 }
             };
+            length = length.saturating_add(name.len() + text.len() + "=".len());
+            if length > longest {
+                return Err(ModuleError::TooLong);
+            }
             query.append_pair(name, &text);
         }
     }
-    Ok(query.finish())
+    Some(query.finish()).filter(|query| query.len() <= longest).ok_or(ModuleError::TooLong)
 }
 
 /// An object of strings, and of lists of strings where a name is repeated.
-pub(crate) fn decode_query(text: &[u8]) -> Value {
+pub(crate) fn decode_query(text: &[u8], bounds: &mut Bounds) -> Result<Value, ModuleError> {
     let text = text.strip_prefix(b"?").unwrap_or(text);
     let mut fields = Map::new();
     for (name, value) in form_urlencoded::parse(text) {
+        bounds.text(value.len())?;
         let value = Value::String(value.into_owned());
         match fields.get_mut(name.as_ref()) {
             Some(Value::Array(list)) => list.push(value),
             Some(first) => {
+                bounds.list()?;
                 let earlier = first.take();
                 *first = Value::Array(vec![earlier, value]);
             }
             None => {
+                bounds.field(fields.is_empty(), name.len())?;
                 fields.insert(name.into_owned(), value);
             }
         }
     }
-    Value::Object(fields)
+    Ok(Value::Object(fields))
 }
 
 #[cfg(test)]
@@ -165,10 +174,10 @@ mod tests {
                 "path": "/a/b", "query": "x=1", "fragment": "top", "port": 8443,
             }),
         );
-        assert_eq!(build(&parts).as_deref(), Ok(text));
+        assert_eq!(build(&parts, 100).as_deref(), Ok(text));
         let query = json!({"scheme": "http", "host": "h", "query": {"a b": [1, true]}});
-        assert_eq!(build(&query).as_deref(), Ok("http://h/?a+b=1&a+b=true"));
-        assert!(parse("/relative").is_err() && build(&json!({"host": "h"})).is_err());
+        assert_eq!(build(&query, 100).as_deref(), Ok("http://h/?a+b=1&a+b=true"));
+        assert!(parse("/relative").is_err() && build(&json!({"host": "h"}), 100).is_err());
     }
 
     #[test]
@@ -179,7 +188,21 @@ mod tests {
 
     #[test]
     fn repeated_names_are_lists() {
-        assert_eq!(decode_query(b"?a=1&b=2&a=3"), json!({"a": ["1", "3"], "b": "2"}));
-        assert!(encode_query(&json!({"a": {}})).is_err() && encode_query(&json!("x")).is_err());
+        let mut bounds = Bounds::of_memory(1 << 20);
+        let decoded = decode_query(b"?a=1&b=2&a=3", &mut bounds);
+        assert_eq!(decoded, Ok(json!({"a": ["1", "3"], "b": "2"})));
+        for wrong in [json!({"a": {}}), json!("x")] {
+            assert!(encode_query(&wrong, 100).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn queries_are_bounded() {
+        let mut bounds = Bounds::of_memory(10_000);
+        let decoded = decode_query("a&".repeat(1_000).as_bytes(), &mut bounds);
+        assert_eq!(decoded, Err(ModuleError::TooLarge));
+        for query in [json!({"a": "x".repeat(100)}), json!({"a": "%".repeat(50)})] {
+            assert_eq!(encode_query(&query, 100), Err(ModuleError::TooLong));
+        }
     }
 }

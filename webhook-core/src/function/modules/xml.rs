@@ -2,6 +2,8 @@
 //! children are a list; attributes begin with `-`; text is `#text`, or the whole
 //! value of an element that has nothing else. The root is the single key.
 
+use std::borrow::Cow;
+
 use quick_xml::{
     Reader, XmlVersion,
     escape::{escape, partial_escape, resolve_predefined_entity},
@@ -9,7 +11,7 @@ use quick_xml::{
 };
 use serde_json::{Map, Value};
 
-use super::{Bounds, ModuleError, error::MAX_DEPTH};
+use super::{Bounds, MAX_DEPTH, ModuleError, Output};
 
 const TEXT: &str = "#text";
 
@@ -40,12 +42,12 @@ pub(crate) fn decode(text: &str, mut bounds: Bounds) -> Result<Value, ModuleErro
                     return Err(wrong(&reader, "a second root element"));
                 }
                 let element = element(&reader, &start, &mut bounds)?;
-                close(element, &mut open, &mut root);
+                close(element, &mut open, &mut root, &mut bounds)?;
             }
             Event::End(_) => {
                 // The reader has checked that the names match.
                 if let Some(element) = open.pop() {
-                    close(element, &mut open, &mut root);
+                    close(element, &mut open, &mut root, &mut bounds)?;
                 }
             }
             Event::Text(text) => add(&reader, &mut open, &text.xml10_content())?,
@@ -82,16 +84,22 @@ fn element(
     start: &BytesStart<'_>,
     bounds: &mut Bounds,
 ) -> Result<Element, ModuleError> {
-    bounds.take()?;
+    bounds.value()?;
     let mut fields = Map::new();
-    for attribute in start.attributes() {
-        bounds.take()?;
+    let mut attributes = start.attributes();
+    // The reader would compare each with all before it.
+    attributes.with_checks(false);
+    for attribute in attributes {
         let attribute = attribute.map_err(|error| wrong(reader, error))?;
         let value = attribute
             .normalized_value(XmlVersion::Implicit1_0)
             .map_err(|error| wrong(reader, error))?;
         let name = format!("-{}", attribute.key.into_inner());
-        fields.insert(name, Value::String(value.into_owned()));
+        bounds.field(fields.is_empty(), name.len())?;
+        bounds.text(value.len())?;
+        if fields.insert(name, Value::String(value.into_owned())).is_some() {
+            return Err(wrong(reader, "an attribute that is there twice"));
+        }
     }
     let name = start.name().into_inner().to_owned();
     Ok(Element { name, fields, text: String::new() })
@@ -106,36 +114,47 @@ fn add(reader: &Reader<&[u8]>, open: &mut [Element], text: &str) -> Result<(), M
     Ok(())
 }
 
-fn close(element: Element, open: &mut [Element], root: &mut Option<(String, Value)>) {
+fn close(
+    element: Element,
+    open: &mut [Element],
+    root: &mut Option<(String, Value)>,
+    bounds: &mut Bounds,
+) -> Result<(), ModuleError> {
     let Element { name, mut fields, text } = element;
     let text = text.trim();
+    bounds.text(text.len())?;
     let value = if fields.is_empty() {
         Value::String(text.to_owned())
     } else {
         if !text.is_empty() {
+            bounds.field(false, TEXT.len())?;
             fields.insert(TEXT.to_owned(), Value::String(text.to_owned()));
         }
         Value::Object(fields)
     };
     let Some(parent) = open.last_mut() else {
         *root = Some((name, value));
-        return;
+        return Ok(());
     };
     match parent.fields.get_mut(&name) {
         // An element's value is never a list by itself.
         Some(Value::Array(list)) => list.push(value),
         Some(first) => {
+            bounds.list()?;
             let earlier = first.take();
             *first = Value::Array(vec![earlier, value]);
         }
         None => {
+            bounds.field(parent.fields.is_empty(), name.len())?;
             parent.fields.insert(name, value);
         }
     }
+    Ok(())
 }
 
-/// Writes a tree of the shape that [`decode`] makes; numbers and booleans are text.
-pub(crate) fn encode(value: &Value, max_bytes: usize) -> Result<String, ModuleError> {
+/// Writes a tree of the shape that [`decode`] makes, in at most `longest`
+/// bytes; numbers and booleans are text.
+pub(crate) fn encode(value: &Value, longest: usize) -> Result<Vec<u8>, ModuleError> {
     let root = match value {
         Value::Object(fields) => fields.iter().next().filter(|_| fields.len() == 1),
         _ => None,
@@ -146,23 +165,14 @@ pub(crate) fn encode(value: &Value, max_bytes: usize) -> Result<String, ModuleEr
     if value.is_array() {
         return Err(ModuleError::invalid("xml: the root element cannot be a list"));
     }
-    let mut out = String::new();
-    write(name, value, 0, max_bytes, &mut out)?;
-    Ok(out)
+    let mut out = Output::of_at_most(longest);
+    write(name, value, 0, &mut out)?;
+    out.finish()
 }
 
-fn write(
-    name: &str,
-    value: &Value,
-    depth: usize,
-    max_bytes: usize,
-    out: &mut String,
-) -> Result<(), ModuleError> {
+fn write(name: &str, value: &Value, depth: usize, out: &mut Output) -> Result<(), ModuleError> {
     if depth >= MAX_DEPTH {
         return Err(ModuleError::invalid(format!("xml: more than {MAX_DEPTH} levels")));
-    }
-    if out.len() > max_bytes {
-        return Err(ModuleError::TooLarge);
     }
     check_name(name)?;
     if let Value::Array(items) = value {
@@ -170,23 +180,22 @@ fn write(
             if item.is_array() {
                 return Err(ModuleError::invalid("xml: a list inside a list has no form"));
             }
-            write(name, item, depth, max_bytes, out)?;
+            write(name, item, depth, out)?;
         }
         return Ok(());
     }
-    out.push('<');
-    out.push_str(name);
+    out.push(b"<")?;
+    out.push(name.as_bytes())?;
     let empty = Map::new();
     let fields = value.as_object().unwrap_or(&empty);
     for (field, value) in fields {
         if let Some(attribute) = field.strip_prefix('-') {
             check_name(attribute)?;
-            let text = escape(plain(value)?).into_owned();
-            out.push(' ');
-            out.push_str(attribute);
-            out.push_str("=\"");
-            out.push_str(&text);
-            out.push('"');
+            out.push(b" ")?;
+            out.push(attribute.as_bytes())?;
+            out.push(b"=\"")?;
+            push_escaped(&plain(value)?, escape, out)?;
+            out.push(b"\"")?;
         }
     }
     let text = match value {
@@ -196,31 +205,45 @@ fn write(
     let children = fields.iter().filter(|(field, _)| !field.starts_with('-') && *field != TEXT);
     let mut children = children.peekable();
     if text.is_empty() && children.peek().is_none() {
-        out.push_str("/>");
-        return Ok(());
+        return out.push(b"/>");
     }
-    out.push('>');
-    out.push_str(&partial_escape(text));
+    out.push(b">")?;
+    push_escaped(&text, partial_escape, out)?;
     for (field, value) in children {
-        write(field, value, depth + 1, max_bytes, out)?;
+        write(field, value, depth + 1, out)?;
     }
-    out.push_str("</");
-    out.push_str(name);
-    out.push('>');
+    out.push(b"</")?;
+    out.push(name.as_bytes())?;
+    out.push(b">")
+}
+
+/// Escapes a text piece by piece: escaped it may be six times as long.
+fn push_escaped<'t>(
+    text: &'t str,
+    escape: impl Fn(&'t str) -> Cow<'t, str>,
+    out: &mut Output,
+) -> Result<(), ModuleError> {
+    const PIECE_BYTES: usize = 16 << 10;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        out.push(escape(piece).as_bytes())?;
+        rest = behind;
+    }
     Ok(())
 }
 
-fn plain(value: &Value) -> Result<String, ModuleError> {
+fn plain(value: &Value) -> Result<Cow<'_, str>, ModuleError> {
     Ok(match value {
-        Value::Null => String::new(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(value) => value.to_string(),
+        Value::Null => Cow::Borrowed(""),
+        Value::Bool(value) => Cow::Owned(value.to_string()),
+        Value::Number(value) => Cow::Owned(value.to_string()),
         Value::String(value) => {
             let control = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
             if value.chars().any(control) {
                 return Err(ModuleError::invalid("xml: control characters have no form"));
             }
-            value.clone()
+            Cow::Borrowed(value)
         }
         Value::Array(_) | Value::Object(_) => {
             return Err(ModuleError::invalid("xml: an attribute or text must be a plain value"));
@@ -276,11 +299,12 @@ mod tests {
             json!({"a": {"-k": "\"v\"", "b": ["1", "2", {"c": ""}], "#text": "t"}}),
         ] {
             let text = encode(&value, 1 << 20).expect("a tree of that shape");
-            assert_eq!(decoded(&text), value, "{text}");
+            let text = std::str::from_utf8(&text).expect("UTF-8");
+            assert_eq!(decoded(text), value, "{text}");
         }
         assert_eq!(
             encode(&json!({"a": {"b": 5, "c": true, "d": null}}), 1 << 20).as_deref(),
-            Ok("<a><b>5</b><c>true</c><d/></a>")
+            Ok(&b"<a><b>5</b><c>true</c><d/></a>"[..])
         );
     }
 
@@ -296,6 +320,7 @@ mod tests {
             "<a b=c/>",
             "<a",
             "</a>",
+            "<a b='1' c='2' b='3'/>",
             "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>",
         ] {
             assert!(matches!(decode(text, BOUNDS), Err(ModuleError::Invalid(_))), "{text}");
@@ -314,6 +339,25 @@ mod tests {
             json!({"a": "\u{1}"}),
         ] {
             assert!(encode(&value, 1 << 20).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn many_attributes_are_read_once_each() {
+        let attributes: Vec<_> = (0..100_000).map(|n| format!("k{n}=''")).collect();
+        let text = format!("<a {}/>", attributes.join(" "));
+        let started = std::time::Instant::now();
+        let value = decode(&text, Bounds::of_memory(1 << 28)).expect("good xml");
+        assert_eq!(value["a"].as_object().map(Map::len), Some(100_000));
+        // Each compared with all before it takes a minute.
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_text_that_grows_too_long_is_refused() {
+        for value in [json!({"a": "&".repeat(2_000)}), json!({"a": {"-b": "\"".repeat(2_000)}})] {
+            assert_eq!(encode(&value, 8_000), Err(ModuleError::TooLong));
+            assert!(encode(&value, 16_000).is_ok());
         }
     }
 }

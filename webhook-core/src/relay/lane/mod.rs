@@ -3,6 +3,7 @@
 //! A lane decides and does nothing: no time of its own, no I/O. Workers ask it
 //! for the [`Next`] step; whoever adds something learns whether to start one.
 
+mod lost;
 mod seat;
 
 use std::{
@@ -111,6 +112,8 @@ pub(super) enum Next {
     Expire(Held),
     /// Ask the store for so many, then ask again.
     Claim(usize),
+    /// Free in the store what this node holds of the output: none of it is in hand.
+    Recover,
     /// The worker ends; another starts at this moment.
     Until(Timestamp),
     /// The worker ends.
@@ -138,6 +141,9 @@ struct State {
     /// When the first delivery that waits in the store for its retry is due.
     retry_at: Option<Timestamp>,
     claiming: bool,
+    /// From when on to look for deliveries that this node holds in the store and has in no
+    /// queue: a call to the store failed and may have had its effect.
+    lost_at: Option<Timestamp>,
     workers: usize,
     /// Workers that were started and have not asked for their first step.
     seeking: usize,
@@ -156,6 +162,7 @@ impl Lane {
             stored: false,
             retry_at: None,
             claiming: false,
+            lost_at: None,
             workers: 0,
             seeking: 0,
             pending: 0,
@@ -185,7 +192,7 @@ impl Lane {
     pub(super) fn start_worker(&self) -> bool {
         let mut state = self.state();
         let free = state.workers < state.limits.concurrency;
-        let in_store = state.stored || state.retry_at.is_some();
+        let in_store = state.stored || state.retry_at.is_some() || state.lost_at.is_some();
         let work = state.queue.len() + usize::from(in_store && !state.claiming);
         let useful = state.seeking < work;
         if free && useful {
@@ -200,9 +207,13 @@ impl Lane {
         self.state().seeking -= 1;
     }
 
-    /// A worker ends out of turn.
-    pub(super) fn worker_ended(&self) {
-        self.state().workers -= 1;
+    /// A worker ends out of turn and puts back the delivery that it was started with.
+    pub(super) fn worker_ended(&self, put_back: Option<Held>) {
+        let mut state = self.state();
+        state.workers -= 1;
+        if let Some(held) = put_back {
+            state.queue.push_front(held);
+        }
     }
 
     /// Takes out what has waited past its deadline, whether a worker is free or not.
@@ -244,11 +255,11 @@ impl Lane {
         }
     }
 
-    /// A claim failed; it is tried again at `again_at`.
+    /// A claim failed; it is tried again at `again_at`. It may have been made: the
+    /// connection can end between the commit and the answer.
     pub(super) fn claim_failed(&self, again_at: Timestamp) {
-        let mut state = self.state();
-        state.claiming = false;
-        state.wait_for_retry(again_at);
+        self.state().claiming = false;
+        self.lost(again_at);
     }
 
     /// An attempt failed and the delivery waits in the store until `due_at`.
@@ -262,10 +273,21 @@ impl Lane {
         state.pending = state.pending.saturating_sub(1);
     }
 
+    /// Whether something waits that needs no timer.
+    pub(super) fn has_work(&self) -> bool {
+        let state = self.state();
+        state.stored || !state.queue.is_empty()
+    }
+
+    /// Deliveries that have not ended.
+    pub(super) fn pending(&self) -> i64 {
+        i64::try_from(self.state().pending).unwrap_or(i64::MAX)
+    }
+
     /// Whether there is nothing to remember.
     pub(super) fn is_quiet(&self) -> bool {
         let state = self.state();
-        state.pending == 0 && state.workers == 0 && state.pace.is_empty()
+        state.pending == 0 && state.lost_at.is_none() && state.workers == 0 && state.pace.is_empty()
     }
 }
 
@@ -297,6 +319,9 @@ impl State {
         if self.retry_at.is_some_and(|due| due <= now) {
             self.retry_at = None;
             self.stored = true;
+        }
+        if self.lost_at.is_some_and(|lost_at| lost_at <= now) {
+            return self.recover(now);
         }
         // In strict order what waits in the store may be older than the queue.
         if self.limits.strict {

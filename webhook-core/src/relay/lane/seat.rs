@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
 use super::{Held, Lane, Limits};
 use crate::{clock::Timestamp, error::Error};
 
@@ -13,18 +15,21 @@ pub(in super::super) enum Place {
 }
 
 impl Lane {
-    /// Counts in a delivery that is about to be stored and says where it waits.
+    /// Counts in a delivery that is about to be stored and says where it waits: in the
+    /// store when it is accepted `early`, before this node dispatches.
     pub(in super::super) fn seat(
         self: &Arc<Self>,
         limits: Limits,
         in_memory: bool,
+        early: Option<TaskTrackerToken>,
     ) -> Result<Seat, Error> {
+        let in_memory = in_memory && early.is_none();
         let mut state = self.state();
         state.limits = limits;
         limits.admit(state.pending)?;
         state.pending += 1;
         let room = state.queue.len() + state.promised < limits.queue;
-        let place = if in_memory && room && !state.overflown {
+        let place = if in_memory && room && !state.overflown && state.lost_at.is_none() {
             state.promised += 1;
             Place::Memory
         } else {
@@ -32,7 +37,7 @@ impl Lane {
             Place::Store
         };
         drop(state);
-        Ok(Seat { lane: Arc::clone(self), place, given_up: true })
+        Ok(Seat { lane: Arc::clone(self), place, given_up: true, early })
     }
 }
 
@@ -43,11 +48,21 @@ pub(in super::super) struct Seat {
     lane: Arc<Lane>,
     place: Place,
     given_up: bool,
+    early: Option<TaskTrackerToken>,
 }
 
 impl Seat {
     pub(in super::super) fn place(&self) -> Place {
         self.place
+    }
+
+    /// Whether it was accepted before this node dispatches.
+    pub(in super::super) fn is_early(&self) -> bool {
+        self.early.is_some()
+    }
+
+    pub(in super::super) fn lane(&self) -> &Lane {
+        &self.lane
     }
 
     /// When a delivery that was stored at `created_at` has waited too long.

@@ -70,7 +70,7 @@ fn lane(limits: Limits) -> Arc<Lane> {
 }
 
 fn push(lane: &Arc<Lane>, limits: Limits, id: DeliveryId, due_at: Timestamp) -> Place {
-    let seat = lane.seat(limits, true).expect("room");
+    let seat = lane.seat(limits, true, None).expect("room");
     let place = seat.place();
     seat.take(held(id, due_at));
     place
@@ -119,7 +119,7 @@ fn a_busy_worker_does_not_keep_a_second_from_starting() {
 /// Whether a delivery that has just been stored is started with at once.
 fn starts(lane: &Arc<Lane>, limits: Limits, in_memory: bool) -> bool {
     let id = DeliveryId::generate();
-    let (_, first) = lane.seat(limits, in_memory).expect("room").start(held(id, at(1)));
+    let (_, first) = lane.seat(limits, in_memory, None).expect("room").start(held(id, at(1)));
     assert!(first.as_ref().is_none_or(|first| first.pending.id == id));
     first.is_some()
 }
@@ -256,15 +256,15 @@ fn depth_and_backlog_bound_what_waits_and_a_dropped_seat_gives_its_place_back() 
         ..Throttle::default()
     });
     let lane = lane(deep);
-    let seat = lane.seat(deep, true).expect("room");
+    let seat = lane.seat(deep, true, None).expect("room");
     push(&lane, deep, DeliveryId::generate(), at(1));
-    let full = lane.seat(deep, true).expect_err("full");
+    let full = lane.seat(deep, true, None).expect_err("full");
     assert_eq!(full.kind(), crate::ErrorKind::Busy);
     assert!(full.retry_after().is_some());
     drop(seat);
     lane.has_room(&deep).expect("the place was given back");
     lane.ended();
     lane.found(100, at(1));
-    let error = lane.seat(plain(), true).expect_err("over the backlog");
+    let error = lane.seat(plain(), true, None).expect_err("over the backlog");
     assert_eq!(error.kind(), crate::ErrorKind::Unavailable);
 }

@@ -66,9 +66,13 @@ pub struct ConnectedClient {
 
 impl ConnectedClient {
     pub(super) fn wants(&self, event: &StreamedWebhook) -> bool {
-        let output = &event.output_name;
-        self.listening.includes(event.bucket_id)
-            && (self.outputs.is_empty() || self.outputs.contains(output))
+        self.listens_to(event.bucket_id, &event.output_name)
+    }
+
+    /// Whether it gets the webhooks of this output; `""` when the bucket has none.
+    fn listens_to(&self, bucket: BucketId, output: &str) -> bool {
+        self.listening.includes(bucket)
+            && (self.outputs.is_empty() || self.outputs.iter().any(|name| name == output))
     }
 }
 
@@ -158,6 +162,16 @@ impl Hub {
     /// Whether the account has any client.
     pub(in crate::relay) fn listens(&self, account: AccountId) -> bool {
         self.accounts.load(Ordering::Acquire) > 0 && self.subscribers().contains_key(&account)
+    }
+
+    /// Whether any client gets the webhooks of a bucket without outputs.
+    pub(in crate::relay) fn has_listener(&self, account: AccountId, bucket: BucketId) -> bool {
+        if self.accounts.load(Ordering::Acquire) == 0 {
+            return false;
+        }
+        let subscribers = self.subscribers();
+        let mut known = subscribers.get(&account).into_iter().flatten();
+        known.any(|subscriber| subscriber.client().listens_to(bucket, ""))
     }
 
     /// Offers a webhook to every client that listens to its bucket.

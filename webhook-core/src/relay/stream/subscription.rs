@@ -1,7 +1,7 @@
 //! A client's view: first what waited for it, then what comes.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, atomic::Ordering},
 };
 
@@ -12,9 +12,10 @@ use super::{
     hub::{Delivered, Subscriber},
 };
 use crate::{
+    clock::Timestamp,
     error::Error,
-    id::{AccountId, BucketId, DeliveryId},
-    model::Log,
+    id::{AccountId, BucketId, DeliveryId, OutputId},
+    model::{Log, ReplayMissing},
     relay::{Inner, budget::Budget},
     store::LogCursor,
 };
@@ -39,7 +40,8 @@ pub enum Streamed {
 /// Every subscription gets every webhook of the buckets it listens to. It
 /// begins with those of internal outputs that were received while nobody was
 /// there, oldest first; one that a client has in hand is not handed to
-/// another. What a client has not reported on when its subscription is dropped
+/// another, and an output may limit how much of it there is
+/// ([`ReplayMissing`]). What a client has not reported on when its subscription is dropped
 /// waits again for the next one.
 #[derive(Debug)]
 pub struct Subscription {
@@ -53,6 +55,11 @@ pub struct Subscription {
     /// What it has taken and may not have reported on, the oldest first.
     taken: VecDeque<DeliveryId>,
     known: HashSet<DeliveryId>,
+    /// When it began to listen to what it listens to now.
+    since: Timestamp,
+    /// How many it has got of each output that it had missed by then, where
+    /// that is limited.
+    replayed: HashMap<OutputId, u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +90,8 @@ impl Subscription {
             catching_up: Some(Position::Start),
             taken: VecDeque::new(),
             known: HashSet::new(),
+            since: subscribed_at,
+            replayed: HashMap::new(),
         }
     }
 
@@ -101,6 +110,8 @@ impl Subscription {
         }
         self.backlog.clear();
         self.catching_up = Some(Position::Start);
+        self.since = self.relay.clock.now();
+        self.replayed.clear();
     }
 
     /// The next webhook, or what there is to say. Dropping the future loses nothing.
@@ -177,10 +188,29 @@ impl Subscription {
         let Log { webhook, delivery } = log;
         let Some(output) = delivery.output_id else { return Ok(None) };
         let Some(route) = self.relay.route_of_output(output).await? else { return Ok(None) };
+        let spec = route.output(output).map(|output| &output.spec);
+        let replay = spec.map(|spec| spec.replay_missing).unwrap_or_default();
+        // What comes from now on comes through the channel, too.
+        let was_missed = replay.enabled && delivery.created_at <= self.since;
+        if was_missed && !self.replays(output, &replay, delivery.created_at) {
+            return Ok(None);
+        }
         let processed = delivery.processed.as_ref();
         let event =
             StreamedWebhook::new(&route, webhook, delivery.id, delivery.output_id, processed);
-        Ok(event.filter(|event| self.wants(event) && self.take(event.id, true)).map(Arc::new))
+        let event = event.filter(|event| self.wants(event) && self.take(event.id, true));
+        if was_missed && event.is_some() {
+            *self.replayed.entry(output).or_default() += 1;
+        }
+        Ok(event.map(Arc::new))
+    }
+
+    /// Whether what was missed is still to be handed over.
+    fn replays(&self, output: OutputId, replay: &ReplayMissing, received: Timestamp) -> bool {
+        let ReplayMissing { enabled: _, lookback, limit } = *replay;
+        let is_recent = lookback.is_zero() || received + lookback >= self.since;
+        let replayed = self.replayed.get(&output).copied().unwrap_or_default();
+        is_recent && (limit == 0 || replayed < limit)
     }
 
     fn wants(&self, event: &StreamedWebhook) -> bool {

@@ -1,8 +1,8 @@
 use async_trait::async_trait;
 
-use super::*;
+use super::{failing::Faulty, *};
 use crate::{
-    id::{DeliveryId, NodeId, WebhookId},
+    id::{DeliveryId, NodeId, OutputId, WebhookId},
     store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
 };
 
@@ -21,51 +21,10 @@ async fn a_body_over_the_limit_is_413_and_large_buckets_have_a_larger_one() {
     assert_eq!(world.post("012345678901234567890").await.status(), 413);
 }
 
-/// A store that is too slow, or fails, at one call.
-#[derive(Debug)]
-struct Slow {
-    stores: Stores,
-    takes: Duration,
-}
-
-#[async_trait]
-impl DeliveryStore for Slow {
-    async fn accept(&self, accept: Accept) -> Result<Accepted, Error> {
-        tokio::time::sleep(self.takes).await;
-        self.stores.deliveries.accept(accept).await
-    }
-    async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
-        self.stores.deliveries.claim(claim).await
-    }
-    async fn settle(&self, settle: Settle) -> Result<(), Error> {
-        self.stores.deliveries.settle(settle).await
-    }
-    async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
-        self.stores.deliveries.redeliver(account, redeliver).await
-    }
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
-        self.stores.deliveries.extend_lease(node, until).await
-    }
-    async fn release(&self, node: NodeId) -> Result<(), Error> {
-        self.stores.deliveries.release(node).await
-    }
-    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
-        self.stores.deliveries.lanes(now).await
-    }
-    async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
-        self.stores.deliveries.log(account, id).await
-    }
-    async fn logs_of(&self, account: AccountId, webhook: WebhookId) -> Result<Vec<Log>, Error> {
-        self.stores.deliveries.logs_of(account, webhook).await
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_store_that_cannot_keep_up_is_503_and_what_it_stored_is_delivered() {
     let mut world = World::new().await;
-    let takes = Duration::from_secs(8);
-    let deliveries = Arc::new(Slow { stores: world.stores.clone(), takes });
-    let stores = Stores { deliveries, ..world.stores.clone() };
+    let (stores, _) = Faulty::accepting_in(&world.stores, Duration::from_secs(8));
     world.relay = Relay::builder(stores, world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
         .build();
@@ -118,7 +77,7 @@ async fn an_idle_relay_asks_its_store_nothing() {
         async fn extend_lease(&self, _: NodeId, _: Timestamp) -> Result<(), Error> {
             panic!("idle")
         }
-        async fn release(&self, _: NodeId) -> Result<(), Error> {
+        async fn release(&self, _: NodeId, _: Option<OutputId>) -> Result<(), Error> {
             Ok(())
         }
         async fn lanes(&self, _: Timestamp) -> Result<Vec<Lane>, Error> {

@@ -5,7 +5,10 @@ use std::sync::{
 
 use async_trait::async_trait;
 
-use super::*;
+use super::{
+    failing::{Faulty, cut},
+    *,
+};
 use crate::{
     Clock, CronId, NodeId, Rules,
     admin::{Admin, AdminOptions, Caller},
@@ -155,6 +158,18 @@ async fn runs_at_month_ends_and_on_leap_days() {
     assert_eq!(house.runs(), ["2028-02-29T11:00:00Z", "2028-03-31T00:00:00Z"]);
     assert_eq!(house.next_run(last.id).await.as_deref(), Some("2028-05-31T00:00:00Z"));
     assert_eq!(house.next_run(leap.id).await.as_deref(), Some("2032-02-29T11:00:00Z"));
+    house.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_stored_without_an_answer_is_delivered() {
+    let (stores, faulty) = Faulty::over(&Stores::of(MemoryStore::default()));
+    let mut house = Clockwork::over(stores, "2026-05-01T00:00:00Z").await;
+    house.scheduled("@hourly", "UTC").await;
+    faulty.accepts.script([cut()]);
+    house.run(house.relay.clone());
+    house.until("2026-05-01T01:05:00Z").await;
+    assert_eq!(house.runs(), ["2026-05-01T01:00:00Z"]);
     house.stop().await;
 }
 

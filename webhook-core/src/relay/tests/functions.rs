@@ -9,12 +9,12 @@ use super::*;
 use crate::{
     function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome},
     id::FunctionId,
-    model::{Driver, Function, FunctionSpec},
+    model::{Driver, Durability, Function, FunctionSpec},
     relay::{ProcessPolicy, Resend},
 };
 
-/// `set …` sets the body, `fail` fails, `stop` stops, and `busy` is busy the
-/// first time it runs.
+/// `set …` sets the body, `fail` fails, `stop` stops, `busy` is busy the first
+/// time it runs, `busy 20` twenty times, and `full` always.
 #[derive(Debug, Default)]
 struct Obeys {
     runs: AtomicUsize,
@@ -34,6 +34,8 @@ impl FunctionRuntime for Obeys {
         let result = match &*source {
             "fail" => Err(FunctionError::Script("function:1: no".to_owned())),
             "busy" if run == 0 => Err(FunctionError::Busy),
+            "busy 20" if run < 20 => Err(FunctionError::Busy),
+            "full" => Err(FunctionError::Busy),
             source => {
                 if let Some(body) = source.strip_prefix("set ") {
                     request.body = Bytes::from(body.to_owned());
@@ -137,6 +139,58 @@ async fn a_busy_runtime_is_a_503_that_stores_nothing_and_a_retry() {
     world.forwarder.finished(1).await;
     assert_eq!(world.forwarder.requests()[0].body, "z");
     assert_eq!(runtime.runs.load(Ordering::Relaxed), 2);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_pool_of_functions_uses_no_attempt() {
+    let (mut world, _, runtime) = world_with("busy 20", false, RelayOptions::default()).await;
+    world.deliver().await;
+    assert_eq!(world.post("x").await.status(), 200);
+    world.forwarder.finished(1).await;
+    let log = world.outcome_of_request(0).await;
+    assert_eq!(runtime.runs.load(Ordering::Relaxed), 21);
+    assert_eq!((log.delivery.status, log.delivery.attempts), (DeliveryStatus::Sent, 1));
+    // Each wait was one to two seconds, and none grew as those of a retry do.
+    let waited = world.relay.inner.clock.now().since(START);
+    assert!((20..=42).contains(&waited.as_secs()), "{waited:?}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_that_stays_full_fails_the_delivery_at_its_deadline() {
+    let id = FunctionId::generate();
+    let (mut world, ..) = world_with("set x", false, RelayOptions::default()).await;
+    let full = function(&world, id, "full");
+    world.stores.functions.create_function(&full).await.expect("a new function");
+    let durability =
+        Durability { enabled: true, deadline: Duration::from_secs(60), ..Durability::default() };
+    let full = OutputSpec {
+        name: "full".to_owned(),
+        destination: HOOK.to_owned(),
+        function_id: Some(id),
+        durability,
+        ..OutputSpec::default()
+    };
+    let full = world.output(full).await;
+    world.deliver().await;
+    assert_eq!(world.post("x").await.status(), 200);
+    let account = world.bucket.account_id;
+    let log = loop {
+        let page = world.stores.logs.logs(account, &all()).await.expect("readable");
+        let mut of_output =
+            page.logs.into_iter().filter(|log| log.delivery.output_id == Some(full));
+        match of_output.next() {
+            Some(log) if log.delivery.status.is_final() => break log,
+            _ => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    };
+    assert_eq!((log.delivery.status, log.delivery.attempts), (DeliveryStatus::Failed, 0));
+    let waited = world.relay.inner.clock.now().since(START);
+    assert!((57..=60).contains(&waited.as_secs()), "{waited:?}");
+    let reason = log.delivery.last.and_then(|last| last.error).expect("a reason");
+    assert!(reason.contains("too many functions are running"), "{reason}");
+    world.forwarder.finished(1).await;
     world.stop().await;
 }
 

@@ -4,6 +4,7 @@ mod answering;
 mod bounds;
 mod crons;
 mod delivering;
+mod failing;
 mod forwarding;
 mod functions;
 mod hosting;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
     id::DeliveryId,
+    model::ReplayMissing,
     relay::{
         ClientInfo, Listening, ProcessPolicy, Resend, Streamed, StreamedWebhook, Subscription,
     },
@@ -184,6 +185,40 @@ async fn the_agents_answer_answers_the_sender() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn without_outputs_a_subscribed_client_answers_the_sender() {
+    let input = InputSpec {
+        response_from_output: crate::model::ResponseFromOutput::Any,
+        status_code: 202,
+        ..InputSpec::default()
+    };
+    let world = World::with(BucketSpec::default(), input.clone(), RelayOptions::default()).await;
+    assert_eq!(world.post("nobody is there").await.status(), 202);
+    let other = Listening::Buckets([BucketId::generate()].into());
+    let account = world.bucket.account_id;
+    let _elsewhere = world.relay.subscribe(account, other, ClientInfo::default());
+    let mut agent = world.subscribe();
+    agent.listen_to_outputs(Listening::All, vec!["agent".into()]);
+    assert_eq!(world.post("nobody gets it").await.status(), 202);
+    assert_eq!(world.relay.inner.clock.now(), START, "nobody was waited for");
+
+    let mut client = world.subscribe();
+    let (answer, ()) = tokio::join!(world.post("x"), async {
+        let event = next(&mut client).await;
+        world.report(&event, DeliveryStatus::Failed, 418).await;
+    });
+    let said = (answer.status(), &answer.body()[..]);
+    assert_eq!(said, (StatusCode::IM_A_TEAPOT, &b"from the agent"[..]));
+    assert_eq!(world.post("no report").await.status(), 202);
+    assert_eq!(world.relay.inner.clock.now().since(START), Duration::from_secs(10));
+
+    let quiet = BucketSpec { stream: false, ..BucketSpec::default() };
+    let quiet = World::with(quiet, input, RelayOptions::default()).await;
+    let _client = quiet.subscribe();
+    assert_eq!(quiet.post("not streamed").await.status(), 202);
+    assert_eq!(quiet.relay.inner.clock.now(), START);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_withdrawn_credential_ends_its_subscriptions() {
     let world = World::new().await;
     let mut client = world.subscribe();
@@ -253,4 +288,36 @@ async fn a_client_of_one_output_leaves_the_others_alone() {
     assert_eq!(event.request.headers["x-own"], "1");
     assert_eq!(event.request.headers["x-webhook-relay-id"], event.id.to_string());
     nothing(&mut other).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_output_limits_how_much_of_what_was_missed_it_hands_over() {
+    let mut world = World::new().await;
+    let replay_missing =
+        ReplayMissing { enabled: true, lookback: Duration::from_secs(3_600), limit: 2 };
+    let spec = OutputSpec { internal: true, replay_missing, ..OutputSpec::default() };
+    world.output(spec).await;
+    world.post("old").await;
+    tokio::time::sleep(Duration::from_secs(3_601)).await;
+    for body in ["1", "2", "3"] {
+        world.post(body).await;
+    }
+    let mut first = world.subscribe();
+    for body in ["1", "2"] {
+        let event = next(&mut first).await;
+        assert_eq!(event.request.body, body);
+        world.report(&event, DeliveryStatus::Sent, 200).await;
+    }
+    nothing(&mut first).await;
+    // What comes now was not missed.
+    for body in ["4", "5", "6"] {
+        world.post(body).await;
+        assert_eq!(next(&mut first).await.request.body, body);
+    }
+    drop(first);
+    let mut second = world.subscribe();
+    for body in ["3", "4"] {
+        assert_eq!(next(&mut second).await.request.body, body, "each connection has its own");
+    }
+    nothing(&mut second).await;
 }

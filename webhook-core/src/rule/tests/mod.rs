@@ -1,5 +1,6 @@
 mod booleans;
 mod matching;
+mod page;
 mod payload;
 mod properties;
 mod refused;

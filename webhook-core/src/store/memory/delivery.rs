@@ -13,7 +13,7 @@ use super::{
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{AccountId, DeliveryId, NodeId, WebhookId},
+    id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
     model::{Delivery, DeliveryStatus, Log, Webhook},
     store::{
         Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Origin, Pending, Redeliver, Settle,
@@ -34,7 +34,7 @@ impl Queue {
         let Claim { node, output_id, now, limit, order } = claim;
         let lapsed: Vec<_> = self.lapsed(now).collect();
         for node in lapsed {
-            self.free(node);
+            self.free(node, None);
         }
         self.leases.retain(|_, until| now < *until);
 
@@ -166,8 +166,8 @@ impl DeliveryStore for MemoryStore {
         Ok(())
     }
 
-    async fn release(&self, node: NodeId) -> Result<(), Error> {
-        self.queue().free(node);
+    async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
+        self.queue().free(node, of);
         Ok(())
     }
 

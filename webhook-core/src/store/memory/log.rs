@@ -63,6 +63,7 @@ impl Queue {
         for cursor in &taken {
             self.change(cursor.id, |row| {
                 row.status = DeliveryStatus::Sent;
+                row.handed_over = true;
                 row.updated_at = *now;
             });
         }
@@ -81,7 +82,7 @@ impl Queue {
         let ClientReport { id, now, status, status_code, retries, duration, .. } = *report;
         let find = |queue: &Self| queue.find(account, id).ok_or_else(|| Error::not_found("log"));
         let found = find(self)?;
-        if found.1.status.is_final() || found.1.due_at.is_some() {
+        if !self.rows.get(&id).is_some_and(|row| row.takes(report)) {
             return Ok((found, false));
         }
         let attempt = Attempt {
@@ -96,6 +97,7 @@ impl Queue {
                 DeliveryStatus::Preparing => DeliveryStatus::Received,
                 status => status,
             };
+            row.handed_over &= !row.status.is_final();
             row.attempts = retries.saturating_add(1);
             row.last = Some(attempt.into());
             row.updated_at = now;

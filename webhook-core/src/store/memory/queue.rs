@@ -169,9 +169,13 @@ impl Queue {
         }
     }
 
-    /// Frees what `node` holds.
-    pub(super) fn free(&mut self, node: NodeId) {
-        for id in self.index.held.remove(&node).unwrap_or_default() {
+    /// Frees what `node` holds, all or of one output.
+    pub(super) fn free(&mut self, node: NodeId, of: Option<OutputId>) {
+        let held = self.index.held.get(&node).into_iter().flatten().copied();
+        let is_meant = |id: &DeliveryId| {
+            of.is_none() || self.rows.get(id).is_some_and(|row| row.output_id == of)
+        };
+        for id in held.filter(is_meant).collect::<Vec<_>>() {
             self.change(id, |row| row.held_by = None);
         }
     }

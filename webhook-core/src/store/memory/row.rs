@@ -9,7 +9,7 @@ use crate::{
     clock::{Month, Timestamp},
     id::{DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
     model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
-    store::{Accept, MAX_COUNTED_DURATION, NewDelivery},
+    store::{Accept, ClientReport, MAX_COUNTED_DURATION, NewDelivery},
 };
 
 /// About what a delivery takes beside responses and processed requests, indexes included.
@@ -45,6 +45,8 @@ pub(super) struct Row {
     pub(super) status: DeliveryStatus,
     pub(super) due_at: Option<Timestamp>,
     pub(super) held_by: Option<NodeId>,
+    /// A consumer got it and has not said yet how that ended.
+    pub(super) handed_over: bool,
     pub(super) attempts: u32,
     pub(super) last: Option<Arc<Attempt>>,
     pub(super) processed: Option<Arc<Request>>,
@@ -103,6 +105,7 @@ impl Row {
             status,
             due_at,
             held_by: held_by.filter(|_| due_at.is_some()),
+            handed_over: false,
             attempts: 0,
             last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }.into()),
             processed: None,
@@ -112,9 +115,16 @@ impl Row {
         }
     }
 
-    /// Whether it is to come to an end yet.
+    /// Whether it is to come to an end yet. Here it has with being handed over,
+    /// whatever the consumer reports.
     pub(super) fn is_open(&self) -> bool {
-        self.due_at.is_some() || !self.status.is_final()
+        self.due_at.is_some() || !(self.status.is_final() || self.handed_over)
+    }
+
+    /// Whether this report counts.
+    pub(super) fn takes(&self, report: &ClientReport) -> bool {
+        self.due_at.is_none()
+            && if self.handed_over { report.is_outcome() } else { !self.status.is_final() }
     }
 
     pub(super) fn group(&self) -> Group {
@@ -167,6 +177,7 @@ impl Row {
             status,
             due_at,
             held_by: _,
+            handed_over: _,
             attempts,
             last,
             processed,

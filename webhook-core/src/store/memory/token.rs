@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::MemoryStore;
 use crate::{
+    clock::Timestamp,
     error::Error,
     id::{AccountId, TokenId},
     model::AccessToken,
@@ -44,12 +45,27 @@ impl TokenStore for MemoryStore {
     }
 
     async fn update_token(&self, token: &AccessToken) -> Result<(), Error> {
-        let AccessToken { id, account_id, secret_hash: _, spec, created_at: _, updated_at } = token;
+        let AccessToken {
+            id,
+            account_id,
+            secret_hash: _,
+            spec,
+            created_at: _,
+            updated_at,
+            last_login: _,
+        } = token;
         let mut tokens = MemoryStore::tokens(self);
         let stored = tokens.get_mut(id).filter(|stored| stored.account_id == *account_id);
         let stored = stored.ok_or_else(|| Error::not_found("access token"))?;
         stored.spec = spec.clone();
         stored.updated_at = *updated_at;
+        Ok(())
+    }
+
+    async fn note_login(&self, id: TokenId, at: Timestamp) -> Result<(), Error> {
+        if let Some(token) = MemoryStore::tokens(self).get_mut(&id) {
+            token.last_login = Some(at);
+        }
         Ok(())
     }
 

@@ -1,2 +1,2 @@
-// ends: memory | RangeError
+// ends: arrays of more than
 new Float64Array({ length: 2 ** 53 - 1 });

@@ -1,7 +1,6 @@
 //! What the thread writes next.
 
 use std::{
-    iter,
     pin::pin,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
@@ -11,7 +10,10 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use super::super::{Job, Operation};
+use super::super::{
+    Job, Operation,
+    backlog::{Backlog, BatchLimits},
+};
 
 /// How long outcomes wait for something to be stored, to share its commit.
 ///
@@ -48,9 +50,12 @@ impl Jobs {
     }
 
     /// Adds all that has come meanwhile.
-    pub(super) fn fill(&mut self, taken: &mut Vec<Job>, most: usize) {
-        let room = most.saturating_sub(taken.len());
-        taken.extend(iter::from_fn(|| self.queue.try_recv().ok()).take(room));
+    pub(super) fn fill(&mut self, backlog: &mut Backlog, limits: BatchLimits) {
+        while backlog.has_room(limits)
+            && let Ok(job) = self.queue.try_recv()
+        {
+            backlog.push(job);
+        }
     }
 
     /// The next one; none when it does not come in time, or when none comes any more.
@@ -110,10 +115,13 @@ mod tests {
             queue.try_send(job).expect("there is room");
         }
         let mut jobs = Jobs::new(receiver);
-        let mut taken = jobs.wait(9);
+        let taken = jobs.wait(9);
         assert_eq!(taken.len(), 3, "up to the webhook, which does not wait");
-        jobs.fill(&mut taken, 4);
-        assert_eq!(taken.len(), 4, "and no more than fit");
+        let (mut backlog, limits) = (Backlog::default(), BatchLimits { operations: 4, bytes: 99 });
+        taken.into_iter().for_each(|job| backlog.push(job));
+        jobs.fill(&mut backlog, limits);
+        assert_eq!(backlog.next_batch(limits).len(), 4, "and no more than fit");
+        assert!(backlog.is_empty());
         assert_eq!(jobs.wait(9).len(), 1, "not for ever, though the queue is open");
     }
 

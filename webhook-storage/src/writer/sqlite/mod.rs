@@ -14,7 +14,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::VecDeque, path::Path, sync::Arc, thread, time::Duration};
+use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 use tokio::{
@@ -26,7 +26,7 @@ use webhook_core::Error;
 #[cfg(test)]
 pub(super) use self::settle::SETTLE;
 use self::{batch::Batch, jobs::Jobs};
-use super::{Job, Operation, batch::Batches, explain, queue::Queue};
+use super::{Job, Operation, backlog::Backlog, batch::Batches, explain, queue::Queue};
 use crate::{
     database::{Turn, WAL_AUTOCHECKPOINT_PAGES},
     fault::Fault,
@@ -73,56 +73,55 @@ impl SqliteWriter {
     }
 
     fn run(self, jobs: mpsc::Receiver<Job>) {
-        let max = self.rest.max_operations();
+        let limits = self.rest.limits();
         let mut jobs = Jobs::new(jobs);
+        let mut backlog = Backlog::default();
         loop {
-            let mut taken = jobs.wait(max);
-            if taken.is_empty() {
-                return;
+            if backlog.is_empty() {
+                jobs.wait(limits.operations).into_iter().for_each(|job| backlog.push(job));
+                if backlog.is_empty() {
+                    return;
+                }
             }
             let turn = self.turn.blocking_lock();
             // All that came while the turn was another's is in the same batch.
-            jobs.fill(&mut taken, max);
-            let (often, rest): (VecDeque<_>, _) =
-                taken.into_iter().partition(|job| Batch::writes(&job.operation));
+            jobs.fill(&mut backlog, limits);
+            let batch = backlog.next_batch(limits).into_iter();
+            let (often, rest): (Vec<_>, Vec<_>) =
+                batch.partition(|job| Batch::writes(&job.operation));
             self.write_often(often);
             drop(turn);
-            self.write_rest(rest);
+            if !rest.is_empty() {
+                self.runtime.block_on(self.rest.write(rest));
+            }
         }
     }
 
     /// Writes what it has statements for. It is this thread's turn.
-    fn write_often(&self, mut jobs: VecDeque<Job>) {
-        while !jobs.is_empty() {
-            let (operations, callers): (Vec<_>, Vec<_>) = self
-                .rest
-                .next_batch(&mut jobs)
-                .into_iter()
-                .map(|Job { operation, reply, reserved }| (operation, (reply, reserved)))
-                .unzip();
-            let answers = match Batch::new(&self.connection).commit(&operations) {
-                Ok(answers) => {
-                    self.queue.committed(operations.len());
-                    answers
-                }
-                Err(error) => {
-                    let error = Arc::new(error);
-                    operations.iter().map(|of| Err(refusal(of, Arc::clone(&error)))).collect()
-                }
-            };
-            for ((reply, reserved), answer) in callers.into_iter().zip(answers) {
-                // Who has an answer finds the room given back.
-                drop(reserved);
-                // A caller who has gone does not mind.
-                let _ = reply.send(answer);
-            }
+    fn write_often(&self, jobs: Vec<Job>) {
+        if jobs.is_empty() {
+            return;
         }
-    }
-
-    fn write_rest(&self, mut jobs: VecDeque<Job>) {
-        while !jobs.is_empty() {
-            let batch = self.rest.next_batch(&mut jobs);
-            self.runtime.block_on(self.rest.write(batch));
+        let (operations, callers): (Vec<_>, Vec<_>) = jobs
+            .into_iter()
+            .map(|Job { operation, reply, reserved }| (operation, (reply, reserved)))
+            .unzip();
+        let answers = match Batch::new(&self.connection).commit(&operations) {
+            Ok(answers) => {
+                self.queue.committed(operations.len());
+                answers
+            }
+            Err(error) => {
+                let error = Arc::new(error);
+                operations.iter().map(|of| Err(refusal(of, Arc::clone(&error)))).collect()
+            }
+        };
+        self.queue.health.note(operations.iter().zip(&answers));
+        for ((reply, reserved), answer) in callers.into_iter().zip(answers) {
+            // Who has an answer finds the room given back.
+            drop(reserved);
+            // A caller who has gone does not mind.
+            let _ = reply.send(answer);
         }
     }
 }

@@ -7,13 +7,13 @@ use uuid::Uuid;
 use webhook_core::{Error, model::Attempt, store::Settle};
 
 use super::super::{
-    settle::{LOST, count},
+    settle::{LOST, count, open},
     tally::Tallies,
 };
 use crate::{
     codec,
     entity::{
-        delivery::{final_numbers, number, text},
+        delivery::{number, text},
         millis, nanos,
     },
 };
@@ -71,16 +71,16 @@ impl<'a> Settling<'a> {
         Ok(Ok(()))
     }
 
-    /// Removes the content of ephemeral webhooks whose deliveries are all final.
+    /// Removes the content of ephemeral webhooks none of whose deliveries is open.
     pub(super) fn forget(self) -> rusqlite::Result<()> {
         if self.finished.is_empty() {
             return Ok(());
         }
-        let finals = final_numbers().map(|number| number.to_string()).collect::<Vec<_>>().join(",");
         let webhook = format!(
             "UPDATE webhook SET raw_query = x'', headers = x'', body = x'' WHERE id = ? \
              AND NOT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id \
-             AND status NOT IN ({finals}))"
+             AND {})",
+            open()
         );
         let mut webhook = self.connection.prepare_cached(&webhook)?;
         let mut deliveries = self.connection.prepare_cached(

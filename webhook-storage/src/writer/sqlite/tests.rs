@@ -192,6 +192,24 @@ async fn batches_are_bounded() -> Tested {
 }
 
 #[tokio::test]
+async fn a_small_webhook_does_not_wait_for_all_the_large_ones_before_it() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let storage = storage_in(&folder).await?;
+    let turn = hold(&storage).await?;
+    let large = accept_at_once(&storage, (0..20).map(|_| accept(1 << 20)), turn);
+    let small = async {
+        let stored = storage.accept(accept(100)).await;
+        (stored, storage.write_stats().commits)
+    };
+    let (large, (small, commits_until_then)) = tokio::join!(large, small);
+    assert!(small.is_ok() && large.iter().all(Result::is_ok));
+    let commits = storage.write_stats().commits;
+    assert!(commits_until_then <= 2 && commits >= 11, "{commits_until_then} of {commits}");
+    storage.close().await;
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_full_queue_refuses_at_once() -> Tested {
     let folder = tempfile::tempdir()?;
     let mut options = options_in(&folder)?;

@@ -2,23 +2,20 @@
 //! one JSON line each, and answers on standard output.
 
 pub(crate) mod commits;
-pub(crate) mod connection;
 pub(crate) mod embedded;
-pub(crate) mod event;
 pub(crate) mod generator;
 pub(crate) mod latency;
 pub(crate) mod proxy;
 pub(crate) mod sink;
 pub(crate) mod sockets;
 
-use std::{
-    io::{BufRead, Write},
-    net::SocketAddr,
+use std::net::SocketAddr;
+
+use benches::{
+    Outcome, connection, event,
+    orders::{order, say},
 };
-
-use serde::{Serialize, de::DeserializeOwned};
-
-use crate::Outcome;
+use serde::Serialize;
 
 /// Started by the harness, not by people.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -66,23 +63,6 @@ pub(crate) enum Said<T> {
     /// So much is done; about once a second.
     Progress(u64),
     Done(T),
-}
-
-/// The next order; none when the harness has ended.
-fn order<T: DeserializeOwned>() -> Outcome<Option<T>> {
-    let mut line = String::new();
-    match std::io::stdin().lock().read_line(&mut line)? {
-        0 => Ok(None),
-        _ => Ok(Some(serde_json::from_str(&line)?)),
-    }
-}
-
-fn say(what: &impl Serialize) -> Outcome<()> {
-    let mut line = serde_json::to_vec(what)?;
-    line.push(b'\n');
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(&line)?;
-    Ok(stdout.flush()?)
 }
 
 fn single_threaded() -> std::io::Result<tokio::runtime::Runtime> {

@@ -4,7 +4,7 @@ use super::{Running, Started, Target};
 use crate::{Outcome, options::Context, process::Peer, work::sink::Sink};
 
 pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
-    let mut peer = Peer::start(context, &["proxy", &sink.address.to_string()])?;
+    let mut peer = Peer::start(&context.exe, &["proxy", &sink.address.to_string()])?;
     let address = peer.hear()?;
     Ok(Started::Target(Box::new(Target {
         running: Running::Part(peer),

@@ -19,7 +19,7 @@ pub(super) fn measure(
     let folder = context.scratch()?;
     let engine = if subject == Subject::Store { "store" } else { "bare" };
     let place = folder.path().to_str().ok_or("the folder's name is not UTF-8")?;
-    let mut peer = Peer::start(context, &["commit", engine, place])?;
+    let mut peer = Peer::start(&context.exe, &["commit", engine, place])?;
     let plan = |lasts| CommitPlan { callers, lasts, body_bytes: 1 << 10 };
     let mut run = |lasts| match peer.ask(&plan(lasts))? {
         Said::Done(answered) => Outcome::<Answered>::Ok(answered),

@@ -15,7 +15,7 @@ pub(crate) struct Generator(pub(crate) Peer);
 
 impl Generator {
     pub(crate) fn start(context: &Context) -> Outcome<Self> {
-        Ok(Self(Peer::start(context, &["generate"])?))
+        Ok(Self(Peer::start(&context.exe, &["generate"])?))
     }
 
     /// Follows the plan to its end; `progress` hears about once a second what

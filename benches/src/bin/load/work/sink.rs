@@ -27,7 +27,7 @@ pub(crate) struct Sink {
 impl Sink {
     /// One whose answers take so long.
     pub(crate) fn start(context: &Context, delay: Duration) -> Outcome<Self> {
-        let mut peer = Peer::start(context, &["sink", &delay.as_millis().to_string()])?;
+        let mut peer = Peer::start(&context.exe, &["sink", &delay.as_millis().to_string()])?;
         let address = peer.hear()?;
         Ok(Self { peer, address })
     }

@@ -27,7 +27,7 @@ fn start(context: &Context, folder: &std::path::Path) -> Outcome<(Server, String
     let output =
         json!({ "name": "agent", "internal": true, "destination": "http://localhost/hook" });
     server.api.output(&bucket, &output)?;
-    Ok((server, input_path(&input), Peer::start(context, &["subscribe"])?))
+    Ok((server, input_path(&input), Peer::start(&context.exe, &["subscribe"])?))
 }
 
 fn done<T: DeserializeOwned>(peer: &mut Peer, order: &SocketOrder) -> Outcome<T> {

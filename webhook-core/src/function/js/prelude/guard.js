@@ -12,12 +12,16 @@
   const {
     Array, String, RegExp, Promise, Reflect, Object, Proxy, TypeError, RangeError, Symbol, Map, Set, Error, Number,
   } = globalThis;
-  const { max, floor, trunc } = Math;
+  const { max, min, floor, trunc, log2 } = Math;
   const { apply, construct, ownKeys, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
   const { isArray } = Array;
   const { now } = performance;
-  const { iterator, isConcatSpreadable } = Symbol;
-  const ELEMENTS = 1 << 22, SEARCH = 1 << 28, CHUNK = 1 << 24, PATTERN = 1 << 13, STRING = $.stringBytes;
+  const { iterator, isConcatSpreadable, match: matching, replace: replacing, split: splitting } = Symbol;
+  // SEARCH: characters that the engine may compare in one step; CHUNK: those of one step of many.
+  // TEMPLATE: of a replacement that the engine looks through at each match. LONG: texts that take
+  // time to compare. SORTED: comparisons, times 32 characters.
+  const ELEMENTS = 1 << 22, SEARCH = 1 << 26, CHUNK = 1 << 24, PATTERN = 1 << 13, STRING = $.stringBytes,
+    TEMPLATE = 1 << 8, LONG = 1 << 10, SORTED = 1 << 21, REPEATED = 1 << 16;
 
   const hide = (object, name, value) =>
     defineProperty(object, name, { value, writable: true, enumerable: false, configurable: true });
@@ -81,6 +85,51 @@
     "toLocaleString", "toReversed", "toSorted", "toSpliced", "with"]) {
     checked(arrays, key, (args, self) => list(self));
   }
+  // Equal texts are compared to their end, and there may be a reference to one in each place.
+  const same = (text, other) => {
+    if (typeof other !== "string" || other.length !== text.length) return false;
+    const since = now();
+    try { return text === other; } finally { pay(since); }
+  };
+  const looking = (key, look) => {
+    const f = arrays[key];
+    replace(arrays, key, {
+      f(...args) {
+        const text = args[0];
+        if (typeof text !== "string" || text.length < LONG) return apply(f, this, args);
+        const own = list(this);
+        return look(text, own, args.length > 1 ? trunc(+args[1]) || 0 : undefined, own.length);
+      },
+    }.f);
+  };
+  const first = (text, own, from = 0, length = 0) => {
+    for (let i = from < 0 ? max(0, length + from) : from; i < length; i++) if (same(text, own[i])) return i;
+    return -1;
+  };
+  looking("indexOf", first);
+  looking("includes", (text, own, from, length) => first(text, own, from, length) >= 0);
+  looking("lastIndexOf", (text, own, from, length) => {
+    from ??= length - 1;
+    for (let i = from < 0 ? length + from : min(from, length - 1); i >= 0; i--) if (same(text, own[i])) return i;
+    return -1;
+  });
+  // With a function for each comparison the engine looks at the limits at each.
+  const inOrder = (a, b) => {
+    a = String(a);
+    b = String(b);
+    const since = now();
+    try { return a < b ? -1 : a > b ? 1 : 0; } finally { pay(since); }
+  };
+  for (const key of ["sort", "toSorted"]) {
+    checked(arrays, key, (args, self) => {
+      if (args[0] !== undefined) return self;
+      const own = list(self);
+      let longest = 0;
+      for (let i = 0; i < own.length; i++) if (typeof own[i] === "string") longest = max(longest, own[i].length);
+      if (own.length * log2(own.length + 1) * (1 + longest / 32) > SORTED) args[0] = inOrder;
+      return self;
+    });
+  }
   const { join, concat } = arrays;
   replace(arrays, "toString", { f() { return apply(join, this, []); } }.f);
   replace(arrays, "concat", {
@@ -121,37 +170,156 @@
   // Texts.
   payAll(strings, new Set(["at", "charAt", "charCodeAt", "codePointAt", "toString", "valueOf", iterator]));
   payAll(String, new Set(["raw"]));
-  const found = (args, self) => {
+  const written = (self) => {
     if (self === undefined || self === null) throw new TypeError("not a string");
-    const text = String(self), part = args[0];
-    if (part !== null && typeof part === "object") return text;
-    if (text.length * String(part).length > SEARCH) throw limit("pattern steps, at most " + SEARCH);
-    return text;
+    return String(self);
   };
-  for (const key of ["lastIndexOf", "split", "replace", "replaceAll"]) checked(strings, key, found);
+  const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
+  const isPattern = (value) => {
+    if (!isObject(value)) return false;
+    const own = value[matching];
+    return own === undefined ? value instanceof RegExp : !!own;
+  };
+  // The method of a pattern, or of what stands for one.
+  const method = (value, key) => (isObject(value) ? value[key] ?? undefined : undefined);
   // The engine compares at each place anew; what could take long is searched piece by piece.
-  const { indexOf, includes, slice } = strings;
-  const search = (text, part, from) => {
+  const { indexOf, includes, slice, lastIndexOf, split, replace: replaceFirst, replaceAll } = strings;
+  const places = (text, part, from, visit) => {
     const step = max(1, floor(CHUNK / part.length));
-    for (let at = max(0, trunc(from) || 0); at + part.length <= text.length; at += step) {
-      const place = apply(indexOf, apply(slice, text, [at, at + step + part.length - 1]), [part]);
-      if (place >= 0) return at + place;
+    for (let base = from; base + part.length <= text.length; base += step) {
+      if (from >= base + step) continue;
+      const piece = apply(slice, text, [base, base + step + part.length - 1]);
+      for (let at = max(0, from - base); at < step;) {
+        const place = apply(indexOf, piece, [part, at]);
+        if (place < 0) break;
+        if (!visit(base + place)) return;
+        at = place + part.length;
+        from = base + at;
+      }
     }
-    return -1;
+  };
+  const search = (text, part, from) => {
+    let place = -1;
+    places(text, part, max(0, trunc(from) || 0), (at) => { place = at; return false; });
+    return place;
   };
   const searching = (key, native, answer) => replace(strings, key, {
     f(part, from) {
-      if (this === undefined || this === null || (typeof part === "object" && part !== null)) {
-        return apply(native, this, [part, from]);
-      }
-      const text = String(this);
+      const text = written(this);
+      if (key === "includes" && isPattern(part)) throw new TypeError("regexp not supported");
       part = String(part);
-      if (text.length * part.length <= CHUNK) return apply(native, text, [part, from]);
+      if (text.length * part.length <= SEARCH) return apply(native, text, [part, from]);
       return answer(search(text, part, +from));
     },
   }.f);
   searching("indexOf", indexOf, (at) => at);
   searching("includes", includes, (at) => at >= 0);
+  replace(strings, "lastIndexOf", {
+    f(part, from) {
+      const text = written(this);
+      part = String(part);
+      from = +from;
+      if (text.length * part.length <= SEARCH) return apply(lastIndexOf, text, [part, from]);
+      const step = max(1, floor(CHUNK / part.length));
+      let last = text.length - part.length;
+      if (from === from) last = min(last, max(0, trunc(from)));
+      for (; last >= 0; last -= step) {
+        const base = max(0, last - step + 1);
+        const place = apply(lastIndexOf, apply(slice, text, [base, last + part.length]), [part]);
+        if (place >= 0) return base + place;
+      }
+      return -1;
+    },
+  }.f);
+  replace(strings, "split", {
+    f(separator, limit) {
+      if (this === undefined || this === null) throw new TypeError("not a string");
+      const own = method(separator, splitting);
+      if (own !== undefined) return apply(own, separator, [this, limit]);
+      const text = written(this);
+      if (separator === undefined) return apply(split, text, [separator, limit]);
+      separator = String(separator);
+      if (text.length * separator.length <= SEARCH) return apply(split, text, [separator, limit]);
+      const most = limit === undefined ? 2 ** 32 - 1 : limit >>> 0, parts = [];
+      if (most === 0) return parts;
+      let from = 0;
+      places(text, separator, 0, (at) => {
+        parts[parts.length] = apply(slice, text, [from, at]);
+        from = at + separator.length;
+        return parts.length < most;
+      });
+      if (parts.length < most) parts[parts.length] = apply(slice, text, [from]);
+      return parts;
+    },
+  }.f);
+  // A replacement with `$` as a function: the engine would look through it at each match.
+  const templated = (template) => (matched, ...given) => {
+    let count = given.length, groups = given[count - 1];
+    if (typeof groups === "string") groups = undefined;
+    else count--;
+    const text = given[count - 1], position = given[count - 2], captures = count - 2;
+    let made = "", from = 0;
+    for (;;) {
+      const start = apply(indexOf, template, ["$", from]);
+      if (start < 0 || start + 1 >= template.length) break;
+      made += apply(slice, template, [from, start]);
+      const kind = template[start + 1];
+      let put, end = start + 2;
+      if (kind === "$") put = "$";
+      else if (kind === "&") put = matched;
+      else if (kind === "`") put = apply(slice, text, [0, position]);
+      else if (kind === "'") put = apply(slice, text, [position + matched.length]);
+      else if (kind >= "0" && kind <= "9") {
+        let index = +kind;
+        const next = template[end], both = index * 10 + +next;
+        if (next >= "0" && next <= "9" && both >= 1 && both <= captures) { index = both; end++; }
+        if (index >= 1 && index <= captures) put = given[index - 1] ?? "";
+      } else if (kind === "<" && groups !== undefined) {
+        const close = apply(indexOf, template, [">", end]);
+        if (close >= 0) {
+          put = groups[apply(slice, template, [end, close])] ?? "";
+          end = close + 1;
+        }
+      }
+      made += put ?? apply(slice, template, [start, end]);
+      from = end;
+    }
+    return made + apply(slice, template, [from]);
+  };
+  const replaceIn = (key, native, all) => replace(strings, key, {
+    f(part, replacement) {
+      if (this === undefined || this === null) throw new TypeError("not a string");
+      if (all && isPattern(part) && !apply(includes, part.flags, ["g"])) {
+        throw new TypeError("regexp must have the 'g' flag");
+      }
+      const own = method(part, replacing);
+      if (own !== undefined) return apply(own, part, [this, replacement]);
+      const text = written(this);
+      part = String(part);
+      if (typeof replacement !== "function") {
+        replacement = String(replacement);
+        const matches = all ? text.length / max(1, part.length) + 1 : 1;
+        if (replacement.length * matches > CHUNK && apply(includes, replacement, ["$"])) {
+          replacement = templated(replacement);
+        }
+      }
+      if (text.length * part.length <= SEARCH) return apply(native, text, [part, replacement]);
+      if (typeof replacement === "string" && apply(includes, replacement, ["$"])) replacement = templated(replacement);
+      const pieces = [];
+      let made = "", from = 0;
+      places(text, part, 0, (at) => {
+        pieces[pieces.length] = apply(slice, text, [from, at]);
+        pieces[pieces.length] =
+          typeof replacement === "string" ? replacement : String(apply(replacement, undefined, [part, at, text]));
+        from = at + part.length;
+        if (pieces.length > LONG) { made += apply(join, pieces, [""]); pieces.length = 0; }
+        return all;
+      });
+      return made + apply(join, pieces, [""]) + apply(slice, text, [from]);
+    },
+  }.f);
+  replaceIn("replace", replaceFirst, false);
+  replaceIn("replaceAll", replaceAll, true);
   const long = (length) => {
     if (length > STRING) throw limit("string size of " + STRING + " bytes");
   };
@@ -187,15 +355,26 @@
 
   // Patterns. Every match goes through `exec`, where its steps are counted.
   const { beginPattern, endPattern } = $;
+  // One step may compare as much as a group has matched.
+  const { get: source } = getOwnPropertyDescriptor(RegExp.prototype, "source"), repeats = /(?:^|[^\\])(?:\\\\)*\\[1-9k]/;
   replace(RegExp.prototype, "exec", {
     f(text) {
       text = String(text);
+      if (text.length > REPEATED && apply(exec, repeats, [apply(source, this, [])])) {
+        throw limit("back references in texts of more than " + REPEATED + " characters");
+      }
       beginPattern();
       const since = now();
       try { return apply(exec, this, [text]); } finally { endPattern(); pay(since); }
     },
   }.f);
   delete RegExp.prototype.compile;
+  checked(RegExp.prototype, replacing, (args, self) => {
+    if (typeof args[1] === "function") return self;
+    const replacement = args[1] = String(args[1]);
+    if (replacement.length > TEMPLATE && apply(includes, replacement, ["$"])) args[1] = templated(replacement);
+    return self;
+  });
   const pattern = (args) => {
     if (typeof args[0] === "object" && args[0] !== null) return;
     if (args.length > 0 && (args[0] = String(args[0])).length > PATTERN) {
@@ -235,18 +414,46 @@
   payAll(Number, new Set(["isFinite", "isInteger", "isNaN", "isSafeInteger"]));
   payAll(RegExp, new Set());
   payAll(Symbol, new Set());
-  for (const name of ["Map", "Set", "WeakMap", "WeakSet", "String", "Number", "Date", "ArrayBuffer", "DataView", "Uint8Array",
-    "Int8Array", "Uint8ClampedArray", "Uint16Array", "Int16Array", "Uint32Array", "Int32Array", "Float16Array",
-    "Float32Array", "Float64Array"]) {
-    constructor(name);
+  for (const name of ["Map", "Set", "WeakMap", "WeakSet", "String", "Number", "Date", "ArrayBuffer", "DataView"]) constructor(name);
+  // What is only like an array is copied by a loop here as well.
+  const { isView } = ArrayBuffer;
+  const elements = (args) => {
+    const given = args[0];
+    if (isArray(given)) short(given);
+    else if (isObject(given) && !isView(given) && given.length !== undefined && (given[iterator] ?? undefined) === undefined) {
+      args[0] = copied(given);
+    }
+  };
+  for (const name of ["Uint8Array", "Int8Array", "Uint8ClampedArray", "Uint16Array", "Int16Array", "Uint32Array",
+    "Int32Array", "Float16Array", "Float32Array", "Float64Array"]) {
+    constructor(name, elements);
   }
   const typed = getPrototypeOf(Uint8Array.prototype);
   payAll(typed, new Set(["at", "subarray", "keys", "values", "entries", iterator]));
   payAll(getPrototypeOf(Uint8Array), new Set());
+  for (const [owner, key] of [[getPrototypeOf(Uint8Array), "from"], [typed, "set"]]) {
+    checked(owner, key, (args, self) => {
+      elements(args);
+      return self;
+    });
+  }
   hide(typed, iterator, typed.values);
   hide(typed, "toString", arrays.toString);
   for (const key of ["sort", "toSorted", "join", "toLocaleString"]) {
     checked(typed, key, (args, self) => short(self));
+  }
+  const ascending = (a, b) => {
+    if (a < b) return -1;
+    if (a > b) return 1;
+    if (a !== a) return b !== b ? 0 : 1;
+    if (b !== b) return -1;
+    return a === 0 && b === 0 ? (1 / a < 1 / b ? -1 : 1 / a > 1 / b ? 1 : 0) : 0;
+  };
+  for (const key of ["sort", "toSorted"]) {
+    checked(typed, key, (args, self) => {
+      if (args[0] === undefined && self.length * log2(self.length + 1) > 2 * SORTED) args[0] = ascending;
+      return self;
+    });
   }
   for (const key of ["getBigInt64", "getBigUint64", "setBigInt64", "setBigUint64"]) delete DataView.prototype[key];
   payAll(Uint8Array, new Set());
@@ -254,6 +461,19 @@
   payAll(ArrayBuffer.prototype, new Set());
   const constants = new Set(["get", "set", "has", "delete", "add", "keys", "values", "entries", iterator]);
   for (const owner of [Map, Set, Map.prototype, Set.prototype]) payAll(owner, constants);
+  // A text is a key by all of its characters.
+  const keyed = (owner, key) => {
+    const f = owner[key];
+    replace(owner, key, {
+      f(name, value) {
+        if (typeof name !== "string" || name.length < LONG) return apply(f, this, [name, value]);
+        const since = now();
+        try { return apply(f, this, [name, value]); } finally { pay(since); }
+      },
+    }.f);
+  };
+  for (const key of ["get", "set", "has", "delete"]) keyed(Map.prototype, key);
+  for (const key of ["add", "has", "delete"]) keyed(Set.prototype, key);
   payAll(Object, new Set(["is", "getPrototypeOf", "setPrototypeOf", "isExtensible", "hasOwn", "create",
     "defineProperty", "getOwnPropertyDescriptor"]));
   payAll(Reflect, new Set(["get", "set", "has", "getPrototypeOf", "setPrototypeOf", "defineProperty",
@@ -296,5 +516,5 @@
     delete globalThis[name];
   }
   for (const name of ["prepareStackTrace", "captureStackTrace", "stackTraceLimit"]) delete Error[name];
-  return { Proxy, String, apply, paying };
+  return { Proxy, String, apply, paying, limit, long };
 })

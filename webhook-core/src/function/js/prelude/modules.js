@@ -1,12 +1,19 @@
 // The modules, under the names they have in Lua and in camel case. What fails throws.
 (function ($, kept) {
   "use strict";
-  const { apply, paying, bytes, text, headersOf } = kept;
+  const { apply, paying, bytes, text, headersOf, limit, long } = kept;
   const { JSON, Object, Error, TypeError } = globalThis, { stringify } = JSON, { isArray } = Array;
   const { keys, freeze, defineProperty } = Object;
   const { replace, startsWith, toUpperCase, match, slice } = String.prototype, { floor } = Math;
-  const run = paying($.module), send = paying($.send), word = /_([a-z])/g, period = /^([\d.]+)\s*(ms|s)?$/;
+  const native = paying($.module), send = paying($.send), word = /_([a-z])/g, period = /^([\d.]+)\s*(ms|s)?$/;
 
+  // What is handed over is copied several times.
+  const run = (name, form, given) => {
+    let size = 0;
+    for (let i = 0; i < given.length; i++) size += given[i].length;
+    long(size);
+    return native(name, form, given);
+  };
   const data = (value) => {
     if (typeof value === "object" && value !== null) {
       const raw = bytes(value);
@@ -152,6 +159,7 @@
     request,
     request_batch: (list) => {
       const wishes = [];
+      if (list.length > $.httpCalls) throw limit("http calls, at most " + $.httpCalls);
       for (let i = 0; i < list.length; i++) {
         const entry = list[i];
         wishes[i] = isArray(entry) ? wish(entry[0], entry[1], entry[2]) : wish(entry.method, entry.url, entry);

@@ -34,6 +34,13 @@ async fn each_limit_is_hit_and_named() {
         (|l| l.body_bytes = 10, "r.setResponseBody(new Uint8Array(11))", "body size of 10 bytes"),
         (|_| (), "/(a+)+b/.test('a'.repeat(40))", "pattern steps, at most 1000000"),
         (|_| (), "'a'.repeat(3000).replace(/a*b/g, '')", "pattern steps, at most 1000000"),
+        (
+            |_| (),
+            "/(a)\\1/.test('a'.repeat(65537))",
+            "back references in texts of more than 65536 characters",
+        ),
+        (|l| l.string_bytes = 1000, "hex.encode('a'.repeat(501))", "string size of 1000 bytes"),
+        (|l| l.string_bytes = 1000, "hex.encode('a'.repeat(1001))", "string size of 1000 bytes"),
         (|_| (), "new Array(3e9).join()", "arrays of more than 4194304 elements"),
         (|_| (), "[].slice.call({length: 1e9})", "arrays of more than 4194304 elements"),
         (

@@ -1,7 +1,9 @@
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Method;
 
-use super::fixture::{body, complete, fails, headers, invocation, run, runtime};
+use super::fixture::{body, complete, fails, headers, invocation, limited, run, runtime};
 use crate::{
     function::{FunctionError, FunctionRuntime, ScriptResponse},
     model::Driver,
@@ -240,4 +242,21 @@ async fn what_a_sandbox_must_not_have_is_not_there() {
         let error = fails(code).await.to_string();
         assert!(error.contains("code from text is not available"), "{code}: {error}");
     }
+}
+
+/// What is searched piece by piece, and what is put in by the prelude, is what
+/// the engine itself finds in and makes of shorter texts.
+#[tokio::test]
+async fn long_texts_are_searched_and_replaced_like_short_ones() {
+    let source = include_str!("long_texts.js");
+    let runtime = limited(|limits| {
+        // Some seconds of work, on a machine that may be busy.
+        limits.compute_time = Duration::from_secs(200);
+        limits.total_time = Duration::from_secs(300);
+        limits.fuel = u64::MAX;
+        limits.memory_bytes = 256 << 20;
+        limits.string_bytes = 64 << 20;
+    });
+    let left = complete(&runtime, source).await.result.expect("runs").request.body;
+    assert_eq!(String::from_utf8_lossy(&left), "", "cases that differ");
 }

@@ -10,7 +10,11 @@ use super::meter::Meter;
 use crate::{
     clock::Clock,
     forward::Forwarder,
-    function::{Invocation, Limits, ScriptOutcome, ScriptResponse, js::limit::Limit},
+    function::{
+        Invocation, Limits, ScriptOutcome, ScriptResponse,
+        js::limit::Limit,
+        modules::{Bounds, ModuleError},
+    },
     model::Request,
 };
 
@@ -103,6 +107,21 @@ impl Host {
         let rejections = std::mem::take(&mut self.script.borrow_mut().rejections);
         for reason in rejections {
             self.log(&format!("unhandled rejection: {reason}"));
+        }
+    }
+
+    /// What a function of the host may make, beside the engine's own memory.
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds::of_memory(self.limits.memory_bytes).until(self.meter.compute_deadline())
+    }
+
+    /// Throws why a module has no result.
+    pub(super) fn refuse(&self, ctx: &Ctx<'_>, error: &ModuleError) -> rquickjs::Error {
+        match error {
+            ModuleError::Invalid(message) => Exception::throw_message(ctx, message),
+            ModuleError::TooLarge => self.exceed(ctx, Limit::Memory),
+            ModuleError::TooLong => self.exceed(ctx, Limit::StringBytes),
+            ModuleError::TooSlow => self.exceed(ctx, Limit::ComputeTime),
         }
     }
 

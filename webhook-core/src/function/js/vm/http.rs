@@ -13,8 +13,9 @@ use crate::{
     function::{
         js::limit::Limit,
         modules::{
-            ModuleError,
+            Bounds, ModuleError,
             http::{RequestOptions, cookies, request},
+            tree::from_json,
         },
     },
     model::Headers,
@@ -41,13 +42,22 @@ struct Wish {
 pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
     let h = Rc::clone(host);
     let send = move |ctx: Ctx<'js>, wishes: String| -> Result<Value<'js>> {
-        let wishes: Vec<Wish> = serde_json::from_str(&wishes)
-            .map_err(|error| Exception::throw_type(&ctx, &format!("http: {error}")))?;
+        let mut bounds = h.bounds();
+        let failed = |error| Exception::throw_type(&ctx, &format!("http: {error}"));
+        let read = from_json(wishes.as_bytes(), &mut bounds);
+        let tree = read.map_err(|error| h.refuse(&ctx, &error))?.map_err(failed)?;
+        let wishes: Vec<Wish> = serde_json::from_value(tree).map_err(failed)?;
         let calls = h.count_requests(wishes.len());
         if calls > h.limits.http_calls {
             return Err(h.exceed(&ctx, Limit::HttpCalls));
         }
-        ctx.json_parse(Tree::Array(h.fulfil(wishes)).to_string())
+        let built = wishes.into_iter().map(|wish| match h.build(wish, &mut bounds) {
+            Ok(request) => Ok(Ok(request)),
+            Err(ModuleError::Invalid(message)) => Ok(Err(message)),
+            Err(error) => Err(h.refuse(&ctx, &error)),
+        });
+        let built = built.collect::<Result<Vec<_>>>()?;
+        ctx.json_parse(Tree::Array(h.fulfil(built)).to_string())
     };
     natives.set("send", Function::new(ctx.clone(), send)?)?;
     let h = Rc::clone(host);
@@ -77,11 +87,7 @@ impl Host {
     }
 
     /// Sends what can be sent; each wish gets an answer or an `error`.
-    fn fulfil(&self, wishes: Vec<Wish>) -> Vec<Tree> {
-        let built: Vec<_> = wishes
-            .into_iter()
-            .map(|wish| self.build(wish).map_err(|error| error.to_string()))
-            .collect();
+    fn fulfil(&self, built: Vec<std::result::Result<ForwardRequest, String>>) -> Vec<Tree> {
         let ready = built.iter().filter_map(|built| built.as_ref().ok().cloned()).collect();
         let mut sent = self.send(ready).into_iter();
         let answers = built.into_iter().map(|built| {
@@ -96,7 +102,11 @@ impl Host {
             .collect()
     }
 
-    fn build(&self, wish: Wish) -> std::result::Result<ForwardRequest, ModuleError> {
+    fn build(
+        &self,
+        wish: Wish,
+        bounds: &mut Bounds,
+    ) -> std::result::Result<ForwardRequest, ModuleError> {
         let Wish { method, url, query, headers, cookies, form, body, bytes, timeout_seconds, auth } =
             wish;
         let body = match body {
@@ -114,8 +124,7 @@ impl Host {
             None => None,
         };
         let options = RequestOptions { query, headers, cookies, body, form, timeout, auth };
-        let limits = &self.limits;
-        request(&method, &url, options, limits.total_time, limits.http_response_bytes)
+        request(&method, &url, options, &self.limits, bounds)
     }
 
     fn show(

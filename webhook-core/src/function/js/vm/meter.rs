@@ -67,6 +67,12 @@ impl Meter {
         self.deadline.get()
     }
 
+    /// When it has computed for as long as it may, if it does not wait meanwhile.
+    pub(super) fn compute_deadline(&self) -> Instant {
+        let left = self.limits.compute_time.saturating_sub(self.computed.get());
+        (self.since.get() + left).min(self.deadline.get())
+    }
+
     /// Why the call was stopped, if it was.
     pub(super) fn stopped(&self) -> Option<FunctionError> {
         self.stopped.borrow().clone()

@@ -6,6 +6,7 @@ mod http;
 mod meter;
 mod modules;
 mod request;
+mod rows;
 mod wait;
 
 use std::{rc::Rc, sync::Arc};
@@ -212,6 +213,7 @@ fn compile_as<'js, T: rquickjs::FromJs<'js>>(
 fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> JsResult<()> {
     let natives = Object::new(ctx.clone())?;
     natives.set("stringBytes", host.limits.string_bytes as f64)?;
+    natives.set("httpCalls", host.limits.http_calls as f64)?;
     let meter = Rc::clone(&host.meter);
     natives.set("beginPattern", Function::new(ctx.clone(), move || meter.begin_pattern())?)?;
     let meter = Rc::clone(&host.meter);

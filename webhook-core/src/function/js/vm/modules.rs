@@ -1,24 +1,25 @@
 //! The modules `crypto`, `jwt`, `xml` and so on, for the part of them that is
 //! in the prelude.
 
-use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Result, TypedArray, Value};
-
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use rquickjs::{Ctx, Function, IntoJs, Object, Result, TypedArray, Value};
 use serde_json::Value as Tree;
 
-use super::host::Host;
+use super::{host::Host, rows::JsonRows};
 use crate::function::{
+    Limits,
     lua::bytes::{
         Budget,
         date::{self, Instant, Zone},
     },
     modules::{
-        Bounds, ModuleError, cipher, csv,
+        Bounds, ModuleError, Output, cipher, csv,
         digest::{self, Hash},
         encoding::{Alphabet, base64_decode, base64_encode, hex_decode, hex_encode},
         jwt::{self, Algorithm},
+        tree::{Reading, from_json},
         url, xml, yaml,
     },
 };
@@ -28,13 +29,12 @@ use crate::function::{
 /// is bytes comes back in the form `bytes`, `hex` or `text`.
 pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
     let h = Rc::clone(host);
-    let module = move |ctx: Ctx<'js>, name: String, form: String, arguments: Vec<String>| match call(
-        &h,
-        &name,
-        &Arguments(arguments),
-    ) {
-        Ok(answer) => answer.into_value(&ctx, &form),
-        Err(error) => Err(Exception::throw_message(&ctx, &error.to_string())),
+    let module = move |ctx: Ctx<'js>, name: String, form: String, arguments: Vec<String>| {
+        let answered = call(&h, &name, &Arguments(arguments));
+        match answered.and_then(|answer| answer.bounded(h.limits.string_bytes)) {
+            Ok(answer) => answer.into_value(&ctx, &form),
+            Err(error) => Err(h.refuse(&ctx, &error)),
+        }
     };
     natives.set("module", Function::new(ctx.clone(), module)?)
 }
@@ -43,12 +43,30 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
 enum Answer {
     Text(String),
     Bytes(Vec<u8>),
-    Tree(Tree),
+    /// A list or an object.
+    Json(Vec<u8>),
     Flag(bool),
     Number(f64),
 }
 
 impl Answer {
+    /// A tree, whose text must fit into the memory as well.
+    fn tree(tree: &Tree, limits: &Limits) -> std::result::Result<Self, ModuleError> {
+        let mut json = Output::of_at_most(limits.memory_bytes);
+        json.push_json(tree).map_err(|_| ModuleError::TooLarge)?;
+        json.finish().map(Self::Json)
+    }
+
+    /// Fails when it is a text that is too long.
+    fn bounded(self, longest: usize) -> std::result::Result<Self, ModuleError> {
+        let length = match &self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Json(_) | Self::Flag(_) | Self::Number(_) => 0,
+        };
+        if length > longest { Err(ModuleError::TooLong) } else { Ok(self) }
+    }
+
     fn into_value<'js>(self, ctx: &Ctx<'js>, form: &str) -> Result<Value<'js>> {
         match self {
             Self::Text(text) => text.into_js(ctx),
@@ -57,7 +75,7 @@ impl Answer {
                 "hex" => hex_encode(&bytes).into_js(ctx),
                 _ => String::from_utf8_lossy(&bytes).into_js(ctx),
             },
-            Self::Tree(tree) => ctx.json_parse(tree.to_string()),
+            Self::Json(json) => ctx.json_parse(json),
             Self::Flag(flag) => flag.into_js(ctx),
             Self::Number(number) => number.into_js(ctx),
         }
@@ -71,22 +89,27 @@ impl Arguments {
         self.0.get(index).map_or("", String::as_str)
     }
 
-    fn data(&self, index: usize) -> std::result::Result<Vec<u8>, ModuleError> {
+    fn data(&self, index: usize) -> std::result::Result<Cow<'_, [u8]>, ModuleError> {
         let text = self.text(index);
         match text.strip_prefix('b') {
-            Some(base64) => STANDARD.decode(base64).map_err(|_| ModuleError::invalid("not bytes")),
-            None => Ok(text.strip_prefix('t').unwrap_or(text).as_bytes().to_vec()),
+            Some(base64) => STANDARD
+                .decode(base64)
+                .map(Cow::Owned)
+                .map_err(|_| ModuleError::invalid("not bytes")),
+            None => Ok(Cow::Borrowed(text.strip_prefix('t').unwrap_or(text).as_bytes())),
         }
     }
 
-    fn tree(&self, index: usize) -> std::result::Result<Tree, ModuleError> {
-        serde_json::from_str(self.text(index))
+    fn tree(&self, index: usize, bounds: &mut Bounds) -> std::result::Result<Tree, ModuleError> {
+        from_json(self.text(index).as_bytes(), bounds)?
             .map_err(|error| ModuleError::invalid(format!("value: {error}")))
     }
 }
 
 fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answer, ModuleError> {
-    let bounds = Bounds::of_memory(host.limits.memory_bytes);
+    let room = host.limits.memory_bytes;
+    let longest = host.limits.string_bytes;
+    let mut bounds = host.bounds();
     Ok(match name {
         "md5" | "sha1" | "sha256" | "sha384" | "sha512" => {
             Answer::Bytes(Hash::named(name)?.digest(&given.data(0)?))
@@ -110,27 +133,45 @@ fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answe
         "hex.decode" => Answer::Bytes(hex_decode(&given.data(0)?)?),
         "url.encode" => Answer::Text(url::encode(&given.data(0)?)),
         "url.decode" => Answer::Bytes(url::decode(&given.data(0)?)),
-        "url.parse" => Answer::Tree(url::parse(given.text(0))?),
-        "url.build" => Answer::Text(url::build(&given.tree(0)?)?),
-        "url.encode_query" => Answer::Text(url::encode_query(&given.tree(0)?)?),
-        "url.decode_query" => Answer::Tree(url::decode_query(&given.data(0)?)),
+        "url.parse" => Answer::tree(&url::parse(given.text(0))?, &host.limits)?,
+        "url.build" => Answer::Text(url::build(&given.tree(0, &mut bounds)?, longest)?),
+        "url.encode_query" => {
+            Answer::Text(url::encode_query(&given.tree(0, &mut bounds)?, longest)?)
+        }
+        "url.decode_query" => {
+            Answer::tree(&url::decode_query(&given.data(0)?, &mut bounds)?, &host.limits)?
+        }
         "jwt.sign" => {
             let algorithm = Algorithm::named(given.text(2))?;
-            Answer::Text(jwt::sign(&given.tree(0)?, &given.data(1)?, algorithm)?)
+            let claims = given.tree(0, &mut bounds)?;
+            Answer::Text(jwt::sign(&claims, &given.data(1)?, algorithm, longest)?)
         }
         "jwt.verify" => {
             let names = given.0.get(2..).unwrap_or_default().iter();
             let algorithms: Vec<_> =
                 names.map(|name| Algorithm::named(name)).collect::<std::result::Result<_, _>>()?;
             let now = host.clock.now().as_secs();
-            Answer::Tree(jwt::verify(given.text(0), &given.data(1)?, &algorithms, now)?)
+            let claims = jwt::verify(given.text(0), &given.data(1)?, &algorithms, now, bounds)?;
+            Answer::tree(&claims, &host.limits)?
         }
-        "xml.decode" => Answer::Tree(xml::decode(given.text(0), bounds)?),
-        "xml.encode" => Answer::Text(xml::encode(&given.tree(0)?, host.limits.string_bytes)?),
-        "yaml.decode" => Answer::Tree(yaml::decode(given.text(0), bounds)?),
-        "yaml.encode" => Answer::Text(yaml::encode(&given.tree(0)?)?),
-        "csv.decode" => Answer::Tree(csv::decode(&given.data(0)?, dialect(given)?, bounds)?),
-        "csv.encode" => Answer::Bytes(csv::encode(&given.tree(0)?, dialect(given)?)?),
+        "xml.decode" => Answer::tree(&xml::decode(given.text(0), bounds)?, &host.limits)?,
+        "xml.encode" => Answer::Bytes(xml::encode(&given.tree(0, &mut bounds)?, longest)?),
+        "yaml.decode" => {
+            let mut reading = Reading::within(&mut bounds);
+            let tree = yaml::decode(given.text(0), room, &mut reading);
+            reading.within_bounds()?;
+            Answer::tree(&tree?, &host.limits)?
+        }
+        "yaml.encode" => Answer::Bytes(yaml::encode(&given.tree(0, &mut bounds)?, longest)?),
+        "csv.decode" => {
+            let mut rows = JsonRows::of_at_most(room);
+            csv::decode(&given.data(0)?, dialect(given)?, room, &mut rows)?;
+            Answer::Json(rows.finish()?)
+        }
+        "csv.encode" => {
+            let rows = given.tree(0, &mut bounds)?;
+            Answer::Bytes(csv::encode(&rows, dialect(given)?, longest)?)
+        }
         "time.now" => Answer::Number(host.clock.now().as_millis() as f64),
         "time.parse" => {
             let mut budget = budget(host);

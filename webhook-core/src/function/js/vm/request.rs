@@ -8,7 +8,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray};
 
 use super::host::{Host, Script};
-use crate::{function::js::limit::Limit, function::modules::form, model::Headers};
+use crate::{
+    function::{js::limit::Limit, modules::form},
+    model::Headers,
+};
 
 /// The longest path, query or header that a script may set, in bytes.
 const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -101,13 +104,17 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
     let (c, h) = new();
     function(
         "form",
-        Function::new(c, move || {
+        Function::new(c, move |ctx: Ctx<'js>| {
             let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+            let mut bounds = h.bounds();
             let form = read(&h, |s| {
-                s.request.as_ref().map(|request| form::parse(&request.headers, &request.body))
+                let request = s.request.as_ref()?;
+                Some(form::parse(&request.headers, &request.body, &mut bounds))
             });
+            let form = form.transpose().map_err(|error| h.refuse(&ctx, &error))?;
             let fields = form.unwrap_or_default().into_iter();
-            fields.flat_map(|(key, value)| [text(key), text(value)]).collect::<Vec<_>>()
+            let flat = fields.flat_map(|(key, value)| [text(key), text(value)]);
+            Ok::<_, rquickjs::Error>(flat.collect::<Vec<_>>())
         }),
     )?;
     let (c, h) = new();

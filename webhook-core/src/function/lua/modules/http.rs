@@ -17,7 +17,7 @@ use crate::{
             wait::{Answer, Wish},
         },
         modules::{
-            ModuleError,
+            Bounds, ModuleError,
             http::{RequestOptions, cookies, request as build},
         },
     },
@@ -61,15 +61,15 @@ fn head<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 /// `http.get(url, options)`
 fn send<'gc>(mut call: Call<'gc, '_>, method: &str) -> Outcome<'gc> {
     let url = call.check_text(1)?;
-    let options = call.arg(2);
-    send_one(&mut call, method, &url, options).and_then(|built| finish(call, built))
+    let (options, mut bounds) = (call.arg(2), call.bounds());
+    send_one(&mut call, method, &url, options, &mut bounds).and_then(|built| finish(call, built))
 }
 
 /// `http.request(method, url, options)`
 fn request<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let (method, url) = (call.check_text(1)?, call.check_text(2)?);
-    let options = call.arg(3);
-    send_one(&mut call, &method, &url, options).and_then(|built| finish(call, built))
+    let (options, mut bounds) = (call.arg(3), call.bounds());
+    send_one(&mut call, &method, &url, options, &mut bounds).and_then(|built| finish(call, built))
 }
 
 fn finish<'gc>(
@@ -92,6 +92,7 @@ fn request_batch<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let length = list.length();
     count(&mut call, usize::try_from(length).unwrap_or(usize::MAX))?;
     let mut requests = Vec::new();
+    let mut bounds = call.bounds();
     for index in 1..=length {
         let Value::Table(entry) = list.get_value(Value::Integer(index)) else {
             return Err(call.bad_argument(1, format!("entry {index} is not a table")));
@@ -103,7 +104,7 @@ fn request_batch<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         };
         let (method, url) = (method.to_str_lossy(), url.to_str_lossy());
         let options = entry.get_value(Value::Integer(3));
-        match send_one(&mut call, &method, &url, options)? {
+        match send_one(&mut call, &method, &url, options, &mut bounds)? {
             Ok(request) => requests.push(request),
             Err(error) => return call.done_error(&error),
         }
@@ -135,10 +136,11 @@ fn send_one<'gc>(
     method: &str,
     url: &str,
     options: Value<'gc>,
+    bounds: &mut Bounds,
 ) -> Result<Built, Error<'gc>> {
     let options = match options {
         Value::Nil => RequestOptions::default(),
-        Value::Table(table) => match read_options(call, table)? {
+        Value::Table(table) => match read_options(call, table, bounds)? {
             Ok(options) => options,
             Err(error) => return Ok(Err(error)),
         },
@@ -148,20 +150,20 @@ fn send_one<'gc>(
             );
         }
     };
-    let limits = &call.host.limits;
-    Ok(build(method, url, options, limits.total_time, limits.http_response_bytes))
+    Ok(build(method, url, options, &call.host.limits, bounds))
 }
 
 fn read_options<'gc>(
     call: &mut Call<'gc, '_>,
     table: Table<'gc>,
+    bounds: &mut Bounds,
 ) -> Result<Result<RequestOptions, ModuleError>, Error<'gc>> {
     let field = |name: &'static str| table.get(call.ctx, call.ctx.intern_static(name.as_bytes()));
-    let tree = |name: &'static str| match field(name) {
+    let mut tree = |name: &'static str| match field(name) {
         Value::Nil => Ok(None),
-        value => tree::from_lua(call.host, call.ctx, value, &mut call.bounds()).map(Some),
+        value => tree::from_lua(call.host, call.ctx, value, bounds).map(Some),
     };
-    let trees = || {
+    let mut trees = || {
         Ok::<_, ModuleError>([tree("query")?, tree("headers")?, tree("cookies")?, tree("form")?])
     };
     let [query, headers, cookies, form] = match trees() {

@@ -5,14 +5,16 @@ use std::fmt;
 use piccolo::{Context, String, Table, Value};
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
-use super::tree::{self, Shape};
+use super::{
+    building::Building,
+    tree::{self, Pairs, Shape},
+};
 use crate::function::{
     lua::vm::{
-        call::{Call, Native, Outcome, new_string},
+        call::{Call, Native, Outcome},
         host::Host,
-        limit::Limit,
     },
-    modules::ModuleError,
+    modules::{Bounds, MAX_DEPTH, ModuleError, Output},
 };
 
 pub(super) const FUNCTIONS: &[(&str, Native)] = &[("decode", decode), ("encode", encode)];
@@ -21,38 +23,55 @@ fn decode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
     call.charge_bytes(text.as_bytes().len() * 2);
     let mut deserializer = serde_json::Deserializer::from_slice(text.as_bytes());
-    let mut decoding = Decoding { host: call.host, ctx: call.ctx, values: 0, too_large: false };
+    let mut decoding = Decoding::begin(&call);
     let value = DeserializeSeed::deserialize(&mut decoding, &mut deserializer);
-    let too_large = decoding.too_large;
     match value.and_then(|value| deserializer.end().map(|()| value)) {
-        _ if too_large => Err(call.exceed(Limit::Memory)),
         Ok(value) => call.done(value),
-        Err(error) => call.done_failed(&format!("json: {error}").to_lowercase()),
+        Err(error) => {
+            let invalid = || ModuleError::invalid(format!("json: {error}").to_lowercase());
+            call.done_error(&decoding.exceeded.unwrap_or_else(invalid))
+        }
     }
 }
 
-/// Values between two looks at the memory.
-const VALUES_PER_LOOK: u32 = 4_096;
-
-struct Decoding<'gc, 'h> {
-    host: &'h Host,
-    ctx: Context<'gc>,
-    values: u32,
-    too_large: bool,
+/// Reads a format straight into tables. When they do not fit, the error of the
+/// format says something or other and `exceeded` says so.
+pub(super) struct Decoding<'gc, 'h> {
+    building: Building<'gc, 'h>,
+    pub(super) exceeded: Option<ModuleError>,
 }
 
-impl<'gc> Decoding<'gc, '_> {
-    fn count<E: de::Error>(&mut self) -> Result<(), E> {
-        self.values += 1;
-        if self.values.is_multiple_of(VALUES_PER_LOOK) {
-            // Garbage is not collected meanwhile, so twice the limit is no proof of less.
-            let used = self.ctx.metrics().total_allocation();
-            if used > self.host.limits.memory_bytes.saturating_mul(2) {
-                self.too_large = true;
-                return Err(E::custom("too many values"));
-            }
-        }
-        Ok(())
+impl<'gc, 'h> Decoding<'gc, 'h> {
+    pub(super) fn begin(call: &Call<'gc, 'h>) -> Self {
+        Self { building: Building::begin(call), exceeded: None }
+    }
+
+    fn fits<T, E: de::Error>(&mut self, made: Result<T, ModuleError>) -> Result<T, E> {
+        made.map_err(|error| {
+            let message = E::custom(&error);
+            self.exceeded = Some(error);
+            message
+        })
+    }
+
+    fn text<E: de::Error>(&mut self, text: &str) -> Result<String<'gc>, E> {
+        let made = self.building.text(text.as_bytes());
+        self.fits(made)
+    }
+
+    fn put<E: de::Error>(
+        &mut self,
+        table: Table<'gc>,
+        key: Value<'gc>,
+        value: Value<'gc>,
+    ) -> Result<(), E> {
+        let put = self.building.put(table, key, value);
+        self.fits(put)
+    }
+
+    fn table<E: de::Error>(&mut self) -> Result<Table<'gc>, E> {
+        let made = self.building.table();
+        self.fits(made)
     }
 }
 
@@ -60,7 +79,6 @@ impl<'de, 'gc> DeserializeSeed<'de> for &mut Decoding<'gc, '_> {
     type Value = Value<'gc>;
 
     fn deserialize<D: de::Deserializer<'de>>(self, from: D) -> Result<Value<'gc>, D::Error> {
-        self.count()?;
         from.deserialize_any(self)
     }
 }
@@ -73,7 +91,15 @@ impl<'de, 'gc> Visitor<'de> for &mut Decoding<'gc, '_> {
     }
 
     fn visit_unit<E>(self) -> Result<Value<'gc>, E> {
-        Ok(tree::null(self.host, self.ctx))
+        Ok(tree::null(self.building.host, self.building.ctx))
+    }
+
+    fn visit_none<E>(self) -> Result<Value<'gc>, E> {
+        Ok(tree::null(self.building.host, self.building.ctx))
+    }
+
+    fn visit_some<D: de::Deserializer<'de>>(self, from: D) -> Result<Value<'gc>, D::Error> {
+        from.deserialize_any(self)
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Value<'gc>, E> {
@@ -92,39 +118,38 @@ impl<'de, 'gc> Visitor<'de> for &mut Decoding<'gc, '_> {
         Ok(Value::Number(value))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value<'gc>, E> {
-        Ok(new_string(self.ctx, value.as_bytes().to_vec()).into())
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value<'gc>, E> {
+        self.text(value).map(Value::from)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value<'gc>, A::Error> {
-        let table = Table::new(&self.ctx);
+        let table = self.table()?;
         let mut index = 0;
         while let Some(item) = items.next_element_seed(&mut *self)? {
             index += 1;
-            // Integers are never refused as keys.
-            let _ = table.set_value(&self.ctx, Value::Integer(index), item);
+            self.put(table, Value::Integer(index), item)?;
         }
         Ok(table.into())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value<'gc>, A::Error> {
-        let table = Table::new(&self.ctx);
+        let table = self.table()?;
         let mut empty = true;
-        while let Some(key) = fields.next_key_seed(Key(self.ctx))? {
+        while let Some(key) = fields.next_key_seed(Key(self))? {
             empty = false;
             let value = fields.next_value_seed(&mut *self)?;
-            let _ = table.set_value(&self.ctx, key.into(), value);
+            self.put(table, key.into(), value)?;
         }
         if empty {
-            tree::mark_object(self.host, self.ctx, table);
+            tree::mark_object(self.building.host, self.building.ctx, table);
         }
         Ok(table.into())
     }
 }
 
-struct Key<'gc>(Context<'gc>);
+struct Key<'d, 'gc, 'h>(&'d mut Decoding<'gc, 'h>);
 
-impl<'de, 'gc> DeserializeSeed<'de> for Key<'gc> {
+impl<'de, 'gc> DeserializeSeed<'de> for Key<'_, 'gc, '_> {
     type Value = String<'gc>;
 
     fn deserialize<D: de::Deserializer<'de>>(self, from: D) -> Result<String<'gc>, D::Error> {
@@ -132,92 +157,93 @@ impl<'de, 'gc> DeserializeSeed<'de> for Key<'gc> {
     }
 }
 
-impl<'gc> Visitor<'_> for Key<'gc> {
+impl<'gc> Visitor<'_> for Key<'_, 'gc, '_> {
     type Value = String<'gc>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<String<'gc>, E> {
-        Ok(String::from_slice(&self.0, key))
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<String<'gc>, E> {
+        self.0.text(key)
     }
 }
 
 fn encode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = call.check_any(1)?;
-    let mut out = Vec::new();
-    let limit = call.host.limits.string_bytes;
-    let writing = Writing { host: call.host, ctx: call.ctx, limit };
-    match writing.write(value, 0, &mut out) {
-        Ok(()) => {
+    let out = Output::of_at_most(call.host.limits.string_bytes);
+    let mut writing = Writing { host: call.host, ctx: call.ctx, bounds: call.bounds(), out };
+    let written = writing.write(value, 0).and_then(|()| writing.out.finish());
+    match written {
+        Ok(out) => {
             call.charge_bytes(out.len());
             let text = call.string(out)?;
             call.done(text)
         }
-        Err(ModuleError::TooLarge) => Err(call.exceed(Limit::StringBytes)),
         Err(ModuleError::Invalid(reason)) => call.done_failed(&format!("json: {reason}")),
+        Err(error) => call.done_error(&error),
     }
 }
 
 struct Writing<'gc, 'h> {
     host: &'h Host,
     ctx: Context<'gc>,
-    limit: usize,
+    /// For the lists of keys, the only thing that is made beside the text.
+    bounds: Bounds,
+    out: Output,
 }
 
 impl<'gc> Writing<'gc, '_> {
-    fn write(&self, value: Value<'gc>, depth: usize, out: &mut Vec<u8>) -> Result<(), ModuleError> {
-        if out.len() > self.limit {
-            return Err(ModuleError::TooLarge);
-        }
+    fn write(&mut self, value: Value<'gc>, depth: usize) -> Result<(), ModuleError> {
+        // Looks at the time now and then.
+        self.bounds.take(0)?;
         match value {
-            Value::Nil => out.extend_from_slice(b"null"),
-            Value::Boolean(true) => out.extend_from_slice(b"true"),
-            Value::Boolean(false) => out.extend_from_slice(b"false"),
-            Value::Integer(value) => plain(&value, out),
-            Value::Number(value) if value.is_finite() => plain(&value, out),
-            Value::Number(_) => {
-                return Err(ModuleError::invalid("NaN and infinity cannot be encoded"));
-            }
-            Value::String(text) => plain(&text.to_str_lossy(), out),
+            Value::Nil => self.out.push(b"null"),
+            Value::Boolean(value) => self.out.push_json(&value),
+            Value::Integer(value) => self.out.push_json(&value),
+            Value::Number(value) if value.is_finite() => self.out.push_json(&value),
+            Value::Number(_) => Err(ModuleError::invalid("NaN and infinity cannot be encoded")),
+            Value::String(text) => self.out.push_json(&*text.to_str_lossy()),
+            Value::Table(_) if depth >= MAX_DEPTH => Err(tree::too_deep()),
             Value::Table(table) => {
-                if depth >= tree::MAX_DEPTH {
-                    return Err(tree::too_deep());
-                }
-                match tree::shape(self.host, self.ctx, table)? {
-                    Shape::List(length) => {
-                        out.push(b'[');
-                        for index in 1..=length {
-                            if index > 1 {
-                                out.push(b',');
-                            }
-                            self.write(table.get_value(Value::Integer(index)), depth + 1, out)?;
-                        }
-                        out.push(b']');
-                    }
-                    Shape::Object(pairs) => {
-                        out.push(b'{');
-                        for (index, (key, value)) in pairs.into_iter().enumerate() {
-                            if index > 0 {
-                                out.push(b',');
-                            }
-                            plain(&key, out);
-                            out.push(b':');
-                            self.write(value, depth + 1, out)?;
-                        }
-                        out.push(b'}');
-                    }
+                match tree::shape(self.host, self.ctx, table, &mut self.bounds)? {
+                    Shape::List(length) => self.write_list(table, length, depth),
+                    Shape::Object(pairs) => self.write_object(pairs, depth),
                 }
             }
-            value if tree::is_null(value) => out.extend_from_slice(b"null"),
-            other => return Err(tree::unencodable(other)),
+            value if tree::is_null(value) => self.out.push(b"null"),
+            other => Err(tree::unencodable(other)),
         }
-        Ok(())
     }
-}
 
-fn plain(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
-    // Plain values are always written, and a vector takes everything.
-    let _ = serde_json::to_writer(out, value);
+    fn write_list(
+        &mut self,
+        table: Table<'gc>,
+        length: i64,
+        depth: usize,
+    ) -> Result<(), ModuleError> {
+        self.out.push(b"[")?;
+        for index in 1..=length {
+            if index > 1 {
+                self.out.push(b",")?;
+            }
+            self.write(table.get_value(Value::Integer(index)), depth + 1)?;
+        }
+        self.out.push(b"]")
+    }
+
+    fn write_object(&mut self, pairs: Pairs<'gc>, depth: usize) -> Result<(), ModuleError> {
+        let Pairs { pairs, charged } = pairs;
+        self.out.push(b"{")?;
+        for (index, (key, value)) in pairs.into_iter().enumerate() {
+            if index > 0 {
+                self.out.push(b",")?;
+            }
+            self.out.push_json(&key)?;
+            self.out.push(b":")?;
+            self.write(value, depth + 1)?;
+        }
+        self.bounds.give(charged);
+        self.out.push(b"}")
+    }
 }

@@ -20,12 +20,13 @@ fn sign<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let name = if call.arg(3).is_nil() { "HS256".to_owned() } else { call.check_text(3)? };
     call.charge(SIGNATURE_FUEL);
     let tree = tree::from_lua(call.host, call.ctx, claims.into(), &mut call.bounds());
+    let longest = call.host.limits.string_bytes;
     let token = tree.and_then(|mut claims| {
         if claims.as_array().is_some_and(Vec::is_empty) {
             // The empty table stands for no claims.
             claims = serde_json::json!({});
         }
-        jwt::sign(&claims, key.as_bytes(), Algorithm::named(&name)?)
+        jwt::sign(&claims, key.as_bytes(), Algorithm::named(&name)?, longest)
     });
     call.done_bytes(token.map(String::into_bytes))
 }
@@ -39,15 +40,10 @@ fn verify<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.charge_bytes(token.len() * 4);
     let algorithms = names.iter().map(|name| Algorithm::named(name)).collect::<Result<Vec<_>, _>>();
     let now = call.host.clock.now().as_secs();
-    let claims =
-        algorithms.and_then(|algorithms| jwt::verify(&token, key.as_bytes(), &algorithms, now));
-    match claims {
-        Ok(claims) => {
-            let claims = tree::to_lua(call.host, call.ctx, &claims);
-            call.done(claims)
-        }
-        Err(error) => call.done_error(&error),
-    }
+    let bounds = call.bounds();
+    let claims = algorithms
+        .and_then(|algorithms| jwt::verify(&token, key.as_bytes(), &algorithms, now, bounds));
+    call.done_tree(claims)
 }
 
 /// The algorithms that are accepted: a name, a list of names, or those that suit the key.

@@ -3,7 +3,9 @@
 //! A function that fails because of its input returns nil and a message; one
 //! that is called with values of the wrong types raises an error.
 
+mod building;
 mod crypto;
+mod csv;
 mod data;
 mod encoding;
 mod http;
@@ -17,7 +19,9 @@ mod waiting;
 use std::rc::Rc;
 
 use piccolo::{Context, Table, UserData, Value};
+use serde_json::Value as Tree;
 
+use self::building::Building;
 use super::{
     stdlib,
     vm::{
@@ -51,7 +55,7 @@ fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &[u8]) -> Option<Table<'g
     let functions: &[(&'static str, Native)] = match name {
         b"base64" => encoding::BASE64,
         b"crypto" => crypto::FUNCTIONS,
-        b"csv" => data::CSV,
+        b"csv" => csv::FUNCTIONS,
         b"hex" => encoding::HEX,
         b"http" => http::FUNCTIONS,
         b"json" => json::FUNCTIONS,
@@ -99,10 +103,12 @@ pub(super) fn require<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 
 impl<'gc> Call<'gc, '_> {
     /// Returns nil and why, or ends the script when its memory would not do.
-    fn done_error(mut self, error: &ModuleError) -> Outcome<'gc> {
+    pub(super) fn done_error(mut self, error: &ModuleError) -> Outcome<'gc> {
         match error {
             ModuleError::Invalid(message) => self.done_failed(message),
             ModuleError::TooLarge => Err(self.exceed(Limit::Memory)),
+            ModuleError::TooLong => Err(self.exceed(Limit::StringBytes)),
+            ModuleError::TooSlow => Err(self.exceed(Limit::ComputeTime)),
         }
     }
 
@@ -117,8 +123,17 @@ impl<'gc> Call<'gc, '_> {
         }
     }
 
+    /// Returns a tree as tables, or nil and why there is none.
+    fn done_tree(self, tree: Result<Tree, ModuleError>) -> Outcome<'gc> {
+        let mut building = Building::begin(&self);
+        match tree.and_then(|tree| tree::to_lua(&mut building, tree)) {
+            Ok(value) => self.done(value),
+            Err(error) => self.done_error(&error),
+        }
+    }
+
     /// What a decoder may make.
-    fn bounds(&self) -> Bounds {
-        Bounds::of_memory(self.host.limits.memory_bytes)
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds::of_memory(self.room()).until(self.compute_deadline())
     }
 }

@@ -18,19 +18,14 @@ pub(super) const FUNCTIONS: &[(&str, Native)] = &[
 fn parse<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_text(1)?;
     call.charge_bytes(text.len() * 4);
-    match url::parse(&text) {
-        Ok(parts) => {
-            let parts = tree::to_lua(call.host, call.ctx, &parts);
-            call.done(parts)
-        }
-        Err(error) => call.done_error(&error),
-    }
+    call.done_tree(url::parse(&text))
 }
 
 fn build<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let parts = call.check_table(1)?;
     let tree = tree::from_lua(call.host, call.ctx, parts.into(), &mut call.bounds());
-    let text = tree.and_then(|parts| url::build(&parts));
+    let longest = call.host.limits.string_bytes;
+    let text = tree.and_then(|parts| url::build(&parts, longest));
     call.done_bytes(text.map(String::into_bytes))
 }
 
@@ -50,13 +45,14 @@ fn decode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 fn encode_query<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let fields = call.check_table(1)?;
     let tree = tree::from_lua(call.host, call.ctx, fields.into(), &mut call.bounds());
-    let text = tree.and_then(|fields| url::encode_query(&fields));
+    let longest = call.host.limits.string_bytes;
+    let text = tree.and_then(|fields| url::encode_query(&fields, longest));
     call.done_bytes(text.map(String::into_bytes))
 }
 
 fn decode_query<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
     call.charge_bytes(text.as_bytes().len() * 4);
-    let fields = tree::to_lua(call.host, call.ctx, &url::decode_query(text.as_bytes()));
-    call.done(fields)
+    let fields = url::decode_query(text.as_bytes(), &mut call.bounds());
+    call.done_tree(fields)
 }

@@ -6,7 +6,10 @@ use piccolo::{String, Table, Value};
 use super::{method_named, setters};
 use crate::{
     function::{
-        lua::vm::call::{Call, Native, Outcome, new_string},
+        lua::vm::{
+            call::{Call, Native, Outcome, new_string},
+            limit::Limit,
+        },
         modules::form,
     },
     model::Headers,
@@ -38,8 +41,13 @@ pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             query.map(|query| query_table(&call, &query))
         }
         b"RequestFormData" => {
-            let form = request(&call, |request| form::parse(&request.headers, &request.body));
-            form.map(|form| form_table(&call, form))
+            let mut bounds = call.bounds();
+            let form =
+                request(&call, |request| form::parse(&request.headers, &request.body, &mut bounds));
+            match form.transpose() {
+                Ok(form) => form.map(|form| form_table(&call, form)),
+                Err(error) => return call.done_error(&error),
+            }
         }
         b"Metadata" => Some(metadata_table(&call)),
         b"ResponseBody" => {
@@ -63,6 +71,9 @@ pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         }
     };
     let value = value.unwrap_or_default();
+    if call.room() == 0 {
+        return Err(call.exceed(Limit::Memory));
+    }
     if let Value::String(text) = value {
         call.charge_bytes(text.as_bytes().len());
     }
@@ -155,7 +166,7 @@ fn query_table<'gc>(call: &Call<'gc, '_>, query: &str) -> Value<'gc> {
     table.into()
 }
 
-fn form_table<'gc>(call: &Call<'gc, '_>, form: Vec<(Vec<u8>, Vec<u8>)>) -> Value<'gc> {
+fn form_table<'gc>(call: &Call<'gc, '_>, form: Vec<form::Field>) -> Value<'gc> {
     let table = Table::new(&call.ctx);
     for (key, value) in form {
         let key = String::from_slice(&call.ctx, &key);

@@ -87,10 +87,8 @@ fn setmetatable<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     if metamethod(call.ctx, table.into(), "__metatable").is_some() {
         return Err(call.fail("cannot change a protected metatable"));
     }
-    if table.metatable().is_some() {
-        call.charge(u64::try_from(table.length()).unwrap_or(0));
-    }
-    guard::set_metatable(call.ctx, table, metatable);
+    let moved = guard::set_metatable(call.ctx, table, metatable);
+    call.charge(moved);
     call.done(table)
 }
 

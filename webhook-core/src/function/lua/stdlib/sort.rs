@@ -3,7 +3,8 @@
 
 use std::{cmp::Ordering, rc::Rc};
 
-use gc_arena::Collect;
+use allocator_api2::vec::Vec as GcVec;
+use gc_arena::{Collect, allocator_api::MetricsAlloc};
 use piccolo::{
     BoxSequence, CallbackReturn, Context, Error, Execution, Function, Sequence, SequencePoll,
     Stack, Table, Value,
@@ -17,6 +18,7 @@ use crate::function::lua::vm::{
     call::{Call, Outcome, positioned},
     guard,
     host::Host,
+    limit::Limit,
 };
 
 pub(super) fn sort<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -29,30 +31,42 @@ pub(super) fn sort<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let length = table.length();
     let count = usize::try_from(length).unwrap_or(0);
     call.charge(count as u64);
-    let values: Vec<_> = (1..=length).map(|index| table.get_value(Value::Integer(index))).collect();
+    // The copy, and as much again to merge into.
+    if count.saturating_mul(2 * size_of::<Value<'gc>>()) > call.room() {
+        return Err(call.exceed(Limit::Memory));
+    }
+    let mut values = copies(call.ctx, count);
+    values.extend((1..=length).map(|index| table.get_value(Value::Integer(index))));
     if less.is_none() && is_plain(&values) {
-        let mut values = values;
         call.charge(count as u64 * u64::from(usize::BITS - count.leading_zeros()) / 4);
         values.sort_by(|left, right| order(*left, *right).flatten().unwrap_or(Ordering::Equal));
         store(call.host, call.ctx, table, &values);
         return call.done_all([]);
     }
     call.stack.clear();
-    let scratch = Vec::with_capacity(count);
+    let scratch = copies(call.ctx, count);
     let host = Rc::clone(call.host);
     let merge = Merge { values, scratch, width: 1, left: 0, right: 1, start: 0, asked: false };
     let sorting = Sorting { table, less, merge, host };
     Ok(CallbackReturn::Sequence(BoxSequence::new(&call.ctx, sorting)))
 }
 
-/// Whether all values are numbers, or all are strings.
+/// Room for so many values, which counts as the script's memory.
+fn copies<'gc>(ctx: Context<'gc>, count: usize) -> Copies<'gc> {
+    GcVec::with_capacity_in(count, MetricsAlloc::new(&ctx))
+}
+
+/// Whether all values are numbers, or all are strings that are compared in no time.
 fn is_plain(values: &[Value<'_>]) -> bool {
     let numbers = values.iter().all(|value| match value {
         Value::Integer(_) => true,
         Value::Number(value) => !value.is_nan(),
         _ => false,
     });
-    numbers || values.iter().all(|value| matches!(value, Value::String(_)))
+    /// Longer strings are compared one by one, so that each comparison is paid for.
+    const SHORT_BYTES: usize = 256;
+    let short = |value: &Value<'_>| matches!(value, Value::String(text) if text.as_bytes().len() <= SHORT_BYTES);
+    numbers || values.iter().all(short)
 }
 
 fn store<'gc>(host: &Host, ctx: Context<'gc>, table: Table<'gc>, values: &[Value<'gc>]) {
@@ -62,12 +76,15 @@ fn store<'gc>(host: &Host, ctx: Context<'gc>, table: Table<'gc>, values: &[Value
     }
 }
 
+/// Values beside the table.
+type Copies<'gc> = GcVec<Value<'gc>, MetricsAlloc<'gc>>;
+
 /// A bottom-up merge sort between two comparisons.
 #[derive(Collect)]
 #[collect(no_drop)]
 struct Merge<'gc> {
-    values: Vec<Value<'gc>>,
-    scratch: Vec<Value<'gc>>,
+    values: Copies<'gc>,
+    scratch: Copies<'gc>,
     /// The length of the runs that are being merged.
     width: usize,
     /// Where the two runs begin that are being merged, and how far they are used up.
@@ -131,6 +148,17 @@ impl<'gc> Merge<'gc> {
     }
 }
 
+/// How many bytes a comparison may look at.
+fn compared(left: Value<'_>, right: Value<'_>) -> i32 {
+    match (left, right) {
+        (Value::String(left), Value::String(right)) => {
+            let shorter = left.as_bytes().len().min(right.as_bytes().len());
+            i32::try_from(shorter).unwrap_or(i32::MAX)
+        }
+        _ => 0,
+    }
+}
+
 #[derive(Collect)]
 #[collect(no_drop)]
 struct Sorting<'gc> {
@@ -158,7 +186,7 @@ impl<'gc> Sequence<'gc> for Sorting<'gc> {
                     return Ok(SequencePoll::Return);
                 }
             };
-            exec.fuel().consume(4);
+            exec.fuel().consume(4 + compared(left, right) / 32);
             let function = match self.less {
                 Some(function) => function,
                 None => match order(left, right) {

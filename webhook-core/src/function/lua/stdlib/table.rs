@@ -1,5 +1,7 @@
 //! The `table` library, without `sort`. As in Lua 5.1 it does not ask metatables.
 
+use std::time::Instant;
+
 use piccolo::{CallbackReturn, Error, Table, Value};
 
 use crate::function::lua::{
@@ -153,11 +155,15 @@ fn shift<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let overlaps = from == into && target > first && target <= last;
     let order: Box<dyn Iterator<Item = i64>> =
         if overlaps { Box::new((0..=count).rev()) } else { Box::new(0..=count) };
+    let deadline = call.compute_deadline();
     for (done, offset) in order.enumerate() {
-        if done % 4096 == 4095
-            && call.ctx.metrics().total_allocation() > call.host.limits.memory_bytes * 2
-        {
-            return Err(call.exceed(Limit::Memory));
+        if done % 4096 == 4095 {
+            if call.room() == 0 {
+                return Err(call.exceed(Limit::Memory));
+            }
+            if Instant::now() >= deadline {
+                return Err(call.exceed(Limit::ComputeTime));
+            }
         }
         let value = from.get_value(Value::Integer(first + offset));
         set(&call, into, target + offset, value)?;

@@ -1,6 +1,6 @@
 //! What a function of the host sees of the call it serves.
 
-use std::rc::Rc;
+use std::{rc::Rc, time::Instant};
 
 use piccolo::{
     Callback, CallbackReturn, Context, Error, Execution, Stack, String, Table, Value,
@@ -196,6 +196,24 @@ impl<'gc> Call<'gc, '_> {
         self.host.exceed(limit);
         self.exec.fuel().interrupt();
         self.fail(limit.name())
+    }
+
+    /// The memory that a function of the host may still take, in bytes.
+    ///
+    /// Nothing is collected while it runs, so what is in use counts garbage, too:
+    /// up to the limit when the slice began. Twice the limit is therefore the
+    /// least that proves that the script's own memory does not do.
+    pub(in super::super) fn room(&self) -> usize {
+        let limit = self.host.limits.memory_bytes;
+        let used = self.ctx.metrics().total_allocation();
+        limit.saturating_mul(2).saturating_sub(used).min(limit)
+    }
+
+    /// When the script will have computed for as long as it may, but for what
+    /// the slice has computed before this call.
+    pub(in super::super) fn compute_deadline(&self) -> Instant {
+        let used = self.host.script.borrow().compute_time;
+        Instant::now() + self.host.limits.compute_time.saturating_sub(used)
     }
 
     /// What one computation over bytes may use.

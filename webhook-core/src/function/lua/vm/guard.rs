@@ -66,16 +66,15 @@ pub(in super::super) fn metatable<'gc>(
     }
 }
 
-/// Gives a table another metatable.
+/// Gives a table another metatable, and says how many fields were moved for that.
 pub(in super::super) fn set_metatable<'gc>(
     ctx: Context<'gc>,
     table: Table<'gc>,
     metatable: Option<Table<'gc>>,
-) {
-    if table.metatable().is_some() {
-        rebuild(ctx, table);
-    }
+) -> u64 {
+    let moved = if table.metatable().is_some() { rebuild(ctx, table) } else { 0 };
     table.set_metatable(&ctx, metatable);
+    moved
 }
 
 /// The guard's `__newindex`.
@@ -106,13 +105,16 @@ pub(super) fn make_room<'gc>(ctx: Context<'gc>, table: Table<'gc>, keys: usize) 
     table.into_inner().borrow_mut(&ctx).raw_table.reserve_map(keys);
 }
 
-fn rebuild<'gc>(ctx: Context<'gc>, table: Table<'gc>) {
+fn rebuild<'gc>(ctx: Context<'gc>, table: Table<'gc>) -> u64 {
     let mut raw = RawTable::new(&ctx);
+    let mut moved = 0;
     for (key, value) in table {
+        moved += 1;
         // The keys are those of a table, so none is refused.
         let _ = raw.set(key, value);
     }
     table.into_inner().borrow_mut(&ctx).raw_table = raw;
+    moved
 }
 
 /// Makes new keys come through the host; `false` when they do already.

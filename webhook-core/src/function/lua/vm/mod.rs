@@ -2,6 +2,7 @@
 
 pub(super) mod call;
 pub(super) mod guard;
+pub(super) mod held;
 pub(super) mod host;
 pub(super) mod limit;
 pub(super) mod message;

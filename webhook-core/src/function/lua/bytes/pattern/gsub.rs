@@ -50,6 +50,12 @@ impl GSub {
         }
     }
 
+    /// The memory that the new string takes so far.
+    #[must_use]
+    pub fn output_bytes(&self) -> usize {
+        self.out.capacity()
+    }
+
     /// The next match; a match that is not replaced before the next step keeps its text.
     ///
     /// # Errors

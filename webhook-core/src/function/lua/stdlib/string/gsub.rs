@@ -17,7 +17,9 @@ use crate::function::lua::{
     },
     vm::{
         call::{Call, Outcome, new_string, to_string},
+        held::Held,
         host::Host,
+        limit::Limit,
     },
 };
 
@@ -48,6 +50,7 @@ pub(super) fn gsub<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
                 replacement,
                 asked: false,
                 work: Some((state, budget)),
+                held: Held::none(call.ctx),
                 host,
             };
             Ok(CallbackReturn::Sequence(BoxSequence::new(&call.ctx, substitution)))
@@ -76,6 +79,9 @@ struct Substitution<'gc> {
     /// There until the end.
     #[collect(require_static)]
     work: Option<(GSub, Budget)>,
+    /// What `work` has written so far, while functions of the script run.
+    #[collect(require_static)]
+    held: Held,
     #[collect(require_static)]
     host: Rc<Host>,
 }
@@ -99,6 +105,10 @@ impl<'gc> Sequence<'gc> for Substitution<'gc> {
         match step? {
             Some(function) => {
                 self.asked = true;
+                self.held.set(state.output_bytes());
+                if call.room() == 0 {
+                    return Err(call.exceed(Limit::Memory));
+                }
                 self.work = Some((state, budget));
                 Ok(SequencePoll::Call { function, is_tail: false })
             }

@@ -11,22 +11,17 @@ use serde_json::{Value, json};
 use crate::Outcome;
 
 /// The API key of every server that the harness starts.
-pub(crate) const KEY: &str = "sk-0123456789abcdefghijklmnopqrstuv";
+pub const KEY: &str = "sk-0123456789abcdefghijklmnopqrstuv";
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server's address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Api(pub(crate) SocketAddr);
+pub struct Api(pub SocketAddr);
 
 impl Api {
     /// The status and the body of an answer, over a connection of its own.
-    pub(crate) fn call(
-        &self,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Outcome<(u16, String)> {
+    pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Outcome<(u16, String)> {
         let mut stream = TcpStream::connect(self.0)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let body = body.map(Value::to_string).unwrap_or_default();
@@ -45,7 +40,7 @@ impl Api {
     }
 
     /// The JSON of a 2xx answer.
-    pub(crate) fn json(&self, method: &str, path: &str, body: Option<&Value>) -> Outcome<Value> {
+    pub fn json(&self, method: &str, path: &str, body: Option<&Value>) -> Outcome<Value> {
         match self.call(method, path, body)? {
             (200..=299, body) => Ok(serde_json::from_str(&body)?),
             (status, body) => Err(format!("{method} {path}: {status} {body}").into()),
@@ -53,19 +48,20 @@ impl Api {
     }
 
     /// A new bucket, and the ID of its input.
-    pub(crate) fn bucket(&self, name: &str) -> Outcome<(Value, String)> {
+    pub fn bucket(&self, name: &str) -> Outcome<(Value, String)> {
         let bucket = self.json("POST", "/v1/buckets", Some(&json!({ "name": name })))?;
         let input = text(&bucket["inputs"][0]["id"])?.to_owned();
         Ok((bucket, input))
     }
 
-    pub(crate) fn output(&self, bucket: &Value, spec: &Value) -> Outcome<Value> {
+    /// A new output of this bucket, as it was answered.
+    pub fn output(&self, bucket: &Value, spec: &Value) -> Outcome<Value> {
         let path = format!("/v1/buckets/{}/outputs", text(&bucket["id"])?);
         self.json("POST", &path, Some(spec))
     }
 
     /// Deliveries that wait for an attempt or its end.
-    pub(crate) fn pending(&self) -> Outcome<u64> {
+    pub fn pending(&self) -> Outcome<u64> {
         let (_, metrics) = self.call("GET", "/metrics", None)?;
         let line = metrics.lines().find_map(|l| l.strip_prefix("webhook_pending_deliveries "));
         Ok(line.ok_or("the server does not count what is pending")?.trim().parse()?)
@@ -73,10 +69,11 @@ impl Api {
 }
 
 /// Where webhooks of this input go.
-pub(crate) fn input_path(input: &str) -> String {
+pub fn input_path(input: &str) -> String {
     format!("/v1/webhooks/{input}")
 }
 
-pub(crate) fn text(value: &Value) -> Outcome<&str> {
+/// A text, such as an ID.
+pub fn text(value: &Value) -> Outcome<&str> {
     value.as_str().ok_or_else(|| format!("{value} is no text").into())
 }

@@ -3,13 +3,14 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
+    path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     time::{Duration, Instant},
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Outcome, options::Context};
+use crate::Outcome;
 
 /// Clock ticks of `/proc/*/stat`: 100 on every Linux machine.
 const TICKS_PER_SECOND: u64 = 100;
@@ -19,7 +20,7 @@ const ORDERLY: Duration = Duration::from_secs(5);
 
 /// A process, with those that it started. It ends when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     child: Child,
     /// Whether it has to be asked, because it has children that it ends.
     ask: bool,
@@ -27,15 +28,17 @@ pub(crate) struct Process {
 
 /// What a process has used so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
-    pub(crate) cpu: Duration,
+pub struct Usage {
+    /// Time of the CPU.
+    pub cpu: Duration,
     /// Bytes that it caused to be written to the disk.
-    pub(crate) written: u64,
+    pub written: u64,
 }
 
 impl Usage {
     /// What was used since `earlier`.
-    pub(crate) fn since(self, earlier: Self) -> Self {
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
         Self {
             cpu: self.cpu.saturating_sub(earlier.cpu),
             written: self.written.saturating_sub(earlier.written),
@@ -63,7 +66,8 @@ impl Drop for Process {
 }
 
 impl Process {
-    pub(crate) fn spawn(command: &mut Command) -> Outcome<Self> {
+    /// Starts a program, which ends with what is returned.
+    pub fn spawn(command: &mut Command) -> Outcome<Self> {
         let program = command.get_program().to_owned();
         let child = command.stdin(Stdio::null()).spawn();
         let child = child.map_err(|error| format!("{}: {error}", program.display()))?;
@@ -71,24 +75,51 @@ impl Process {
     }
 
     /// The same for one that has children and ends them when it is asked to end.
-    pub(crate) fn spawn_parent(command: &mut Command) -> Outcome<Self> {
+    pub fn spawn_parent(command: &mut Command) -> Outcome<Self> {
         let mut process = Self::spawn(command)?;
         process.ask = true;
         Ok(process)
     }
 
-    pub(crate) fn stdout(&mut self) -> Outcome<BufReader<ChildStdout>> {
+    /// What it prints, when that was piped; once.
+    pub fn stdout(&mut self) -> Outcome<BufReader<ChildStdout>> {
         Ok(BufReader::new(self.child.stdout.take().ok_or("standard output is not piped")?))
     }
 
     /// `kill -9`, now.
-    pub(crate) fn kill(&mut self) -> Outcome<()> {
+    pub fn kill(&mut self) -> Outcome<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
     }
 
-    pub(crate) fn has_ended(&mut self) -> bool {
+    /// Stops it in the middle of whatever it does, until it is killed.
+    pub fn freeze(&self) -> Outcome<()> {
+        let id = self.child.id().to_string();
+        if !Command::new("kill").args(["-STOP", &id]).status()?.success() {
+            return Err(format!("process {id} cannot be stopped").into());
+        }
+        // On a busy machine its threads take a while to notice. One that waits for
+        // a disk stops when it would return from that.
+        let deadline = Instant::now() + ORDERLY;
+        while Instant::now() < deadline {
+            let mut running = false;
+            for task in fs::read_dir(format!("/proc/{id}/task"))? {
+                let stat = fs::read_to_string(task?.path().join("stat"))?;
+                // The name, in parentheses, may have blanks in it.
+                let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+                running |= !state.starts_with(['T', 'D']);
+            }
+            if !running {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Err(format!("process {id} does not stop").into())
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
@@ -101,7 +132,8 @@ impl Process {
         std::iter::once(id).chain(children).collect()
     }
 
-    pub(crate) fn usage(&self) -> Outcome<Usage> {
+    /// What the process and its children have used so far.
+    pub fn usage(&self) -> Outcome<Usage> {
         let mut sum = Usage::default();
         for id in self.ids() {
             let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
@@ -116,12 +148,12 @@ impl Process {
     }
 
     /// Resident memory, in bytes.
-    pub(crate) fn resident(&self) -> Outcome<u64> {
+    pub fn resident(&self) -> Outcome<u64> {
         self.memory("VmRSS:")
     }
 
     /// The most that resident memory has been.
-    pub(crate) fn most_resident(&self) -> Outcome<u64> {
+    pub fn most_resident(&self) -> Outcome<u64> {
         self.memory("VmHWM:")
     }
 
@@ -131,7 +163,7 @@ impl Process {
     }
 
     /// How often threads whose name starts with `name` went to sleep.
-    pub(crate) fn rests(&self, name: &str) -> Outcome<u64> {
+    pub fn rests(&self, name: &str) -> Outcome<u64> {
         let mut rests = 0;
         for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let path = task?.path();
@@ -155,16 +187,18 @@ fn field(path: &str, name: &str) -> Outcome<u64> {
 /// A part of the harness in a process of its own: a line of JSON to it, lines
 /// of JSON from it. It ends when its input does, even if the harness is killed.
 #[derive(Debug)]
-pub(crate) struct Peer {
+pub struct Peer {
     // Before the process, so that it sees the end of its input first.
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    pub(crate) process: Process,
+    /// The process itself.
+    pub process: Process,
 }
 
 impl Peer {
-    pub(crate) fn start(context: &Context, arguments: &[&str]) -> Outcome<Self> {
-        let mut command = Command::new(&context.exe);
+    /// Starts this program once more, as one of its parts.
+    pub fn start(exe: &Path, arguments: &[&str]) -> Outcome<Self> {
+        let mut command = Command::new(exe);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -177,14 +211,16 @@ impl Peer {
         }
     }
 
-    pub(crate) fn tell(&mut self, order: &impl Serialize) -> Outcome<()> {
+    /// Gives an order.
+    pub fn tell(&mut self, order: &impl Serialize) -> Outcome<()> {
         use std::io::Write;
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         Ok(self.input.write_all(&line)?)
     }
 
-    pub(crate) fn hear<T: DeserializeOwned>(&mut self) -> Outcome<T> {
+    /// Waits for what it says next.
+    pub fn hear<T: DeserializeOwned>(&mut self) -> Outcome<T> {
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
             return Err("a part of the harness has ended; what it said is above".into());
@@ -192,7 +228,8 @@ impl Peer {
         Ok(serde_json::from_str(&line)?)
     }
 
-    pub(crate) fn ask<T: DeserializeOwned>(&mut self, order: &impl Serialize) -> Outcome<T> {
+    /// Gives an order and waits for the answer.
+    pub fn ask<T: DeserializeOwned>(&mut self, order: &impl Serialize) -> Outcome<T> {
         self.tell(order)?;
         self.hear()
     }

@@ -8,14 +8,14 @@ const SIZE: &[u8] = b"\",\"size\":\"";
 const TEXT: &[u8] = b"\",\"text\":\"";
 const END: &[u8] = b"\"}";
 /// Where the ID is.
-pub(crate) const ID_AT: usize = ID.len();
+pub const ID_AT: usize = ID.len();
 /// Where the size is.
 const SIZE_AT: usize = ID_AT + DIGITS + SIZE.len();
 /// The shortest event.
 const LEAST: usize = SIZE_AT + DIGITS + TEXT.len() + END.len();
 
 /// An event of so many bytes, at least; its number is written by [`number`].
-pub(crate) fn body(bytes: usize) -> Vec<u8> {
+pub fn body(bytes: usize) -> Vec<u8> {
     let bytes = bytes.max(LEAST);
     let size = digits(bytes as u64);
     let mut body = [ID, &digits(0), SIZE, &size, TEXT].concat();
@@ -27,12 +27,12 @@ pub(crate) fn body(bytes: usize) -> Vec<u8> {
 }
 
 /// Writes the number of an event that starts at `at`.
-pub(crate) fn number(bytes: &mut [u8], at: usize, id: u64) {
+pub fn number(bytes: &mut [u8], at: usize, id: u64) {
     bytes[at + ID_AT..at + ID_AT + DIGITS].copy_from_slice(&digits(id));
 }
 
 /// The number of a whole event.
-pub(crate) fn read(body: &[u8]) -> Option<u64> {
+pub fn read(body: &[u8]) -> Option<u64> {
     let whole = body.starts_with(ID)
         && body.ends_with(END)
         && parse(body.get(SIZE_AT..SIZE_AT + DIGITS)?)? == body.len() as u64;

@@ -12,7 +12,7 @@ use super::event;
 
 /// What is sent again and again, with another number and another path each time.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
+pub struct Request {
     bytes: Vec<u8>,
     path_at: usize,
     path_len: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Request {
 
 impl Request {
     /// All paths that are used must be as long as `path`.
-    pub(crate) fn new(
+    pub fn new(
         method: &str,
         path: &str,
         headers: &[(String, String)],
@@ -39,7 +39,7 @@ impl Request {
     }
 
     /// Makes it the event of this number, to this path.
-    pub(crate) fn set(&mut self, id: u64, path: &str) {
+    pub fn set(&mut self, id: u64, path: &str) {
         self.bytes[self.path_at..self.path_at + self.path_len].copy_from_slice(path.as_bytes());
         if let Some(at) = self.event_at {
             event::number(&mut self.bytes, at, id);
@@ -49,20 +49,21 @@ impl Request {
 
 /// A connection that is kept.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
 impl Connection {
-    pub(crate) async fn open(address: SocketAddr) -> io::Result<Self> {
+    /// Connects.
+    pub async fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, read: Vec::with_capacity(16 << 10) })
     }
 
     /// Sends a request and reads the whole answer; its status.
-    pub(crate) async fn exchange(&mut self, request: &Request) -> io::Result<u16> {
+    pub async fn exchange(&mut self, request: &Request) -> io::Result<u16> {
         self.stream.write_all(&request.bytes).await?;
         self.read.clear();
         let (status, mut left) = loop {
@@ -92,7 +93,7 @@ impl Connection {
 }
 
 /// The length of a body. One without it would need more than is done here.
-pub(crate) fn body_length(headers: &[httparse::Header<'_>]) -> io::Result<usize> {
+pub fn body_length(headers: &[httparse::Header<'_>]) -> io::Result<usize> {
     let mut length = 0;
     for header in headers {
         if header.name.eq_ignore_ascii_case("content-length") {

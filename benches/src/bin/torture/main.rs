@@ -1,0 +1,50 @@
+//! Makes the server fail, again and again, and counts what was lost.
+//!
+//! ```text
+//! cargo run --release -p benches --bin torture -- --rounds 125 --parallel 2
+//! cargo run -p benches --bin torture -- --only kill power --rounds 20 --seed 7
+//! ```
+//!
+//! Each round starts senders that write down what was acknowledged before they
+//! count it, strikes at a moment that the seed chooses, waits until the server
+//! has delivered what it has, and compares what was acknowledged with what the
+//! sink got and with the server's own logs. What is promised, and what came out,
+//! is in `docs/reliability.md`.
+//!
+//! The way in: [`run`] deals out the rounds, [`round`] is one of them, [`rig`]
+//! is what it works with, [`faults`] has one file for each fault, [`sender`] and
+//! [`sink`] are the processes that send and receive.
+
+mod answers;
+mod faults;
+mod ledger;
+mod logs;
+mod namespaces;
+mod options;
+mod report;
+mod rig;
+mod round;
+mod run;
+mod sender;
+mod server;
+mod sink;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = options::Arguments::parse();
+    let done = match arguments.part {
+        Some(part) => part.run().map(|()| true),
+        None => run::run(&arguments.options),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("torture: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The command that brings a function's source from a file to a server.
+
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+use webhook_core::model::{Driver, Secret};
+
+use crate::{agent::Access, failure::Failure, print::print};
+
+/// Longer sources are refused by every server.
+const MAX_SOURCE_BYTES: u64 = 16 << 20;
+
+#[derive(Clone, Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Makes a function of a source in a file, or replaces the source of the one that has its
+    /// name already, and prints the function's ID.
+    ///
+    /// The credential is WEBHOOK_API_KEY: an API key, or an access token as key:secret.
+    Push(Push),
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Push {
+    /// The source, such as verify.lua.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What the function is called; the file's name without its ending unless set.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The language; what the file's name ends with unless set.
+    #[arg(long, value_name = "lua|js", value_parser = driver)]
+    driver: Option<Driver>,
+    #[command(flatten)]
+    access: Access,
+}
+
+pub(crate) async fn run(command: Command, key: Option<Secret>) -> Result<(), Failure> {
+    let Command::Push(push) = command;
+    let name = push.name()?;
+    let driver = push.driver()?;
+    let source = read(&push.file)?;
+    let api = push.access.api(key)?;
+    let spec = json!({ "name": name, "driver": driver.to_string(), "payload": source });
+    let id = api.push_function(&name, &spec).await;
+    print(&format!("{}\n", id.map_err(|refusal| Failure::new(refusal.to_string()))?))
+}
+
+impl Push {
+    fn name(&self) -> Result<String, Failure> {
+        let of_file = || self.file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+        let name = self.name.clone().or_else(of_file);
+        name.ok_or_else(|| Failure::new("the file's name is no text: say --name"))
+    }
+
+    fn driver(&self) -> Result<Driver, Failure> {
+        if let Some(driver) = self.driver {
+            return Ok(driver);
+        }
+        match self.file.extension().and_then(|ending| ending.to_str()) {
+            Some("lua") => Ok(Driver::Lua),
+            Some("js" | "mjs") => Ok(Driver::Js),
+            _ => Err(Failure::new(format!(
+                "{} ends with neither .lua nor .js: say --driver",
+                self.file.display()
+            ))),
+        }
+    }
+}
+
+fn driver(text: &str) -> Result<Driver, String> {
+    match text {
+        "lua" => Ok(Driver::Lua),
+        "js" => Ok(Driver::Js),
+        _ => Err(format!("{text:?} is neither lua nor js")),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let failed = |error| Failure::io(format!("cannot read {}", path.display()), error);
+    let mut source = String::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_SOURCE_BYTES + 1).read_to_string(&mut source).map_err(failed)?;
+    if source.len() as u64 > MAX_SOURCE_BYTES {
+        let reason = format!("{} is longer than {MAX_SOURCE_BYTES} bytes", path.display());
+        return Err(Failure::new(reason));
+    }
+    Ok(source)
+}

@@ -1,0 +1,248 @@
+//! Who may read the metrics, and the address that they may have of their own.
+//!
+//! They tell how much everybody's webhooks are, so they are not for everybody.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    extract::{Request, State},
+    http::{
+        HeaderMap, HeaderName, StatusCode,
+        header::{AUTHORIZATION, FORWARDED, VIA},
+    },
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    time::{sleep, timeout},
+};
+use webhook_core::{
+    Error, ErrorKind,
+    model::Secret,
+    relay::{ClientAddr, host_name, requested_host},
+};
+
+use crate::{
+    auth,
+    config::MetricsConfig,
+    error::{ApiError, text},
+    failure::Failure,
+    router,
+    state::AppState,
+};
+
+/// Connections at once: those who scrape are few.
+const CONNECTIONS: usize = 32;
+/// How long one may take, which is for one request.
+const CONNECTION_TIME: Duration = Duration::from_secs(30);
+/// How long accepting rests when the machine is out of sockets.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What proxies add to what they forward.
+const OF_PROXIES: [HeaderName; 6] = [
+    FORWARDED,
+    VIA,
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("x-real-ip"),
+];
+
+/// Who may read the metrics where everybody comes.
+#[derive(Debug)]
+pub(crate) enum Readers {
+    /// Nobody: they have an address of their own.
+    Elsewhere,
+    /// Whoever shows the token.
+    Token(Secret),
+    /// Whoever is on this machine, or shows credentials of an account.
+    Local,
+}
+
+impl Readers {
+    pub(crate) fn of(config: &MetricsConfig) -> Self {
+        match &config.metrics_token {
+            _ if config.metrics_listen.is_some() => Self::Elsewhere,
+            Some(token) => Self::Token(token.clone()),
+            None => Self::Local,
+        }
+    }
+}
+
+/// Lets a request for the metrics pass whose sender may read them.
+pub(crate) async fn permit(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    match state.metrics_readers() {
+        Readers::Elsewhere => Ok(text(StatusCode::NOT_FOUND, "no such path")),
+        Readers::Token(token) => {
+            expect_token(token, request.headers())?;
+            Ok(next.run(request).await)
+        }
+        Readers::Local if is_local(&request) => Ok(next.run(request).await),
+        // The handler looks at what the caller may.
+        Readers::Local => auth::require(State(state), request, next).await,
+    }
+}
+
+fn expect_token(token: &Secret, headers: &HeaderMap) -> Result<(), Error> {
+    let shown = headers.get(AUTHORIZATION).and_then(|value| {
+        let (scheme, shown) = value.as_bytes().split_at_checked("Bearer ".len())?;
+        scheme.eq_ignore_ascii_case(b"Bearer ").then_some(shown.trim_ascii())
+    });
+    match shown.is_some_and(|shown| token.matches(shown)) {
+        true => Ok(()),
+        false => Err(Error::new(
+            ErrorKind::Unauthorized,
+            "unauthorized: the metrics are for whoever shows their token",
+        )),
+    }
+}
+
+/// Whether it comes from this machine, and from nobody behind a proxy on it: its headers
+/// would show that, or the name that the proxy is reached under. A browser that was told
+/// that a public name is this machine's shows that name, too.
+fn is_local(request: &Request) -> bool {
+    let from_here =
+        request.extensions().get::<ClientAddr>().is_some_and(|client| client.ip.is_loopback());
+    let is_forwarded = OF_PROXIES.iter().any(|name| request.headers().contains_key(name));
+    let has_public_name =
+        requested_host(request).map_or(true, |host| host.is_some_and(|h| host_name(h).is_some()));
+    from_here && !is_forwarded && !has_public_name
+}
+
+/// The address of their own.
+#[derive(Debug)]
+pub(crate) struct Scrapes {
+    listener: TcpListener,
+    bound: SocketAddr,
+    token: Option<Secret>,
+}
+
+impl Scrapes {
+    /// Listens, if there is to be such an address.
+    pub(crate) async fn bind(config: &MetricsConfig) -> Result<Option<Self>, Failure> {
+        let Some(address) = config.metrics_listen else { return Ok(None) };
+        let failed =
+            |error| Failure::io(format!("cannot listen on {address} for the metrics"), error);
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let bound = listener.local_addr().map_err(failed)?;
+        Ok(Some(Self { listener, bound, token: config.metrics_token.clone() }))
+    }
+
+    pub(crate) fn bound(&self) -> SocketAddr {
+        self.bound
+    }
+
+    /// Answers until it is dropped, one request on each connection.
+    pub(crate) async fn serve(self, state: AppState) {
+        let Self { listener, bound: _, token } = self;
+        let service = TowerToHyperService::new(router::scrapes(state, token.map(Arc::new)));
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        loop {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+            match listener.accept().await {
+                Ok((stream, peer)) => {
+                    let answered = answer(stream, service.clone());
+                    tokio::spawn(async move {
+                        let _place = place;
+                        if let Err(error) = answered.await {
+                            tracing::debug!(error, %peer, "the connection broke off");
+                        }
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection for the metrics");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+}
+
+async fn answer(
+    stream: TcpStream,
+    service: TowerToHyperService<axum::Router>,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).keep_alive(false);
+    let connection = http.serve_connection(TokioIo::new(stream), service);
+    Ok(timeout(CONNECTION_TIME, connection).await??)
+}
+
+/// Lets a request for the metrics pass at their own address, where a token may be wanted.
+pub(crate) async fn permit_there(
+    State(token): State<Option<Arc<Secret>>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match token.map_or(Ok(()), |token| expect_token(&token, request.headers())) {
+        Ok(()) => next.run(request).await,
+        Err(error) => ApiError::from(error).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+
+    use super::*;
+
+    fn from(ip: &str, headers: &[(&str, &str)]) -> Request {
+        let mut request = Request::builder().uri("/metrics");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(Body::empty()).expect("a request");
+        let ip = ip.parse().expect("an address");
+        request.extensions_mut().insert(ClientAddr { ip, secure: false });
+        request
+    }
+
+    #[test]
+    fn local_is_who_asks_this_machine_by_its_address() {
+        for (ip, headers) in [
+            ("127.0.0.1", &[][..]),
+            ("127.0.0.1", &[("host", "127.0.0.1:8080")]),
+            ("::1", &[("host", "localhost:8080")]),
+        ] {
+            assert!(is_local(&from(ip, headers)), "{ip} {headers:?}");
+        }
+        for (ip, headers) in [
+            ("192.0.2.1", &[("host", "127.0.0.1:8080")][..]),
+            ("127.0.0.1", &[("host", "hooks.example.com")]),
+            ("127.0.0.1", &[("host", "localhost"), ("host", "localhost")]),
+            ("127.0.0.1", &[("host", "localhost"), ("x-forwarded-for", "192.0.2.1")]),
+            ("127.0.0.1", &[("host", "localhost"), ("x-forwarded-proto", "https")]),
+            ("127.0.0.1", &[("host", "localhost"), ("x-real-ip", "192.0.2.1")]),
+            ("127.0.0.1", &[("host", "localhost"), ("forwarded", "for=192.0.2.1")]),
+            ("127.0.0.1", &[("host", "localhost"), ("via", "1.1 proxy")]),
+        ] {
+            assert!(!is_local(&from(ip, headers)), "{ip} {headers:?}");
+        }
+    }
+
+    #[test]
+    fn the_token_is_shown_as_bearer() {
+        let token = Secret::new("0123456789abcdef");
+        let shown = |value: &str| {
+            let request = from("192.0.2.1", &[("authorization", value)]);
+            expect_token(&token, request.headers()).is_ok()
+        };
+        assert!(shown("Bearer 0123456789abcdef"));
+        assert!(shown("bearer  0123456789abcdef"));
+        for wrong in ["", "Bearer", "Bearer ", "0123456789abcdef", "Basic 0123456789abcdef"] {
+            assert!(!shown(wrong), "{wrong}");
+        }
+        assert!(!shown("Bearer 0123456789abcdeg"));
+    }
+}
