@@ -18,6 +18,9 @@ use crate::harness::{StubForwarder, invocation};
 const SLACK: Duration = Duration::from_millis(1_500);
 /// How often a script that took too long is tried: a machine may be busy.
 const TRIES: usize = 3;
+/// What a pass over the scripts that fill the memory may leave behind: less than
+/// the limit of one call.
+const KEPT_MB: usize = 32;
 /// A script that is still there after this long does not end.
 const NEVER: Duration = Duration::from_secs(120);
 
@@ -136,14 +139,20 @@ async fn hostile_scripts_end_within_their_limits() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    // The allocator keeps pages for the next bomb, but not more for each of them.
+    // The allocator keeps pages for the next bomb, more or fewer from one pass
+    // over them to the next; a bomb that leaks adds its memory in every pass.
     let bombs = || scripts.iter().filter(|(path, _)| path.to_string_lossy().contains("bomb_"));
-    let before = resident_bytes();
-    for (_, source) in bombs() {
-        runtime.run(invocation(source)).await;
+    let mut least = usize::MAX;
+    for _ in 0..TRIES {
+        let before = resident_bytes();
+        for (_, source) in bombs() {
+            runtime.run(invocation(source)).await;
+        }
+        let (Some(before), Some(after)) = (before, resident_bytes()) else { return };
+        least = least.min(after.saturating_sub(before) >> 20);
+        if least < KEPT_MB {
+            return;
+        }
     }
-    if let (Some(before), Some(after)) = (before, resident_bytes()) {
-        let kept = after.saturating_sub(before) >> 20;
-        assert!(kept < 32, "{kept} MB did not come back");
-    }
+    panic!("{least} MB did not come back in any of {TRIES} passes");
 }
