@@ -5,6 +5,7 @@ use crate::{
     subject::Subject::{self, Bare, Embedded, Nginx, Proxy, Qhook, Server, Store},
     work::{
         Work,
+        commit::Commits,
         load::{Inputs, Load},
     },
 };
@@ -32,6 +33,15 @@ const fn alone(name: &'static str, about: &'static str, work: Work) -> Scenario 
     Scenario { name, about, subjects: ALONE, work }
 }
 
+const fn store(name: &'static str, about: &'static str, commits: Commits) -> Scenario {
+    Scenario { name, about, subjects: STORING, work: Work::Commit(commits) }
+}
+
+/// Of the store only: bare SQLite keeps no outcomes.
+const fn alone_store(name: &'static str, about: &'static str, commits: Commits) -> Scenario {
+    Scenario { name, about, subjects: &[Store], work: Work::Commit(commits) }
+}
+
 const ORDINARY: Load = Load::ORDINARY;
 
 /// All scenarios, in the order of a full run.
@@ -49,6 +59,16 @@ pub(crate) const ALL: &[Scenario] = &[
         subjects: FORWARDING,
         ..load("cycle-512", "the same with 512 connections", Load { connections: 512, ..ORDINARY })
     },
+    load(
+        "cycle-64-buckets-100",
+        "64 connections to the inputs of 100 buckets in turn",
+        Load { inputs: Inputs::Buckets(100), ..ORDINARY },
+    ),
+    load(
+        "cycle-64-buckets-1000",
+        "the same over 1 000 buckets",
+        Load { inputs: Inputs::Buckets(1_000), ..ORDINARY },
+    ),
     load(
         "unloaded",
         "50 webhooks a second: from the acknowledgement to the destination",
@@ -99,18 +119,33 @@ pub(crate) const ALL: &[Scenario] = &[
         "64 connections to 100 000 inputs in turn",
         Load { inputs: Inputs::Many, ..ORDINARY },
     ),
-    Scenario {
-        name: "store-64",
-        about: "durable commits without HTTP, 64 callers",
-        subjects: STORING,
-        work: Work::Commit { callers: 64 },
-    },
-    Scenario {
-        name: "store-512",
-        about: "the same with 512 callers",
-        subjects: STORING,
-        work: Work::Commit { callers: 512 },
-    },
+    store("store-64", "durable commits without HTTP, 64 callers", Commits::ORDINARY),
+    store("store-512", "the same with 512 callers", Commits { callers: 512, ..Commits::ORDINARY }),
+    store(
+        "store-64-buckets-100",
+        "64 callers, webhooks of 100 buckets in turn",
+        Commits { buckets: 100, ..Commits::ORDINARY },
+    ),
+    store(
+        "store-64-buckets-1000",
+        "64 callers, webhooks of 1 000 buckets in turn",
+        Commits { buckets: 1_000, ..Commits::ORDINARY },
+    ),
+    alone_store(
+        "store-cycle-64",
+        "64 callers, each webhook and then its outcome",
+        Commits { outcomes: true, ..Commits::ORDINARY },
+    ),
+    alone_store(
+        "store-cycle-64-buckets-100",
+        "the same over 100 buckets",
+        Commits { outcomes: true, buckets: 100, ..Commits::ORDINARY },
+    ),
+    alone_store(
+        "store-cycle-64-buckets-1000",
+        "the same over 1 000 buckets",
+        Commits { outcomes: true, buckets: 1_000, ..Commits::ORDINARY },
+    ),
     alone("start", "from the process to its first answer, nothing stored", Work::Start),
     alone("backlog", "start with a million pending deliveries, and their delivery", Work::Backlog),
     alone("idle", "30 s without anything to do", Work::Idle),
@@ -139,7 +174,7 @@ pub(crate) fn print_list() -> Outcome<()> {
     let mut stdout = std::io::stdout().lock();
     for Scenario { name, about, subjects, .. } in ALL {
         let subjects: Vec<_> = subjects.iter().map(|subject| subject.name()).collect();
-        writeln!(stdout, "{name:20}{about} ({})", subjects.join(", "))?;
+        writeln!(stdout, "{name:30}{about} ({})", subjects.join(", "))?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 use webhook_core::{
-    AccountId, BucketId, DeliveryId, InputId, OutputId, Timestamp, WebhookId,
+    AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId,
     model::{Bucket, DeliveryStatus, Request, Webhook},
     store::{Accept, BucketStore, DeliveryStore, NewDelivery, OutputStore},
 };
@@ -30,7 +30,7 @@ const VERSION: u32 = 1;
 const AT_ONCE: usize = 2_048;
 /// Bodies of seeded webhooks.
 const BODY_BYTES: usize = 256;
-/// Inputs of each bucket, as many as the server allows unless told otherwise.
+/// Inputs of each bucket of `Seed::Inputs`, as many as the server allows unless told otherwise.
 const INPUTS_OF_A_BUCKET: usize = 100;
 /// How far back logs go.
 const DAYS: i64 = 20;
@@ -68,15 +68,17 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Somebody whom no server knows.
-    pub(crate) fn new() -> Self {
-        Self {
-            account: AccountId::generate(),
+    /// An account that no server knows, with so many buckets of one input and one output.
+    pub(crate) fn buckets(count: usize) -> Vec<Self> {
+        let account = AccountId::generate();
+        let sender = |_| Self {
+            account,
             bucket: BucketId::generate(),
             input: InputId::generate(),
             output: OutputId::generate(),
             headers: header_map(),
-        }
+        };
+        (0..count).map(sender).collect()
     }
 
     fn of(bucket: &Bucket) -> Outcome<Self> {
@@ -93,6 +95,15 @@ impl Sender {
     /// A webhook with a delivery that is to be attempted.
     pub(crate) fn pending(&self, body: Vec<u8>) -> Accept {
         self.webhook(body, DeliveryStatus::Received, now())
+    }
+
+    /// The same, which `node` attempts from the start, as a relay stores it.
+    pub(crate) fn held(&self, body: Vec<u8>, node: NodeId) -> Accept {
+        let mut accept = self.pending(body);
+        for delivery in &mut accept.deliveries {
+            delivery.held_by = Some(node);
+        }
+        accept
     }
 
     fn webhook(&self, body: Vec<u8>, status: DeliveryStatus, received_at: Timestamp) -> Accept {
@@ -134,7 +145,7 @@ fn header_map() -> HeaderMap {
     headers().into_iter().filter_map(entry).collect()
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
@@ -155,6 +166,8 @@ pub(crate) enum Seed {
     Logs,
     /// Buckets with many inputs and one output each.
     Inputs,
+    /// Buckets with one input and one output each.
+    Buckets,
 }
 
 /// A data folder with a state in it: `bucket`, `input` and `output` are what
@@ -163,7 +176,7 @@ pub(crate) enum Seed {
 pub(crate) struct Seeded {
     folder: PathBuf,
     pub(crate) bucket: Value,
-    /// Every input of `Seed::Inputs`.
+    /// Every input of `Seed::Inputs` and `Seed::Buckets`.
     pub(crate) inputs: Vec<String>,
 }
 
@@ -201,7 +214,8 @@ impl Seed {
         let account = storage.bucket_owner(bucket.parse()?).await?.ok_or("no account")?;
         let bucket = storage.bucket(account, bucket.parse()?).await?.ok_or("no bucket")?;
         let inputs = match self {
-            Self::Inputs => inputs(&storage, &bucket, rows).await?,
+            Self::Inputs => inputs(&storage, &bucket, rows, INPUTS_OF_A_BUCKET).await?,
+            Self::Buckets => inputs(&storage, &bucket, rows, 1).await?,
             Self::Backlog | Self::Logs => {
                 let sender = Sender::of(&bucket)?;
                 let newest = now();
@@ -235,15 +249,20 @@ impl Seed {
     }
 }
 
-/// Stores buckets that are like `first`, with so many inputs together.
-async fn inputs(storage: &Storage, first: &Bucket, rows: usize) -> Outcome<Vec<String>> {
+/// Stores buckets that are like `first`, with so many inputs together and at most so many in each.
+async fn inputs(
+    storage: &Storage,
+    first: &Bucket,
+    rows: usize,
+    of_a_bucket: usize,
+) -> Outcome<Vec<String>> {
     let (input, output) = (&first.inputs[0], &first.outputs[0]);
     let mut all = Vec::with_capacity(rows);
-    for number in 0..rows.div_ceil(INPUTS_OF_A_BUCKET) {
+    for number in 0..rows.div_ceil(of_a_bucket) {
         let mut bucket = Bucket { id: BucketId::generate(), ..first.clone() };
         bucket.spec.name = format!("bucket-{number}");
-        let of_bucket = INPUTS_OF_A_BUCKET.min(rows - all.len());
-        bucket.inputs = (0..of_bucket)
+        let of_this = of_a_bucket.min(rows - all.len());
+        bucket.inputs = (0..of_this)
             .map(|_| {
                 let mut input = input.clone();
                 (input.id, input.bucket_id) = (InputId::generate(), bucket.id);

@@ -11,11 +11,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::future::try_join_all;
+use futures_util::future::{try_join, try_join_all};
 use serde::{Deserialize, Serialize};
+use webhook_core::{
+    NodeId,
+    model::{Attempt, DeliveryStatus},
+    store::{Accept, Origin, Settle},
+};
 
 use super::{Said, event, generator::Answered, latency::Stopwatch};
-use crate::{Outcome, ledger::now_micros, seed::Sender};
+use crate::{
+    Outcome,
+    ledger::now_micros,
+    seed::{Sender, now},
+};
 
 /// Which program commits.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -31,13 +40,19 @@ pub(crate) enum Engine {
 pub(crate) struct CommitPlan {
     /// How many wait for their commit at once.
     pub(crate) callers: usize,
+    /// Whose webhooks they are, in turn.
+    pub(crate) buckets: usize,
+    /// Each webhook's outcome is stored beside the next webhook.
+    pub(crate) outcomes: bool,
     pub(crate) lasts: Duration,
     pub(crate) body_bytes: usize,
 }
 
-/// Returns when the event is durable.
+/// Returns when the event, or the outcome, is durable.
 trait Commit: Send + Sync + 'static {
-    fn commit(&self, sender: &Sender, body: Vec<u8>) -> impl Future<Output = Outcome<()>> + Send;
+    fn commit(&self, accept: Accept) -> impl Future<Output = Outcome<()>> + Send;
+
+    fn settle(&self, settle: Settle) -> impl Future<Output = Outcome<()>> + Send;
 }
 
 pub(super) fn run(engine: Engine, folder: &Path) -> Outcome<()> {
@@ -57,22 +72,69 @@ async fn obey(engine: impl Commit) -> Outcome<()> {
     Ok(())
 }
 
+/// The success of a webhook's delivery at its first attempt.
+fn sent(Accept { webhook, deliveries }: &Accept, node: NodeId) -> Settle {
+    let delivery = &deliveries[0];
+    let attempt = Attempt {
+        status_code: 200,
+        response_body: "ok".into(),
+        duration: Duration::from_millis(1),
+        ..Attempt::default()
+    };
+    Settle {
+        id: delivery.id,
+        origin: Origin::new(webhook, delivery.output_id, webhook.received_at),
+        node,
+        now: now(),
+        status: DeliveryStatus::Sent,
+        due_at: None,
+        attempts: 1,
+        attempt: attempt.into(),
+        processed: None,
+        output_execution_id: None,
+    }
+}
+
 async fn follow(engine: &Arc<impl Commit>, plan: CommitPlan) -> Outcome<Answered> {
     let began = Instant::now();
-    let sender = Arc::new(Sender::new());
+    let senders = Arc::new(Sender::buckets(plan.buckets));
+    let node = NodeId::generate();
     let mut answered = Answered { began: now_micros(), ..Answered::default() };
     let callers = (0..plan.callers).map(|caller| {
-        let (engine, sender) = (Arc::clone(engine), Arc::clone(&sender));
+        let (engine, senders) = (Arc::clone(engine), Arc::clone(&senders));
         tokio::spawn(async move {
             let mut watch = Stopwatch::new()?;
             let mut body = event::body(plan.body_bytes);
             let mut count = 0;
+            let mut last = None;
             while began.elapsed() < plan.lasts {
-                event::number(&mut body, 0, count * plan.callers as u64 + caller as u64);
-                let asked = Instant::now();
-                engine.commit(&sender, body.clone()).await?;
-                watch.record(asked.elapsed());
+                let number = count * plan.callers as u64 + caller as u64;
+                event::number(&mut body, 0, number);
+                let sender = &senders[number as usize % senders.len()];
+                let accept = match plan.outcomes {
+                    true => sender.held(body.clone(), node),
+                    // Nothing delivers here; that it is nobody's yet costs more than if it were.
+                    false => sender.pending(body.clone()),
+                };
+                let outcome = plan.outcomes.then(|| sent(&accept, node));
+                let commit = async {
+                    let asked = Instant::now();
+                    engine.commit(accept).await?;
+                    watch.record(asked.elapsed());
+                    Outcome::Ok(())
+                };
+                let settle = async {
+                    match last.take() {
+                        Some(outcome) => engine.settle(outcome).await,
+                        None => Ok(()),
+                    }
+                };
+                try_join(commit, settle).await?;
+                last = outcome;
                 count += 1;
+            }
+            if let Some(outcome) = last {
+                engine.settle(outcome).await?;
             }
             Outcome::Ok((count, watch))
         })

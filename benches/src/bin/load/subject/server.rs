@@ -83,8 +83,11 @@ impl Server {
 pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Started> {
     let folder = context.scratch()?;
     let (server, paths) = match load.inputs {
-        Inputs::Many => {
-            let seeded = Seed::Inputs.make(context, context.scale.inputs)?;
+        Inputs::Buckets(_) | Inputs::Many => {
+            let seeded = match load.inputs {
+                Inputs::Buckets(buckets) => Seed::Buckets.make(context, buckets)?,
+                _ => Seed::Inputs.make(context, context.scale.inputs)?,
+            };
             seeded.copy_to(folder.path(), &sink.url(0))?;
             let server = Server::start(context, folder.path(), &[])?;
             (server, seeded.inputs.iter().map(|input| input_path(input)).collect())

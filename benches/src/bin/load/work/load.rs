@@ -37,6 +37,8 @@ pub(crate) struct Load {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Inputs {
     One,
+    /// One in each of so many buckets, in turn.
+    Buckets(usize),
     /// As many as the scale says, in buckets of 100.
     Many,
 }

@@ -1,6 +1,6 @@
 //! One pass, one file for each kind.
 
-mod commit;
+pub(crate) mod commit;
 mod crash;
 pub(crate) mod generator;
 mod idle;
@@ -18,8 +18,8 @@ use crate::{Outcome, measured::Measured, options::Context, subject::Subject};
 pub(crate) enum Work {
     /// Webhooks over HTTP, delivered to the sink.
     Load(load::Load),
-    /// Durable commits of 1 KiB by so many callers, without HTTP.
-    Commit { callers: usize },
+    /// Durable commits of 1 KiB, without HTTP.
+    Commit(commit::Commits),
     /// From the start of the process to its first answer, with nothing stored.
     Start,
     /// The same with a backlog, and then its delivery.
@@ -56,10 +56,12 @@ impl Work {
     ) -> Outcome<Pass> {
         let measured = match (self, subject) {
             (Self::Load(load), Subject::Bare | Subject::Store) => {
-                commit::measure(context, subject, load.connections, progress)?
+                let commits =
+                    commit::Commits { callers: load.connections, ..commit::Commits::ORDINARY };
+                commits.measure(context, subject, progress)?
             }
             (Self::Load(load), _) => return load.measure(context, subject, progress),
-            (Self::Commit { callers }, _) => commit::measure(context, subject, callers, progress)?,
+            (Self::Commit(commits), _) => commits.measure(context, subject, progress)?,
             (Self::Start, _) => startup::empty(context)?,
             (Self::Backlog, _) => startup::backlog(context, progress)?,
             (Self::Idle, _) => idle::measure(context)?,

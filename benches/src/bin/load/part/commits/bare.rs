@@ -5,10 +5,10 @@ use std::{path::Path, sync::mpsc};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
-use webhook_core::store::Accept;
+use webhook_core::store::{Accept, Settle};
 
 use super::Commit;
-use crate::{Outcome, seed::Sender};
+use crate::Outcome;
 
 /// Events of one commit, as in `StorageOptions`.
 const BATCH: usize = 512;
@@ -53,11 +53,15 @@ impl Bare {
 }
 
 impl Commit for Bare {
-    async fn commit(&self, sender: &Sender, body: Vec<u8>) -> Outcome<()> {
+    async fn commit(&self, accept: Accept) -> Outcome<()> {
         let (done, committed) = oneshot::channel();
         // There are fewer callers than places in the queue: this never waits.
-        self.0.send(Waiting { accept: sender.pending(body), done })?;
+        self.0.send(Waiting { accept, done })?;
         Ok(committed.await?)
+    }
+
+    async fn settle(&self, _: Settle) -> Outcome<()> {
+        Err("bare SQLite keeps no outcomes".into())
     }
 }
 

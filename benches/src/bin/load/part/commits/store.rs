@@ -2,14 +2,11 @@
 
 use std::path::Path;
 
-use webhook_core::store::DeliveryStore;
+use webhook_core::store::{Accept, DeliveryStore, Settle};
 use webhook_storage::Storage;
 
 use super::Commit;
-use crate::{
-    Outcome,
-    seed::{self, Sender},
-};
+use crate::{Outcome, seed};
 
 pub(super) struct Store(Storage);
 
@@ -20,9 +17,12 @@ impl Store {
 }
 
 impl Commit for Store {
-    async fn commit(&self, sender: &Sender, body: Vec<u8>) -> Outcome<()> {
-        // Nothing delivers here; that it is nobody's yet costs more than if it were.
-        self.0.accept(sender.pending(body)).await?;
+    async fn commit(&self, accept: Accept) -> Outcome<()> {
+        self.0.accept(accept).await?;
         Ok(())
+    }
+
+    async fn settle(&self, settle: Settle) -> Outcome<()> {
+        Ok(self.0.settle(settle).await?)
     }
 }
