@@ -15,8 +15,9 @@ use std::fs;
 
 use webhook_core::{
     FunctionId,
-    function::{FunctionRuntime, Invocation, lua::LuaRuntime},
+    function::{FunctionRuntime, Invocation},
 };
+use webhook_functions::lua::LuaRuntime;
 
 const FUNCTIONS: usize = 1_000;
 

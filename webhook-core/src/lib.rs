@@ -47,7 +47,7 @@
 //! | [`http1`] | connections that bring webhooks, where a general server costs too much |
 //! | [`forward`] | sending one request; the address guard |
 //! | [`rule`], [`retry`] | which webhooks pass; when a delivery is tried again |
-//! | [`function`] | running user-defined functions |
+//! | [`function`] | what runs user-defined functions, and what a run is on the wire |
 //! | [`cron`] | when a cron job runs |
 //! | [`plan`], [`billing`] | what an account may have; the payment processor |
 //!
@@ -55,16 +55,16 @@
 //!
 //! `http` (on by default): the HTTP forwarder, and `http1`, connections that
 //! bring webhooks. `openapi`: `utoipa::ToSchema`
-//! for the models. `lua`, `js`: runtimes for functions. `generate`: writing
-//! functions from a sample. `conformance`: the suites that every store must pass.
-//! `test-util`: a clock that tokio's paused time moves and a forwarder that
-//! plays a script.
+//! for the models. `test-util`: a clock that tokio's paused time moves and a
+//! forwarder that plays a script.
+//!
+//! `webhook-functions` runs functions in Lua and JavaScript, `webhook-generate`
+//! writes them from a sample, and `webhook-conformance` has the suites that every
+//! store must pass.
 
 pub mod admin;
 pub mod billing;
 mod clock;
-#[cfg(any(test, feature = "conformance"))]
-pub mod conformance;
 pub mod cron;
 mod error;
 pub mod forward;

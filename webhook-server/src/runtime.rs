@@ -4,14 +4,11 @@ use std::{num::NonZero, sync::Arc};
 
 use webhook_core::{
     forward::http::HttpForwarder,
-    function::{
-        Drivers, FunctionRuntime,
-        generate::{GenerateLimits, InRuntime, SearchGenerator},
-        js::JsRuntime,
-        lua::LuaRuntime,
-    },
+    function::{Drivers, FunctionRuntime},
     model::Driver,
 };
+use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
+use webhook_generate::{GenerateLimits, InRuntime, SearchGenerator};
 
 use crate::{config::Config, cores, failure::Failure};
 

@@ -25,10 +25,9 @@ use futures_util::{StreamExt, stream};
 use tokio::runtime::Runtime;
 use webhook_core::{
     FunctionId,
-    function::{
-        Completion, FunctionRuntime, Invocation, ScriptOutcome, js::JsRuntime, lua::LuaRuntime,
-    },
+    function::{Completion, FunctionRuntime, Invocation, ScriptOutcome},
 };
+use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
 
 use self::{puc::PucRuntime, scripts::Script};
 

@@ -65,7 +65,7 @@ mod usage;
 
 use std::{fmt, sync::Arc};
 
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, MutexGuard, Semaphore};
 use uuid::Uuid;
 
 pub use account::API_KEY_PREFIX;
@@ -80,13 +80,11 @@ pub use options::AdminOptions;
 pub use token::{API_KEY_USER, NewToken};
 pub use usage::Usage;
 
-#[cfg(feature = "generate")]
-use crate::function::generate::FunctionGenerator;
 use crate::{
     billing::{BillingProvider, Unconfigured},
     clock::{Clock, Timestamp},
     error::Error,
-    function::FunctionRuntime,
+    function::{FunctionRuntime, generate::FunctionGenerator},
     id::{AccountId, BucketId, FunctionId, TokenId},
     model::Bucket,
     plan::{Limits, Plans},
@@ -168,10 +166,8 @@ pub struct Admin {
     options: AdminOptions,
     watcher: Arc<dyn BucketWatcher>,
     functions: Option<Arc<dyn FunctionRuntime>>,
-    #[cfg(feature = "generate")]
     generator: Option<Arc<dyn FunctionGenerator>>,
-    #[cfg(feature = "generate")]
-    generations: tokio::sync::Semaphore,
+    generations: Semaphore,
     running: function::Running,
     logins: Arc<token::Logins>,
     locks: Locks,
@@ -209,11 +205,7 @@ impl Admin {
         options: AdminOptions,
         watcher: Arc<dyn BucketWatcher>,
     ) -> Self {
-        #[cfg(feature = "generate")]
-        let generations = {
-            use tokio::sync::Semaphore;
-            Semaphore::new(options.max_generations.min(Semaphore::MAX_PERMITS))
-        };
+        let generations = Semaphore::new(options.max_generations.min(Semaphore::MAX_PERMITS));
         let limits = Limits::new(Plans::unlimited(), stores.clone(), Arc::clone(&clock));
         Self {
             stores,
@@ -221,9 +213,7 @@ impl Admin {
             options,
             watcher,
             functions: None,
-            #[cfg(feature = "generate")]
             generator: None,
-            #[cfg(feature = "generate")]
             generations,
             running: function::Running::default(),
             logins: Arc::default(),
@@ -243,10 +233,8 @@ impl Admin {
         self
     }
 
-    /// Writes functions from samples with `generator`:
-    /// [`SearchGenerator`](crate::function::generate::SearchGenerator), or one
-    /// of the embedder's.
-    #[cfg(feature = "generate")]
+    /// Writes functions from samples with `generator`: the one of
+    /// `webhook-generate`, or one of the embedder's.
     #[must_use]
     pub fn with_generator(mut self, generator: Arc<dyn FunctionGenerator>) -> Self {
         self.generator = Some(generator);

@@ -11,23 +11,18 @@ use crate::model::Driver;
 /// none is refused as [`FunctionError::NoDriver`].
 ///
 /// ```
-/// # #[cfg(feature = "lua")]
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::sync::Arc;
 /// use webhook_core::{
-///     function::{Drivers, FunctionRuntime, lua::LuaRuntime},
+///     function::{Drivers, FunctionRuntime},
 ///     model::Driver,
 /// };
 ///
-/// let lua = Arc::new(LuaRuntime::builder().threads(1).build()?);
-/// let runtime = Drivers::new().with(Driver::Lua, lua);
-/// assert!(runtime.check(Driver::Lua, "r:StopForwarding()").await.is_ok());
-/// assert!(runtime.check(Driver::Wasm, "").await.is_err());
-/// # Ok(())
-/// # }
-/// # #[cfg(not(feature = "lua"))]
-/// # fn main() {}
+/// // For instance the `LuaRuntime` of `webhook-functions`.
+/// async fn example(lua: Arc<dyn FunctionRuntime>) {
+///     let runtime = Drivers::new().with(Driver::Lua, lua);
+///     assert!(runtime.check(Driver::Lua, "r:StopForwarding()").await.is_ok());
+///     assert!(runtime.check(Driver::Wasm, "").await.is_err());
+/// }
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Drivers {

@@ -1,19 +1,7 @@
 //! Running user-defined functions (functions.md).
 
 mod drivers;
-#[cfg(feature = "generate")]
 pub mod generate;
-#[cfg(feature = "js")]
-pub mod js;
-#[cfg(feature = "lua")]
-pub mod lua;
-/// The parts of the Lua runtime that other languages use as well.
-#[cfg(all(feature = "js", not(feature = "lua")))]
-pub mod lua {
-    pub mod bytes;
-}
-#[cfg(any(feature = "lua", feature = "js"))]
-mod modules;
 pub mod record;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};

@@ -12,7 +12,7 @@
 //! | update or delete of nothing | [`NotFound`](crate::ErrorKind::NotFound) |
 //! | `list` | in the order of identifiers, which is that of creation |
 //!
-//! `webhook_core::conformance` tests these contracts on any implementation.
+//! `webhook-conformance` tests these contracts on any implementation.
 
 mod account;
 mod billing;

@@ -1,6 +1,6 @@
 //! The suites of webhook-core on both databases.
 
-use webhook_core::conformance::Fixture;
+use webhook_conformance::Fixture;
 
 use crate::databases;
 
@@ -25,40 +25,40 @@ macro_rules! suites {
     ($database:ident) => {
         mod $database {
             mod accounts {
-                webhook_core::account_store_conformance!(crate::conformance::$database);
+                webhook_conformance::account_store_conformance!(crate::conformance::$database);
             }
             mod buckets {
-                webhook_core::bucket_store_conformance!(crate::conformance::$database);
+                webhook_conformance::bucket_store_conformance!(crate::conformance::$database);
             }
             mod inputs {
-                webhook_core::input_store_conformance!(crate::conformance::$database);
+                webhook_conformance::input_store_conformance!(crate::conformance::$database);
             }
             mod outputs {
-                webhook_core::output_store_conformance!(crate::conformance::$database);
+                webhook_conformance::output_store_conformance!(crate::conformance::$database);
             }
             mod functions {
-                webhook_core::function_store_conformance!(crate::conformance::$database);
+                webhook_conformance::function_store_conformance!(crate::conformance::$database);
             }
             mod deliveries {
-                webhook_core::delivery_store_conformance!(crate::conformance::$database);
+                webhook_conformance::delivery_store_conformance!(crate::conformance::$database);
             }
             mod logs {
-                webhook_core::log_store_conformance!(crate::conformance::$database);
+                webhook_conformance::log_store_conformance!(crate::conformance::$database);
             }
             mod tokens {
-                webhook_core::token_store_conformance!(crate::conformance::$database);
+                webhook_conformance::token_store_conformance!(crate::conformance::$database);
             }
             mod domains {
-                webhook_core::domain_store_conformance!(crate::conformance::$database);
+                webhook_conformance::domain_store_conformance!(crate::conformance::$database);
             }
             mod crons {
-                webhook_core::cron_store_conformance!(crate::conformance::$database);
+                webhook_conformance::cron_store_conformance!(crate::conformance::$database);
             }
             mod billing {
-                webhook_core::billing_store_conformance!(crate::conformance::$database);
+                webhook_conformance::billing_store_conformance!(crate::conformance::$database);
             }
             mod deletion {
-                webhook_core::deletion_conformance!(crate::conformance::$database);
+                webhook_conformance::deletion_conformance!(crate::conformance::$database);
             }
         }
     };

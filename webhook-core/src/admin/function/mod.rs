@@ -5,7 +5,6 @@
 //! scoped access token cannot see or change them; its outputs may use them.
 
 mod execution;
-#[cfg(feature = "generate")]
 mod generate;
 mod invoke;
 mod payload;

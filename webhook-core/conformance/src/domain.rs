@@ -1,0 +1,181 @@
+//! Cases for [`DomainStore`](webhook_core::store::DomainStore).
+
+use webhook_core::{
+    AccountId, DomainId, ErrorKind,
+    model::{Bucket, Domain, DomainSpec, Input},
+    store::Stores,
+};
+
+use super::sample::{
+    NOW, after, bucket, expect_conflict, expect_not_found, expect_one_winner, ids, input, race,
+};
+
+fn domain(account: AccountId, name: &str) -> Domain {
+    Domain {
+        id: DomainId::generate(),
+        account_id: account,
+        created_at: NOW,
+        updated_at: NOW,
+        spec: DomainSpec { domain: name.to_owned() },
+    }
+}
+
+async fn stored(stores: &Stores, account: AccountId, name: &str) -> Domain {
+    let domain = domain(account, name);
+    stores.domains.create_domain(&domain).await.expect("the domain is new");
+    domain
+}
+
+async fn find(stores: &Stores, name: &str) -> Option<Domain> {
+    stores.domains.domain_by_name(name).await.expect("the domain can be looked up")
+}
+
+async fn list(stores: &Stores, account: AccountId) -> Vec<Domain> {
+    stores.domains.domains(account).await.expect("domains can be listed")
+}
+
+async fn stored_bucket(stores: &Stores, account: AccountId, name: &str) -> Bucket {
+    let bucket = bucket(account, name);
+    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    bucket
+}
+
+async fn stored_input(stores: &Stores, bucket: &Bucket, domain: &str) -> Input {
+    let mut input = input(bucket.id, "in");
+    domain.clone_into(&mut input.spec.custom_domain);
+    stores.inputs.create_input(bucket.account_id, &input).await.expect("the input is new");
+    input
+}
+
+async fn inputs(stores: &Stores, account: AccountId, name: &str) -> Vec<Input> {
+    stores.domains.inputs_of_domain(account, name).await.expect("inputs can be found")
+}
+
+/// What was stored is found in every way, milliseconds included.
+pub async fn created_domain_is_read_back(stores: &Stores) {
+    let account = AccountId::generate();
+    assert_eq!(list(stores, account).await, []);
+    let longest = ["a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(61)].join(".");
+    for name in ["xn--bcher-kva.example", &longest] {
+        let made = Domain { updated_at: after(7), ..domain(account, name) };
+        stores.domains.create_domain(&made).await.expect("the domain is new");
+        let read = stores.domains.domain(account, made.id).await.expect("the domain can be read");
+        assert_eq!(read.as_ref(), Some(&made));
+        assert_eq!(find(stores, name).await, Some(made));
+    }
+}
+
+/// Nothing is found where nothing is.
+pub async fn absent_domain_is_none(stores: &Stores) {
+    let account = AccountId::generate();
+    let there = stored(stores, account, "a.example").await;
+    for name in ["", "b.example", "a.exampl", "a.example.", "A.example", "a_example", "%"] {
+        assert_eq!(find(stores, name).await, None, "{name:?}");
+    }
+    for (account, id) in [(account, DomainId::generate()), (AccountId::generate(), there.id)] {
+        let read = stores.domains.domain(account, id).await;
+        assert_eq!(read.expect("the domain can be read"), None);
+    }
+}
+
+/// The list is in ID order, whatever the order of creation, and the account's own.
+pub async fn domains_are_listed_in_id_order(stores: &Stores) {
+    let account = AccountId::generate();
+    let made: Vec<_> = ids(4)
+        .into_iter()
+        .zip(["d.example", "c.example", "b.example", "a.example"])
+        .map(|(id, name)| Domain { id, ..domain(account, name) })
+        .collect();
+    for index in [2, 0, 3, 1] {
+        stores.domains.create_domain(&made[index]).await.expect("the domain is new");
+    }
+    stored(stores, AccountId::generate(), "e.example").await;
+    assert_eq!(list(stores, account).await, made);
+}
+
+/// A name belongs to one account only, a taken ID is refused, and neither changes anything.
+pub async fn taken_domain_is_a_conflict(stores: &Stores) {
+    let first = stored(stores, AccountId::generate(), "a.example").await;
+    for account in [first.account_id, AccountId::generate()] {
+        expect_conflict(stores.domains.create_domain(&domain(account, "a.example")).await);
+        let same_id = Domain { id: first.id, ..domain(account, "b.example") };
+        expect_conflict(stores.domains.create_domain(&same_id).await);
+    }
+    assert_eq!(find(stores, "b.example").await, None);
+    assert_eq!(find(stores, "a.example").await, Some(first));
+}
+
+/// Of the accounts that reserve one name at once, one has it.
+pub async fn concurrent_reservations_of_one_name_store_one(stores: &Stores) {
+    let results = race(8, |_| {
+        let store = stores.domains.clone();
+        let domain = domain(AccountId::generate(), "a.example");
+        async move { store.create_domain(&domain).await.map(|()| domain) }
+    })
+    .await;
+    let winner = results.iter().find_map(|result| result.as_ref().ok()).cloned();
+    expect_one_winner(results, ErrorKind::Conflict);
+    assert_eq!(find(stores, "a.example").await, winner);
+}
+
+/// A deleted domain is gone, once, and its name free for anybody.
+pub async fn deleted_domain_is_gone_and_its_name_free(stores: &Stores) {
+    let account = AccountId::generate();
+    let (stays, goes) =
+        (stored(stores, account, "a.example").await, stored(stores, account, "b.example").await);
+    stores.domains.delete_domain(account, goes.id).await.expect("the domain is there");
+    assert_eq!(find(stores, "b.example").await, None);
+    assert_eq!(list(stores, account).await, [stays]);
+    expect_not_found(stores.domains.delete_domain(account, goes.id).await);
+    let next = stored(stores, AccountId::generate(), "b.example").await;
+    assert_eq!(find(stores, "b.example").await, Some(next));
+}
+
+/// A domain that is not there, or is another account's, is not removed.
+pub async fn delete_of_no_domain_is_not_found(stores: &Stores) {
+    let there = stored(stores, AccountId::generate(), "a.example").await;
+    expect_not_found(stores.domains.delete_domain(AccountId::generate(), there.id).await);
+    expect_not_found(stores.domains.delete_domain(there.account_id, DomainId::generate()).await);
+    assert_eq!(find(stores, "a.example").await, Some(there));
+}
+
+/// While an input of the account uses it, a domain stays; another account's use does not count.
+pub async fn domain_in_use_is_not_deleted(stores: &Stores) {
+    let account = AccountId::generate();
+    let used = stored(stores, account, "a.example").await;
+    let bucket = stored_bucket(stores, account, "b").await;
+    let input = stored_input(stores, &bucket, "a.example").await;
+    let stranger = stored_bucket(stores, AccountId::generate(), "b").await;
+    stored_input(stores, &stranger, "a.example").await;
+
+    expect_conflict(stores.domains.delete_domain(account, used.id).await);
+    assert_eq!(find(stores, "a.example").await.as_ref(), Some(&used));
+    stores.inputs.delete_input(account, bucket.id, input.id).await.expect("the input is there");
+    stores.domains.delete_domain(account, used.id).await.expect("nothing uses it");
+    assert_eq!(find(stores, "a.example").await, None);
+}
+
+/// The inputs at a domain are those of the account, from all its buckets, the
+/// oldest first, and follow changes.
+pub async fn inputs_of_a_domain_are_found(stores: &Stores) {
+    let account = AccountId::generate();
+    let (first, second) =
+        (stored_bucket(stores, account, "a").await, stored_bucket(stores, account, "b").await);
+    let stranger = stored_bucket(stores, AccountId::generate(), "a").await;
+    let mut one = stored_input(stores, &second, "a.example").await;
+    let two = stored_input(stores, &first, "a.example").await;
+    stored_input(stores, &first, "").await;
+    stored_input(stores, &first, "b.example").await;
+    stored_input(stores, &stranger, "a.example").await;
+    assert_eq!(inputs(stores, account, "a.example").await, [one.clone(), two.clone()]);
+    for none in ["", "A.example"] {
+        assert_eq!(inputs(stores, account, none).await, [], "{none:?}");
+    }
+
+    one.spec.custom_domain = "b.example".to_owned();
+    stores.inputs.update_input(account, &one).await.expect("the input is there");
+    assert_eq!(inputs(stores, account, "a.example").await, [two]);
+    stores.buckets.delete_bucket(account, first.id, None, true).await.expect("by force");
+    assert_eq!(inputs(stores, account, "a.example").await, []);
+    assert_eq!(inputs(stores, account, "b.example").await, [one]);
+}

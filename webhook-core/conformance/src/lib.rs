@@ -1,0 +1,85 @@
+//! The suites that every implementation of a store must pass.
+//!
+//! There is one suite per trait, and [`deletion_conformance!`] for what crosses
+//! traits. A suite is one list of cases; its macro turns the list into one
+//! `#[tokio::test]` per case, so it needs `tokio` with `macros` and
+//! `rt-multi-thread` among the dev-dependencies. Each case asks for a store of
+//! its own:
+//!
+//! ```
+//! use webhook_conformance::Fixture;
+//! use webhook_core::store::memory::MemoryStore;
+//!
+//! async fn make_store() -> Fixture {
+//!     Fixture::new(MemoryStore::default())
+//! }
+//!
+//! mod accounts {
+//!     webhook_conformance::account_store_conformance!(super::make_store);
+//! }
+//! mod buckets {
+//!     webhook_conformance::bucket_store_conformance!(super::make_store);
+//! }
+//! mod deliveries {
+//!     webhook_conformance::delivery_store_conformance!(super::make_store);
+//! }
+//! ```
+//!
+//! A factory that needs something which is not there skips its cases with
+//! [`Fixture::skip`]; one that has to clean up says how with
+//! [`Fixture::teardown`].
+//!
+//! # Which stores a suite uses
+//!
+//! | suite | stores |
+//! |---|---|
+//! | [`account_store_conformance!`] | accounts |
+//! | [`bucket_store_conformance!`] | buckets |
+//! | [`input_store_conformance!`] | buckets, inputs |
+//! | [`output_store_conformance!`] | buckets, outputs |
+//! | [`function_store_conformance!`] | functions |
+//! | [`delivery_store_conformance!`] | deliveries |
+//! | [`log_store_conformance!`] | deliveries, logs |
+//! | [`token_store_conformance!`] | tokens |
+//! | [`domain_store_conformance!`] | buckets, inputs, domains |
+//! | [`cron_store_conformance!`] | crons, buckets |
+//! | [`billing_store_conformance!`] | billing |
+//! | [`deletion_conformance!`] | buckets, outputs, deliveries, logs |
+//!
+//! No suite stores an account or a bucket before something that refers to it,
+//! unless the table says so: only the contracts that say "not found" look at
+//! what is referred to.
+//!
+//! [`account_store_conformance!`]: crate::account_store_conformance
+//! [`bucket_store_conformance!`]: crate::bucket_store_conformance
+//! [`input_store_conformance!`]: crate::input_store_conformance
+//! [`output_store_conformance!`]: crate::output_store_conformance
+//! [`function_store_conformance!`]: crate::function_store_conformance
+//! [`delivery_store_conformance!`]: crate::delivery_store_conformance
+//! [`log_store_conformance!`]: crate::log_store_conformance
+//! [`token_store_conformance!`]: crate::token_store_conformance
+//! [`domain_store_conformance!`]: crate::domain_store_conformance
+//! [`cron_store_conformance!`]: crate::cron_store_conformance
+//! [`billing_store_conformance!`]: crate::billing_store_conformance
+//! [`deletion_conformance!`]: crate::deletion_conformance
+
+pub mod account;
+pub mod billing;
+pub mod bucket;
+pub mod cron;
+pub mod deletion;
+pub mod delivery;
+pub mod domain;
+pub mod execution;
+mod fixture;
+pub mod function;
+pub mod input;
+pub mod log;
+pub mod output;
+mod sample;
+mod suite;
+#[cfg(test)]
+mod tests;
+pub mod token;
+
+pub use fixture::{CASE_TIME_LIMIT, Fixture, run};

@@ -1,0 +1,331 @@
+//! Cases for [`OutputStore`](webhook_core::store::OutputStore).
+
+use std::time::Duration;
+
+use webhook_core::{
+    AccountId, BucketId, CronId, ErrorKind, FunctionId, OutputId, Timestamp,
+    model::{
+        Bucket, Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule,
+        Throttle, ThrottleMode,
+    },
+    rule::Rules,
+    store::Stores,
+};
+
+use super::{
+    input::written_headers,
+    sample::{
+        NOW, ODD_TEXT, bucket, expect_conflict, expect_not_found, expect_one_winner, input, output,
+        race,
+    },
+};
+
+async fn stored_bucket(stores: &Stores, account: AccountId, name: &str) -> Bucket {
+    let bucket = bucket(account, name);
+    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    bucket
+}
+
+async fn create(stores: &Stores, bucket: &Bucket, output: &Output) {
+    stores.outputs.create_output(bucket.account_id, output).await.expect("the output is new");
+}
+
+async fn stored(stores: &Stores, bucket: &Bucket, name: &str) -> Output {
+    let output = output(bucket.id, name);
+    create(stores, bucket, &output).await;
+    output
+}
+
+async fn read(stores: &Stores, bucket: &Bucket, id: OutputId) -> Option<Output> {
+    let output = stores.outputs.output(bucket.account_id, bucket.id, id).await;
+    output.expect("the output can be read")
+}
+
+async fn bucket_of(stores: &Stores, id: OutputId) -> Option<Bucket> {
+    stores.outputs.bucket_of_output(id).await.expect("the bucket can be read")
+}
+
+fn rules() -> Rules {
+    serde_json::from_value(serde_json::json!({
+        "or": [
+            { "match": {
+                "type": "value",
+                "parameter": { "source": "header", "name": "X-Event" },
+                "value": " it's 100% \"ä\" 🦀 ",
+            } },
+            { "not": [{ "match": {
+                "type": "regex",
+                "parameter": { "source": "payload", "name": "a.b" },
+                "regex": "^\\d+\\\\$",
+            } }] },
+        ],
+    }))
+    .expect("the rules are well-formed")
+}
+
+/// An output in which every field has something that is easily lost.
+fn odd_output(bucket: BucketId, name: &str) -> Output {
+    Output {
+        created_at: Timestamp::from_millis(1),
+        updated_at: Timestamp::from_millis(4_102_444_800_999),
+        created_by: format!("key{ODD_TEXT}"),
+        cron_id: Some(CronId::generate()),
+        spec: OutputSpec {
+            name: format!("{name}{ODD_TEXT}"),
+            description: ODD_TEXT.repeat(20),
+            destination: "https://user:pa%20ss@[2001:db8::1]:8443/a%2Fb?x=1&x='\"#f".to_owned(),
+            function_id: Some(FunctionId::generate()),
+            response_function_id: Some(FunctionId::generate()),
+            headers: written_headers(),
+            rules: rules(),
+            internal: true,
+            disabled: true,
+            lock_path: true,
+            retries: 7,
+            timeout: 180,
+            tls_verification: false,
+            throttle: Throttle {
+                enabled: true,
+                mode: ThrottleMode::Concurrency,
+                rate: 1,
+                interval: RateInterval::Hour,
+                max_concurrent: 2,
+                max_queue_depth: 3,
+                deadline: Duration::from_nanos(4_000_000_005),
+            },
+            durability: Durability {
+                enabled: true,
+                schedule: RetrySchedule::Custom,
+                custom_delays: [5, 1, 5].map(Duration::from_nanos).into(),
+                deadline: Duration::from_nanos(86_400_000_000_001),
+                handoff_after: Duration::from_nanos(1),
+            },
+            replay_missing: ReplayMissing {
+                enabled: true,
+                lookback: Duration::from_nanos(3_600_000_000_007),
+                limit: u32::MAX,
+            },
+        },
+        ..output(bucket, "")
+    }
+}
+
+/// What was created is read back, alone and in its bucket.
+pub async fn created_output_is_read_back(stores: &Stores) {
+    let mut bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let output = stored(stores, &bucket, "out").await;
+    assert_eq!(read(stores, &bucket, output.id).await.as_ref(), Some(&output));
+    bucket.outputs.push(output);
+    let whole = stores.buckets.bucket(bucket.account_id, bucket.id).await;
+    assert_eq!(whole.expect("the bucket can be read"), Some(bucket));
+}
+
+/// Every field survives, with odd text, repeated headers, rules, nanoseconds and milliseconds.
+pub async fn every_field_of_an_output_round_trips(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let schedules =
+        [RetrySchedule::Seconds, RetrySchedule::Medium, RetrySchedule::Long, RetrySchedule::Custom];
+    let intervals =
+        [RateInterval::Second, RateInterval::Minute, RateInterval::Hour, RateInterval::Hour];
+    let modes = [ThrottleMode::Rate, ThrottleMode::Concurrency].into_iter().cycle();
+    for ((schedule, interval), mode) in schedules.into_iter().zip(intervals).zip(modes) {
+        let mut output = odd_output(bucket.id, &format!("{schedule:?}"));
+        output.spec.durability.schedule = schedule;
+        output.spec.throttle.interval = interval;
+        output.spec.throttle.mode = mode;
+        create(stores, &bucket, &output).await;
+        assert_eq!(read(stores, &bucket, output.id).await, Some(output));
+    }
+}
+
+/// The smallest and the greatest numbers survive.
+pub async fn numbers_of_an_output_round_trip_at_their_limits(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    // The wire counts nanoseconds in 64 signed bits.
+    let longest = Duration::from_nanos(i64::MAX.unsigned_abs());
+    let limits = [(i32::MIN, 0, Duration::ZERO), (-1, 1, longest), (i32::MAX, u32::MAX, longest)];
+    for (retries, number, duration) in limits {
+        let mut output = output(bucket.id, "");
+        output.spec.retries = retries;
+        output.spec.timeout = number;
+        output.spec.throttle.rate = number;
+        output.spec.throttle.max_concurrent = number;
+        output.spec.throttle.max_queue_depth = number;
+        output.spec.throttle.deadline = duration;
+        output.spec.durability.custom_delays = vec![duration; 100];
+        output.spec.durability.deadline = duration;
+        output.spec.durability.handoff_after = duration;
+        create(stores, &bucket, &output).await;
+        assert_eq!(read(stores, &bucket, output.id).await, Some(output));
+    }
+}
+
+/// There is no output without a bucket of the account.
+pub async fn output_for_a_bucket_the_account_lacks_is_not_found(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let stray = output(BucketId::generate(), "out");
+    expect_not_found(stores.outputs.create_output(bucket.account_id, &stray).await);
+    assert_eq!(bucket_of(stores, stray.id).await, None);
+    let theirs = output(bucket.id, "out");
+    expect_not_found(stores.outputs.create_output(AccountId::generate(), &theirs).await);
+    assert_eq!(bucket_of(stores, theirs.id).await, None);
+}
+
+/// A taken ID is refused, in another bucket too, and changes nothing.
+pub async fn taken_output_id_is_a_conflict(stores: &Stores) {
+    let account = AccountId::generate();
+    let first = stored_bucket(stores, account, "a").await;
+    let second = stored_bucket(stores, account, "b").await;
+    let taken = stored(stores, &first, "out").await;
+    for bucket in [&first, &second] {
+        let again = Output { id: taken.id, ..output(bucket.id, "again") };
+        expect_conflict(stores.outputs.create_output(account, &again).await);
+    }
+    assert_eq!(read(stores, &first, taken.id).await, Some(taken.clone()));
+    assert_eq!(read(stores, &second, taken.id).await, None);
+}
+
+/// A name that the bucket has is refused; another bucket may have it too.
+pub async fn taken_output_name_is_a_conflict(stores: &Stores) {
+    let account = AccountId::generate();
+    let first = stored_bucket(stores, account, "a").await;
+    let second = stored_bucket(stores, account, "b").await;
+    let taken = stored(stores, &first, "out").await;
+    let again = output(first.id, "out");
+    expect_conflict(stores.outputs.create_output(account, &again).await);
+    assert_eq!(read(stores, &first, again.id).await, None);
+    assert_eq!(bucket_of(stores, taken.id).await.expect("it stays").outputs, [taken]);
+    for (bucket, name) in [(&second, "out"), (&first, "Out"), (&first, "out ")] {
+        stored(stores, bucket, name).await;
+    }
+}
+
+/// Any number of outputs may have the empty name.
+pub async fn unnamed_outputs_do_not_clash(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let first = stored(stores, &bucket, "").await;
+    let mut named = stored(stores, &bucket, "named").await;
+    let second = stored(stores, &bucket, "").await;
+    named.spec.name = String::new();
+    stores.outputs.update_output(bucket.account_id, &named).await.expect("no name never clashes");
+    let whole = bucket_of(stores, first.id).await.expect("the bucket exists");
+    assert_eq!(whole.outputs, [first, named, second]);
+}
+
+/// An output is found through its own account and bucket only.
+pub async fn outputs_of_another_account_or_bucket_are_absent(stores: &Stores) {
+    let account = AccountId::generate();
+    let first = stored_bucket(stores, account, "a").await;
+    let second = stored_bucket(stores, account, "b").await;
+    let output = stored(stores, &first, "out").await;
+    let stranger = Bucket { account_id: AccountId::generate(), ..first.clone() };
+    for elsewhere in [&second, &stranger] {
+        assert_eq!(read(stores, elsewhere, output.id).await, None);
+        let moved = Output { bucket_id: elsewhere.id, ..output.clone() };
+        let account = elsewhere.account_id;
+        expect_not_found(stores.outputs.update_output(account, &moved).await);
+        expect_not_found(stores.outputs.delete_output(account, elsewhere.id, output.id).await);
+    }
+    assert_eq!(read(stores, &first, output.id).await, Some(output));
+}
+
+/// A delivery starts with the whole bucket, whoever owns it.
+pub async fn bucket_of_output_is_the_whole_bucket(stores: &Stores) {
+    let account = AccountId::generate();
+    let mut bucket = bucket(account, "a");
+    bucket.inputs = ["a", "b"].map(|name| input(bucket.id, name)).into();
+    bucket.outputs = ["c", "d", "e"].map(|name| output(bucket.id, name)).into();
+    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stored_bucket(stores, account, "other").await;
+    for output in &bucket.outputs {
+        assert_eq!(bucket_of(stores, output.id).await.as_ref(), Some(&bucket));
+    }
+    assert_eq!(bucket_of(stores, OutputId::generate()).await, None);
+    bucket.outputs.push(stored(stores, &bucket, "f").await);
+    assert_eq!(bucket_of(stores, bucket.outputs[0].id).await, Some(bucket));
+}
+
+/// An update replaces every field, and a second one leaves nothing of the first.
+pub async fn update_replaces_an_output(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let (plain, other) = (stored(stores, &bucket, "a").await, stored(stores, &bucket, "b").await);
+    let odd = Output { id: plain.id, created_at: NOW, ..odd_output(bucket.id, "odd") };
+    let plain = Output { cron_id: None, ..plain };
+    for update in [odd, plain] {
+        stores.outputs.update_output(bucket.account_id, &update).await.expect("the output exists");
+        assert_eq!(read(stores, &bucket, update.id).await, Some(update));
+    }
+    assert_eq!(read(stores, &bucket, other.id).await, Some(other));
+}
+
+/// A name that another output of the bucket has is refused; its own it may keep.
+pub async fn update_to_a_taken_output_name_is_a_conflict(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let (first, second) = (stored(stores, &bucket, "a").await, stored(stores, &bucket, "b").await);
+    let mut taken = second.clone();
+    taken.spec.name = "a".to_owned();
+    taken.spec.description = "not stored".to_owned();
+    expect_conflict(stores.outputs.update_output(bucket.account_id, &taken).await);
+    let whole = bucket_of(stores, first.id).await.expect("the bucket exists");
+    assert_eq!(whole.outputs, [first, second.clone()]);
+
+    let mut own = second;
+    own.spec.description = "stored".to_owned();
+    stores.outputs.update_output(bucket.account_id, &own).await.expect("its own name is free");
+    own.spec.name = "c".to_owned();
+    stores.outputs.update_output(bucket.account_id, &own).await.expect("the name is free");
+    stored(stores, &bucket, "b").await;
+    assert_eq!(read(stores, &bucket, own.id).await, Some(own));
+}
+
+/// What is not there can be neither changed nor removed.
+pub async fn update_or_delete_of_no_output_is_not_found(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let absent = output(bucket.id, "out");
+    expect_not_found(stores.outputs.update_output(bucket.account_id, &absent).await);
+    expect_not_found(stores.outputs.delete_output(bucket.account_id, bucket.id, absent.id).await);
+    assert_eq!(read(stores, &bucket, absent.id).await, None);
+}
+
+/// A removed output is absent in every way; its siblings stay.
+pub async fn deleted_output_is_gone_and_its_name_free(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let (gone, stays) = (stored(stores, &bucket, "a").await, stored(stores, &bucket, "b").await);
+    stores.outputs.delete_output(bucket.account_id, bucket.id, gone.id).await.expect("it exists");
+    assert_eq!(read(stores, &bucket, gone.id).await, None);
+    assert_eq!(bucket_of(stores, gone.id).await, None);
+    expect_not_found(stores.outputs.delete_output(bucket.account_id, bucket.id, gone.id).await);
+    let again = stored(stores, &bucket, "a").await;
+    assert_eq!(bucket_of(stores, stays.id).await.expect("it stays").outputs, [stays, again]);
+}
+
+/// Removing a bucket removes its outputs.
+pub async fn outputs_go_with_their_bucket(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let output = stored(stores, &bucket, "out").await;
+    let forced = stores.buckets.delete_bucket(bucket.account_id, bucket.id, None, true).await;
+    forced.expect("force is set");
+    assert_eq!(bucket_of(stores, output.id).await, None);
+    assert_eq!(read(stores, &bucket, output.id).await, None);
+    expect_not_found(stores.outputs.update_output(bucket.account_id, &output).await);
+    expect_not_found(stores.outputs.create_output(bucket.account_id, &output).await);
+
+    // The IDs are free again, as those of a backup that is put back.
+    let again = Bucket { outputs: vec![output.clone()], ..bucket };
+    stores.buckets.create_bucket(&again).await.expect("nothing is left of the former one");
+    assert_eq!(bucket_of(stores, output.id).await, Some(again));
+}
+
+/// Of several outputs with one name that are created at once, one is stored.
+pub async fn concurrent_outputs_with_one_name_store_one(stores: &Stores) {
+    let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
+    let (account, id) = (bucket.account_id, bucket.id);
+    let results = race(8, |_| {
+        let store = stores.outputs.clone();
+        async move { store.create_output(account, &output(id, "out")).await }
+    })
+    .await;
+    expect_one_winner(results, ErrorKind::Conflict);
+    let whole = stores.buckets.bucket(account, id).await.expect("the bucket can be read");
+    assert_eq!(whole.expect("the bucket exists").outputs.len(), 1);
+}

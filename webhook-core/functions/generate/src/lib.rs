@@ -1,0 +1,60 @@
+//! Writing a function from one sample.
+//!
+//! Given a payload as it comes and the payload that is wanted, [`SearchGenerator`] looks for the simplest program that
+//! turns one into the other, writes it down as Lua (or JavaScript, when the request says so) and runs it on the sample
+//! before it answers. The search is local and deterministic: the same sample always gives the same function.
+//!
+//! What it finds, among others: fields moved, renamed, nested and flattened; constants; texts composed from fields
+//! around fixed words; lists mapped element by element, filtered, flattened, joined; numbers, flags, cases and dates
+//! converted; sums and counts; key and value lists as objects. JSON, XML (in the shape that the `xml` module of the
+//! scripts has), URL-encoded forms and plain texts on either side.
+//!
+//! Missing fields do not stop the written function: an absent value leaves its field out, and is empty inside a text.
+//!
+//! # What the written source relies on
+//!
+//! * Lua: `r.RequestBody`, `r.RequestFormData.name` as a list of texts, `r:SetRequestBody`, `r:SetRequestHeader`;
+//!   `json.decode`, `json.encode` with `json.null` for null, also inside what was decoded; `xml.decode` and
+//!   `xml.encode` in the shape that the `xml` module here documents; `url.encode_query` with texts, numbers and lists
+//!   as values; of the language, `math.type`, `utf8.charpattern`, `string.gsub` with a function and `table.sort`.
+//! * JavaScript: `function transform(r)` with `r.body`, `r.formData`, `r.setBody`, `r.setHeader`, which returns the
+//!   same `r`; `xml.decode` and `xml.encode` as above.
+//! * Both: `time.parse(text, layout)`, which gives seconds with their fraction (and accepts one behind the seconds
+//!   that the layout lacks, as Go does), and `time.format(seconds, layout, "UTC")`, which must round to microseconds
+//!   before it cuts: a float holds milliseconds only nearly. Where parsing fails, Lua's gives nil; JavaScript's may
+//!   throw.
+//!
+//! # What it cannot know
+//!
+//! One sample leaves room: `05/05/2024` has two readings, a number may be a field or a constant. The likelier wins, by
+//! the names of the fields and the length of the explanation; a sample whose values all differ leaves least room.
+//! Case conversions are for ASCII letters in Lua. Lua has one empty table, so that an object all of whose fields are
+//! absent is written as `[]`; and it does not know the order of an object's fields, which loops over them take by name.
+//!
+//! To put another generator in its place, implement
+//! [`FunctionGenerator`](webhook_core::function::generate::FunctionGenerator); to run the written source, [`Validate`], which
+//! [`InRuntime`] does with the runtime that runs functions.
+
+mod convert;
+mod diff;
+mod emit;
+mod eval;
+mod generator;
+mod go_time;
+mod layouts;
+mod limits;
+mod names;
+mod numbers;
+mod program;
+mod sample;
+mod search;
+mod validate;
+mod value;
+mod xml;
+
+#[cfg(test)]
+mod tests;
+
+pub use generator::{Driver, SearchGenerator, Validate};
+pub use limits::GenerateLimits;
+pub use validate::InRuntime;

@@ -1,0 +1,135 @@
+//! The generator as an embedder uses it.
+
+use async_trait::async_trait;
+
+use webhook_core::function::generate::{
+    FunctionGenerator, GenerateError, GenerateRequest, GeneratedFunction,
+};
+
+use super::super::{Driver, SearchGenerator, Validate};
+
+/// Runs the source with the interpreters where they are installed.
+#[derive(Debug)]
+struct Interpreters;
+
+#[async_trait]
+impl Validate for Interpreters {
+    async fn run(
+        &self,
+        driver: Driver,
+        source: &str,
+        body: &[u8],
+        content_type: &str,
+    ) -> Result<Vec<u8>, String> {
+        let body = String::from_utf8_lossy(body);
+        match super::run_source(driver, source, content_type, &body) {
+            Some(answer) => answer.map(String::into_bytes),
+            None => Err("no interpreter".to_owned()),
+        }
+    }
+}
+
+/// Answers the same whatever the source.
+#[derive(Debug)]
+struct Answers(Result<&'static str, &'static str>);
+
+#[async_trait]
+impl Validate for Answers {
+    async fn run(&self, _: Driver, _: &str, _: &[u8], _: &str) -> Result<Vec<u8>, String> {
+        self.0.map(|answer| answer.as_bytes().to_vec()).map_err(str::to_owned)
+    }
+}
+
+fn request(input: &str, output: &str, info: &str) -> GenerateRequest {
+    GenerateRequest {
+        input_payload: input.to_owned(),
+        output_payload: output.to_owned(),
+        additional_info: info.to_owned(),
+    }
+}
+
+async fn generate(
+    validate: impl Validate,
+    request: GenerateRequest,
+) -> Result<GeneratedFunction, GenerateError> {
+    // As an embedder holds it.
+    let generator: Box<dyn FunctionGenerator> = Box::new(SearchGenerator::new(validate));
+    generator.generate(request).await
+}
+
+#[tokio::test]
+async fn a_function_is_written_and_checked() {
+    for (info, driver) in [("", Driver::Lua), ("in JavaScript please", Driver::JavaScript)] {
+        if super::interpreter(driver).is_none() {
+            continue;
+        }
+        let request =
+            request(r#"{"user":{"name":"Ann"},"n":3}"#, r#"{"text":"Hello Ann","n":"3"}"#, info);
+        let function = generate(Interpreters, request).await.expect("a function");
+        assert_eq!(function.driver, driver.into());
+        assert!(function.validation_ok, "{}", function.validation_err);
+        assert_eq!(function.validation_err, "");
+        assert_eq!(function.code.contains("function transform(r)"), driver == Driver::JavaScript);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_result_is_told_by_its_first_difference() {
+    let input = r#"{"items":[{"price":10},{"price":11},{"price":12}]}"#;
+    for (answer, told) in [
+        (
+            Ok(r#"{"items":[{"price":10},{"price":11},{"price":"12"}]}"#),
+            r#"out.items[2].price: wanted 12, got "12""#,
+        ),
+        (Ok("nonsense"), "the result is not JSON"),
+        (Err("line 3: out of memory"), "line 3: out of memory"),
+    ] {
+        let function =
+            generate(Answers(answer), request(input, input, "")).await.expect("a function");
+        assert!(!function.validation_ok);
+        assert!(function.validation_err.contains(told), "{}", function.validation_err);
+    }
+}
+
+#[tokio::test]
+async fn an_empty_table_of_lua_is_either() {
+    let input = r#"{"a":{}}"#;
+    let lua =
+        generate(Answers(Ok(r#"{"a":[]}"#)), request(input, input, "")).await.expect("a function");
+    assert!(lua.validation_ok, "{}", lua.validation_err);
+    let js = generate(Answers(Ok(r#"{"a":[]}"#)), request(input, input, "JS"))
+        .await
+        .expect("a function");
+    assert!(!js.validation_ok);
+}
+
+#[tokio::test]
+async fn a_bad_request_names_its_field() {
+    for (input, output, field) in [("", "1", "input_payload"), ("1", "{", "output_payload")] {
+        match generate(Answers(Ok("")), request(input, output, "")).await {
+            Err(GenerateError::Invalid { field: named, reason }) => {
+                assert_eq!(named, field);
+                assert!(!reason.is_empty());
+            }
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn requests_and_answers_have_the_wire_names() {
+    let request: GenerateRequest =
+        serde_json::from_str(r#"{"input_payload":"1","output_payload":"2"}"#).expect("a request");
+    assert_eq!((request.input_payload.as_str(), request.additional_info.as_str()), ("1", ""));
+    let function = GeneratedFunction {
+        code: "x".to_owned(),
+        driver: Driver::JavaScript.into(),
+        validation_ok: true,
+        validation_err: String::new(),
+    };
+    let wire = serde_json::to_value(&function).expect("serialisable");
+    assert_eq!(
+        wire,
+        serde_json::json!({"code":"x","driver":"js","validation_ok":true,"validation_err":""})
+    );
+}

@@ -1,0 +1,60 @@
+//! Running what was written with the runtime that will run it.
+
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, header::CONTENT_TYPE};
+use webhook_core::{
+    AccountId, FunctionId,
+    function::{FunctionRuntime, Invocation},
+    model::Request,
+};
+
+use super::{Driver, Validate};
+
+/// Runs written functions in a runtime, under the limits that functions have.
+#[derive(Clone, Debug)]
+pub struct InRuntime(pub Arc<dyn FunctionRuntime>);
+
+#[async_trait]
+impl Validate for InRuntime {
+    async fn run(
+        &self,
+        driver: Driver,
+        source: &str,
+        body: &[u8],
+        content_type: &str,
+    ) -> Result<Vec<u8>, String> {
+        let mut headers = HeaderMap::new();
+        if let Ok(value) = HeaderValue::try_from(content_type) {
+            headers.insert(CONTENT_TYPE, value);
+        }
+        let mut revision = DefaultHasher::new();
+        source.hash(&mut revision);
+        let invocation = Invocation {
+            // Nobody's function yet, so nobody's turn but its own.
+            account_id: AccountId::generate(),
+            function_id: FunctionId::from_uuid(uuid::Uuid::nil()),
+            revision: revision.finish(),
+            driver: driver.into(),
+            source: Arc::from(source),
+            config: Arc::new(BTreeMap::new()),
+            metadata: BTreeMap::new(),
+            request: Request {
+                method: Method::POST,
+                extra_path: String::new(),
+                raw_query: String::new(),
+                headers,
+                body: Bytes::copy_from_slice(body),
+            },
+            response: None,
+        };
+        let completion = self.0.run(invocation).await;
+        completion.result.map(|left| left.request.body.to_vec()).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,70 @@
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use webhook_core::function::FunctionRuntime;
+
+use super::fixture::{complete, invocation, runtime};
+use crate::js::JsRuntime;
+
+#[tokio::test]
+async fn nothing_is_left_for_the_next_call() {
+    let runtime = JsRuntime::builder().running_calls(1, 1).build().expect("threads");
+    let spoil = invocation(
+        "globalThis.kept = 1; implicit = 2; var declared = 3; Array.prototype.map = () => 'spoilt'; \
+         Object.prototype.inherited = 4; JSON.parse = null; r.own = 5; cfg.own = 6; String.prototype.toWellFormed = null; \
+         RegExp.prototype.exec = null; Reflect.apply = null; delete globalThis.console",
+    );
+    for _ in 0..3 {
+        runtime.run(spoil.clone()).await.result.expect("may spoil its own");
+        let mut look = invocation(
+            "r.body = [typeof kept, typeof implicit, typeof declared, [1].map((x) => x + 1), {}.inherited, \
+             typeof JSON.parse, r.own, cfg.own, typeof console, /a/.test('a')].join()",
+        );
+        look.account_id = spoil.account_id;
+        look.function_id = spoil.function_id;
+        let left = runtime.run(look).await.result.expect("unspoilt");
+        assert_eq!(left.request.body, "undefined,undefined,undefined,2,,function,,,object,true");
+    }
+}
+
+#[tokio::test]
+async fn a_thread_first_does_what_its_owner_wants() {
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    let count = || _ = STARTED.fetch_add(1, Ordering::Relaxed);
+    let runtime = JsRuntime::builder().on_thread_start(count).build().expect("threads");
+    assert_eq!(STARTED.load(Ordering::Relaxed), 0, "there is none before the first call");
+    complete(&runtime, "r.body = 'x'").await.result.expect("runs");
+    assert_eq!(STARTED.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_script_that_spoils_the_library_still_gets_its_request_through() {
+    let spoilt = "const owners = [Array, String, Object, RegExp, Map, Promise].map((c) => c.prototype), \
+        { ownKeys } = Reflect; \
+        for (let i = 0; i < owners.length; i++) { const keys = ownKeys(owners[i]); \
+        for (let j = 0; j < keys.length; j++) try { owners[i][keys[j]] = () => { throw new Error('spoilt') } } catch {} } \
+        const names = ownKeys(globalThis); \
+        for (let j = 0; j < names.length; j++) try { globalThis[names[j]] = null } catch {}";
+    let completion =
+        complete(&runtime(), &format!("const own = r; {spoilt}; own.body = 'x'")).await;
+    assert_eq!(completion.result.expect("runs").request.body, "x");
+}
+
+#[tokio::test]
+async fn an_account_with_many_calls_does_not_keep_another_waiting() {
+    let runtime = JsRuntime::builder().computing(2).build().expect("threads");
+    let busy = invocation("for (const end = Date.now() + 400; Date.now() < end;) {}");
+    let many = futures_util::future::join_all((0..12).map(|_| runtime.run(busy.clone())));
+    let other = async {
+        let started = Instant::now();
+        for _ in 0..5 {
+            complete(&runtime, "r.body = 'x'").await.result.expect("runs");
+        }
+        started.elapsed()
+    };
+    let (_, took) = futures_util::join!(many, other);
+    // In the order of arrival it would wait for more than two seconds.
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+}

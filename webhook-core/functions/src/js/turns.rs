@@ -1,0 +1,232 @@
+//! Who computes: some calls at a time, the accounts in turn.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::Instant,
+};
+
+use webhook_core::AccountId;
+
+/// Hands out the right to compute, so that an account with many calls gets no
+/// more of the processor than an account with one.
+#[derive(Debug)]
+pub(super) struct Turns {
+    state: Mutex<State>,
+    /// How many wait; read at each slice, so outside of the lock.
+    waiting: AtomicUsize,
+    per_account: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    free: usize,
+    accounts: HashMap<AccountId, Account>,
+    /// The accounts that wait, the next one first.
+    order: VecDeque<AccountId>,
+}
+
+#[derive(Debug, Default)]
+struct Account {
+    computing: usize,
+    waiting: VecDeque<SyncSender<()>>,
+    /// Calls past their deadline that the engine does not let go of.
+    overdue: usize,
+}
+
+/// Why a call does not get to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// Its time was over before it was its turn.
+    Late,
+    /// Another call of its account is overdue.
+    Overdue,
+}
+
+impl Turns {
+    pub(super) fn new(computing: usize, per_account: usize) -> Self {
+        let state = State { free: computing, accounts: HashMap::new(), order: VecDeque::new() };
+        Self { state: Mutex::new(state), waiting: AtomicUsize::new(0), per_account }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it holds the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether somebody waits for a turn.
+    pub(super) fn contended(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Waits for a turn until `deadline`.
+    pub(super) fn take(&self, account: AccountId, deadline: Instant) -> Result<(), Refused> {
+        let granted = {
+            let mut state = self.state();
+            let own = state.accounts.entry(account).or_default();
+            if own.overdue > 0 {
+                return Err(Refused::Overdue);
+            }
+            let (grant, granted) = sync_channel(1);
+            own.waiting.push_back(grant);
+            if own.waiting.len() == 1 {
+                state.order.push_back(account);
+            }
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            self.hand_on(&mut state);
+            granted
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if granted.recv_timeout(left).is_ok() {
+            return self.unless_overdue(account);
+        }
+        self.give_up(account, &granted)
+    }
+
+    fn unless_overdue(&self, account: AccountId) -> Result<(), Refused> {
+        let overdue = self.state().accounts.get(&account).is_some_and(|own| own.overdue > 0);
+        if overdue {
+            self.give_back(account);
+            return Err(Refused::Overdue);
+        }
+        Ok(())
+    }
+
+    /// The turn may have come in the moment in which the wait ended.
+    fn give_up(&self, account: AccountId, granted: &Receiver<()>) -> Result<(), Refused> {
+        let state = self.state();
+        let came = granted.try_recv().is_ok();
+        drop(state);
+        if came { self.unless_overdue(account) } else { Err(Refused::Late) }
+    }
+
+    /// Ends a turn.
+    pub(super) fn give_back(&self, account: AccountId) {
+        let mut state = self.state();
+        state.free += 1;
+        if let Some(own) = state.accounts.get_mut(&account) {
+            own.computing = own.computing.saturating_sub(1);
+        }
+        self.hand_on(&mut state);
+        state.forget(account);
+    }
+
+    /// No call of the account gets a turn until the overdue one has ended.
+    pub(super) fn block(&self, account: AccountId) {
+        self.state().accounts.entry(account).or_default().overdue += 1;
+    }
+
+    /// An overdue call has ended.
+    pub(super) fn unblock(&self, account: AccountId) {
+        let mut state = self.state();
+        if let Some(own) = state.accounts.get_mut(&account) {
+            own.overdue = own.overdue.saturating_sub(1);
+        }
+        state.forget(account);
+    }
+
+    fn hand_on(&self, state: &mut State) {
+        let mut passed = 0;
+        while state.free > 0 && passed < state.order.len() {
+            let Some(account) = state.order.pop_front() else { return };
+            let Some(own) = state.accounts.get_mut(&account) else { continue };
+            if own.computing >= self.per_account {
+                state.order.push_back(account);
+                passed += 1;
+                continue;
+            }
+            let grant = own.waiting.pop_front();
+            let more = !own.waiting.is_empty();
+            if let Some(grant) = grant {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+                // Who gave up waiting has dropped the other end.
+                if grant.try_send(()).is_ok() {
+                    own.computing += 1;
+                    state.free -= 1;
+                    passed = 0;
+                }
+            }
+            if more {
+                state.order.push_back(account);
+            }
+        }
+    }
+}
+
+impl State {
+    fn forget(&mut self, account: AccountId) {
+        let idle = self
+            .accounts
+            .get(&account)
+            .is_some_and(|own| own.computing == 0 && own.overdue == 0 && own.waiting.is_empty());
+        if idle {
+            self.accounts.remove(&account);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, thread, time::Duration};
+
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    /// Waits until `count` callers wait; they have nothing else to do.
+    fn until_waiting(turns: &Turns, count: usize) {
+        while turns.waiting.load(Ordering::Relaxed) < count {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn accounts_alternate_however_many_calls_one_has() {
+        let turns = Arc::new(Turns::new(1, 1));
+        let (busy, other) = (AccountId::generate(), AccountId::generate());
+        let order = Arc::new(Mutex::new(Vec::new()));
+        turns.take(busy, soon()).expect("free");
+        let mut threads = Vec::new();
+        for (index, account) in [busy, busy, busy, other].into_iter().enumerate() {
+            let (own, order) = (Arc::clone(&turns), Arc::clone(&order));
+            threads.push(thread::spawn(move || {
+                own.take(account, soon()).expect("its turn");
+                order.lock().expect("no panic").push(account);
+                own.give_back(account);
+            }));
+            until_waiting(&turns, index + 1);
+        }
+        turns.give_back(busy);
+        for thread in threads {
+            thread.join().expect("no panic");
+        }
+        assert_eq!(*order.lock().expect("no panic"), [busy, other, busy, busy]);
+        assert!(turns.state().accounts.is_empty());
+    }
+
+    #[test]
+    fn one_account_cannot_take_every_turn() {
+        let turns = Turns::new(2, 1);
+        let (busy, other) = (AccountId::generate(), AccountId::generate());
+        turns.take(busy, soon()).expect("free");
+        assert_eq!(turns.take(busy, Instant::now()), Err(Refused::Late));
+        turns.take(other, soon()).expect("kept for others");
+    }
+
+    #[test]
+    fn an_overdue_call_blocks_its_account_only() {
+        let turns = Turns::new(2, 2);
+        let (stuck, other) = (AccountId::generate(), AccountId::generate());
+        turns.block(stuck);
+        assert_eq!(turns.take(stuck, soon()), Err(Refused::Overdue));
+        turns.take(other, soon()).expect("not concerned");
+        turns.unblock(stuck);
+        turns.take(stuck, soon()).expect("free again");
+    }
+}

@@ -1,0 +1,132 @@
+//! What the functions of one VM share: the call that runs and what the script did so far.
+
+use std::{cell::RefCell, collections::BTreeMap, fmt, rc::Rc, sync::Arc};
+
+use bytes::Bytes;
+use rquickjs::{Ctx, Exception};
+use tokio::runtime::Handle;
+use webhook_core::{
+    Clock,
+    forward::Forwarder,
+    function::{Invocation, Limits, ScriptOutcome, ScriptResponse},
+    model::Request,
+};
+
+use super::meter::Meter;
+use crate::{
+    js::limit::Limit,
+    modules::{Bounds, ModuleError},
+};
+
+/// The state that a VM's functions share.
+pub(super) struct Host {
+    pub(super) limits: Arc<Limits>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) forwarder: Option<Arc<dyn Forwarder>>,
+    pub(super) meter: Rc<Meter>,
+    pub(super) script: RefCell<Script>,
+}
+
+/// What belongs to the call of the script.
+#[derive(Default)]
+pub(super) struct Script {
+    pub(super) request: Option<Request>,
+    pub(super) response: Option<ScriptResponse>,
+    pub(super) response_modified: bool,
+    pub(super) stop_forwarding: bool,
+    pub(super) config: Arc<BTreeMap<String, String>>,
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) handle: Option<Handle>,
+    pub(super) http_calls: usize,
+    /// The bodies of the answers to the script's requests.
+    pub(super) answers: Vec<Bytes>,
+    /// Rejections of promises that nobody has looked at so far.
+    rejections: Vec<String>,
+    logs: Vec<String>,
+    log_bytes: usize,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// Takes in a call; `source` and identifiers are looked at elsewhere.
+    pub(super) fn begin(&self, invocation: Invocation, handle: Option<Handle>) {
+        let Invocation { config, metadata, request, response, .. } = invocation;
+        let request = Some(request);
+        *self.script.borrow_mut() =
+            Script { request, response, config, metadata, handle, ..Script::default() };
+    }
+
+    /// What the script has left.
+    pub(super) fn outcome(&self) -> Option<ScriptOutcome> {
+        let mut script = self.script.borrow_mut();
+        Some(ScriptOutcome {
+            request: script.request.take()?,
+            response: script.response.take(),
+            response_modified: script.response_modified,
+            stop_forwarding: script.stop_forwarding,
+        })
+    }
+
+    /// What the script has printed.
+    pub(super) fn take_logs(&self) -> Vec<String> {
+        std::mem::take(&mut self.script.borrow_mut().logs)
+    }
+
+    /// Adds a line to the captured output, as far as there is room.
+    pub(super) fn log(&self, line: &str) {
+        let mut script = self.script.borrow_mut();
+        let left = self.limits.log_bytes.saturating_sub(script.log_bytes);
+        if left == 0 {
+            return;
+        }
+        let text = &line[..line.floor_char_boundary(left)];
+        // An empty line costs too, or there could be any number of them.
+        script.log_bytes += text.len().max(1) + 1;
+        script.logs.push(text.to_owned());
+    }
+
+    /// Remembers a rejection, or forgets one that was looked at after all.
+    pub(super) fn rejected(&self, reason: Option<String>) {
+        /// More of them say nothing more.
+        const KEPT: usize = 16;
+        let rejections = &mut self.script.borrow_mut().rejections;
+        match reason {
+            Some(reason) if rejections.len() < KEPT => rejections.push(reason),
+            Some(_) => {}
+            None => drop(rejections.pop()),
+        }
+    }
+
+    /// Prints the rejections that are left, which are lost otherwise.
+    pub(super) fn log_rejections(&self) {
+        let rejections = std::mem::take(&mut self.script.borrow_mut().rejections);
+        for reason in rejections {
+            self.log(&format!("unhandled rejection: {reason}"));
+        }
+    }
+
+    /// What a function of the host may make, beside the engine's own memory.
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds::of_memory(self.limits.memory_bytes).until(self.meter.compute_deadline())
+    }
+
+    /// Throws why a module has no result.
+    pub(super) fn refuse(&self, ctx: &Ctx<'_>, error: &ModuleError) -> rquickjs::Error {
+        match error {
+            ModuleError::Invalid(message) => Exception::throw_message(ctx, message),
+            ModuleError::TooLarge => self.exceed(ctx, Limit::Memory),
+            ModuleError::TooLong => self.exceed(ctx, Limit::StringBytes),
+            ModuleError::TooSlow => self.exceed(ctx, Limit::ComputeTime),
+        }
+    }
+
+    /// Throws the error of a limit into the script.
+    pub(super) fn exceed(&self, ctx: &Ctx<'_>, limit: Limit) -> rquickjs::Error {
+        Exception::throw_range(ctx, &limit.message(&self.limits))
+    }
+}

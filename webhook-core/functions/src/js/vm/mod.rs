@@ -1,0 +1,250 @@
+//! One engine for one call.
+
+mod failure;
+mod host;
+mod http;
+mod meter;
+mod modules;
+mod request;
+mod rows;
+mod wait;
+
+use std::{rc::Rc, sync::Arc};
+
+use rquickjs::{
+    Context, Ctx, Function, Object, Promise, Result as JsResult, Runtime, Value,
+    context::{EvalOptions, intrinsic},
+    function::This,
+    promise::PromiseState,
+};
+use webhook_core::function::{FunctionError, Invocation, ScriptOutcome};
+
+use self::{failure::Thrown, host::Host, meter::Meter};
+use super::{
+    call::{Call, Task},
+    source,
+    worker::Shared,
+};
+
+/// Bounds what the engine's own functions do in one step.
+const GUARD: &str = include_str!("../prelude/guard.js");
+/// Makes `r`, `cfg` and `console`.
+const REQUEST: &str = include_str!("../prelude/request.js");
+
+/// Makes `http`, `crypto` and the other modules.
+const MODULES: &str = include_str!("../prelude/modules.js");
+
+/// What the engine needs before the script runs, on top of the script's memory.
+const BASE_BYTES: usize = 2 << 20;
+
+/// How deep calls may nest, in bytes of the thread's stack.
+const STACK_BYTES: usize = 512 << 10;
+
+/// What scripts find of the engine; weak references, for instance, are left out.
+type Intrinsics = (
+    intrinsic::Date,
+    intrinsic::Eval,
+    intrinsic::RegExpCompiler,
+    intrinsic::RegExp,
+    intrinsic::Json,
+    intrinsic::Proxy,
+    intrinsic::MapSet,
+    intrinsic::TypedArrays,
+    intrinsic::Promise,
+    intrinsic::Performance,
+);
+
+/// An engine that no script has run in.
+pub(super) struct Vm {
+    // Before the runtime, which must go last.
+    context: Context,
+    runtime: Runtime,
+    host: Rc<Host>,
+}
+
+/// What is in the global object under a name no script sees: it is removed first.
+const FINISH: &str = "finish";
+
+impl Vm {
+    /// Makes an engine. It fails only when there is no memory.
+    pub(super) fn new(shared: &Shared) -> Result<Self, FunctionError> {
+        let limits = Arc::clone(&shared.limits);
+        let meter = Meter::new(Arc::clone(&limits), Arc::clone(&shared.turns));
+        let host = Rc::new(Host {
+            limits: Arc::clone(&limits),
+            clock: Arc::clone(&shared.clock),
+            forwarder: shared.forwarder.clone(),
+            meter,
+            script: Default::default(),
+        });
+        let made = || {
+            let runtime = Runtime::new()?;
+            runtime.set_max_stack_size(STACK_BYTES);
+            runtime.set_memory_limit(limits.memory_bytes.saturating_add(BASE_BYTES));
+            let context = Context::custom::<Intrinsics>(&runtime)?;
+            let prepared = context
+                .with(|ctx| prepare(&ctx, &host).map_err(|_| Thrown::catch(&ctx).to_string()));
+            Ok::<_, rquickjs::Error>((prepared, context, runtime))
+        };
+        let failed =
+            |reason| FunctionError::Script(format!("the engine cannot be started: {reason}"));
+        let (prepared, context, runtime) = made().map_err(|error| failed(error.to_string()))?;
+        prepared.map_err(failed)?;
+        Ok(Self { context, runtime, host })
+    }
+
+    /// Does what a call asks for and answers it.
+    pub(super) fn serve(self, task: Task, call: &Arc<Call>) {
+        let result = match self.host.meter.begin(call) {
+            Ok(()) => {
+                let meter = Rc::clone(&self.host.meter);
+                self.runtime.set_interrupt_handler(Some(Box::new(move || meter.must_stop())));
+                let host = Rc::clone(&self.host);
+                self.runtime.set_host_promise_rejection_tracker(Some(Box::new(
+                    move |_, _, reason, handled| {
+                        host.rejected((!handled).then(|| Thrown::read(&reason).to_string()));
+                    },
+                )));
+                match task {
+                    Task::Run(invocation, handle) => self.run(*invocation, handle),
+                    Task::Check(source) => self.check(&source),
+                }
+            }
+            Err(error) => Err(error),
+        };
+        self.host.meter.pause();
+        let logs = self.host.take_logs();
+        // The memory is back before the caller goes on.
+        drop(self);
+        call.answer(result, logs);
+    }
+
+    fn run(
+        &self,
+        invocation: Invocation,
+        handle: Option<tokio::runtime::Handle>,
+    ) -> Result<Option<ScriptOutcome>, FunctionError> {
+        let text = Arc::clone(&invocation.source);
+        self.host.begin(invocation, handle);
+        self.context.with(|ctx| {
+            let finish: JsResult<Function<'_>> = take_global(&ctx, FINISH);
+            let script = compile(&ctx, &text, &source::wrapped(&text));
+            let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
+            let ended = finish.and_then(|finish| {
+                let promise: Promise<'_> = script.call((This(ctx.globals()),))?;
+                self.settle(&ctx);
+                if promise.state() == PromiseState::Rejected {
+                    // This one is the call's own error.
+                    self.host.rejected(None);
+                }
+                self.host.log_rejections();
+                match promise.result::<Value<'_>>() {
+                    Some(returned) => finish.call::<_, ()>((returned?,)).map(Some),
+                    None => Ok(None),
+                }
+            });
+            // A limit ends the script whatever it made of it.
+            match (self.stopped(), ended) {
+                (Some(error), _) => Err(error),
+                (None, Ok(Some(()))) => Ok(()),
+                (None, Ok(None)) => Err(FunctionError::Script(
+                    "function: the script waits for a promise that nothing settles".to_owned(),
+                )),
+                (None, Err(_)) => {
+                    let error = Thrown::catch(&ctx).into_error(&self.host.limits);
+                    Err(self.stopped().unwrap_or(error))
+                }
+            }
+        })?;
+        Ok(self.host.outcome())
+    }
+
+    /// Whether a source compiles; it does not run.
+    fn check(&self, text: &str) -> Result<Option<ScriptOutcome>, FunctionError> {
+        self.context.with(|ctx| {
+            let compiled = compile_as::<Object<'_>>(&ctx, text, &source::enclosed(text))
+                .and_then(|_| compile(&ctx, text, &source::wrapped(text)));
+            compiled.map(drop).map_err(|error| self.stopped().unwrap_or(error))
+        })?;
+        Ok(None)
+    }
+
+    fn stopped(&self) -> Option<FunctionError> {
+        self.host.meter.stopped()
+    }
+
+    /// Runs what the script left to be done later.
+    fn settle(&self, ctx: &Ctx<'_>) {
+        /// Jobs between two looks at the clock: one may be a single call.
+        const JOBS: usize = 64;
+        for job in 1_usize.. {
+            let late = job.is_multiple_of(JOBS) && self.host.meter.is_late();
+            if late || self.stopped().is_some() || !ctx.execute_pending_job() {
+                break;
+            }
+        }
+    }
+}
+
+/// Compiles a source that is in brackets, which makes a function of it.
+fn compile<'js>(
+    ctx: &Ctx<'js>,
+    text: &str,
+    bracketed: &str,
+) -> Result<Function<'js>, FunctionError> {
+    compile_as(ctx, text, bracketed)
+}
+
+fn compile_as<'js, T: rquickjs::FromJs<'js>>(
+    ctx: &Ctx<'js>,
+    text: &str,
+    bracketed: &str,
+) -> Result<T, FunctionError> {
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some(source::CHUNK.to_owned());
+    ctx.eval_with_options(bracketed, options).map_err(|_| {
+        let thrown = Thrown::catch(ctx);
+        source::compile_error(text, thrown.line, &thrown.message)
+    })
+}
+
+/// Runs the prelude, which leaves the function that ends a call in the global object.
+fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> JsResult<()> {
+    let natives = Object::new(ctx.clone())?;
+    natives.set("stringBytes", host.limits.string_bytes as f64)?;
+    natives.set("httpCalls", host.limits.http_calls as f64)?;
+    let meter = Rc::clone(&host.meter);
+    natives.set("beginPattern", Function::new(ctx.clone(), move || meter.begin_pattern())?)?;
+    let meter = Rc::clone(&host.meter);
+    natives.set("endPattern", Function::new(ctx.clone(), move || meter.end_pattern())?)?;
+    let own = Rc::clone(host);
+    natives.set("log", Function::new(ctx.clone(), move |line: String| own.log(&line))?)?;
+    let own = Rc::clone(host);
+    let config = move |key: String| own.script.borrow().config.get(&key).cloned();
+    natives.set("config", Function::new(ctx.clone(), config)?)?;
+    request::install(ctx, host, &natives)?;
+    http::install(ctx, host, &natives)?;
+    modules::install(ctx, host, &natives)?;
+    let part = |source: &str| -> JsResult<Function<'_>> {
+        let mut options = EvalOptions::default();
+        options.filename = Some("host".to_owned());
+        ctx.eval_with_options(source, options)
+    };
+    let kept: Object<'_> = part(GUARD)?.call((natives.clone(),))?;
+    part(REQUEST)?.call::<_, ()>((natives.clone(), kept.clone()))?;
+    part(MODULES)?.call::<_, ()>((natives, kept.clone()))?;
+    ctx.globals().set(FINISH, kept.get::<_, Function<'_>>("finish")?)
+}
+
+fn take_global<'js>(ctx: &Ctx<'js>, name: &str) -> JsResult<Function<'js>> {
+    let function = ctx.globals().get(name)?;
+    ctx.globals().remove(name)?;
+    Ok(function)
+}
+
+impl std::fmt::Debug for Vm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Vm").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,214 @@
+//! The modules `crypto`, `jwt`, `xml` and so on, for the part of them that is
+//! in the prelude.
+
+use std::{borrow::Cow, rc::Rc};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use rquickjs::{Ctx, Function, IntoJs, Object, Result, TypedArray, Value};
+use serde_json::Value as Tree;
+use webhook_core::function::Limits;
+
+use super::{host::Host, rows::JsonRows};
+use crate::{
+    lua::bytes::{
+        Budget,
+        date::{self, Instant, Zone},
+    },
+    modules::{
+        Bounds, ModuleError, Output, cipher, csv,
+        digest::{self, Hash},
+        encoding::{Alphabet, base64_decode, base64_encode, hex_decode, hex_encode},
+        jwt::{self, Algorithm},
+        tree::{Reading, from_json},
+        url, xml, yaml,
+    },
+};
+
+/// Adds `module(name, form, arguments)`. Arguments are texts; where data may
+/// be bytes, `t` before a text and `b` before base64 tell which it is. What
+/// is bytes comes back in the form `bytes`, `hex` or `text`.
+pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
+    let h = Rc::clone(host);
+    let module = move |ctx: Ctx<'js>, name: String, form: String, arguments: Vec<String>| {
+        let answered = call(&h, &name, &Arguments(arguments));
+        match answered.and_then(|answer| answer.bounded(h.limits.string_bytes)) {
+            Ok(answer) => answer.into_value(&ctx, &form),
+            Err(error) => Err(h.refuse(&ctx, &error)),
+        }
+    };
+    natives.set("module", Function::new(ctx.clone(), module)?)
+}
+
+/// What a function of a module answers.
+enum Answer {
+    Text(String),
+    Bytes(Vec<u8>),
+    /// A list or an object.
+    Json(Vec<u8>),
+    Flag(bool),
+    Number(f64),
+}
+
+impl Answer {
+    /// A tree, whose text must fit into the memory as well.
+    fn tree(tree: &Tree, limits: &Limits) -> std::result::Result<Self, ModuleError> {
+        let mut json = Output::of_at_most(limits.memory_bytes);
+        json.push_json(tree).map_err(|_| ModuleError::TooLarge)?;
+        json.finish().map(Self::Json)
+    }
+
+    /// Fails when it is a text that is too long.
+    fn bounded(self, longest: usize) -> std::result::Result<Self, ModuleError> {
+        let length = match &self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Json(_) | Self::Flag(_) | Self::Number(_) => 0,
+        };
+        if length > longest { Err(ModuleError::TooLong) } else { Ok(self) }
+    }
+
+    fn into_value<'js>(self, ctx: &Ctx<'js>, form: &str) -> Result<Value<'js>> {
+        match self {
+            Self::Text(text) => text.into_js(ctx),
+            Self::Bytes(bytes) => match form {
+                "bytes" => TypedArray::new_copy(ctx.clone(), bytes)?.into_js(ctx),
+                "hex" => hex_encode(&bytes).into_js(ctx),
+                _ => String::from_utf8_lossy(&bytes).into_js(ctx),
+            },
+            Self::Json(json) => ctx.json_parse(json),
+            Self::Flag(flag) => flag.into_js(ctx),
+            Self::Number(number) => number.into_js(ctx),
+        }
+    }
+}
+
+struct Arguments(Vec<String>);
+
+impl Arguments {
+    fn text(&self, index: usize) -> &str {
+        self.0.get(index).map_or("", String::as_str)
+    }
+
+    fn data(&self, index: usize) -> std::result::Result<Cow<'_, [u8]>, ModuleError> {
+        let text = self.text(index);
+        match text.strip_prefix('b') {
+            Some(base64) => STANDARD
+                .decode(base64)
+                .map(Cow::Owned)
+                .map_err(|_| ModuleError::invalid("not bytes")),
+            None => Ok(Cow::Borrowed(text.strip_prefix('t').unwrap_or(text).as_bytes())),
+        }
+    }
+
+    fn tree(&self, index: usize, bounds: &mut Bounds) -> std::result::Result<Tree, ModuleError> {
+        from_json(self.text(index).as_bytes(), bounds)?
+            .map_err(|error| ModuleError::invalid(format!("value: {error}")))
+    }
+}
+
+fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answer, ModuleError> {
+    let room = host.limits.memory_bytes;
+    let longest = host.limits.string_bytes;
+    let mut bounds = host.bounds();
+    Ok(match name {
+        "md5" | "sha1" | "sha256" | "sha384" | "sha512" => {
+            Answer::Bytes(Hash::named(name)?.digest(&given.data(0)?))
+        }
+        "crc32" => Answer::Bytes(digest::crc32(&given.data(0)?).to_vec()),
+        "hmac" => {
+            let hash = Hash::named(given.text(0))?;
+            Answer::Bytes(hash.hmac(&given.data(1)?, &given.data(2)?))
+        }
+        "equal" => Answer::Flag(digest::equal(&given.data(0)?, &given.data(1)?)),
+        "encrypt" | "decrypt" => {
+            let run = if name == "encrypt" { cipher::encrypt } else { cipher::decrypt };
+            let (data, key, iv) = (given.data(0)?, given.data(2)?, given.data(3)?);
+            Answer::Bytes(run(&data, given.text(1), &key, &iv)?)
+        }
+        "base64.encode" => Answer::Text(base64_encode(&given.data(0)?, Alphabet::Standard)),
+        "base64.url_encode" => Answer::Text(base64_encode(&given.data(0)?, Alphabet::UrlSafe)),
+        "base64.decode" => Answer::Bytes(base64_decode(&given.data(0)?, Alphabet::Standard)?),
+        "base64.url_decode" => Answer::Bytes(base64_decode(&given.data(0)?, Alphabet::UrlSafe)?),
+        "hex.encode" => Answer::Text(hex_encode(&given.data(0)?)),
+        "hex.decode" => Answer::Bytes(hex_decode(&given.data(0)?)?),
+        "url.encode" => Answer::Text(url::encode(&given.data(0)?)),
+        "url.decode" => Answer::Bytes(url::decode(&given.data(0)?)),
+        "url.parse" => Answer::tree(&url::parse(given.text(0))?, &host.limits)?,
+        "url.build" => Answer::Text(url::build(&given.tree(0, &mut bounds)?, longest)?),
+        "url.encode_query" => {
+            Answer::Text(url::encode_query(&given.tree(0, &mut bounds)?, longest)?)
+        }
+        "url.decode_query" => {
+            Answer::tree(&url::decode_query(&given.data(0)?, &mut bounds)?, &host.limits)?
+        }
+        "jwt.sign" => {
+            let algorithm = Algorithm::named(given.text(2))?;
+            let claims = given.tree(0, &mut bounds)?;
+            Answer::Text(jwt::sign(&claims, &given.data(1)?, algorithm, longest)?)
+        }
+        "jwt.verify" => {
+            let names = given.0.get(2..).unwrap_or_default().iter();
+            let algorithms: Vec<_> =
+                names.map(|name| Algorithm::named(name)).collect::<std::result::Result<_, _>>()?;
+            let now = host.clock.now().as_secs();
+            let claims = jwt::verify(given.text(0), &given.data(1)?, &algorithms, now, bounds)?;
+            Answer::tree(&claims, &host.limits)?
+        }
+        "xml.decode" => Answer::tree(&xml::decode(given.text(0), bounds)?, &host.limits)?,
+        "xml.encode" => Answer::Bytes(xml::encode(&given.tree(0, &mut bounds)?, longest)?),
+        "yaml.decode" => {
+            let mut reading = Reading::within(&mut bounds);
+            let tree = yaml::decode(given.text(0), room, &mut reading);
+            reading.within_bounds()?;
+            Answer::tree(&tree?, &host.limits)?
+        }
+        "yaml.encode" => Answer::Bytes(yaml::encode(&given.tree(0, &mut bounds)?, longest)?),
+        "csv.decode" => {
+            let mut rows = JsonRows::of_at_most(room);
+            csv::decode(&given.data(0)?, dialect(given)?, room, &mut rows)?;
+            Answer::Json(rows.finish()?)
+        }
+        "csv.encode" => {
+            let rows = given.tree(0, &mut bounds)?;
+            Answer::Bytes(csv::encode(&rows, dialect(given)?, longest)?)
+        }
+        "time.now" => Answer::Number(host.clock.now().as_millis() as f64),
+        "time.parse" => {
+            let mut budget = budget(host);
+            let (value, layout) = (given.text(0).as_bytes(), given.text(1).as_bytes());
+            let instant = date::parse(value, layout, &zone(given.text(2))?, &mut budget);
+            Answer::Number(instant.map_err(in_words)?.to_seconds())
+        }
+        "time.format" => {
+            let seconds = given.text(0).parse().ok().and_then(Instant::from_seconds);
+            let instant = seconds.ok_or_else(|| ModuleError::invalid("not a time"))?;
+            let (mut budget, layout) = (budget(host), given.text(1).as_bytes());
+            let text = date::format(instant, layout, &zone(given.text(2))?, &mut budget);
+            Answer::Bytes(text.map_err(in_words)?)
+        }
+        _ => return Err(ModuleError::invalid(format!("no function {name}"))),
+    })
+}
+
+fn budget(host: &Host) -> Budget {
+    Budget::new(host.limits.pattern_steps, host.limits.string_bytes)
+}
+
+fn in_words(error: impl std::fmt::Display) -> ModuleError {
+    ModuleError::invalid(error.to_string())
+}
+
+fn zone(name: &str) -> std::result::Result<Zone, ModuleError> {
+    if name.is_empty() { Ok(Zone::utc()) } else { Zone::named(name).map_err(in_words) }
+}
+
+/// Argument 1 is the delimiter, argument 2 says whether there is a header.
+fn dialect(given: &Arguments) -> std::result::Result<csv::Dialect, ModuleError> {
+    let mut dialect = csv::Dialect { header: given.text(2) == "true", ..Default::default() };
+    match given.text(1).as_bytes() {
+        [] => {}
+        [delimiter] if !matches!(delimiter, b'"' | b'\n' | b'\r') => dialect.delimiter = *delimiter,
+        _ => return Err(ModuleError::invalid("csv: delimiter must be one character")),
+    }
+    Ok(dialect)
+}

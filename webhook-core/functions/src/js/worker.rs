@@ -1,0 +1,102 @@
+//! A thread that runs scripts.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use webhook_core::{
+    Clock,
+    forward::Forwarder,
+    function::{FunctionError, Limits},
+};
+
+use super::{
+    call::{Call, Job},
+    queue::Queue,
+    turns::Turns,
+    vm::Vm,
+};
+
+/// What all threads have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) queue: Arc<Queue>,
+    pub(super) turns: Arc<Turns>,
+    pub(super) limits: Arc<Limits>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) forwarder: Option<Arc<dyn Forwarder>>,
+    pub(super) on_thread_start: fn(),
+}
+
+/// The stack of a thread: the engine's own bound, the parser's recursion and
+/// what the host's functions need on top of it.
+const STACK_BYTES: usize = 2 << 20;
+
+/// How long a thread waits for a call before it ends.
+const IDLE: Duration = Duration::from_secs(30);
+
+impl Shared {
+    /// Starts a thread that runs scripts.
+    pub(super) fn start_thread(&self) -> std::io::Result<()> {
+        let shared = self.clone();
+        let thread = std::thread::Builder::new().name("js".to_owned()).stack_size(STACK_BYTES);
+        thread.spawn(move || shared.run()).map(drop)
+    }
+
+    /// Runs scripts until the queue is closed or nothing was to do for a while.
+    fn run(self) {
+        (self.on_thread_start)();
+        // The engine for the next call is made ahead, while nobody waits for it.
+        let mut ahead = self.make();
+        while let Some(Job { task, call }) = self.queue.next(IDLE) {
+            let running = Running { shared: &self, call: &call };
+            if !call.is_pointless() {
+                match ahead.or_else(|_| self.make()) {
+                    Ok(vm) => {
+                        // An engine that has panicked is dropped in there as well.
+                        let served = catch_unwind(AssertUnwindSafe(|| vm.serve(task, &call)));
+                        if served.is_err() {
+                            call.answer(Err(broken()), Vec::new());
+                        }
+                    }
+                    Err(error) => call.answer(Err(error), Vec::new()),
+                }
+            } else if let Ok(unused) = ahead {
+                drop(running);
+                ahead = Ok(unused);
+                continue;
+            }
+            drop(running);
+            ahead = self.make();
+        }
+    }
+
+    fn make(&self) -> Result<Vm, FunctionError> {
+        let made = catch_unwind(AssertUnwindSafe(|| Vm::new(self)));
+        let made = made.unwrap_or_else(|_| Err(broken()));
+        made.inspect_err(|error| tracing::error!(%error, "no engine for JavaScript"))
+    }
+}
+
+fn broken() -> FunctionError {
+    FunctionError::Script("internal error of the JavaScript engine".to_owned())
+}
+
+/// Counts a call as ended, whatever happened to it.
+struct Running<'a> {
+    shared: &'a Shared,
+    call: &'a Arc<Call>,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let Shared { queue, turns, .. } = self.shared;
+        self.call.end_turn(turns);
+        queue.ended(self.call);
+        if self.call.is_overdue() {
+            turns.unblock(self.call.account);
+        }
+    }
+}

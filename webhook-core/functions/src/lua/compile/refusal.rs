@@ -1,0 +1,99 @@
+//! Why a source does not compile, in Lua's own words.
+
+use piccolo::compiler::{CompileError, ParseError, ParseErrorKind};
+use webhook_core::function::FunctionError;
+
+use super::rewrite::line_number;
+
+/// A source that does not compile.
+pub(super) struct Refusal {
+    pub(super) line: u32,
+    pub(super) reason: String,
+}
+
+impl From<Refusal> for FunctionError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Compile { line: refusal.line, reason: refusal.reason }
+    }
+}
+
+impl From<ParseError> for Refusal {
+    fn from(error: ParseError) -> Self {
+        let reason = match error.kind {
+            ParseErrorKind::Unexpected { unexpected, expected } => {
+                format!("unexpected {}, expected {}", token(&unexpected), token(&expected))
+            }
+            ParseErrorKind::EndOfStream { expected: Some(expected) } => {
+                format!("unexpected end of source, expected {}", token(&expected))
+            }
+            // The parser says so both at the end and at a block's end too many.
+            ParseErrorKind::EndOfStream { expected: None } => {
+                "unexpected end of source, or one 'end' too many".to_owned()
+            }
+            ParseErrorKind::RecursionLimit => "nested too deeply, at most 200 levels".to_owned(),
+            other => other.to_string(),
+        };
+        Self { line: line_number(error.line_number), reason }
+    }
+}
+
+impl From<CompileError> for Refusal {
+    fn from(error: CompileError) -> Self {
+        Self { line: line_number(error.line_number), reason: error.kind.to_string() }
+    }
+}
+
+/// A token as it is written in Lua.
+fn token(debug: &str) -> String {
+    let text = match debug {
+        "Break" | "Do" | "Else" | "ElseIf" | "End" | "Function" | "Goto" | "If" | "In"
+        | "Local" | "Nil" | "For" | "While" | "Repeat" | "Until" | "Return" | "Then" | "True"
+        | "False" | "Not" | "And" | "Or" => return format!("'{}'", debug.to_ascii_lowercase()),
+        "Minus" => "-",
+        "Add" => "+",
+        "Mul" => "*",
+        "Div" => "/",
+        "IDiv" => "//",
+        "Pow" => "^",
+        "Mod" => "%",
+        "Len" => "#",
+        "BitNotXor" => "~",
+        "BitAnd" => "&",
+        "BitOr" => "|",
+        "ShiftRight" => ">>",
+        "ShiftLeft" => "<<",
+        "Concat" => "..",
+        "Dots" => "...",
+        "Assign" => "=",
+        "LessThan" => "<",
+        "LessEqual" => "<=",
+        "GreaterThan" => ">",
+        "GreaterEqual" => ">=",
+        "Equal" => "==",
+        "NotEqual" => "~=",
+        "Dot" => ".",
+        "SemiColon" => ";",
+        "Colon" => ":",
+        "DoubleColon" => "::",
+        "Comma" => ",",
+        "LeftParen" => "(",
+        "RightParen" => ")",
+        "LeftBracket" => "[",
+        "RightBracket" => "]",
+        "LeftBrace" => "{",
+        "RightBrace" => "}",
+        "grouped expression or name" => return "an expression".to_owned(),
+        other => {
+            let inner = |prefix: &str| other.strip_prefix(prefix)?.strip_suffix(')');
+            let value = inner("Name(").or_else(|| inner("String("));
+            if let Some(quoted) = value {
+                return format!("'{}'", quoted.trim_matches('"'));
+            }
+            if let Some(number) = inner("Integer(").or_else(|| inner("Float(")) {
+                return format!("'{number}'");
+            }
+            return other.to_owned();
+        }
+    };
+    format!("'{text}'")
+}

@@ -1,0 +1,162 @@
+//! Functions written in Lua, on piccolo, a VM in safe Rust that can be stopped at any time.
+//!
+//! A source is parsed, rewritten and compiled once for each revision
+//! (`compile`), on a thread with a large stack. A few threads run the programs;
+//! each has its own VMs, one for each function that runs at the moment and some
+//! idle ones, and gives its time to the accounts in turn, a slice of some
+//! thousand instructions each. Between two slices the limits are looked at. A
+//! script that waits for an answer holds no thread.
+//!
+//! Each call gets an environment of its own with its own copies of the library
+//! tables, so that it can leave nothing behind.
+
+pub mod bytes;
+mod compile;
+mod compiler;
+mod modules;
+mod options;
+mod pool;
+mod queue;
+mod request;
+mod stdlib;
+mod turns;
+mod vm;
+mod wait;
+mod worker;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use tokio::{runtime::Handle, sync::oneshot};
+use webhook_core::{
+    function::{Completion, FunctionError, FunctionRuntime, Invocation},
+    model::Driver,
+};
+
+pub use self::options::{LuaOptions, LuaRuntimeBuilder};
+use self::{
+    compiler::Compiler,
+    queue::{Job, Queue},
+    worker::Shared,
+};
+
+/// What positions in error messages begin with: `function:3: …`.
+const CHUNK: &str = "function";
+
+/// Runs functions written in Lua.
+///
+/// Dropping it ends its threads; calls that run then fail as [`FunctionError::Busy`].
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use webhook_core::{function::FunctionRuntime, model::Driver};
+/// use webhook_functions::lua::LuaRuntime;
+///
+/// let runtime = LuaRuntime::builder().threads(1).build()?;
+/// assert!(runtime.check(Driver::Lua, "r:StopForwarding()").await.is_ok());
+/// let error = runtime.check(Driver::Lua, "local x =").await.expect_err("not a statement");
+/// assert!(error.to_string().starts_with("line 1: "), "{error}");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct LuaRuntime {
+    compiler: Compiler,
+    queue: Arc<Queue>,
+}
+
+impl LuaRuntime {
+    /// Starts the threads of a runtime.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn new(options: LuaOptions) -> std::io::Result<Self> {
+        let threads = options.threads.max(1);
+        let limits = Arc::new(options.limits);
+        let queue = Arc::new(Queue::new(options.queued_calls, options.running_calls_per_account));
+        let compiler = Compiler::start(limits.source_bytes, options.cached_programs)?;
+        let runtime = Self { compiler, queue: Arc::clone(&queue) };
+        let shared = Shared {
+            queue,
+            limits,
+            clock: options.clock,
+            forwarder: options.forwarder,
+            running: options.running_calls.div_ceil(threads).max(1),
+            idle: options.idle_vms.div_ceil(threads),
+        };
+        for index in 0..threads {
+            let shared = shared.clone();
+            std::thread::Builder::new()
+                .name(format!("lua-{index}"))
+                .stack_size(worker::STACK_BYTES)
+                .spawn(move || worker::run(shared))?;
+        }
+        Ok(runtime)
+    }
+
+    /// A runtime with defaults for what is not set.
+    pub fn builder() -> LuaRuntimeBuilder {
+        LuaRuntimeBuilder::default()
+    }
+}
+
+/// What a thread needs that calls [`check_source`].
+pub const COMPILER_STACK_BYTES: usize = compile::STACK_BYTES;
+
+/// Whether a source of at most `max_bytes` compiles, on the calling thread.
+///
+/// [`LuaRuntime`] does this on a thread of its own, because the compiler
+/// recurses: the caller's stack must have [`COMPILER_STACK_BYTES`]. This is for
+/// tools and fuzzers.
+///
+/// # Errors
+/// The line and the reason, or that the source is too long.
+pub fn check_source(source: &str, max_bytes: usize) -> Result<(), FunctionError> {
+    compile::compile(source, max_bytes).map(drop)
+}
+
+impl Drop for LuaRuntime {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+#[async_trait]
+impl FunctionRuntime for LuaRuntime {
+    async fn check(&self, driver: Driver, source: &str) -> Result<(), FunctionError> {
+        match driver {
+            Driver::Lua => self.compiler.compile(Arc::from(source)).await.map(drop),
+            other => Err(FunctionError::NoDriver(other)),
+        }
+    }
+
+    async fn run(&self, invocation: Invocation) -> Completion {
+        let started = Instant::now();
+        let failed = |error, duration: Duration| Completion {
+            result: Err(error),
+            logs: Vec::new(),
+            duration,
+        };
+        if invocation.driver != Driver::Lua {
+            return failed(FunctionError::NoDriver(invocation.driver), started.elapsed());
+        }
+        let program = match self.compiler.program(&invocation).await {
+            Ok(program) => program,
+            Err(error) => return failed(error, started.elapsed()),
+        };
+        let (reply, completion) = oneshot::channel();
+        let handle = Handle::try_current().ok();
+        let job = Job { invocation, program, handle, reply, queued_at: Instant::now() };
+        if self.queue.push(Box::new(job)).is_err() {
+            return failed(FunctionError::Busy, started.elapsed());
+        }
+        match completion.await {
+            Ok(completion) => Completion { duration: started.elapsed(), ..completion },
+            Err(_) => failed(FunctionError::Busy, started.elapsed()),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `<`, `<=` and their mirrors.
+
+use std::cmp::Ordering;
+
+use piccolo::Value;
+
+use super::{
+    numbers::compare_mixed,
+    sequence::{One, binary_metamethod, call_one},
+};
+use crate::lua::vm::call::{Call, Outcome};
+
+pub(super) fn less<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    let (left, right) = (call.arg(1), call.arg(2));
+    compare(call, left, right, false)
+}
+
+pub(super) fn less_equal<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    let (left, right) = (call.arg(1), call.arg(2));
+    compare(call, left, right, true)
+}
+
+pub(super) fn greater<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    let (left, right) = (call.arg(1), call.arg(2));
+    compare(call, right, left, false)
+}
+
+pub(super) fn greater_equal<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    let (left, right) = (call.arg(1), call.arg(2));
+    compare(call, right, left, true)
+}
+
+fn compare<'gc>(
+    mut call: Call<'gc, '_>,
+    left: Value<'gc>,
+    right: Value<'gc>,
+    or_equal: bool,
+) -> Outcome<'gc> {
+    if let (Value::String(left), Value::String(right)) = (left, right) {
+        call.charge_bytes(left.as_bytes().len().min(right.as_bytes().len()));
+    }
+    if let Some(ordering) = order(left, right) {
+        let holds = match ordering {
+            Some(Ordering::Less) => true,
+            Some(Ordering::Equal) => or_equal,
+            Some(Ordering::Greater) | None => false,
+        };
+        return call.done(holds);
+    }
+    let event = if or_equal { "__le" } else { "__lt" };
+    match binary_metamethod(call.ctx, left, right, event) {
+        Some(function) => call_one(call, function, [left, right], One::Truth),
+        None => Err(call.fail(not_comparable(left, right))),
+    }
+}
+
+/// The order of two numbers or two strings, where NaN has none; `None` for other values.
+pub(super) fn order(left: Value<'_>, right: Value<'_>) -> Option<Option<Ordering>> {
+    Some(match (left, right) {
+        (Value::Integer(left), Value::Integer(right)) => Some(left.cmp(&right)),
+        (Value::Number(left), Value::Number(right)) => left.partial_cmp(&right),
+        (Value::Integer(left), Value::Number(right)) => compare_mixed(left, right),
+        (Value::Number(left), Value::Integer(right)) => {
+            compare_mixed(right, left).map(Ordering::reverse)
+        }
+        (Value::String(left), Value::String(right)) => Some(left.as_bytes().cmp(right.as_bytes())),
+        _ => return None,
+    })
+}
+
+pub(super) fn not_comparable(left: Value<'_>, right: Value<'_>) -> String {
+    let (left, right) = (left.type_name(), right.type_name());
+    if left == right {
+        format!("attempt to compare two {left} values")
+    } else {
+        format!("attempt to compare {left} with {right}")
+    }
+}

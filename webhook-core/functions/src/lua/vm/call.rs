@@ -1,0 +1,318 @@
+//! What a function of the host sees of the call it serves.
+
+use std::{rc::Rc, time::Instant};
+
+use piccolo::{
+    Callback, CallbackReturn, Context, Error, Execution, Stack, String, Table, Value,
+    error::LuaError,
+};
+
+use super::{host::Host, limit::Limit};
+use crate::lua::{
+    CHUNK,
+    bytes::{self, Arg, Budget, number::Number},
+};
+
+/// What a function of the host ends with.
+pub(in super::super) type Outcome<'gc> = Result<CallbackReturn<'gc>, Error<'gc>>;
+
+/// A function of the host.
+pub(in super::super) type Native = for<'gc, 'a> fn(Call<'gc, 'a>) -> Outcome<'gc>;
+
+/// One call of a function of the host.
+pub(in super::super) struct Call<'gc, 'a> {
+    pub(in super::super) host: &'a Rc<Host>,
+    /// The function's name, for messages.
+    pub(in super::super) name: &'static str,
+    /// Whether it was called as a method of a string, which then is no argument in messages.
+    pub(in super::super) method: bool,
+    pub(in super::super) ctx: Context<'gc>,
+    pub(in super::super) exec: Execution<'gc, 'a>,
+    pub(in super::super) stack: Stack<'gc, 'a>,
+}
+
+/// Makes a function of the host into a value.
+pub(in super::super) fn native<'gc>(
+    ctx: Context<'gc>,
+    host: &Rc<Host>,
+    name: &'static str,
+    function: Native,
+) -> Callback<'gc> {
+    let host = Rc::clone(host);
+    Callback::from_fn(&ctx, move |ctx, exec, stack| {
+        let method = host.method.take();
+        function(Call { host: &host, name, method, ctx, exec, stack })
+    })
+}
+
+/// Fills a table with functions.
+pub(in super::super) fn library<'gc>(
+    ctx: Context<'gc>,
+    host: &Rc<Host>,
+    functions: &[(&'static str, Native)],
+) -> Table<'gc> {
+    let table = Table::new(&ctx);
+    for (name, function) in functions {
+        set_field(ctx, table, name, native(ctx, host, name, *function));
+    }
+    table
+}
+
+/// Stores under a name in a table that the script has not seen yet.
+pub(in super::super) fn set_field<'gc>(
+    ctx: Context<'gc>,
+    table: Table<'gc>,
+    name: &'static str,
+    value: impl Into<Value<'gc>>,
+) {
+    let key = ctx.intern_static(name.as_bytes());
+    // Only nil and NaN are refused as keys.
+    let _ = table.set_value(&ctx, key.into(), value.into());
+}
+
+impl<'gc> Call<'gc, '_> {
+    /// Argument `index`, from 1; nil when there is none.
+    pub(in super::super) fn arg(&self, index: usize) -> Value<'gc> {
+        self.stack.get(index.saturating_sub(1))
+    }
+
+    /// Returns these values.
+    pub(in super::super) fn done(mut self, value: impl Into<Value<'gc>>) -> Outcome<'gc> {
+        self.stack.clear();
+        self.stack.push_back(value.into());
+        Ok(CallbackReturn::Return)
+    }
+
+    /// Returns these values.
+    pub(in super::super) fn done_all(
+        mut self,
+        values: impl IntoIterator<Item = Value<'gc>>,
+    ) -> Outcome<'gc> {
+        self.stack.clear();
+        self.stack.extend(values);
+        Ok(CallbackReturn::Return)
+    }
+
+    /// Returns nil and why.
+    pub(in super::super) fn done_failed(self, reason: &str) -> Outcome<'gc> {
+        let reason = String::from_slice(&self.ctx, reason.as_bytes());
+        self.done_all([Value::Nil, reason.into()])
+    }
+
+    /// An error of the script, with the line of the call.
+    pub(in super::super) fn fail(&self, message: impl AsRef<str>) -> Error<'gc> {
+        positioned(self.ctx, &self.exec, message.as_ref())
+    }
+
+    pub(in super::super) fn bad_argument(
+        &self,
+        index: usize,
+        reason: impl AsRef<str>,
+    ) -> Error<'gc> {
+        let reason = reason.as_ref();
+        let name = self.name;
+        let index = match (self.method, index) {
+            (true, 1) => return self.fail(format!("calling '{name}' on bad self ({reason})")),
+            (true, index) => index - 1,
+            (false, index) => index,
+        };
+        self.fail(format!("bad argument #{index} to '{name}' ({reason})"))
+    }
+
+    pub(in super::super) fn expected(&self, index: usize, wanted: &str) -> Error<'gc> {
+        let got = self.type_at(index);
+        self.bad_argument(index, format!("{wanted} expected, got {got}"))
+    }
+
+    fn type_at(&self, index: usize) -> &'static str {
+        if index > self.stack.len() { "no value" } else { self.arg(index).type_name() }
+    }
+
+    /// Fails when there are fewer arguments.
+    pub(in super::super) fn check_any(&self, index: usize) -> Result<Value<'gc>, Error<'gc>> {
+        if index > self.stack.len() {
+            return Err(self.bad_argument(index, "value expected"));
+        }
+        Ok(self.arg(index))
+    }
+
+    pub(in super::super) fn check_table(&self, index: usize) -> Result<Table<'gc>, Error<'gc>> {
+        match self.arg(index) {
+            Value::Table(table) => Ok(table),
+            _ => Err(self.expected(index, "table")),
+        }
+    }
+
+    /// A string, or a number as text.
+    pub(in super::super) fn check_string(&self, index: usize) -> Result<String<'gc>, Error<'gc>> {
+        to_string(self.ctx, self.arg(index)).ok_or_else(|| self.expected(index, "string"))
+    }
+
+    /// Text, for modules whose input is text; other bytes are replaced.
+    pub(in super::super) fn check_text(
+        &self,
+        index: usize,
+    ) -> Result<std::string::String, Error<'gc>> {
+        Ok(self.check_string(index)?.to_str_lossy().into_owned())
+    }
+
+    pub(in super::super) fn opt_string(
+        &self,
+        index: usize,
+    ) -> Result<Option<String<'gc>>, Error<'gc>> {
+        if self.arg(index).is_nil() { Ok(None) } else { self.check_string(index).map(Some) }
+    }
+
+    pub(in super::super) fn check_number(&self, index: usize) -> Result<Number, Error<'gc>> {
+        to_number(self.arg(index)).ok_or_else(|| self.expected(index, "number"))
+    }
+
+    pub(in super::super) fn check_float(&self, index: usize) -> Result<f64, Error<'gc>> {
+        self.check_number(index).map(Number::to_float)
+    }
+
+    pub(in super::super) fn check_int(&self, index: usize) -> Result<i64, Error<'gc>> {
+        self.check_number(index)?
+            .to_integer()
+            .ok_or_else(|| self.bad_argument(index, "number has no integer representation"))
+    }
+
+    pub(in super::super) fn opt_int(&self, index: usize, default: i64) -> Result<i64, Error<'gc>> {
+        if self.arg(index).is_nil() { Ok(default) } else { self.check_int(index) }
+    }
+
+    /// Takes fuel for work that is not VM instructions.
+    pub(in super::super) fn charge(&mut self, units: u64) {
+        self.exec.fuel().consume(i32::try_from(units).unwrap_or(i32::MAX));
+    }
+
+    /// Takes fuel for looking at so many bytes.
+    pub(in super::super) fn charge_bytes(&mut self, bytes: usize) {
+        self.charge(bytes as u64 / 32);
+    }
+
+    /// Ends the whole call of the script; no `pcall` stops that.
+    pub(in super::super) fn exceed(&mut self, limit: Limit) -> Error<'gc> {
+        self.host.exceed(limit);
+        self.exec.fuel().interrupt();
+        self.fail(limit.name())
+    }
+
+    /// The memory that a function of the host may still take, in bytes.
+    ///
+    /// Nothing is collected while it runs, so what is in use counts garbage, too:
+    /// up to the limit when the slice began. Twice the limit is therefore the
+    /// least that proves that the script's own memory does not do.
+    pub(in super::super) fn room(&self) -> usize {
+        let limit = self.host.limits.memory_bytes;
+        let used = self.ctx.metrics().total_allocation();
+        limit.saturating_mul(2).saturating_sub(used).min(limit)
+    }
+
+    /// When the script will have computed for as long as it may, but for what
+    /// the slice has computed before this call.
+    pub(in super::super) fn compute_deadline(&self) -> Instant {
+        let used = self.host.script.borrow().compute_time;
+        Instant::now() + self.host.limits.compute_time.saturating_sub(used)
+    }
+
+    /// What one computation over bytes may use.
+    pub(in super::super) fn budget(&self) -> Budget {
+        let limits = &self.host.limits;
+        Budget::new(limits.pattern_steps, limits.string_bytes)
+            .with_max_values(limits.unpacked_values)
+            .with_steps_name(Limit::PatternSteps.name())
+    }
+
+    /// The result of such a computation, whose steps are paid for.
+    pub(in super::super) fn settle<T>(
+        &mut self,
+        budget: &Budget,
+        result: Result<T, bytes::Error>,
+    ) -> Result<T, Error<'gc>> {
+        self.charge(budget.steps_used());
+        result.map_err(|error| self.bytes_error(&error))
+    }
+
+    pub(in super::super) fn bytes_error(&mut self, error: &bytes::Error) -> Error<'gc> {
+        match error {
+            bytes::Error::Budget(exceeded) => {
+                let limit = match exceeded.limit {
+                    bytes::STRING_BYTES => Limit::StringBytes,
+                    bytes::VALUES => Limit::UnpackedValues,
+                    _ => Limit::PatternSteps,
+                };
+                self.exceed(limit)
+            }
+            bytes::Error::Argument { index, message, .. } => self.bad_argument(*index, message),
+            error => self.fail(error.to_string()),
+        }
+    }
+
+    /// A string made of these bytes, unless it is too long.
+    pub(in super::super) fn string(&mut self, bytes: Vec<u8>) -> Result<Value<'gc>, Error<'gc>> {
+        if bytes.len() > self.host.limits.string_bytes {
+            return Err(self.exceed(Limit::StringBytes));
+        }
+        self.charge_bytes(bytes.len());
+        Ok(new_string(self.ctx, bytes).into())
+    }
+}
+
+/// A string that owns its bytes.
+pub(in super::super) fn new_string(ctx: Context<'_>, bytes: Vec<u8>) -> String<'_> {
+    if bytes.len() <= 256 {
+        String::from_slice(&ctx, bytes)
+    } else {
+        String::from_buffer(&ctx, bytes.into_boxed_slice())
+    }
+}
+
+/// An error of the script at the line that runs in the function which called the host, as Lua's
+/// `luaL_error` puts it.
+pub(in super::super) fn positioned<'gc>(
+    ctx: Context<'gc>,
+    exec: &Execution<'gc, '_>,
+    message: &str,
+) -> Error<'gc> {
+    let text = match exec.upper_lua_frame() {
+        Some(frame) => format!("{CHUNK}:{}: {message}", frame.current_line),
+        None => message.to_owned(),
+    };
+    Error::Lua(LuaError(String::from_slice(&ctx, text).into()))
+}
+
+/// A string, or a number as text.
+pub(in super::super) fn to_string<'gc>(
+    ctx: Context<'gc>,
+    value: Value<'gc>,
+) -> Option<String<'gc>> {
+    let number = match value {
+        Value::String(string) => return Some(string),
+        Value::Integer(value) => Number::Int(value),
+        Value::Number(value) => Number::Float(value),
+        _ => return None,
+    };
+    Some(String::from_slice(&ctx, bytes::number::to_text(number)))
+}
+
+/// A number, or a string that reads as one.
+pub(in super::super) fn to_number(value: Value<'_>) -> Option<Number> {
+    match value {
+        Value::Integer(value) => Some(Number::Int(value)),
+        Value::Number(value) => Some(Number::Float(value)),
+        Value::String(text) => {
+            // Longer texts are no numbers that anyone writes.
+            let mut budget = Budget::new(1_000, 0);
+            Arg::Bytes(text.as_bytes()).to_number(&mut budget).ok().flatten()
+        }
+        _ => None,
+    }
+}
+
+pub(in super::super) fn number_value<'gc>(number: Number) -> Value<'gc> {
+    match number {
+        Number::Int(value) => Value::Integer(value),
+        Number::Float(value) => Value::Number(value),
+    }
+}

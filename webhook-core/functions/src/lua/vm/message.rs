@@ -1,0 +1,120 @@
+//! Errors of the VM in Lua's words, with the line.
+
+use gc_arena::{Collect, Rootable};
+use piccolo::{
+    Context, Error, InvalidTableKey, RuntimeError, Singleton, String, TypeError, VMError, Value,
+    closure::{UpValue, UpValueState},
+    error::LuaError,
+};
+
+use super::{call::Call, host::Host};
+use crate::lua::{CHUNK, compile::Use};
+
+/// The hidden variable that holds the line of the statement that runs.
+#[derive(Clone, Copy, Collect)]
+#[collect(no_drop)]
+pub(in super::super) struct LineVariable<'gc>(pub(in super::super) UpValue<'gc>);
+
+impl<'gc> Singleton<'gc> for LineVariable<'gc> {
+    fn create(ctx: Context<'gc>) -> Self {
+        Self(UpValue::new(&ctx, UpValueState::Closed(Value::Integer(0))))
+    }
+}
+
+/// The hidden variable of a VM.
+pub(in super::super) fn line_variable<'gc>(ctx: Context<'gc>) -> UpValue<'gc> {
+    ctx.singleton::<Rootable![LineVariable<'_>]>().0
+}
+
+fn line(ctx: Context<'_>) -> u32 {
+    match line_variable(ctx).get() {
+        UpValueState::Closed(Value::Integer(line)) => u32::try_from(line).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// What `pcall` gives for an error.
+pub(in super::super) fn error_value<'gc>(
+    host: &Host,
+    ctx: Context<'gc>,
+    error: &Error<'gc>,
+) -> Value<'gc> {
+    match error {
+        Error::Lua(LuaError(value)) => *value,
+        Error::Runtime(error) => {
+            let line = line(ctx);
+            let text = format!("{CHUNK}:{line}: {}", runtime_text(host, error, line));
+            String::from_slice(&ctx, text).into()
+        }
+    }
+}
+
+/// What the log shows of an error that nothing caught.
+pub(in super::super) fn error_text<'gc>(
+    host: &Host,
+    ctx: Context<'gc>,
+    error: &Error<'gc>,
+) -> std::string::String {
+    match error_value(host, ctx, error) {
+        Value::String(text) => text.to_str_lossy().into_owned(),
+        value @ (Value::Integer(_) | Value::Number(_)) => super::call::to_string(ctx, value)
+            .map_or_else(Default::default, |text| text.to_str_lossy().into_owned()),
+        value => format!("(error object is a {} value)", value.type_name()),
+    }
+}
+
+fn runtime_text(host: &Host, error: &RuntimeError, line: u32) -> std::string::String {
+    let type_error = error.downcast::<TypeError>().or_else(|| match error.downcast::<VMError>() {
+        Some(VMError::BadType(error)) => Some(error),
+        _ => None,
+    });
+    if let Some(TypeError { expected, found }) = type_error {
+        return match *expected {
+            "table" => used_text(host, line, "index", Use::Index, found),
+            "function" => used_text(host, line, "call", Use::Call, found),
+            "string or table" => used_text(host, line, "get length of", Use::Length, found),
+            expected => format!("{expected} expected, got {found}"),
+        };
+    }
+    match error.downcast::<InvalidTableKey>() {
+        Some(error) => super::guard::key_error(error).to_owned(),
+        None => error.to_string(),
+    }
+}
+
+/// `attempt to index a nil value (local 'x')`
+pub(in super::super) fn used_text(
+    host: &Host,
+    line: u32,
+    verb: &str,
+    what: Use,
+    found: &str,
+) -> std::string::String {
+    match host.program.sites.name(line, what) {
+        Some(name) => format!("attempt to {verb} a {found} value ({name})"),
+        None => format!("attempt to {verb} a {found} value"),
+    }
+}
+
+impl<'gc> Call<'gc, '_> {
+    /// The line of the statement that called the host; 0 when none did.
+    pub(in super::super) fn line(&self) -> u32 {
+        self.exec.upper_lua_frame().map_or(0, |frame| {
+            u32::try_from(frame.current_line.0).unwrap_or(u32::MAX).saturating_add(1)
+        })
+    }
+
+    /// A value that cannot be used so.
+    pub(in super::super) fn use_error(
+        &self,
+        verb: &str,
+        what: Use,
+        value: Value<'gc>,
+    ) -> Error<'gc> {
+        self.fail(used_text(self.host, self.line(), verb, what, value.type_name()))
+    }
+
+    pub(in super::super) fn index_error(&self, value: Value<'gc>) -> Error<'gc> {
+        self.use_error("index", Use::Index, value)
+    }
+}

@@ -1,0 +1,70 @@
+//! Writing a function from a sample: the seam between the interface and a generator.
+//!
+//! `webhook-generate` has one that searches.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Driver;
+
+/// What a function is to be written from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateRequest {
+    /// One payload as the function receives it: JSON, XML, a URL-encoded form or any text.
+    pub input_payload: String,
+    /// The payload that the function is to make of it: the same formats.
+    pub output_payload: String,
+    /// Wishes in words. The generator of `webhook-generate` understands the
+    /// language: `in JavaScript`.
+    pub additional_info: String,
+}
+
+/// A written function and whether it does what was wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratedFunction {
+    /// The source.
+    pub code: String,
+    /// The source's language.
+    pub driver: Driver,
+    /// Whether running the source on the sample gave the wanted output.
+    pub validation_ok: bool,
+    /// Otherwise the error or the first difference, as `out.items[2].price: wanted 12, got "12"`. Empty when it is
+    /// right.
+    pub validation_err: String,
+}
+
+/// Why no function was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// The request is at fault.
+    #[error("{field}: {reason}")]
+    Invalid {
+        /// The field of [`GenerateRequest`] to change.
+        field: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The generator is at fault.
+    #[error("the generator failed: {reason}")]
+    Failed {
+        /// For the log.
+        reason: String,
+    },
+}
+
+/// Writes functions from samples.
+#[async_trait]
+pub trait FunctionGenerator: Send + Sync + fmt::Debug {
+    /// Writes a function that turns the input payload into the output payload, and checks it on them.
+    ///
+    /// A function that fails its check is an answer, not an error.
+    ///
+    /// # Errors
+    ///
+    /// [`GenerateError::Invalid`] when the request cannot be met, [`GenerateError::Failed`] for anything else.
+    async fn generate(&self, request: GenerateRequest) -> Result<GeneratedFunction, GenerateError>;
+}
