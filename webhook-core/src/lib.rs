@@ -64,6 +64,7 @@
 
 pub mod admin;
 pub mod billing;
+mod body;
 mod clock;
 pub mod cron;
 mod error;

@@ -1,14 +1,13 @@
 //! What every HTTP-speaking forwarder does to a request and an answer.
 
-use std::{future::poll_fn, pin::pin, time::Duration};
+use std::time::Duration;
 
 use ::http::{
     HeaderMap, HeaderValue, Method,
     header::{CONTENT_LENGTH, HOST, HeaderName, TRANSFER_ENCODING},
     uri::{Authority, PathAndQuery, Uri},
 };
-use bytes::{Bytes, BytesMut};
-use http_body::Body;
+use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::ForwardError;
@@ -127,68 +126,13 @@ pub(crate) fn deadline(timeout: Duration) -> Instant {
     now.checked_add(timeout).unwrap_or_else(|| now + DAY)
 }
 
-/// Reads `body` up to `max_bytes`, and whether there was more. Trailers are dropped.
-///
-/// A body that comes in one piece, as most answers do, is not copied.
-pub(super) async fn read_capped<B: Body<Data = Bytes>>(
-    body: B,
-    max_bytes: usize,
-) -> Result<(Bytes, bool), B::Error> {
-    let mut body = pin!(body);
-    let mut whole = Bytes::new();
-    let mut joined = BytesMut::new();
-    let mut left = max_bytes;
-    while !body.is_end_stream() {
-        let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await else { break };
-        let Ok(data) = frame?.into_data() else { continue };
-        if data.is_empty() {
-            continue;
-        }
-        let truncated = data.len() > left;
-        if whole.is_empty() && joined.is_empty() && !truncated {
-            left -= data.len();
-            whole = data;
-            continue;
-        }
-        // The first piece that does not fit is copied, too, so that a short
-        // answer does not keep a large buffer alive.
-        let data = &data[..data.len().min(left)];
-        left -= data.len();
-        joined.reserve(whole.len() + data.len());
-        joined.extend_from_slice(&std::mem::take(&mut whole));
-        joined.extend_from_slice(data);
-        if truncated {
-            return Ok((joined.freeze(), true));
-        }
-    }
-    Ok((if joined.is_empty() { whole } else { joined.freeze() }, false))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
-    use futures_util::{FutureExt, stream};
-    use http_body::Frame;
-    use http_body_util::StreamBody;
     use proptest::prelude::*;
 
     use super::*;
 
     proptest! {
-        #[test]
-        fn a_body_is_read_to_its_cap(
-            chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..6),
-            cap in 0_usize..40,
-        ) {
-            let whole = chunks.concat();
-            let frames = chunks.into_iter().map(|chunk| Ok::<_, Infallible>(Frame::data(chunk.into())));
-            let read = read_capped(StreamBody::new(stream::iter(frames)), cap).now_or_never();
-            let Ok((body, truncated)) = read.expect("all there");
-            prop_assert_eq!(&body[..], &whole[..whole.len().min(cap)]);
-            prop_assert_eq!(truncated, whole.len() > cap);
-        }
-
         #[test]
         fn any_url_is_sendable_or_refused(text in "https?://[a-z0-9.@:]{1,12}/\\PC{0,30}", host in "\\PC{0,12}") {
             let Ok(url) = text.parse::<Uri>() else { return Ok(()) };

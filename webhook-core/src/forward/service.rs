@@ -16,8 +16,9 @@ use tower_service::Service;
 
 use super::{
     ForwardError, ForwardRequest, ForwardResponse, Forwarder,
-    message::{self, Outgoing, read_capped},
+    message::{self, Outgoing},
 };
+use crate::body::{Collected, collect};
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
@@ -91,9 +92,9 @@ where
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(|error| broken(error.into()))?;
             let response = service.call(request).await.map_err(|error| broken(error.into()))?;
             let (parts, body) = response.into_parts();
-            let (body, truncated) = read_capped(body, max_response_bytes)
-                .await
-                .map_err(|error| broken(error.into()))?;
+            let broken = |error: B::Error| broken(error.into());
+            let Collected { bytes: body, truncated } =
+                collect(body, max_response_bytes, |_| Ok(()), broken).await?;
             let (status, headers) = (parts.status, parts.headers);
             Ok(ForwardResponse { status, headers, body, truncated })
         };

@@ -48,7 +48,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
 use http_body::Body;
-use http_body_util::{BodyExt, Full};
+use http_body_util::Full;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::watch,
@@ -69,7 +69,7 @@ use request::{Names, Plain, Reader, Unplain};
 pub use rewound::Rewound;
 pub use write_timeout::WriteTimeout;
 
-use crate::{forward::message::deadline, relay::body::Whole};
+use crate::{body::collect, forward::message::deadline};
 
 /// What a connection starts with, and goes back to after a large request.
 const BUFFER: usize = 8 * 1024;
@@ -211,14 +211,7 @@ where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let mut body = pin!(body);
-    let mut whole = Whole::default();
-    while let Some(frame) = body.frame().await {
-        if let Ok(data) = frame.map_err(io::Error::other)?.into_data() {
-            whole.push(data);
-        }
-    }
-    Ok(whole.into_bytes())
+    Ok(collect(body, usize::MAX, |_| Ok(()), io::Error::other).await?.bytes)
 }
 
 /// A timer that begins anew with each request and is set anew only when it ends.

@@ -4,7 +4,7 @@ use std::{convert::Infallible, sync::Mutex};
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::Frame;
-use http_body_util::StreamBody;
+use http_body_util::{BodyExt, StreamBody};
 use proptest::prelude::*;
 use tokio::io::{DuplexStream, duplex};
 

@@ -1,97 +1,107 @@
-//! The commit: after it the webhook is durable, and only then it moves on.
+//! Step 3: the commit. After it the webhook is durable, and only then it moves on.
 
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Inner,
-    answers::Expected,
-    budget::Share,
+    RelayOptions,
+    byte_semaphore::BytePermit,
+    clients::Clients,
+    deliver::{Deliverer, QueuedDelivery, Reservation},
     detach::Uncancelled,
-    lane::{Held, Place, Seat},
-    route::{self, Leg, Verdict},
-    routes::Route,
-    stream::StreamedWebhook,
+    route::{self, Decision, Match},
+    waiters::{Waiter, Waiters},
 };
 use crate::{
     error::Error,
     id::{DeliveryId, OutputId},
-    model::{DeliveryStatus, Output, Request, ResponseFromOutput, Webhook},
-    store::{Accept, Accepted, NewDelivery, Pending},
+    model::{Bucket, DeliveryStatus, Output, ResponseFromOutput, Webhook},
+    store::{self, Accept, DeliveryStore, NewDelivery, Pending},
 };
+
+/// Takes webhooks in: stores each with its deliveries and hands them on.
+#[derive(Debug)]
+pub(super) struct Intake {
+    pub(super) deliveries: Arc<dyn DeliveryStore>,
+    pub(super) deliverer: Arc<Deliverer>,
+    pub(super) clients: Arc<Clients>,
+    pub(super) waiters: Arc<Waiters>,
+    pub(super) options: Arc<RelayOptions>,
+}
 
 /// A sender that waits for an output's answer.
 #[derive(Debug)]
-pub(super) struct Awaited<'a> {
-    pub(super) expected: Expected<'a>,
+pub(super) struct PendingResponse<'a> {
+    pub(super) waiter: Waiter<'a>,
     /// How long it waits before it gets the static answer.
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
 }
 
-/// A delivery that the dispatcher gets after the commit.
+/// A delivery that the deliverer gets after the commit.
 #[derive(Debug)]
-struct Onward {
+struct Accepted {
     id: DeliveryId,
     output_id: OutputId,
-    seat: Seat,
+    reservation: Reservation,
 }
 
-impl Inner {
-    /// Stores the webhook with one delivery for each leg and hands those that
-    /// are to be delivered to the dispatcher. With `wanted`, the result waits
+impl Intake {
+    /// Stores the webhook with one delivery for each match and hands those that
+    /// are to be delivered to the deliverer. With `wanted`, the result waits
     /// for the answer of the outputs that it means; without any outputs, for the
     /// report of a client that listens.
     pub(super) async fn accept(
         self: &Arc<Self>,
         webhook: Webhook,
-        route: &Arc<Route>,
-        legs: &[Leg<'_>],
+        bucket: &Arc<Bucket>,
+        matches: &[Match<'_>],
         wanted: ResponseFromOutput,
-    ) -> Result<Option<Awaited<'_>>, Error> {
-        let share = self.memory.take(webhook.request.size_bytes()).map(Arc::new);
-        let mut deliveries = Vec::with_capacity(legs.len().max(1));
-        let mut onward = Vec::with_capacity(legs.len());
+    ) -> Result<Option<PendingResponse<'_>>, Error> {
+        let bytes = self.deliverer.memory().take(webhook.request.size_bytes()).map(Arc::new);
+        let mut deliveries = Vec::with_capacity(matches.len().max(1));
+        let mut accepted = Vec::with_capacity(matches.len());
         let mut awaited = Vec::new();
-        let mut patience = Duration::ZERO;
-        for Leg { output, verdict } in legs {
+        let mut timeout = Duration::ZERO;
+        for Match { output, decision } in matches {
             let mut delivery = new_delivery(Some(output), DeliveryStatus::Received);
-            match verdict {
-                Verdict::Deliver => {
-                    let seat = self.dispatch.seat(output, &self.options, share.is_some())?;
+            match decision {
+                Decision::Deliver => {
+                    let reservation = self.deliverer.reserve(output, bytes.is_some())?;
                     delivery.due_at = Some(webhook.received_at);
-                    delivery.held_by = (seat.place() == Place::Memory).then_some(self.node);
-                    onward.push(Onward { id: delivery.id, output_id: output.id, seat });
+                    delivery.held_by = self.deliverer.holder(&reservation);
+                    let (id, output_id) = (delivery.id, output.id);
+                    accepted.push(Accepted { id, output_id, reservation });
                 }
-                Verdict::HandOver => {}
-                Verdict::Reject => {
+                Decision::HandOver => {}
+                Decision::Reject => {
                     delivery.status = DeliveryStatus::Rejected;
                     delivery.reason = Some("stopped by the output's rules".to_owned());
                 }
             }
-            if *verdict != Verdict::Reject && route::answers(wanted, output.id) {
+            if *decision != Decision::Reject && route::answers(wanted, output.id) {
                 awaited.push(delivery.id);
-                patience = patience.max(self.patience(output));
+                timeout = timeout.max(self.answer_timeout(output));
             }
             deliveries.push(delivery);
         }
         if deliveries.is_empty() {
             let delivery = new_delivery(None, DeliveryStatus::Received);
             // Nobody but a client that gets it now could answer.
-            if wanted == ResponseFromOutput::Any && self.has_listener(route) {
+            if wanted == ResponseFromOutput::Any && self.clients.has_listener(bucket) {
                 awaited.push(delivery.id);
-                patience = self.options.answer_timeout;
+                timeout = self.options.answer_timeout;
             }
             deliveries.push(delivery);
         }
-        let expected = (!awaited.is_empty()).then(|| self.answers.expect(awaited));
-        self.store(webhook, route, deliveries, onward, share).await?;
-        Ok(expected.map(|expected| Awaited { expected, patience }))
+        let waiter = (!awaited.is_empty()).then(|| self.waiters.wait_for(awaited));
+        self.store(webhook, bucket, deliveries, accepted, bytes).await?;
+        Ok(waiter.map(|waiter| PendingResponse { waiter, timeout }))
     }
 
     /// Keeps a webhook that goes nowhere, so that it can be seen and sent again.
     pub(super) async fn keep(
         self: &Arc<Self>,
         webhook: Webhook,
-        route: &Arc<Route>,
+        bucket: &Arc<Bucket>,
         reason: &str,
         rejected: bool,
     ) -> Result<(), Error> {
@@ -101,11 +111,11 @@ impl Inner {
             ..new_delivery(output, status)
         };
         let mut deliveries: Vec<_> =
-            route::enabled(&route.bucket).map(|output| with_reason(Some(output))).collect();
+            route::enabled(bucket).map(|output| with_reason(Some(output))).collect();
         if deliveries.is_empty() {
             deliveries.push(with_reason(None));
         }
-        self.store(webhook, route, deliveries, Vec::new(), None).await
+        self.store(webhook, bucket, deliveries, Vec::new(), None).await
     }
 
     /// Waits for the commit, but not too long. Whatever happens to the waiting,
@@ -113,12 +123,12 @@ impl Inner {
     async fn store(
         self: &Arc<Self>,
         webhook: Webhook,
-        route: &Arc<Route>,
+        bucket: &Arc<Bucket>,
         deliveries: Vec<NewDelivery>,
-        onward: Vec<Onward>,
-        share: Option<Arc<Share>>,
+        accepted: Vec<Accepted>,
+        bytes: Option<Arc<BytePermit>>,
     ) -> Result<(), Error> {
-        let (relay, route) = (Arc::clone(self), Arc::clone(route));
+        let (intake, bucket) = (Arc::clone(self), Arc::clone(bucket));
         let webhook = Arc::new(webhook);
         let for_clients: Vec<_> = deliveries
             .iter()
@@ -129,20 +139,20 @@ impl Inner {
             .collect();
         let work = async move {
             if deliveries.iter().any(|delivery| delivery.held_by.is_some()) {
-                relay.hold_lease().await?;
+                intake.deliverer.hold_lease().await?;
             }
             let accept = Accept { webhook: Arc::clone(&webhook), deliveries };
-            if relay.stores.deliveries.accept(accept).await? == Accepted::Known {
+            if intake.deliveries.accept(accept).await? == store::Accepted::Known {
                 // Its deliveries have other identifiers. They are on their way already,
                 // unless the answer to the call that stored them was lost.
-                for onward in onward {
-                    relay.lost(onward.seat.lane(), Duration::ZERO);
+                for Accepted { reservation, .. } in accepted {
+                    intake.deliverer.recover(&reservation);
                 }
                 return Ok(());
             }
-            relay.hand_over(&webhook, onward, share.as_ref());
+            intake.hand_over(&webhook, accepted, bytes.as_ref());
             for (id, output) in for_clients {
-                relay.publish(&route, &webhook, id, output, None);
+                intake.clients.publish(&bucket, &webhook, id, output, None);
             }
             Ok(())
         };
@@ -152,35 +162,13 @@ impl Inner {
             .unwrap_or_else(|_| Err(late()))
     }
 
-    /// Tells the clients of the account, if there are any.
-    pub(super) fn publish(
-        &self,
-        route: &Route,
-        webhook: &Webhook,
-        id: DeliveryId,
-        output: Option<OutputId>,
-        processed: Option<&Request>,
-    ) {
-        if self.hub.listens(webhook.account_id)
-            && let Some(event) = StreamedWebhook::new(route, webhook, id, output, processed)
-        {
-            self.hub.publish(webhook.account_id, event);
-        }
-    }
-
-    /// Whether a client gets what a bucket without outputs streams.
-    fn has_listener(&self, route: &Route) -> bool {
-        let bucket = &route.bucket;
-        bucket.spec.stream && self.hub.has_listener(bucket.account_id, bucket.id)
-    }
-
     fn hand_over(
-        self: &Arc<Self>,
+        &self,
         webhook: &Arc<Webhook>,
-        onward: Vec<Onward>,
-        share: Option<&Arc<Share>>,
+        accepted: Vec<Accepted>,
+        bytes: Option<&Arc<BytePermit>>,
     ) {
-        for Onward { id, output_id, seat } in onward {
+        for Accepted { id, output_id, reservation } in accepted {
             let pending = Pending {
                 id,
                 output_id,
@@ -190,12 +178,13 @@ impl Inner {
                 processed: None,
                 webhook: Arc::clone(webhook),
             };
-            self.dispatched(seat, Held::new(pending, share.cloned()));
+            let delivery = QueuedDelivery::new(pending, bytes.cloned());
+            self.deliverer.dispatch(reservation, delivery);
         }
     }
 
     /// How long a sender is kept waiting for this output.
-    fn patience(&self, output: &Output) -> Duration {
+    fn answer_timeout(&self, output: &Output) -> Duration {
         let longest = self.options.answer_timeout;
         let durability = &output.spec.durability;
         if durability.enabled && !durability.handoff_after.is_zero() {

@@ -1,7 +1,7 @@
 //! Crons: webhooks that come from a clock.
 //!
 //! A run takes the way of any webhook: the input's function, the rules, one
-//! transaction, the lanes. It happens once because its webhook has an
+//! transaction, the queues. It happens once because its webhook has an
 //! identifier that follows from the cron and the moment it is scheduled for
 //! ([`run_id`]): first the webhook is stored, then the cron advances to its
 //! next run, and whoever crashes between the two stores it again in vain. The
@@ -14,14 +14,20 @@ use http::{HeaderMap, HeaderName, HeaderValue, header::CONTENT_TYPE};
 use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use super::{Inner, attempt::FunctionFailed, ingest::InputVerdict, route, routes::Route};
+use super::{
+    RelayOptions,
+    accept::Intake,
+    deliver::Workers,
+    functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
+    route,
+};
 use crate::{
-    clock::Timestamp,
+    clock::{Clock, Timestamp},
     cron::Timetable,
     error::{Error, ErrorKind},
-    id::{CronId, WebhookId},
-    model::{Cron, CronSpec, Request, ResponseFromOutput, Webhook},
-    store::{AdvanceCron, ClaimCrons},
+    id::{CronId, NodeId, WebhookId},
+    model::{Bucket, Cron, CronSpec, Request, ResponseFromOutput, Webhook},
+    store::{AdvanceCron, BucketStore, ClaimCrons, CronStore},
 };
 
 /// How long a run waits when it could not be stored, and the loop when the
@@ -33,33 +39,46 @@ const CRON_ID: HeaderName = HeaderName::from_static("x-webhook-cron-id");
 /// The moment that the run was scheduled for, in the form of RFC 3339.
 const CRON_TIME: HeaderName = HeaderName::from_static("x-webhook-cron-time");
 
-/// What drives the crons.
+/// Runs crons.
 #[derive(Debug)]
 pub(super) struct Crons {
-    changed: Notify,
-    /// One for each run that may be under way.
-    permits: Arc<Semaphore>,
+    pub(super) node: NodeId,
+    pub(super) store: Arc<dyn CronStore>,
+    pub(super) buckets: Arc<dyn BucketStore>,
+    pub(super) functions: Arc<Functions>,
+    pub(super) intake: Arc<Intake>,
+    pub(super) workers: Arc<Workers>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) options: Arc<RelayOptions>,
+    /// Told when a cron runs at another time than before.
+    pub(super) changed: Notify,
+    /// One permit for each run that may be under way.
+    pub(super) permits: Arc<Semaphore>,
 }
 
 impl Crons {
-    pub(super) fn new(concurrency: usize) -> Self {
-        let permits = Arc::new(Semaphore::new(concurrency.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { changed: Notify::new(), permits }
+    /// Permits for as many runs at once.
+    pub(super) fn permits_for(concurrency: usize) -> Arc<Semaphore> {
+        Arc::new(Semaphore::new(concurrency.clamp(1, Semaphore::MAX_PERMITS)))
     }
 
-    /// A cron runs at another time than before.
+    /// Says that a cron runs at another time than before.
     pub(super) fn changed(&self) {
         self.changed.notify_one();
     }
-}
 
-impl Inner {
+    /// Leaves the crons that this node has begun to run, in a former life or in this
+    /// one, to any node.
+    pub(super) async fn release(&self) -> Result<(), Error> {
+        self.store.release_crons(self.node).await
+    }
+
     /// Runs crons when they are due, for as long as this is awaited. Between
     /// two runs, and without any cron, the store is asked nothing, unless
     /// others may change it ([`RelayOptions::crons_max_age`](super::RelayOptions)).
-    pub(super) async fn run_crons(self: &Arc<Self>) {
+    pub(super) async fn run(self: &Arc<Self>) {
         loop {
-            let wake = self.start_due_crons().await.unwrap_or_else(|error| {
+            let wake = self.start_due().await.unwrap_or_else(|error| {
                 tracing::error!(%error, "crons cannot be read");
                 Some(self.clock.now() + STORE_PAUSE)
             });
@@ -72,46 +91,46 @@ impl Inner {
             };
             tokio::select! {
                 () = asleep => {}
-                () = self.crons.changed.notified() => {}
+                () = self.changed.notified() => {}
             }
         }
     }
 
     /// Starts the runs that are due; when the next ones are.
-    pub(super) async fn start_due_crons(self: &Arc<Self>) -> Result<Option<Timestamp>, Error> {
+    pub(super) async fn start_due(self: &Arc<Self>) -> Result<Option<Timestamp>, Error> {
         loop {
-            let wake = self.stores.crons.crons_wake_at().await?;
+            let wake = self.store.crons_wake_at().await?;
             if wake.is_none_or(|wake| wake > self.clock.now()) {
                 return Ok(wake);
             }
-            let permits = self.permits().await?;
+            let permits = self.free_permits().await?;
             let now = self.clock.now();
             let until = now + self.options.cron_hold;
             let claim = ClaimCrons { node: self.node, now, until, limit: permits.len() };
-            let claimed = self.stores.crons.claim_crons(claim).await?;
+            let claimed = self.store.claim_crons(claim).await?;
             if claimed.is_empty() {
                 // Another node was quicker, and makes the runs.
                 return Ok(Some(now + STORE_PAUSE));
             }
             for (cron, permit) in claimed.into_iter().zip(permits) {
-                let relay = Arc::clone(self);
-                self.spawn(async move { relay.run_cron(cron, permit).await });
+                let crons = Arc::clone(self);
+                self.workers.spawn(async move { crons.run_one(cron, permit).await });
             }
         }
     }
 
     /// All permits that are free, at least one.
-    async fn permits(&self) -> Result<Vec<OwnedSemaphorePermit>, Error> {
-        let first = Arc::clone(&self.crons.permits).acquire_owned().await;
+    async fn free_permits(&self) -> Result<Vec<OwnedSemaphorePermit>, Error> {
+        let first = Arc::clone(&self.permits).acquire_owned().await;
         let mut permits = vec![first.map_err(Error::internal)?];
-        while let Ok(permit) = Arc::clone(&self.crons.permits).try_acquire_owned() {
+        while let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
             permits.push(permit);
         }
         Ok(permits)
     }
 
     /// Makes the run that is due of a cron that this node holds.
-    async fn run_cron(self: Arc<Self>, cron: Cron, _permit: OwnedSemaphorePermit) {
+    async fn run_one(self: Arc<Self>, cron: Cron, _permit: OwnedSemaphorePermit) {
         let Some(due) = cron.next_run else { return };
         let (id, spec) = (cron.id, &cron.spec);
         let advance = match self.make_run(&cron, due).await {
@@ -125,13 +144,13 @@ impl Inner {
                 AdvanceCron { id, from: due, to: Some(due), enabled: spec.enabled }
             }
         };
-        match self.stores.crons.advance_cron(advance).await {
+        match self.store.advance_cron(advance).await {
             Ok(true) => {}
             Ok(false) => tracing::debug!(cron = %id, "changed or deleted during its run"),
             // It is claimed again when the hold ends, and stored in vain.
             Err(error) => tracing::error!(cron = %id, %error, "the cron cannot advance"),
         }
-        self.crons.changed();
+        self.changed();
     }
 
     /// Stores the webhook of the run that is to be made for `due`, if there is
@@ -160,42 +179,44 @@ impl Inner {
     /// Puts the webhook of a run into the cron's bucket.
     async fn inject(self: &Arc<Self>, cron: &Cron, run: Timestamp) -> Result<(), Error> {
         // Read anew each time: another node may have changed it.
-        let bucket = self.stores.buckets.bucket(cron.account_id, cron.bucket_id).await?;
+        let bucket = self.buckets.bucket(cron.account_id, cron.bucket_id).await?;
         let Some(bucket) = bucket else { return Ok(()) };
         if bucket.suspended {
             tracing::debug!(cron = %cron.id, "its bucket is suspended");
             return Ok(());
         }
-        let route = Arc::new(Route::new(bucket, self.clock.now()));
-        let mut webhook = self.webhook_of(cron, run, &route);
-        let input = route.input(cron.input_id);
+        let bucket = Arc::new(bucket);
+        let mut webhook = self.webhook_of(cron, run, &bucket);
+        let input = bucket.input(cron.input_id);
         if let Some((input, function)) = input.and_then(|i| Some((i, i.spec.function_id?))) {
-            match self.run_input_function(function, &route.bucket, input, &mut webhook).await {
-                Ok(InputVerdict { stop: false, .. }) => {}
-                Ok(InputVerdict { stop: true, .. }) => {
-                    return self.keep(webhook, &route, "stopped by the input function", true).await;
+            match self.functions.run_of_input(function, &bucket, input, &mut webhook).await {
+                Ok(InputDecision { stop: false, .. }) => {}
+                Ok(InputDecision { stop: true, .. }) => {
+                    let reason = "stopped by the input function";
+                    return self.intake.keep(webhook, &bucket, reason, true).await;
                 }
-                Err(FunctionFailed { reason, retryable: true, .. }) => {
-                    return Err(Error::unavailable(reason, Duration::from_secs(1)));
-                }
-                Err(FunctionFailed { reason, execution_id, .. }) => {
+                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, execution_id }) => {
                     webhook.input_execution_id = execution_id;
-                    return self.keep(webhook, &route, &reason, false).await;
+                    return self.intake.keep(webhook, &bucket, &reason, false).await;
+                }
+                Err(FunctionFailed { reason, .. }) => {
+                    return Err(Error::unavailable(reason, Duration::from_secs(1)));
                 }
             }
         }
-        let legs = route::legs(&route, &webhook);
-        match self.accept(webhook.clone(), &route, &legs, ResponseFromOutput::Static).await {
+        let matches = route::matches(&bucket, &webhook);
+        let no_answer = ResponseFromOutput::Static;
+        match self.intake.accept(webhook.clone(), &bucket, &matches, no_answer).await {
             Ok(_) => Ok(()),
             // There is no sender to come back later.
             Err(error) if error.kind() == ErrorKind::Busy => {
-                self.keep(webhook, &route, &error.to_string(), false).await
+                self.intake.keep(webhook, &bucket, &error.to_string(), false).await
             }
             Err(error) => Err(error),
         }
     }
 
-    fn webhook_of(&self, cron: &Cron, run: Timestamp, route: &Route) -> Webhook {
+    fn webhook_of(&self, cron: &Cron, run: Timestamp, bucket: &Bucket) -> Webhook {
         let spec = &cron.spec;
         Webhook {
             id: run_id(cron.id, run),
@@ -211,7 +232,7 @@ impl Inner {
             },
             remote_addr: None,
             secure: false,
-            ephemeral: route.bucket.spec.ephemeral,
+            ephemeral: bucket.spec.ephemeral,
             input_execution_id: None,
             received_at: self.clock.now(),
         }

@@ -1,30 +1,74 @@
 //! Functions on the way of a webhook (functions.md, "Order of use").
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{Inner, attempt::FunctionFailed, ingest::InputVerdict};
+use super::{RelayOptions, cache::FunctionCache};
 use crate::{
-    clock::Timestamp,
+    clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     function::{
-        Completion, FunctionError, Invocation, ScriptOutcome, ScriptResponse,
+        Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, ScriptResponse,
         record::{self, Detail},
     },
     id::{AccountId, ExecutionId, FunctionId},
     model::{Attempt, Bucket, Execution, ExecutionStatus, Input, Output, Request, Webhook},
+    store::FunctionStore,
 };
 
 /// What the log says of a webhook whose input function failed begins with this.
 pub(super) const INPUT_FAILED: &str = "the input's function failed";
+
+/// Runs functions and records their runs.
+#[derive(Debug)]
+pub(super) struct Functions {
+    pub(super) cache: FunctionCache,
+    /// None where no function can run.
+    pub(super) runtime: Option<Arc<dyn FunctionRuntime>>,
+    /// Where runs are recorded.
+    pub(super) store: Arc<dyn FunctionStore>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) options: Arc<RelayOptions>,
+}
+
+/// What an input's function decided.
+#[derive(Debug)]
+pub(super) struct InputDecision {
+    /// What the sender gets, when the function has set it.
+    pub(super) response: Option<ScriptResponse>,
+    /// Whether the webhook goes no further.
+    pub(super) stop: bool,
+}
 
 /// What an output's function made of a webhook.
 #[derive(Debug)]
 pub(super) struct Transformed {
     pub(super) execution_id: ExecutionId,
     pub(super) request: Request,
+    /// Whether the delivery goes no further.
     pub(super) stop: bool,
+}
+
+/// A function on the way of a webhook left nothing.
+#[derive(Debug)]
+pub(super) struct FunctionFailed {
+    pub(super) failure: FunctionFailure,
+    /// What the log says.
+    pub(super) reason: String,
+    /// The run, when there was one.
+    pub(super) execution_id: Option<ExecutionId>,
+}
+
+/// Whether a function that left nothing can be expected to another time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FunctionFailure {
+    /// Too many are running: it passes.
+    Busy,
+    /// The store could not say what the function is: it passes.
+    StoreUnavailable,
+    /// It fails each time.
+    Failed,
 }
 
 /// A run that is to be made.
@@ -47,15 +91,15 @@ struct Ran {
     completion: Completion,
 }
 
-impl Inner {
+impl Functions {
     /// Runs the input's function on `webhook` before it is routed.
-    pub(super) async fn run_input_function(
+    pub(super) async fn run_of_input(
         &self,
         function: FunctionId,
         bucket: &Bucket,
         input: &Input,
         webhook: &mut Webhook,
-    ) -> Result<InputVerdict, FunctionFailed> {
+    ) -> Result<InputDecision, FunctionFailed> {
         let metadata = metadata(bucket, Some(input), None);
         let run = self.run_on(webhook, function, webhook.request.clone(), None, metadata);
         let failed = |error: &dyn std::fmt::Display| format!("{INPUT_FAILED}: {error}");
@@ -63,11 +107,11 @@ impl Inner {
         webhook.input_execution_id = Some(execution_id);
         webhook.request = outcome.request;
         let response = outcome.response.filter(|_| outcome.response_modified);
-        Ok(InputVerdict { response, stop: outcome.stop_forwarding })
+        Ok(InputDecision { response, stop: outcome.stop_forwarding })
     }
 
     /// Runs an output's function on its copy of the webhook.
-    pub(super) async fn run_output_function(
+    pub(super) async fn run_of_output(
         &self,
         function: FunctionId,
         bucket: &Bucket,
@@ -85,7 +129,7 @@ impl Inner {
     }
 
     /// Runs a response function after the final outcome; it may change what is recorded.
-    pub(super) async fn run_response_function(
+    pub(super) async fn run_on_response(
         &self,
         function: FunctionId,
         bucket: &Bucket,
@@ -130,7 +174,7 @@ impl Inner {
         let run = Run { account_id, function_id, request, response, metadata, detail };
         let Ran { execution_id, invocation, completion } = self.run_function(run).await?;
         if let Err(error @ FunctionError::Busy) = &completion.result {
-            return Err(Error::unavailable(error.to_string(), std::time::Duration::from_secs(1)));
+            return Err(Error::unavailable(error.to_string(), Duration::from_secs(1)));
         }
         Ok(record::response(execution_id, &invocation, &completion, Detail::Whole))
     }
@@ -159,17 +203,23 @@ impl Inner {
         say: impl Fn(&dyn std::fmt::Display) -> String,
     ) -> Result<(ExecutionId, ScriptOutcome), FunctionFailed> {
         let ran = self.run_function(run).await.map_err(|error| FunctionFailed {
+            failure: match error.kind() {
+                ErrorKind::Unavailable => FunctionFailure::StoreUnavailable,
+                _ => FunctionFailure::Failed,
+            },
             reason: say(&error),
             execution_id: None,
-            retryable: error.kind() == ErrorKind::Unavailable,
         })?;
         let execution_id = ran.execution_id;
         match ran.completion.result {
             Ok(outcome) => Ok((execution_id, outcome)),
             Err(error) => Err(FunctionFailed {
+                failure: match error.is_retryable() {
+                    true => FunctionFailure::Busy,
+                    false => FunctionFailure::Failed,
+                },
                 reason: say(&error),
                 execution_id: Some(execution_id),
-                retryable: error.is_retryable(),
             }),
         }
     }
@@ -177,7 +227,7 @@ impl Inner {
     /// Runs a function of the account once and records the run.
     async fn run_function(&self, run: Run) -> Result<Ran, Error> {
         let Run { account_id, function_id, request, response, metadata, detail } = run;
-        let script = self.scripts.get(account_id, function_id, &self.source()).await?;
+        let script = self.cache.get(account_id, function_id).await?;
         let script = script.ok_or_else(|| Error::not_found("function"))?;
         let invocation = Invocation {
             account_id,
@@ -191,12 +241,12 @@ impl Inner {
             response,
         };
         let started = self.clock.now();
-        let completion = match &self.functions {
+        let completion = match &self.runtime {
             Some(runtime) => runtime.run(invocation.clone()).await,
             None => Completion {
                 result: Err(FunctionError::NoDriver(script.driver)),
                 logs: Vec::new(),
-                duration: std::time::Duration::ZERO,
+                duration: Duration::ZERO,
             },
         };
         let execution_id = self.record(&invocation, started, &completion, detail).await;
@@ -226,7 +276,7 @@ impl Inner {
             execute_response: record::response(id, invocation, completion, detail),
         };
         let keep = self.options.kept_executions;
-        if let Err(error) = self.stores.functions.record_execution(&execution, keep).await {
+        if let Err(error) = self.store.record_execution(&execution, keep).await {
             tracing::warn!(function = %execution.function_id, %error, "run not recorded");
         }
         id

@@ -1,115 +1,96 @@
-//! The data path: one file for each step, in reading order.
+//! The data path: one part for each stretch of the way, in reading order.
 //!
 //! ```text
-//!  sender ──► ingest ──► route ──► accept ──────────► the sender's answer
-//!             find the   rules     one transaction:
-//!             input,     pick      the webhook and one
-//!             read the   outputs   delivery per output
-//!             body                     │ after the commit
-//!                                      ▼
-//!             settle ◄── attempt ◄── dispatch (a lane for each output)
-//!             outcome    function,   claims what waits
-//!             and retry  request     in the store
+//!  sender ──► receive/ ──► route ──► accept ────────► the sender's answer
+//!             ingest:      rules     Intake, one transaction:
+//!             Receiver     pick      the webhook and one
+//!             finds the    outputs   delivery per output
+//!             input and                  │ after the commit
+//!             reads the                  ▼
+//!             body         deliver/  dispatch: Deliverer,
+//!                          a queue of workers per output
+//!                                        │        ▲ claims what waits
+//!                                        ▼        │ in the store
+//!                          settle ◄── attempt
+//!                          outcome    function,
+//!                          and retry  request
 //! ```
+//!
+//! Each part is a struct that holds what it uses, and is made once. Beside the way are
+//! `clients` (who listens instead of being sent to), `replay` and `crons`, which put webhooks into
+//! `accept` as `ingest` does, and what several parts use: the `cache` of what is
+//! stored, the runs of `functions`, the `waiters` for a destination's response. Imports
+//! lead from later steps to earlier ones nowhere: receive → accept → deliver → clients → cache.
 //!
 //! A delivery is attempted at least once: after a crash between the request and
 //! the commit of its outcome it is sent again, with the same `X-Webhook-Relay-Id`.
 
 mod accept;
-mod again;
-mod answer;
-mod answers;
-mod attempt;
-pub(crate) mod body;
-mod budget;
-mod credentials;
+mod byte_semaphore;
+mod cache;
+mod clients;
 mod crons;
+mod deliver;
 mod detach;
-mod dispatch;
-mod domain;
 mod functions;
 mod headers;
-mod hosts;
-mod ingest;
-mod lane;
-mod lease;
 mod observer;
 mod options;
 mod outgoing;
-mod pace;
-mod proxies;
-mod refusals;
-mod report;
-mod resend;
+mod receive;
+mod replay;
 mod route;
-mod routes;
-mod scripts;
-mod settle;
-mod sites;
-mod stream;
-mod timers;
+mod run;
+mod waiters;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use answers::Answers;
-use budget::Budget;
-use crons::Crons;
-use dispatch::Dispatch;
-use refusals::Refusals;
-use routes::{Route, Routes, Source};
-use scripts::Scripts;
-use sites::Sites;
-use stream::Hub;
+use tokio::sync::Notify;
 
+use self::{
+    accept::Intake,
+    byte_semaphore::ByteSemaphore,
+    cache::{BucketCache, DomainCache, FunctionCache, MaxAge},
+    clients::{Clients, Hub},
+    crons::Crons,
+    deliver::{Deliverer, DelivererParts, Workers},
+    functions::Functions,
+    receive::Receiver,
+    replay::Replayer,
+    run::Runner,
+    waiters::Waiters,
+};
+pub use self::{
+    clients::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription},
+    observer::{Observer, Silent},
+    options::RelayOptions,
+    receive::{
+        ClientAddr, DomainService, IngestService, InvalidProxies, TrustedProxies, host_name,
+        requested_host,
+    },
+    replay::{ProcessPolicy, Resend},
+};
 use crate::{
     clock::{Clock, SystemClock},
     error::Error,
     forward::Forwarder,
     function::{FunctionRuntime, ScriptResponse},
-    id::{AccountId, FunctionId, InputId, NodeId, OutputId},
+    id::{AccountId, FunctionId, NodeId},
     model::{Bucket, Log, Request},
     plan::Limits,
     store::{ClientReport, Stores},
 };
 
-pub use domain::DomainService;
-pub use hosts::{host_name, requested_host};
-pub use ingest::{ClientAddr, IngestService};
-pub use observer::{Observer, Silent};
-pub use options::RelayOptions;
-pub use proxies::{InvalidProxies, TrustedProxies};
-pub use resend::{ProcessPolicy, Resend};
-pub use stream::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription};
-
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
 #[derive(Clone, Debug)]
 pub struct Relay {
-    inner: Arc<Inner>,
-}
-
-/// What the steps share.
-#[derive(Debug)]
-struct Inner {
-    stores: Stores,
-    clock: Arc<dyn Clock>,
-    forwarder: Arc<dyn Forwarder>,
-    functions: Option<Arc<dyn FunctionRuntime>>,
-    limits: Option<Arc<Limits>>,
-    observer: Arc<dyn Observer>,
-    options: RelayOptions,
-    node: NodeId,
-    routes: Routes,
-    scripts: Scripts,
-    sites: Sites,
-    answers: Answers,
-    dispatch: Dispatch,
-    hub: Hub,
-    crons: Crons,
-    refusals: Arc<Refusals>,
-    /// Bodies that are being received.
-    receiving: Budget,
-    /// Webhooks that wait in memory.
-    memory: Budget,
+    receiver: Arc<Receiver>,
+    deliverer: Arc<Deliverer>,
+    clients: Arc<Clients>,
+    replayer: Arc<Replayer>,
+    crons: Arc<Crons>,
+    functions: Arc<Functions>,
+    buckets: Arc<BucketCache>,
 }
 
 impl Relay {
@@ -131,7 +112,7 @@ impl Relay {
     /// The service that receives webhooks.
     #[must_use]
     pub fn ingest(&self) -> IngestService {
-        IngestService::new(Arc::clone(&self.inner))
+        IngestService::new(Arc::clone(&self.receiver))
     }
 
     /// Delivers and runs crons until `shutdown` completes, then finishes what is in flight
@@ -140,13 +121,13 @@ impl Relay {
     /// Until this runs, webhooks are received and stored but not delivered. It
     /// fails when the store cannot be read at the start.
     pub async fn run(&self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        self.inner.run(shutdown).await
+        self.runner().run(shutdown).await
     }
 
     /// Runs the crons that are due, delivers everything that is and returns when nothing is: for tests
     /// and for programs that run from time to time. Not beside [`run`](Self::run).
     pub async fn run_until_idle(&self) -> Result<(), Error> {
-        self.inner.run_until_idle().await
+        self.runner().run_until_idle().await
     }
 
     /// Subscribes a client to webhooks of the account.
@@ -157,13 +138,13 @@ impl Relay {
         listening: Listening,
         client: ClientInfo,
     ) -> Subscription {
-        Subscription::new(Arc::clone(&self.inner), account, listening, client)
+        self.clients.subscribe(account, listening, client)
     }
 
     /// The account's clients that are connected to this relay.
     #[must_use]
     pub fn clients(&self, account: AccountId) -> Vec<ConnectedClient> {
-        self.inner.hub.clients(account)
+        self.clients.of(account)
     }
 
     /// Takes a client's report on a webhook and answers the log. A sender that
@@ -174,7 +155,7 @@ impl Relay {
     ///
     /// `NotFound` when the account has no such log.
     pub async fn report(&self, account: AccountId, report: ClientReport) -> Result<Log, Error> {
-        self.inner.report(account, report).await
+        self.clients.report(account, report).await
     }
 
     /// Sends a webhook again, as a delivery and log of its own; see [`Resend`].
@@ -184,7 +165,7 @@ impl Relay {
     /// `NotFound` when the account has no such log or output, `Conflict` when
     /// the content has been erased or the output is disabled.
     pub async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
-        self.inner.resend(account, resend).await
+        self.replayer.replay(account, resend).await
     }
 
     /// Runs a function of the account once, for somebody who wants to see what
@@ -204,25 +185,25 @@ impl Relay {
         response: Option<ScriptResponse>,
         metadata: BTreeMap<String, String>,
     ) -> Result<serde_json::Value, Error> {
-        self.inner.invoke(account, function, request, response, metadata).await
+        self.functions.invoke(account, function, request, response, metadata).await
     }
 
     /// How many of the account's clients are connected to this relay.
     #[must_use]
     pub fn client_count(&self, account: AccountId) -> u64 {
-        self.inner.hub.count(account)
+        self.clients.count(account)
     }
 
     /// Ends the subscriptions of the account's clients that `ends` picks: when
     /// their credential has been withdrawn.
     pub fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
-        self.inner.hub.close(account, ends);
+        self.clients.close(account, ends);
     }
 
     /// Says that a bucket has changed, with the inputs and outputs that it has
     /// and that it had: the next webhook sees the change.
     pub fn bucket_changed(&self, bucket: &Bucket) {
-        self.inner.routes.forget(bucket);
+        self.buckets.changed(bucket);
         for input in &bucket.inputs {
             if !input.spec.custom_domain.is_empty() {
                 self.domain_changed(&input.spec.custom_domain);
@@ -233,32 +214,22 @@ impl Relay {
     /// Says that a domain has been reserved or given back, or that an input has
     /// come to it or left it: the next request sees the change.
     pub fn domain_changed(&self, name: &str) {
-        self.inner.sites.forget(name);
+        self.receiver.domains.changed(name);
     }
 
     /// Says that a function or one of its variables has changed: the next run
     /// sees the change.
     pub fn function_changed(&self, function: FunctionId) {
-        self.inner.scripts.forget(function);
+        self.functions.cache.changed(function);
     }
 
     /// Says that a cron was made or changed: it may run sooner than any other.
     pub fn crons_changed(&self) {
-        self.inner.crons.changed();
-    }
-}
-
-impl Inner {
-    fn source(&self) -> Source<'_> {
-        Source { stores: &self.stores, clock: &*self.clock, options: &self.options }
+        self.crons.changed();
     }
 
-    async fn route_of_input(&self, id: InputId) -> Result<Option<Arc<Route>>, Error> {
-        self.routes.of_input(id, &self.source()).await
-    }
-
-    async fn route_of_output(&self, id: OutputId) -> Result<Option<Arc<Route>>, Error> {
-        self.routes.of_output(id, &self.source()).await
+    fn runner(&self) -> Runner<'_> {
+        Runner { deliverer: &self.deliverer, crons: &self.crons }
     }
 }
 
@@ -324,27 +295,84 @@ impl RelayBuilder {
     #[must_use]
     pub fn build(self) -> Relay {
         let Self { stores, forwarder, clock, functions, limits, observer, options, node } = self;
-        let inner = Inner {
-            routes: Routes::new(&options),
-            scripts: Scripts::new(&options),
-            sites: Sites::new(&options),
-            answers: Answers::default(),
-            dispatch: Dispatch::default(),
+        let options = Arc::new(options);
+        let max_age = MaxAge { clock: clock.clone(), max_age: options.route_max_age };
+        let (waiters, workers) = (Arc::new(Waiters::default()), Arc::new(Workers::default()));
+
+        let Stores { inputs, outputs, .. } = &stores;
+        let (inputs, outputs) = (inputs.clone(), outputs.clone());
+        let buckets = BucketCache::new(options.cached_routes, max_age.clone(), inputs, outputs);
+        let buckets = Arc::new(buckets);
+        let bytes = options.cached_function_bytes;
+        let functions = Arc::new(Functions {
+            cache: FunctionCache::new(bytes, max_age.clone(), stores.functions.clone()),
+            runtime: functions,
+            store: stores.functions.clone(),
+            clock: clock.clone(),
+            options: options.clone(),
+        });
+        let clients = Arc::new(Clients {
             hub: Hub::default(),
-            crons: Crons::new(options.cron_concurrency),
-            refusals: Arc::default(),
-            receiving: Budget::new(options.max_receiving_bytes),
-            memory: Budget::new(options.memory_budget_bytes),
-            stores,
-            clock,
-            forwarder,
-            functions,
-            limits,
-            observer,
-            options,
+            buckets: buckets.clone(),
+            bucket_store: stores.buckets.clone(),
+            logs: stores.logs,
+            waiters: waiters.clone(),
+            observer: observer.clone(),
+            clock: clock.clone(),
+            options: options.clone(),
+        });
+        let deliverer = Arc::new(Deliverer::new(DelivererParts {
             node,
-        };
-        Relay { inner: Arc::new(inner) }
+            deliveries: stores.deliveries.clone(),
+            buckets: buckets.clone(),
+            forwarder,
+            functions: functions.clone(),
+            clients: clients.clone(),
+            waiters: waiters.clone(),
+            workers: workers.clone(),
+            observer: observer.clone(),
+            clock: clock.clone(),
+            options: options.clone(),
+        }));
+        let intake = Arc::new(Intake {
+            deliveries: stores.deliveries,
+            deliverer: deliverer.clone(),
+            clients: clients.clone(),
+            waiters,
+            options: options.clone(),
+        });
+        let replayer = Arc::new(Replayer {
+            intake: intake.clone(),
+            buckets: buckets.clone(),
+            functions: functions.clone(),
+            runs: stores.functions,
+            clock: clock.clone(),
+        });
+        let crons = Arc::new(Crons {
+            node,
+            store: stores.crons,
+            buckets: stores.buckets,
+            functions: functions.clone(),
+            intake: intake.clone(),
+            workers,
+            clock: clock.clone(),
+            options: options.clone(),
+            changed: Notify::new(),
+            permits: Crons::permits_for(options.cron_concurrency),
+        });
+        let receiver = Arc::new(Receiver {
+            buckets: buckets.clone(),
+            domains: DomainCache::new(options.cached_domains, max_age, stores.domains),
+            quotas: limits,
+            body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
+            functions: functions.clone(),
+            intake,
+            refusals: Arc::default(),
+            observer,
+            clock,
+            options,
+        });
+        Relay { receiver, deliverer, clients, replayer, crons, functions, buckets }
     }
 }
 

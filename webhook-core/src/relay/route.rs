@@ -3,20 +3,19 @@
 use crate::{
     id::OutputId,
     model::{Bucket, Output, ResponseFromOutput, Webhook},
-    relay::routes::Route,
     rule::Subject,
 };
 
 /// What is to become of one webhook at one output.
 #[derive(Debug)]
-pub(super) struct Leg<'a> {
+pub(super) struct Match<'a> {
     pub(super) output: &'a Output,
-    pub(super) verdict: Verdict,
+    pub(super) decision: Decision,
 }
 
 /// What the rules say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Decision {
     /// The dispatcher takes it on: it is sent, or an internal output's function
     /// runs before clients get it.
     Deliver,
@@ -26,32 +25,32 @@ pub(super) enum Verdict {
     Reject,
 }
 
-impl<'a> Leg<'a> {
-    /// A leg past which no rules stand.
+impl<'a> Match<'a> {
+    /// An output whose rules are not asked.
     pub(super) fn unfiltered(output: &'a Output) -> Self {
         let handed_over = output.spec.internal && output.spec.function_id.is_none();
-        let verdict = if handed_over { Verdict::HandOver } else { Verdict::Deliver };
-        Self { output, verdict }
+        let decision = if handed_over { Decision::HandOver } else { Decision::Deliver };
+        Self { output, decision }
     }
 
     fn new(output: &'a Output, subject: &Subject<'_>) -> Self {
         if output.spec.rules.matches(subject) {
             Self::unfiltered(output)
         } else {
-            Self { output, verdict: Verdict::Reject }
+            Self { output, decision: Decision::Reject }
         }
     }
 }
 
 /// The enabled outputs of the bucket in ID order, each with what its rules say.
-pub(super) fn legs<'a>(route: &'a Route, webhook: &Webhook) -> Vec<Leg<'a>> {
+pub(super) fn matches<'a>(bucket: &'a Bucket, webhook: &Webhook) -> Vec<Match<'a>> {
     let subject = Subject::from(webhook);
-    enabled(&route.bucket).map(|output| Leg::new(output, &subject)).collect()
+    enabled(bucket).map(|output| Match::new(output, &subject)).collect()
 }
 
 /// What the rules of one output say.
-pub(super) fn leg<'a>(output: &'a Output, webhook: &Webhook) -> Leg<'a> {
-    Leg::new(output, &Subject::from(webhook))
+pub(super) fn match_of<'a>(output: &'a Output, webhook: &Webhook) -> Match<'a> {
+    Match::new(output, &Subject::from(webhook))
 }
 
 pub(super) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {

@@ -14,9 +14,12 @@ use hyper::{
 };
 
 use super::http1::Http1;
-use crate::forward::{
-    ForwardError, ForwardResponse,
-    message::{HostOverride, Outgoing, read_capped},
+use crate::{
+    body::{Collected, collect},
+    forward::{
+        ForwardError, ForwardResponse,
+        message::{HostOverride, Outgoing},
+    },
 };
 
 type Body = Full<Bytes>;
@@ -111,9 +114,9 @@ impl Http2 {
                 })
             })?;
         let (parts, body) = response.into_parts();
-        let (body, truncated) = read_capped(body, max_response_bytes)
-            .await
-            .map_err(|error| Failure::Broken(Cause::Http2(error)))?;
+        let broken = |error| Failure::Broken(Cause::Http2(error));
+        let Collected { bytes: body, truncated } =
+            collect(body, max_response_bytes, |_| Ok(()), broken).await?;
         Ok(ForwardResponse { status: parts.status, headers: parts.headers, body, truncated })
     }
 }

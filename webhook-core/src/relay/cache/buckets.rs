@@ -1,0 +1,76 @@
+//! Buckets by the inputs and outputs that they have.
+
+use std::sync::Arc;
+
+use super::{MaxAge, Snapshots};
+use crate::{
+    error::Error,
+    id::{InputId, OutputId},
+    model::{Bucket, Input, Output},
+    store::{InputStore, OutputStore},
+};
+
+/// What a bucket is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Input(InputId),
+    Output(OutputId),
+}
+
+/// Buckets, without asking the store.
+#[derive(Debug)]
+pub(in super::super) struct BucketCache {
+    by_key: Snapshots<Key, Arc<Bucket>>,
+    inputs: Arc<dyn InputStore>,
+    outputs: Arc<dyn OutputStore>,
+}
+
+impl BucketCache {
+    /// Keeps the buckets of at most `capacity` inputs, and of as many outputs.
+    pub(in super::super) fn new(
+        capacity: usize,
+        max_age: MaxAge,
+        inputs: Arc<dyn InputStore>,
+        outputs: Arc<dyn OutputStore>,
+    ) -> Self {
+        Self { by_key: Snapshots::new(capacity.saturating_mul(2), max_age), inputs, outputs }
+    }
+
+    /// The bucket of an input; none when there is no such input.
+    pub(in super::super) async fn of_input(
+        &self,
+        id: InputId,
+    ) -> Result<Option<Arc<Bucket>>, Error> {
+        let read = || async { Ok(self.inputs.bucket_of_input(id).await?.map(Arc::new)) };
+        self.by_key.get(&Key::Input(id), read, |bucket| keys(bucket)).await
+    }
+
+    /// The bucket of an output; none when there is no such output.
+    pub(in super::super) async fn of_output(
+        &self,
+        id: OutputId,
+    ) -> Result<Option<Arc<Bucket>>, Error> {
+        let read = || async { Ok(self.outputs.bucket_of_output(id).await?.map(Arc::new)) };
+        self.by_key.get(&Key::Output(id), read, |bucket| keys(bucket)).await
+    }
+
+    /// Forgets a bucket that has changed.
+    pub(in super::super) fn changed(&self, bucket: &Bucket) {
+        self.by_key.changed(&keys(bucket));
+    }
+}
+
+fn keys(bucket: &Bucket) -> Vec<Key> {
+    let inputs = bucket.inputs.iter().map(|input| Key::Input(input.id));
+    inputs.chain(bucket.outputs.iter().map(|output| Key::Output(output.id))).collect()
+}
+
+impl Bucket {
+    pub(in crate::relay) fn input(&self, id: InputId) -> Option<&Input> {
+        self.inputs.iter().find(|input| input.id == id)
+    }
+
+    pub(in crate::relay) fn output(&self, id: OutputId) -> Option<&Output> {
+        self.outputs.iter().find(|output| output.id == id)
+    }
+}

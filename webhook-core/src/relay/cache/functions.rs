@@ -1,0 +1,97 @@
+//! Functions with their source and variables.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+
+use super::{MaxAge, Snapshots};
+use crate::{
+    error::Error,
+    id::{AccountId, FunctionId},
+    model::{Driver, Function, Variable},
+    store::FunctionStore,
+};
+
+/// A function as it is run.
+pub(in super::super) struct Script {
+    account_id: AccountId,
+    pub(in super::super) driver: Driver,
+    pub(in super::super) source: Arc<str>,
+    /// Compiled code is found by its text: the same source is the same revision.
+    pub(in super::super) revision: u64,
+    pub(in super::super) config: Arc<BTreeMap<String, String>>,
+    bytes: u64,
+}
+
+/// Variables are secret: they are left out.
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Script").field("revision", &self.revision).finish_non_exhaustive()
+    }
+}
+
+impl Script {
+    fn new(function: Function, variables: Vec<Variable>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        function.spec.payload.hash(&mut hasher);
+        let config: BTreeMap<_, _> = variables
+            .into_iter()
+            .map(|variable| (variable.key, variable.value.expose().to_owned()))
+            .collect();
+        let variables: usize = config.iter().map(|(key, value)| key.len() + value.len()).sum();
+        let overhead = 512 + 128 * config.len();
+        let bytes = function.spec.payload.len() + variables + overhead;
+        Self {
+            account_id: function.account_id,
+            driver: function.spec.driver,
+            revision: hasher.finish(),
+            source: Arc::from(function.spec.payload),
+            config: Arc::new(config),
+            bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Functions that have run, without asking the store.
+#[derive(Debug)]
+pub(in super::super) struct FunctionCache {
+    by_id: Snapshots<FunctionId, Arc<Script>>,
+    store: Arc<dyn FunctionStore>,
+}
+
+impl FunctionCache {
+    /// Keeps functions of at most `bytes` together.
+    pub(in super::super) fn new(
+        bytes: usize,
+        max_age: MaxAge,
+        store: Arc<dyn FunctionStore>,
+    ) -> Self {
+        // Most scripts have some kilobytes.
+        let expected = bytes / 4096;
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        Self { by_id: Snapshots::weighed(expected, bytes, |script| script.bytes, max_age), store }
+    }
+
+    /// The account's function; none when it has no such function.
+    pub(in super::super) async fn get(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+    ) -> Result<Option<Arc<Script>>, Error> {
+        let read = || async {
+            let Some(function) = self.store.function(account, id).await? else { return Ok(None) };
+            let variables = self.store.variables(account, id).await?;
+            Ok(Some(Arc::new(Script::new(function, variables))))
+        };
+        let script = self.by_id.get(&id, read, |_| vec![id]).await?;
+        Ok(script.filter(|script| script.account_id == account))
+    }
+
+    /// Forgets a function that has changed.
+    pub(in super::super) fn changed(&self, id: FunctionId) {
+        self.by_id.changed([&id]);
+    }
+}

@@ -1,0 +1,38 @@
+//! What a connected client did with a webhook.
+
+use http::StatusCode;
+
+use super::Clients;
+use crate::{
+    body::cut,
+    error::Error,
+    id::AccountId,
+    model::Log,
+    relay::waiters::DestinationResponse,
+    store::{ClientReport, Reported},
+};
+
+impl Clients {
+    /// Writes the report and tells a sender that waits for it. A second final
+    /// report is ignored.
+    pub(in crate::relay) async fn report(
+        &self,
+        account: AccountId,
+        report: ClientReport,
+    ) -> Result<Log, Error> {
+        let (body, headers) = (report.response_body.clone(), report.response_headers.clone());
+        let report = ClientReport {
+            response_body: cut(&body, self.options.max_logged_response_bytes),
+            ..report
+        };
+        let Reported { log, taken } = self.logs.report(account, &report).await?;
+        if taken && report.is_outcome() {
+            self.hub.done(report.id);
+            self.observer.attempted(report.status, report.duration);
+            let status = StatusCode::from_u16(report.status_code).ok();
+            let response = status.map(|status| DestinationResponse { status, headers, body });
+            self.waiters.resolve(report.id, response);
+        }
+        Ok(log)
+    }
+}

@@ -1,0 +1,184 @@
+//! Step 5: one attempt, that is the output's function and the request.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+
+use crate::{
+    forward::{ForwardError, ForwardResponse, Forwarder},
+    id::ExecutionId,
+    model::{Bucket, Output, Request},
+    relay::{
+        RelayOptions,
+        functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
+        outgoing,
+        waiters::Waiters,
+    },
+    store::Pending,
+};
+
+/// How a delivery's turn ended.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// The destination answered.
+    Answered(ForwardResponse),
+    /// There is no answer.
+    Unanswered(AttemptFailure),
+    /// The function of an internal output has run: clients get it now.
+    HandedOver,
+    /// A function stopped it.
+    Rejected(String),
+    /// It could not be attempted and never can be.
+    Failed(String),
+}
+
+/// Why a delivery's turn brought no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AttemptFailure {
+    /// The request was sent, or could not be. This alone counts as an attempt.
+    #[error(transparent)]
+    Forward(ForwardError),
+    /// Too many functions run, so that the output's could not.
+    #[error("{0}")]
+    FunctionBusy(String),
+    /// The store could not say what the output's function is.
+    #[error("{0}")]
+    StoreUnavailable(String),
+    /// The output's function failed, and would again.
+    #[error("{0}")]
+    FunctionFailed(String),
+}
+
+impl From<FunctionFailed> for AttemptFailure {
+    fn from(FunctionFailed { failure, reason, .. }: FunctionFailed) -> Self {
+        match failure {
+            FunctionFailure::Busy => Self::FunctionBusy(reason),
+            FunctionFailure::StoreUnavailable => Self::StoreUnavailable(reason),
+            FunctionFailure::Failed => Self::FunctionFailed(reason),
+        }
+    }
+}
+
+/// What is known after a delivery's turn.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) ending: Ending,
+    /// How long it took.
+    pub(super) duration: Duration,
+    /// What the output's function made of the webhook, when it ran in this turn.
+    pub(super) transformed: Option<Arc<Request>>,
+    /// The run of the output's function, when it ran in this turn.
+    pub(super) execution_id: Option<ExecutionId>,
+}
+
+impl Report {
+    /// Its output is gone: the store has ended it already, or will not mind.
+    pub(super) fn orphaned() -> Self {
+        Self::failed("the output was deleted")
+    }
+
+    /// It has waited past its throttle's deadline.
+    pub(super) fn expired() -> Self {
+        Self::failed("waited in the output's queue past the throttle's deadline")
+    }
+
+    fn failed(reason: &str) -> Self {
+        let ending = Ending::Failed(reason.to_owned());
+        Self { ending, duration: Duration::ZERO, transformed: None, execution_id: None }
+    }
+}
+
+/// Makes attempts.
+#[derive(Debug)]
+pub(super) struct Attempter {
+    pub(super) forwarder: Arc<dyn Forwarder>,
+    pub(super) functions: Arc<Functions>,
+    pub(super) waiters: Arc<Waiters>,
+    pub(super) options: Arc<RelayOptions>,
+}
+
+impl Attempter {
+    /// Attempts a delivery once.
+    pub(super) async fn attempt(
+        &self,
+        bucket: &Bucket,
+        output: &Output,
+        pending: &Pending,
+    ) -> Report {
+        let started = Instant::now();
+        let (mut transformed, mut execution_id) = (None, None);
+        let ending = if output.spec.disabled {
+            Ending::Failed("the output is disabled".to_owned())
+        } else {
+            match self.transform(bucket, output, pending).await {
+                Ok(Some(Transformed { stop: true, execution_id: id, .. })) => {
+                    execution_id = Some(id);
+                    Ending::Rejected("stopped by the output's function".to_owned())
+                }
+                Ok(ran) => {
+                    if let Some(ran) = ran {
+                        execution_id = Some(ran.execution_id);
+                        transformed = Some(Arc::new(ran.request));
+                    }
+                    if output.spec.internal {
+                        Ending::HandedOver
+                    } else {
+                        let request = sent_request(pending, transformed.as_deref());
+                        self.send(output, pending, request).await.map_or_else(
+                            |error| Ending::Unanswered(AttemptFailure::Forward(error)),
+                            Ending::Answered,
+                        )
+                    }
+                }
+                Err(failed) => {
+                    execution_id = failed.execution_id;
+                    Ending::Unanswered(failed.into())
+                }
+            }
+        };
+        Report { ending, duration: started.elapsed(), transformed, execution_id }
+    }
+
+    /// Runs the output's function, unless there is none or an earlier attempt has run it.
+    async fn transform(
+        &self,
+        bucket: &Bucket,
+        output: &Output,
+        pending: &Pending,
+    ) -> Result<Option<Transformed>, FunctionFailed> {
+        let Some(function) = output.spec.function_id.filter(|_| pending.processed.is_none()) else {
+            return Ok(None);
+        };
+        let running = self.functions.run_of_output(function, bucket, output, &pending.webhook);
+        Box::pin(running).await.map(Some)
+    }
+
+    async fn send(
+        &self,
+        output: &Output,
+        pending: &Pending,
+        request: &Request,
+    ) -> Result<ForwardResponse, ForwardError> {
+        let max_response_bytes = if self.waiters.is_awaited(pending.id) {
+            self.options.max_answer_bytes
+        } else {
+            self.options.max_logged_response_bytes
+        };
+        let request = outgoing::forward_request(
+            &output.spec,
+            &pending.webhook,
+            request,
+            pending.id,
+            max_response_bytes,
+        )?;
+        self.forwarder.forward(request).await
+    }
+}
+
+/// What is sent of a delivery, with what its function made of it in this turn.
+pub(super) fn sent_request<'a>(
+    pending: &'a Pending,
+    transformed: Option<&'a Request>,
+) -> &'a Request {
+    transformed.or(pending.processed.as_deref()).unwrap_or(&pending.webhook.request)
+}

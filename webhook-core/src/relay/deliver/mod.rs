@@ -1,0 +1,19 @@
+//! From the commit to the outcome: steps 4 to 6.
+//!
+//! [`dispatch`](self::dispatch) gives each output a queue with workers of its own. A
+//! worker makes an [`attempt`](self::attempt) and [`settle`](self::settle)s it.
+
+mod attempt;
+mod dispatch;
+mod lease;
+mod pace;
+mod queue;
+mod settle;
+mod timers;
+mod workers;
+
+pub(super) use self::{
+    dispatch::{Deliverer, DelivererParts},
+    queue::{QueuedDelivery, Reservation},
+    workers::Workers,
+};

@@ -1,0 +1,395 @@
+//! The queue of one output: what may leave next, and when.
+//!
+//! A queue decides and does nothing: it has no clock and does no I/O. Workers ask it
+//! for the [`Next`] step; whoever adds something learns whether to start one.
+
+mod lost;
+mod reservation;
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+pub(in crate::relay) use self::reservation::Reservation;
+pub(super) use self::reservation::Slot;
+use super::pace::Pace;
+use crate::{
+    clock::Timestamp,
+    error::Error,
+    id::OutputId,
+    model::{OutputSpec, ThrottleMode},
+    relay::{RelayOptions, byte_semaphore::BytePermit},
+    store::{ClaimOrder, Pending},
+};
+
+/// How long a webhook may wait at a throttle that does not say.
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(24 * 3600);
+
+/// A delivery in memory, with its permit for the bytes of its webhook.
+#[derive(Debug)]
+pub(in crate::relay) struct QueuedDelivery {
+    pub(in crate::relay) pending: Pending,
+    _bytes: Option<Arc<BytePermit>>,
+}
+
+impl QueuedDelivery {
+    pub(in crate::relay) fn new(pending: Pending, bytes: Option<Arc<BytePermit>>) -> Self {
+        Self { pending, _bytes: bytes }
+    }
+}
+
+/// How an output's webhooks may leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueLimits {
+    /// Workers at most, and so attempts at once.
+    concurrency: usize,
+    /// So many attempts in any interval of this length.
+    rate: Option<(u32, Duration)>,
+    /// How long a webhook may wait for its first attempt.
+    deadline: Option<Duration>,
+    /// One after the other, in order of receipt, retries included.
+    strict: bool,
+    /// Deliveries that wait in memory.
+    in_memory: usize,
+    /// Deliveries that wait at all; past it the store counts as overloaded.
+    backlog: u64,
+    /// The same as its owner set it; past it the output counts as busy.
+    depth: Option<u64>,
+}
+
+impl QueueLimits {
+    pub(super) fn of(spec: &OutputSpec, options: &RelayOptions) -> Self {
+        let throttle = &spec.throttle;
+        let mut limits = Self {
+            concurrency: options.output_concurrency.max(1),
+            rate: None,
+            deadline: None,
+            strict: false,
+            in_memory: options.output_queue.max(1),
+            backlog: options.output_backlog,
+            depth: None,
+        };
+        if !throttle.enabled {
+            return limits;
+        }
+        match throttle.mode {
+            ThrottleMode::Rate => {
+                limits.rate = Some((throttle.rate.max(1), throttle.interval.duration()));
+            }
+            ThrottleMode::Concurrency => {
+                let most = usize::try_from(throttle.max_concurrent).unwrap_or(usize::MAX).max(1);
+                limits.concurrency = limits.concurrency.min(most);
+                limits.strict = most == 1;
+            }
+        }
+        let stated = (!throttle.deadline.is_zero()).then_some(throttle.deadline);
+        limits.deadline = Some(stated.unwrap_or(DEFAULT_DEADLINE));
+        limits.depth = (throttle.max_queue_depth > 0).then(|| throttle.max_queue_depth.into());
+        limits
+    }
+
+    /// The limits of an output that cannot be read.
+    pub(super) fn unthrottled(options: &RelayOptions) -> Self {
+        Self::of(&OutputSpec::default(), options)
+    }
+
+    pub(super) fn order(&self) -> ClaimOrder {
+        if self.strict { ClaimOrder::Receipt } else { ClaimOrder::Due }
+    }
+
+    fn admit(&self, pending: u64) -> Result<(), Error> {
+        let wait = Duration::from_secs(1);
+        if self.depth.is_some_and(|depth| pending >= depth) {
+            return Err(Error::busy("the output's queue is full", wait));
+        }
+        if pending >= self.backlog {
+            return Err(Error::unavailable("too many deliveries wait for the output", wait));
+        }
+        Ok(())
+    }
+}
+
+/// What a worker does next.
+#[derive(Debug)]
+pub(super) enum Next {
+    Attempt(QueuedDelivery),
+    /// It has waited past its deadline.
+    Expire(QueuedDelivery),
+    /// Ask the store for so many, then ask again.
+    Claim(usize),
+    /// Free in the store what this node holds of the output: none of it is in hand.
+    Recover,
+    /// The worker ends; another starts at this moment.
+    Until(Timestamp),
+    /// The worker ends.
+    Idle,
+}
+
+/// The queue of one output.
+#[derive(Debug)]
+pub(super) struct OutputQueue {
+    pub(super) output_id: OutputId,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    limits: QueueLimits,
+    /// The deliveries in memory.
+    queue: VecDeque<QueuedDelivery>,
+    /// Slots in `queue` that are promised to deliveries which are being stored.
+    promised: usize,
+    /// The queue was full, so that deliveries went to the store: newer ones
+    /// follow them there until a claim finds no more.
+    overflown: bool,
+    /// The store has deliveries that no node holds and that are due.
+    stored: bool,
+    /// When the first delivery that waits in the store for its retry is due.
+    retry_at: Option<Timestamp>,
+    /// A worker asks the store at the moment.
+    claiming: bool,
+    /// From when on to look for deliveries that this node holds in the store and has in no
+    /// queue: a call to the store failed and may have had its effect.
+    lost_at: Option<Timestamp>,
+    /// Workers that have not ended.
+    workers: usize,
+    /// Workers that were started and have not asked for their first step.
+    seeking: usize,
+    /// Deliveries that have not ended, wherever they wait.
+    pending: u64,
+    /// The latest starts, where `limits` has a rate.
+    pace: Pace,
+}
+
+impl OutputQueue {
+    pub(super) fn new(output_id: OutputId, limits: QueueLimits) -> Self {
+        let state = State {
+            limits,
+            queue: VecDeque::new(),
+            promised: 0,
+            overflown: false,
+            stored: false,
+            retry_at: None,
+            claiming: false,
+            lost_at: None,
+            workers: 0,
+            seeking: 0,
+            pending: 0,
+            pace: Pace::default(),
+        };
+        Self { output_id, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether another delivery may wait here.
+    pub(super) fn has_room(&self, limits: &QueueLimits) -> Result<(), Error> {
+        limits.admit(self.state().pending)
+    }
+
+    /// Knows of `pending` deliveries in the store, the first of them due at `due_at`.
+    pub(super) fn found(&self, pending: u64, due_at: Timestamp) {
+        let mut state = self.state();
+        state.pending += pending;
+        state.wait_for_retry(due_at);
+    }
+
+    /// Counts in a worker if there is work for one more in the queue. It must then ask for
+    /// its first step, and for the [`next`](Self::next) until it is told to end.
+    pub(super) fn start_worker(&self) -> bool {
+        let mut state = self.state();
+        let free = state.workers < state.limits.concurrency;
+        let in_store = state.stored || state.retry_at.is_some() || state.lost_at.is_some();
+        let work = state.queue.len() + usize::from(in_store && !state.claiming);
+        let useful = state.seeking < work;
+        if free && useful {
+            state.workers += 1;
+            state.seeking += 1;
+        }
+        free && useful
+    }
+
+    /// A worker begins to ask.
+    pub(super) fn worker_started(&self) {
+        self.state().seeking -= 1;
+    }
+
+    /// A worker ends out of turn and puts back the delivery that it was started with.
+    pub(super) fn worker_ended(&self, put_back: Option<QueuedDelivery>) {
+        let mut state = self.state();
+        state.workers -= 1;
+        if let Some(delivery) = put_back {
+            state.queue.push_front(delivery);
+        }
+    }
+
+    /// Takes out what has waited past its deadline, whether a worker is free or not.
+    pub(super) fn take_expired(&self, now: Timestamp) -> Vec<QueuedDelivery> {
+        let mut state = self.state();
+        std::iter::from_fn(|| state.pop_expired(now)).collect()
+    }
+
+    /// What the calling worker does next. With `Until` and `Idle` it has been
+    /// counted out already.
+    pub(super) fn next(&self, limits: QueueLimits, now: Timestamp, stopping: bool) -> Next {
+        let mut state = self.state();
+        state.limits = limits;
+        let next = if stopping { Next::Idle } else { state.next(now) };
+        if matches!(next, Next::Until(_) | Next::Idle) {
+            state.workers -= 1;
+        }
+        next
+    }
+
+    /// Takes in what a claim brought.
+    pub(super) fn claimed(
+        &self,
+        claimed: Vec<QueuedDelivery>,
+        next_due_at: Option<Timestamp>,
+        now: Timestamp,
+    ) {
+        let mut state = self.state();
+        state.claiming = false;
+        if next_due_at.is_some_and(|due| due <= now) {
+            state.stored = true;
+        } else {
+            // Deliveries that are stored from now on are announced by their reservations.
+            state.overflown = false;
+            state.retry_at = next_due_at;
+        }
+        for delivery in claimed {
+            state.insert(delivery);
+        }
+    }
+
+    /// A claim failed; it is tried again at `again_at`. It may have been made: the
+    /// connection can end between the commit and the answer.
+    pub(super) fn claim_failed(&self, again_at: Timestamp) {
+        self.state().claiming = false;
+        self.lost(again_at);
+    }
+
+    /// An attempt failed and the delivery waits in the store until `due_at`.
+    pub(super) fn retry_at(&self, due_at: Timestamp) {
+        self.state().wait_for_retry(due_at);
+    }
+
+    /// A delivery has ended.
+    pub(super) fn ended(&self) {
+        let mut state = self.state();
+        state.pending = state.pending.saturating_sub(1);
+    }
+
+    /// Whether something waits that needs no timer.
+    pub(super) fn has_work(&self) -> bool {
+        let state = self.state();
+        state.stored || !state.queue.is_empty()
+    }
+
+    /// Deliveries that have not ended.
+    pub(super) fn pending(&self) -> i64 {
+        i64::try_from(self.state().pending).unwrap_or(i64::MAX)
+    }
+
+    /// Whether there is nothing to remember.
+    pub(super) fn is_quiet(&self) -> bool {
+        let state = self.state();
+        state.pending == 0 && state.lost_at.is_none() && state.workers == 0 && state.pace.is_empty()
+    }
+}
+
+impl State {
+    fn wait_for_retry(&mut self, due_at: Timestamp) {
+        self.retry_at = Some(self.retry_at.map_or(due_at, |known| known.min(due_at)));
+    }
+
+    /// Whether a delivery need not wait for anything or anybody.
+    fn may_start_at_once(&self) -> bool {
+        let unpaced = !self.limits.strict && self.limits.rate.is_none();
+        unpaced && self.queue.is_empty() && self.workers < self.limits.concurrency
+    }
+
+    /// In order of receipt where that counts, else at the end.
+    fn insert(&mut self, delivery: QueuedDelivery) {
+        let place = if self.limits.strict {
+            self.queue.partition_point(|other| other.pending.id < delivery.pending.id)
+        } else {
+            self.queue.len()
+        };
+        self.queue.insert(place, delivery);
+    }
+
+    fn next(&mut self, now: Timestamp) -> Next {
+        if let Some(late) = self.pop_expired(now) {
+            return Next::Expire(late);
+        }
+        if self.retry_at.is_some_and(|due| due <= now) {
+            self.retry_at = None;
+            self.stored = true;
+        }
+        if self.lost_at.is_some_and(|lost_at| lost_at <= now) {
+            return self.recover(now);
+        }
+        // In strict order what waits in the store may be older than the queue.
+        if self.limits.strict {
+            if self.stored {
+                return self.claim();
+            }
+            if let Some(due) = self.retry_at {
+                return Next::Until(self.before_deadline(due));
+            }
+            if let Some(due) = self.queue.front().map(|delivery| delivery.pending.due_at)
+                && due > now
+            {
+                return Next::Until(self.before_deadline(due));
+            }
+        }
+        if self.queue.is_empty() {
+            return match self.retry_at {
+                _ if self.stored => self.claim(),
+                Some(due) => Next::Until(due),
+                None => Next::Idle,
+            };
+        }
+        if let Some((rate, interval)) = self.limits.rate
+            && let Err(slot) = self.pace.start(rate, interval, now)
+        {
+            return Next::Until(self.before_deadline(slot));
+        }
+        self.queue.pop_front().map_or(Next::Idle, Next::Attempt)
+    }
+
+    fn pop_expired(&mut self, now: Timestamp) -> Option<QueuedDelivery> {
+        let deadline = self.limits.deadline?;
+        self.queue.pop_front_if(|head| {
+            head.pending.attempts == 0 && head.pending.created_at + deadline <= now
+        })
+    }
+
+    /// The earlier of `moment` and the deadline of the delivery at the head.
+    fn before_deadline(&self, moment: Timestamp) -> Timestamp {
+        match (self.limits.deadline, self.queue.front()) {
+            (Some(deadline), Some(head)) if head.pending.attempts == 0 => {
+                moment.min(head.pending.created_at + deadline)
+            }
+            _ => moment,
+        }
+    }
+
+    fn claim(&mut self) -> Next {
+        if self.claiming {
+            return Next::Idle;
+        }
+        let room = self.limits.in_memory.saturating_sub(self.queue.len() + self.promised);
+        self.stored = false;
+        self.claiming = true;
+        Next::Claim(room.clamp(1, 256))
+    }
+}
+
+#[cfg(test)]
+mod tests;

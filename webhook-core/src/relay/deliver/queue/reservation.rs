@@ -1,0 +1,120 @@
+//! Slots for deliveries that are being stored.
+
+use std::sync::Arc;
+
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use super::{OutputQueue, QueueLimits, QueuedDelivery};
+use crate::{clock::Timestamp, error::Error};
+
+/// Where an accepted delivery waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::relay::deliver) enum Slot {
+    /// In the queue of this node, which holds it from the commit on.
+    InMemory,
+    /// In the store, until a node claims it.
+    Stored,
+}
+
+impl OutputQueue {
+    /// Counts in a delivery that is about to be stored and says where it waits: in the
+    /// store when it is accepted `early`, before this node dispatches.
+    pub(in crate::relay::deliver) fn reserve(
+        self: &Arc<Self>,
+        limits: QueueLimits,
+        in_memory: bool,
+        early: Option<TaskTrackerToken>,
+    ) -> Result<Reservation, Error> {
+        let in_memory = in_memory && early.is_none();
+        let mut state = self.state();
+        state.limits = limits;
+        limits.admit(state.pending)?;
+        state.pending += 1;
+        let room = state.queue.len() + state.promised < limits.in_memory;
+        let slot = if in_memory && room && !state.overflown && state.lost_at.is_none() {
+            state.promised += 1;
+            Slot::InMemory
+        } else {
+            state.overflown = true;
+            Slot::Stored
+        };
+        drop(state);
+        Ok(Reservation { queue: Arc::clone(self), slot, given_up: true, early })
+    }
+}
+
+/// A delivery's slot in a queue while it is being stored. Dropped without
+/// having been taken it gives the slot back.
+#[derive(Debug)]
+pub(in crate::relay) struct Reservation {
+    queue: Arc<OutputQueue>,
+    slot: Slot,
+    given_up: bool,
+    early: Option<TaskTrackerToken>,
+}
+
+impl Reservation {
+    pub(in crate::relay::deliver) fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    /// Whether it was accepted before this node dispatches.
+    pub(in crate::relay::deliver) fn is_early(&self) -> bool {
+        self.early.is_some()
+    }
+
+    pub(in crate::relay::deliver) fn queue(&self) -> &OutputQueue {
+        &self.queue
+    }
+
+    /// When a delivery that was stored at `created_at` has waited too long.
+    pub(in crate::relay::deliver) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
+        self.queue.state().limits.deadline.map(|deadline| created_at + deadline)
+    }
+
+    /// The delivery has been stored. When nothing is before it and one more
+    /// worker may start, the caller gets it back, with the worker counted in,
+    /// and starts that worker with it; else it waits where the slot says.
+    pub(in crate::relay::deliver) fn start(
+        mut self,
+        delivery: QueuedDelivery,
+    ) -> (Arc<OutputQueue>, Option<QueuedDelivery>) {
+        let mut state = self.queue.state();
+        if self.slot == Slot::InMemory && state.may_start_at_once() {
+            state.promised -= 1;
+            state.workers += 1;
+            drop(state);
+            self.given_up = false;
+            return (Arc::clone(&self.queue), Some(delivery));
+        }
+        drop(state);
+        (self.take(delivery), None)
+    }
+
+    /// The delivery has been stored: it waits where the slot says.
+    pub(in crate::relay::deliver) fn take(mut self, delivery: QueuedDelivery) -> Arc<OutputQueue> {
+        self.given_up = false;
+        let mut state = self.queue.state();
+        match self.slot {
+            Slot::InMemory => {
+                state.promised -= 1;
+                state.insert(delivery);
+            }
+            Slot::Stored => state.stored = true,
+        }
+        drop(state);
+        Arc::clone(&self.queue)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.given_up {
+            let mut state = self.queue.state();
+            state.pending -= 1;
+            if self.slot == Slot::InMemory {
+                state.promised -= 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+
+use super::*;
+use crate::{
+    id::{AccountId, BucketId, DeliveryId, InputId, WebhookId},
+    model::{Request, Throttle, Webhook},
+};
+
+fn at(secs: i64) -> Timestamp {
+    Timestamp::from_secs(secs)
+}
+
+fn queued(id: DeliveryId, due_at: Timestamp) -> QueuedDelivery {
+    let webhook = Webhook {
+        id: WebhookId::generate(),
+        account_id: AccountId::generate(),
+        bucket_id: BucketId::generate(),
+        input_id: InputId::generate(),
+        request: Request {
+            method: Method::POST,
+            extra_path: String::new(),
+            raw_query: String::new(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        },
+        remote_addr: None,
+        secure: false,
+        ephemeral: false,
+        input_execution_id: None,
+        received_at: due_at,
+    };
+    let pending = Pending {
+        id,
+        output_id: OutputId::generate(),
+        due_at,
+        created_at: due_at,
+        attempts: 0,
+        processed: None,
+        webhook: Arc::new(webhook),
+    };
+    QueuedDelivery::new(pending, None)
+}
+
+fn limits(throttle: Throttle) -> QueueLimits {
+    let options = RelayOptions {
+        output_queue: 3,
+        output_concurrency: 2,
+        output_backlog: 100,
+        ..RelayOptions::default()
+    };
+    QueueLimits::of(&OutputSpec { throttle, ..OutputSpec::default() }, &options)
+}
+
+fn plain() -> QueueLimits {
+    limits(Throttle::default())
+}
+
+fn strict() -> QueueLimits {
+    limits(Throttle {
+        enabled: true,
+        mode: ThrottleMode::Concurrency,
+        max_concurrent: 1,
+        ..Throttle::default()
+    })
+}
+
+fn queue(limits: QueueLimits) -> Arc<OutputQueue> {
+    Arc::new(OutputQueue::new(OutputId::generate(), limits))
+}
+
+fn push(queue: &Arc<OutputQueue>, limits: QueueLimits, id: DeliveryId, due_at: Timestamp) -> Slot {
+    let reservation = queue.reserve(limits, true, None).expect("room");
+    let slot = reservation.slot();
+    reservation.take(queued(id, due_at));
+    slot
+}
+
+fn worker(queue: &OutputQueue) {
+    assert!(queue.start_worker(), "there is work for a worker");
+    queue.worker_started();
+}
+
+fn attempted(next: Next) -> DeliveryId {
+    match next {
+        Next::Attempt(delivery) => delivery.pending.id,
+        other => panic!("expected an attempt, not {other:?}"),
+    }
+}
+
+#[test]
+fn workers_are_started_for_work_and_up_to_the_concurrency() {
+    let queue = queue(plain());
+    assert!(!queue.start_worker(), "an empty queue needs none");
+    for _ in 0..3 {
+        push(&queue, plain(), DeliveryId::generate(), at(1));
+    }
+    worker(&queue);
+    attempted(queue.next(plain(), at(1), false));
+    worker(&queue);
+    attempted(queue.next(plain(), at(1), false));
+    assert!(!queue.start_worker(), "two are at work");
+    attempted(queue.next(plain(), at(1), false));
+    assert!(matches!(queue.next(plain(), at(1), false), Next::Idle));
+    assert!(matches!(queue.next(plain(), at(1), false), Next::Idle));
+}
+
+#[test]
+fn a_busy_worker_does_not_keep_a_second_from_starting() {
+    let queue = queue(plain());
+    push(&queue, plain(), DeliveryId::generate(), at(1));
+    worker(&queue);
+    attempted(queue.next(plain(), at(1), false));
+    push(&queue, plain(), DeliveryId::generate(), at(1));
+    assert!(queue.start_worker());
+    assert!(!queue.start_worker(), "one that is about to ask is enough for one delivery");
+}
+
+/// Whether a delivery that has just been stored is started with at once.
+fn starts(queue: &Arc<OutputQueue>, limits: QueueLimits, in_memory: bool) -> bool {
+    let id = DeliveryId::generate();
+    let (_, first) = queue.reserve(limits, in_memory, None).expect("room").start(queued(id, at(1)));
+    assert!(first.as_ref().is_none_or(|first| first.pending.id == id));
+    first.is_some()
+}
+
+#[test]
+fn what_nothing_is_before_starts_at_once_up_to_the_concurrency() {
+    let queue = queue(plain());
+    assert!(starts(&queue, plain(), true) && starts(&queue, plain(), true));
+    assert!(!starts(&queue, plain(), true), "two are at work");
+    assert!(!queue.start_worker(), "they are counted");
+    attempted(queue.next(plain(), at(1), false));
+    assert!(matches!(queue.next(plain(), at(1), false), Next::Idle));
+    assert!(starts(&queue, plain(), true), "one has ended, and the queue is empty");
+    push(&queue, plain(), DeliveryId::generate(), at(1));
+    attempted(queue.next(plain(), at(1), false));
+    assert!(matches!(queue.next(plain(), at(1), false), Next::Idle));
+    assert!(!starts(&queue, plain(), false), "it is in the store");
+    assert!(matches!(queue.next(plain(), at(1), false), Next::Claim(_)));
+}
+
+#[test]
+fn what_waits_in_the_queue_goes_first() {
+    let queue = queue(plain());
+    push(&queue, plain(), DeliveryId::generate(), at(1));
+    assert!(!starts(&queue, plain(), true));
+    worker(&queue);
+    attempted(queue.next(plain(), at(1), false));
+}
+
+#[test]
+fn order_and_pace_are_the_queues_to_keep() {
+    let paced = limits(Throttle { enabled: true, rate: 1, ..Throttle::default() });
+    for limits in [strict(), paced] {
+        let queue = queue(limits);
+        assert!(!starts(&queue, limits, true), "{limits:?}");
+        worker(&queue);
+        attempted(queue.next(limits, at(1), false));
+    }
+}
+
+#[test]
+fn past_the_queue_deliveries_wait_in_the_store_until_a_claim_finds_no_more() {
+    let queue = queue(plain());
+    for _ in 0..3 {
+        assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::InMemory);
+    }
+    assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::Stored);
+    worker(&queue);
+    for _ in 0..3 {
+        attempted(queue.next(plain(), at(1), false));
+    }
+    // There is room again, but the newer one follows the older to the store.
+    assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::Stored);
+    let Next::Claim(limit) = queue.next(plain(), at(1), false) else {
+        panic!("the store has what the queue has not");
+    };
+    assert_eq!(limit, 3);
+    queue.claimed(vec![queued(DeliveryId::generate(), at(1))], Some(at(0)), at(1));
+    assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::Stored, "cut short");
+    attempted(queue.next(plain(), at(1), false));
+    assert!(matches!(queue.next(plain(), at(1), false), Next::Claim(_)));
+    queue.claimed(Vec::new(), None, at(1));
+    assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::InMemory);
+}
+
+#[test]
+fn a_retry_is_claimed_when_it_is_due() {
+    let queue = queue(plain());
+    queue.retry_at(at(10));
+    queue.retry_at(at(20));
+    worker(&queue);
+    assert!(matches!(queue.next(plain(), at(1), false), Next::Until(due) if due == at(10)));
+    worker(&queue);
+    assert!(matches!(queue.next(plain(), at(10), false), Next::Claim(_)));
+    queue.claimed(vec![queued(DeliveryId::generate(), at(10))], Some(at(20)), at(10));
+    attempted(queue.next(plain(), at(10), false));
+    assert!(matches!(queue.next(plain(), at(10), false), Next::Until(due) if due == at(20)));
+}
+
+#[test]
+fn strict_order_waits_for_the_head_and_its_retries() {
+    let queue = queue(strict());
+    let [first, second] = [DeliveryId::generate(), DeliveryId::generate()];
+    push(&queue, strict(), second, at(1));
+    push(&queue, strict(), first, at(1));
+    worker(&queue);
+    assert_eq!(attempted(queue.next(strict(), at(1), false)), first);
+    assert!(!queue.start_worker(), "one at a time");
+    queue.retry_at(at(5));
+    assert!(matches!(queue.next(strict(), at(2), false), Next::Until(due) if due == at(5)));
+    worker(&queue);
+    assert!(matches!(queue.next(strict(), at(5), false), Next::Claim(_)));
+    queue.claimed(vec![queued(first, at(5))], None, at(5));
+    assert_eq!(attempted(queue.next(strict(), at(5), false)), first);
+    assert_eq!(attempted(queue.next(strict(), at(5), false)), second);
+}
+
+#[test]
+fn strict_order_does_not_start_a_head_that_is_not_due() {
+    let queue = queue(strict());
+    queue.found(1, at(9));
+    worker(&queue);
+    assert!(matches!(queue.next(strict(), at(9), false), Next::Claim(_)));
+    // Claimed in order of receipt, the head may be due only later.
+    queue.claimed(vec![queued(DeliveryId::generate(), at(30))], None, at(9));
+    assert!(matches!(queue.next(strict(), at(9), false), Next::Until(due) if due == at(30)));
+}
+
+#[test]
+fn a_rate_is_kept_and_a_deadline_ends_the_waiting() {
+    let throttled = limits(Throttle {
+        enabled: true,
+        rate: 1,
+        deadline: Duration::from_millis(500),
+        ..Throttle::default()
+    });
+    let queue = queue(throttled);
+    push(&queue, throttled, DeliveryId::generate(), at(1));
+    push(&queue, throttled, DeliveryId::generate(), at(1));
+    worker(&queue);
+    attempted(queue.next(throttled, at(1), false));
+    let deadline = at(1) + Duration::from_millis(500);
+    assert!(matches!(queue.next(throttled, at(1), false), Next::Until(until) if until == deadline));
+    assert_eq!(queue.take_expired(deadline).len(), 1);
+}
+
+#[test]
+fn depth_and_backlog_bound_what_waits_and_a_dropped_reservation_gives_its_slot_back() {
+    let deep = limits(Throttle {
+        enabled: true,
+        mode: ThrottleMode::Concurrency,
+        max_concurrent: 2,
+        max_queue_depth: 2,
+        ..Throttle::default()
+    });
+    let queue = queue(deep);
+    let reservation = queue.reserve(deep, true, None).expect("room");
+    push(&queue, deep, DeliveryId::generate(), at(1));
+    let full = queue.reserve(deep, true, None).expect_err("full");
+    assert_eq!(full.kind(), crate::ErrorKind::Busy);
+    assert!(full.retry_after().is_some());
+    drop(reservation);
+    queue.has_room(&deep).expect("the slot was given back");
+    queue.ended();
+    queue.found(100, at(1));
+    let error = queue.reserve(plain(), true, None).expect_err("over the backlog");
+    assert_eq!(error.kind(), crate::ErrorKind::Unavailable);
+}

@@ -1,0 +1,310 @@
+//! Step 6: what came of an attempt decides what becomes of the delivery.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    attempt::{AttemptFailure, Ending, Report, sent_request},
+    queue::OutputQueue,
+    timers::Timers,
+    workers::Workers,
+};
+use crate::{
+    body::cut,
+    clock::{Clock, Timestamp},
+    error::ErrorKind,
+    forward::{ForwardError, ForwardResponse},
+    id::NodeId,
+    model::{Attempt, Bucket, DeliveryStatus, Output},
+    relay::{
+        Observer, RelayOptions,
+        clients::Clients,
+        functions::Functions,
+        waiters::{DestinationResponse, Waiters},
+    },
+    retry::{self, Next, Progress},
+    store::{DeliveryStore, Origin, Pending, Settle},
+};
+
+/// How soon a delivery that could not be sent for want of room here is looked at
+/// again, at least; at most twice that.
+const POSTPONED: Duration = Duration::from_secs(1);
+/// How long a delivery waits whose outcome the store refuses.
+const NOT_STORED: Duration = Duration::from_secs(30);
+
+/// Writes outcomes and tells whoever waits for them.
+#[derive(Debug)]
+pub(super) struct Settler {
+    pub(super) node: NodeId,
+    pub(super) deliveries: Arc<dyn DeliveryStore>,
+    pub(super) timers: Arc<Timers>,
+    pub(super) workers: Arc<Workers>,
+    /// For response functions.
+    pub(super) functions: Arc<Functions>,
+    pub(super) clients: Arc<Clients>,
+    pub(super) waiters: Arc<Waiters>,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) options: Arc<RelayOptions>,
+}
+
+/// What becomes of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Ends(DeliveryStatus),
+    /// It is left to clients.
+    HandedOver,
+    RetryAt(Timestamp),
+}
+
+impl Fate {
+    fn status(self) -> DeliveryStatus {
+        match self {
+            Self::Ends(status) => status,
+            Self::HandedOver | Self::RetryAt(_) => DeliveryStatus::Received,
+        }
+    }
+
+    fn due_at(self) -> Option<Timestamp> {
+        match self {
+            Self::RetryAt(due_at) => Some(due_at),
+            Self::Ends(_) | Self::HandedOver => None,
+        }
+    }
+}
+
+impl Ending {
+    /// Whether a request was made, or could not be made as it is.
+    fn is_attempt(&self) -> bool {
+        matches!(self, Self::Answered(_) | Self::Unanswered(AttemptFailure::Forward(_)))
+    }
+
+    /// Whether nothing was sent for a reason that is not the destination's and passes.
+    fn is_postponed(&self) -> bool {
+        use AttemptFailure::{FunctionBusy, StoreUnavailable};
+        matches!(self, Self::Unanswered(FunctionBusy(_) | StoreUnavailable(_)))
+    }
+}
+
+impl Settler {
+    /// Writes what came of it, then tells whoever waits for it.
+    pub(super) async fn settle(
+        &self,
+        queue: &OutputQueue,
+        at: Option<(&Bucket, &Output)>,
+        pending: &Pending,
+        report: Report,
+    ) {
+        let Report { ending, duration, transformed, execution_id } = report;
+        let now = self.clock.now();
+        let (is_attempt, is_postponed) = (ending.is_attempt(), ending.is_postponed());
+        let attempts = pending.attempts + u32::from(is_attempt);
+        let output = at.map(|(_, output)| output);
+        let fate =
+            fate(&ending, output, Progress { attempts, received_at: pending.created_at, now });
+        let (status, due_at) = (fate.status(), fate.due_at());
+        let is_awaited = self.waiters.is_awaited(pending.id);
+        let response = is_awaited.then(|| response_of(&ending)).flatten();
+        let mut attempt = self.attempt_of(ending, duration);
+        if let Some((bucket, output)) = at
+            && due_at.is_none()
+            && is_attempt
+            && let Some(function) = output.spec.response_function_id
+        {
+            let sent = sent_request(pending, transformed.as_deref());
+            let webhook = &pending.webhook;
+            let functions = &self.functions;
+            let running =
+                functions.run_on_response(function, bucket, output, webhook, sent, &mut attempt);
+            Box::pin(running).await;
+        }
+        let log = LogLine { pending, status, due_at, attempts, now };
+        log.write(&attempt);
+
+        let settle = Settle {
+            id: pending.id,
+            origin: Origin::of(pending),
+            node: self.node,
+            now,
+            status,
+            due_at,
+            attempts,
+            attempt: Arc::new(attempt),
+            processed: transformed.clone(),
+            output_execution_id: execution_id,
+        };
+        let written = self.write(queue, settle).await;
+        if written == Written::Stored
+            && fate == Fate::HandedOver
+            && let Some((bucket, output)) = at
+        {
+            let processed = transformed.as_deref();
+            self.clients.publish(bucket, &pending.webhook, pending.id, Some(output.id), processed);
+        }
+        if !is_postponed {
+            self.observer.attempted(status, duration);
+        }
+        match (written, due_at) {
+            (Written::Lost, _) => {}
+            (Written::Stored, Some(due_at)) => {
+                queue.retry_at(due_at);
+                self.timers.add(due_at, queue.output_id);
+            }
+            _ => {
+                queue.ended();
+                self.observer.pending(-1);
+            }
+        }
+        // Who waits gets the first response, whatever its status. What was handed
+        // over is answered by the report of who delivers it.
+        if is_awaited && (response.is_some() || matches!(fate, Fate::Ends(_))) {
+            self.waiters.resolve(pending.id, response);
+        }
+    }
+
+    /// Writes until the store takes it or says that the delivery is no longer
+    /// this node's. What it will never take as it is goes without the destination's
+    /// content, and without being taken at all the delivery is attempted again, as it
+    /// is when the relay stops.
+    async fn write(&self, queue: &OutputQueue, mut settle: Settle) -> Written {
+        let mut pause = Duration::from_millis(100);
+        loop {
+            let Err(error) = self.deliveries.settle(settle.clone()).await else {
+                return Written::Stored;
+            };
+            let cause = std::error::Error::source(&error).map(tracing::field::display);
+            match error.kind() {
+                ErrorKind::Unavailable if !self.workers.are_stopped() => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(5));
+                }
+                ErrorKind::Unavailable | ErrorKind::Conflict | ErrorKind::NotFound => {
+                    tracing::warn!(delivery = %settle.id, %error, cause, "outcome not stored");
+                    return Written::Ended;
+                }
+                _ if has_content(&settle.attempt) => {
+                    tracing::error!(delivery = %settle.id, %error, cause, "answer not stored");
+                    settle.attempt = Arc::new(without_content(&settle.attempt));
+                }
+                _ => {
+                    tracing::error!(delivery = %settle.id, %error, cause, "outcome not stored");
+                    self.timers.recover(queue, self.clock.now() + NOT_STORED);
+                    return Written::Lost;
+                }
+            }
+        }
+    }
+
+    fn attempt_of(&self, ending: Ending, duration: Duration) -> Attempt {
+        match ending {
+            Ending::Answered(response) => Attempt {
+                status_code: response.status.as_u16(),
+                response_headers: response.headers,
+                response_body: cut(&response.body, self.options.max_logged_response_bytes),
+                duration,
+                error: None,
+            },
+            Ending::Unanswered(failure) => {
+                Attempt { duration, error: Some(failure.to_string()), ..Attempt::default() }
+            }
+            Ending::HandedOver => Attempt::default(),
+            Ending::Rejected(reason) | Ending::Failed(reason) => {
+                Attempt { duration, error: Some(reason), ..Attempt::default() }
+            }
+        }
+    }
+}
+
+/// What becomes of a delivery of `output`, which may be gone.
+fn fate(ending: &Ending, output: Option<&Output>, progress: Progress) -> Fate {
+    let forwarded = |result: Result<&ForwardResponse, &ForwardError>| {
+        let Some(output) = output else { return Fate::Ends(DeliveryStatus::Failed) };
+        let outcome = retry::Outcome::of(result, progress.now);
+        match retry::next(&output.spec, &progress, outcome, fastrand::f64()) {
+            Next::Sent => Fate::Ends(DeliveryStatus::Sent),
+            Next::RetryAt(due_at) => Fate::RetryAt(due_at),
+            Next::GiveUp => Fate::Ends(DeliveryStatus::Failed),
+        }
+    };
+    match ending {
+        Ending::Answered(response) => forwarded(Ok(response)),
+        Ending::Unanswered(AttemptFailure::Forward(error)) => forwarded(Err(error)),
+        Ending::Unanswered(
+            AttemptFailure::FunctionBusy(_) | AttemptFailure::StoreUnavailable(_),
+        ) => postponed(output, progress),
+        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) | Ending::Failed(_) => {
+            Fate::Ends(DeliveryStatus::Failed)
+        }
+        Ending::HandedOver => Fate::HandedOver,
+        Ending::Rejected(_) => Fate::Ends(DeliveryStatus::Rejected),
+    }
+}
+
+/// When a delivery that was not sent is looked at again: soon, as often as it
+/// takes, but not past the output's deadline.
+fn postponed(output: Option<&Output>, progress: Progress) -> Fate {
+    let at = progress.now + POSTPONED.mul_f64(1.0 + fastrand::f64());
+    let deadline = output.map(|output| retry::deadline(&output.spec, progress.received_at));
+    match deadline {
+        Some(deadline) if deadline.is_none_or(|deadline| at <= deadline) => Fate::RetryAt(at),
+        _ => Fate::Ends(DeliveryStatus::Failed),
+    }
+}
+
+/// What a sender that waits for this delivery gets of it.
+fn response_of(ending: &Ending) -> Option<DestinationResponse> {
+    match ending {
+        Ending::Answered(response) if !response.truncated => {
+            let ForwardResponse { status, headers, body, .. } = response.clone();
+            Some(DestinationResponse { status, headers, body })
+        }
+        _ => None,
+    }
+}
+
+/// What became of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    Stored,
+    /// The delivery is another's, or nobody's, or this relay stops.
+    Ended,
+    /// It could not be stored: the delivery is attempted again.
+    Lost,
+}
+
+/// Whether it has content of the destination's, which a store may refuse.
+fn has_content(attempt: &Attempt) -> bool {
+    let Attempt { response_headers, response_body, error, .. } = attempt;
+    !response_headers.is_empty() || !response_body.is_empty() || error.is_some()
+}
+
+fn without_content(attempt: &Attempt) -> Attempt {
+    let Attempt { status_code, duration, .. } = *attempt;
+    Attempt { status_code, duration, ..Attempt::default() }
+}
+
+/// One line for each attempt.
+struct LogLine<'a> {
+    pending: &'a Pending,
+    status: DeliveryStatus,
+    due_at: Option<Timestamp>,
+    attempts: u32,
+    now: Timestamp,
+}
+
+impl LogLine<'_> {
+    fn write(&self, attempt: &Attempt) {
+        let retry_in_ms = self.due_at.map(|due| due.since(self.now).as_millis() as u64);
+        tracing::info!(
+            delivery = %self.pending.id,
+            bucket = %self.pending.webhook.bucket_id,
+            output = %self.pending.output_id,
+            attempt = self.attempts,
+            outcome = self.status.as_str(),
+            status = attempt.status_code,
+            ms = attempt.duration.as_millis() as u64,
+            error = attempt.error.as_deref(),
+            retry_in_ms,
+            "attempt"
+        );
+    }
+}

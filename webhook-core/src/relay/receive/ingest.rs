@@ -1,0 +1,299 @@
+//! Step 1: a request arrives at an input.
+
+use std::{
+    convert::Infallible,
+    net::IpAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http_body::Body;
+use http_body_util::Full;
+use tower_service::Service;
+
+use super::{body, credentials, refusals::Refusals, response};
+use crate::{
+    clock::Clock,
+    error::{Error, ErrorKind},
+    id::{InputId, WebhookId},
+    model::{Bucket, Input, Request, ResponseFromOutput, Webhook},
+    plan::{Limits, Ticket},
+    relay::{
+        Observer, RelayOptions,
+        accept::{Intake, PendingResponse},
+        byte_semaphore::ByteSemaphore,
+        cache::{BucketCache, DomainCache, DomainRoutes},
+        functions::{FunctionFailed, FunctionFailure, Functions, INPUT_FAILED, InputDecision},
+        headers, route,
+    },
+};
+
+/// Where a request came from: what the listener puts into the request's
+/// extensions. Without it the address is unknown and no `X-Forwarded-For` is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientAddr {
+    /// The sender's address.
+    pub ip: IpAddr,
+    /// Whether it came over TLS.
+    pub secure: bool,
+}
+
+/// Receives webhooks at `/v1/webhooks/{input}[/extra…][?query]` (wire.md section 4).
+///
+/// A tower service that is always ready and never fails: every refusal is an
+/// answer. A clone shares everything. A 2xx static answer leaves only after the
+/// webhook is durable in the store. A request that is dropped half-way is stored
+/// whole or not at all.
+#[derive(Clone, Debug)]
+pub struct IngestService {
+    receiver: Arc<Receiver>,
+}
+
+impl IngestService {
+    pub(in crate::relay) fn new(receiver: Arc<Receiver>) -> Self {
+        Self { receiver }
+    }
+
+    /// What [`call`](Service::call) does, for who has a place for the future.
+    pub async fn receive<B>(&self, request: http::Request<B>) -> http::Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::fmt::Display,
+    {
+        self.receiver.respond(request, None).await
+    }
+
+    pub(super) fn receiver(&self) -> &Arc<Receiver> {
+        &self.receiver
+    }
+}
+
+impl<B> Service<http::Request<B>> for IngestService
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: std::fmt::Display,
+{
+    type Response = http::Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.receive(request).await) })
+    }
+}
+
+/// Receives webhooks.
+#[derive(Debug)]
+pub(in crate::relay) struct Receiver {
+    pub(in crate::relay) buckets: Arc<BucketCache>,
+    pub(in crate::relay) domains: DomainCache,
+    /// How many webhooks a month accounts may receive; none for any number.
+    pub(in crate::relay) quotas: Option<Arc<Limits>>,
+    /// Bounds the bodies that are being received.
+    pub(in crate::relay) body_bytes: ByteSemaphore,
+    pub(in crate::relay) functions: Arc<Functions>,
+    pub(in crate::relay) intake: Arc<Intake>,
+    pub(in crate::relay) refusals: Arc<Refusals>,
+    pub(in crate::relay) observer: Arc<dyn Observer>,
+    pub(in crate::relay) clock: Arc<dyn Clock>,
+    pub(in crate::relay) options: Arc<RelayOptions>,
+}
+
+impl Receiver {
+    /// The answer to a request at the relay's own address, or at a domain.
+    pub(super) async fn respond<B>(
+        &self,
+        request: http::Request<B>,
+        domain: Option<&DomainRoutes>,
+    ) -> http::Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::fmt::Display,
+    {
+        let started = tokio::time::Instant::now();
+        let id = WebhookId::generate();
+        let mut response = match self.receive(id, request, domain).await {
+            Ok(response) => response,
+            Err(error) => {
+                let response = response::refusal(&error);
+                if response.status().is_server_error() {
+                    self.refusals.tell(id, &error);
+                }
+                response
+            }
+        };
+        if let Ok(value) = HeaderValue::try_from(id.to_string()) {
+            response.headers_mut().insert("request-id", value);
+        }
+        self.observer.received(response.status(), started.elapsed());
+        response
+    }
+
+    /// The way of one webhook from its first byte to the sender's answer.
+    async fn receive<B>(
+        &self,
+        id: WebhookId,
+        request: http::Request<B>,
+        domain: Option<&DomainRoutes>,
+    ) -> Result<http::Response<Full<Bytes>>, Error>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::fmt::Display,
+    {
+        let (parts, body) = request.into_parts();
+        let (input_id, extra_path) = match domain {
+            None => address(&self.options.path_prefix, parts.uri.path())?,
+            Some(domain) => domain.input_of(parts.uri.path()).ok_or_else(no_such_input)?,
+        };
+        let bucket = self.buckets.of_input(input_id).await?.ok_or_else(no_such_input)?;
+        // One of the two snapshots may be older than the other.
+        let moved = |input: &&Input| domain.is_some_and(|it| it.name != input.spec.custom_domain);
+        let input =
+            bucket.input(input_id).filter(|input| !moved(input)).ok_or_else(no_such_input)?;
+        self.admit(&bucket, &parts.headers)?;
+
+        let limit = if bucket.spec.large_webhooks {
+            self.options.max_large_body_bytes
+        } else {
+            self.options.max_body_bytes
+        };
+        let reading =
+            body::read(body, &parts.headers, limit, &self.body_bytes, self.options.body_timeout);
+        let (body, receiving) = reading.await?;
+
+        let ticket = match &self.quotas {
+            Some(quotas) => quotas.admit(bucket.account_id).await?,
+            None => Ticket::default(),
+        };
+        let client = parts.extensions.get::<ClientAddr>().copied();
+        let headers = headers::received(parts.headers, &parts.uri, &bucket.spec.auth)?;
+        let mut webhook = Webhook {
+            id,
+            account_id: bucket.account_id,
+            bucket_id: bucket.id,
+            input_id,
+            request: Request {
+                method: parts.method,
+                extra_path: extra_path.to_owned(),
+                raw_query: parts.uri.query().unwrap_or_default().to_owned(),
+                headers,
+                body,
+            },
+            remote_addr: client.map(|client| client.ip),
+            secure: client.is_some_and(|client| client.secure),
+            ephemeral: bucket.spec.ephemeral,
+            input_execution_id: None,
+            received_at: self.clock.now(),
+        };
+
+        let mut set_by_function = None;
+        if let Some(function) = input.spec.function_id {
+            // Boxed, as all functions are: rare, and too large for every webhook to carry.
+            let running = self.functions.run_of_input(function, &bucket, input, &mut webhook);
+            match Box::pin(running).await {
+                Ok(InputDecision { response, stop }) => {
+                    set_by_function = response;
+                    if stop {
+                        let reason = "stopped by the input function";
+                        self.intake.keep(webhook, &bucket, reason, true).await?;
+                        ticket.used();
+                        return Ok(response::scripted_or_static(set_by_function.as_ref(), input));
+                    }
+                }
+                // The sender learns that it failed; the reason is the account's.
+                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, execution_id }) => {
+                    webhook.input_execution_id = execution_id;
+                    self.intake.keep(webhook, &bucket, &reason, false).await?;
+                    ticket.used();
+                    return Err(Error::new(ErrorKind::Internal, INPUT_FAILED).caused_by(reason));
+                }
+                // As with every 503 nothing is stored: the sender comes again.
+                Err(FunctionFailed { reason, .. }) => {
+                    return Err(Error::unavailable(reason, Duration::from_secs(1)));
+                }
+            }
+        }
+        drop(receiving);
+
+        let wanted = match &set_by_function {
+            Some(_) => ResponseFromOutput::Static,
+            None => input.spec.response_from_output,
+        };
+        let matches = route::matches(&bucket, &webhook);
+        let pending = self.intake.accept(webhook, &bucket, &matches, wanted).await?;
+        ticket.used();
+        match pending {
+            Some(PendingResponse { mut waiter, timeout }) => {
+                match tokio::time::timeout(timeout, waiter.first()).await {
+                    Ok(Some(destination)) => Ok(response::of_destination(destination)),
+                    Ok(None) | Err(_) => Ok(response::scripted_or_static(None, input)),
+                }
+            }
+            None => Ok(response::scripted_or_static(set_by_function.as_ref(), input)),
+        }
+    }
+
+    /// What can be refused before the body is read.
+    fn admit(&self, bucket: &Bucket, headers: &HeaderMap) -> Result<(), Error> {
+        if bucket.suspended {
+            return Err(Error::busy("this bucket is suspended", Duration::from_secs(60)));
+        }
+        if !credentials::admitted(&bucket.spec.auth, headers) {
+            return Err(Error::new(ErrorKind::Unauthorized, "Unauthorized"));
+        }
+        if headers.get_all(header::HOST).iter().nth(1).is_some() {
+            return Err(Error::invalid("Host", "the header is given more than once"));
+        }
+        route::enabled(bucket)
+            .filter(|output| !output.spec.internal)
+            .try_for_each(|output| self.intake.deliverer.has_room(output))
+    }
+}
+
+fn no_such_input() -> Error {
+    Error::new(ErrorKind::NotFound, "there is no input at this address")
+}
+
+/// The input and the extra path of `{prefix}{input}[/extra…]`.
+fn address<'a>(prefix: &str, path: &'a str) -> Result<(InputId, &'a str), Error> {
+    let rest = path.strip_prefix(prefix).ok_or_else(no_such_input)?;
+    let (input, extra) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    Ok((input.parse().map_err(|_| no_such_input())?, extra))
+}
+
+impl Input {
+    /// The status of the static answer.
+    pub(super) fn static_status(&self) -> StatusCode {
+        StatusCode::from_u16(self.spec.status_code).unwrap_or(StatusCode::OK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_prefix_input_and_the_rest_as_it_came() {
+        let id = InputId::generate();
+        let of =
+            |path: &str| address("/v1/webhooks/", path).map(|(id, extra)| (id, extra.to_owned()));
+        assert_eq!(of(&format!("/v1/webhooks/{id}")).expect("bare"), (id, String::new()));
+        assert_eq!(of(&format!("/v1/webhooks/{id}/")).expect("slash"), (id, "/".to_owned()));
+        assert_eq!(
+            of(&format!("/v1/webhooks/{id}/a%2Fb//c/..")).expect("extra"),
+            (id, "/a%2Fb//c/..".to_owned())
+        );
+        for wrong in ["/v1/webhooks/", "/v1/webhooks/nope", "/v2/webhooks/x", "/", ""] {
+            assert_eq!(of(wrong).expect_err(wrong).kind(), ErrorKind::NotFound);
+        }
+    }
+}

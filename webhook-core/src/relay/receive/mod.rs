@@ -1,0 +1,18 @@
+//! From the sender to the commit, and back to the sender: steps 0 and 1.
+
+mod body;
+mod credentials;
+mod domain;
+mod hosts;
+mod ingest;
+mod proxies;
+mod refusals;
+mod response;
+
+pub(super) use self::ingest::Receiver;
+pub use self::{
+    domain::DomainService,
+    hosts::{host_name, requested_host},
+    ingest::{ClientAddr, IngestService},
+    proxies::{InvalidProxies, TrustedProxies},
+};

@@ -1,0 +1,223 @@
+//! A stored webhook is sent again.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    accept::{Intake, new_delivery},
+    cache::BucketCache,
+    deliver::QueuedDelivery,
+    functions::{FunctionFailed, FunctionFailure, Functions, INPUT_FAILED, InputDecision},
+    route::{self, Decision, Match},
+};
+use crate::{
+    clock::Clock,
+    error::{Error, ErrorKind},
+    id::{AccountId, DeliveryId, OutputId, WebhookId},
+    model::{
+        Bucket, DeliveryStatus, ExecutionStatus, Log, Output, Request, ResponseFromOutput, Webhook,
+    },
+    store::{FunctionStore, Pending, Redeliver},
+};
+
+/// Which webhook is sent again, where to, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resend {
+    /// The log of an earlier delivery.
+    pub log: DeliveryId,
+    /// Another output of the webhook's bucket; none for the same one, or for
+    /// all enabled outputs when the earlier delivery had none.
+    pub output: Option<OutputId>,
+    /// What of the processing is done again.
+    pub policy: ProcessPolicy,
+}
+
+/// What of the processing is done again. The input's function is not: what it
+/// made of the webhook is what was stored. Only where it failed, `Force` takes
+/// the webhook through it again, as one that was just received; if it fails
+/// again, that is a `Conflict`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProcessPolicy {
+    /// Nothing: the request that was sent is sent again.
+    #[default]
+    Skip,
+    /// Rules and the output's function.
+    Force,
+}
+
+/// Sends stored webhooks again.
+#[derive(Debug)]
+pub(super) struct Replayer {
+    pub(super) intake: Arc<Intake>,
+    pub(super) buckets: Arc<BucketCache>,
+    pub(super) functions: Arc<Functions>,
+    pub(super) runs: Arc<dyn FunctionStore>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Replayer {
+    pub(super) async fn replay(&self, account: AccountId, replay: Resend) -> Result<(), Error> {
+        let log = self.intake.deliveries.log(account, replay.log).await?;
+        let log = log.ok_or_else(|| Error::not_found("log"))?;
+        if replay.policy == ProcessPolicy::Force && self.input_failed(&log).await? {
+            return self.receive_again(&replay, &log).await;
+        }
+        match replay.output.or(log.delivery.output_id) {
+            Some(output) => {
+                let bucket = self.buckets.of_output(output).await?;
+                let bucket = bucket.filter(|bucket| bucket.id == log.webhook.bucket_id);
+                let bucket = bucket.ok_or_else(|| Error::not_found("output"))?;
+                let output = enabled_output(&bucket, output)?;
+                self.deliver_again(&bucket, Some(output), &log, replay.policy).await
+            }
+            None => {
+                let bucket = self.bucket_of(&log).await?;
+                let mut outputs: Vec<_> = route::enabled(&bucket).map(Some).collect();
+                if outputs.is_empty() {
+                    outputs.push(None);
+                }
+                for output in outputs {
+                    self.deliver_again(&bucket, output, &log, replay.policy).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn bucket_of(&self, log: &Log) -> Result<Arc<Bucket>, Error> {
+        let bucket = self.buckets.of_input(log.webhook.input_id).await?;
+        bucket.ok_or_else(|| Error::not_found("input"))
+    }
+
+    /// Adds a delivery of the stored webhook and hands it on.
+    async fn deliver_again(
+        &self,
+        bucket: &Arc<Bucket>,
+        output: Option<&Output>,
+        log: &Log,
+        policy: ProcessPolicy,
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        let webhook = Arc::new(log.webhook.clone());
+        let mut delivery = new_delivery(output, DeliveryStatus::Received);
+        // With a processed request there is nothing left to process.
+        let processed: Option<Arc<Request>> = match policy {
+            ProcessPolicy::Skip => {
+                let sent = log.delivery.processed.as_ref().unwrap_or(&webhook.request);
+                Some(Arc::new(sent.clone()))
+            }
+            ProcessPolicy::Force => None,
+        };
+        let decision = output.map(|output| match policy {
+            ProcessPolicy::Skip => Match::unfiltered(output).decision,
+            ProcessPolicy::Force => route::match_of(output, &webhook).decision,
+        });
+        let mut reserved = None;
+        match (decision, output) {
+            (Some(Decision::Deliver), Some(output)) => {
+                let reservation = self.intake.deliverer.reserve(output, true)?;
+                delivery.due_at = Some(now);
+                delivery.held_by = self.intake.deliverer.holder(&reservation);
+                reserved = Some((reservation, output.id));
+            }
+            (Some(Decision::Reject), _) => {
+                delivery.status = DeliveryStatus::Rejected;
+                delivery.reason = Some("stopped by the output's rules".to_owned());
+            }
+            _ => {}
+        }
+        let for_clients = delivery.status == DeliveryStatus::Received && reserved.is_none();
+        let (id, output_id) = (delivery.id, delivery.output_id);
+        if delivery.held_by.is_some() {
+            self.intake.deliverer.hold_lease().await?;
+        }
+        let redeliver =
+            Redeliver { webhook_id: webhook.id, delivery, processed: processed.clone(), now };
+        let (intake, bucket) = (Arc::clone(&self.intake), Arc::clone(bucket));
+        // Not to be left half-way when the caller hangs up.
+        let work = async move {
+            intake.deliveries.redeliver(webhook.account_id, redeliver).await?;
+            if let Some((reservation, output_id)) = reserved {
+                let pending = Pending {
+                    id,
+                    output_id,
+                    due_at: now,
+                    created_at: now,
+                    attempts: 0,
+                    processed,
+                    webhook,
+                };
+                let bytes = pending.webhook.request.size_bytes();
+                let bytes = intake.deliverer.memory().take_anyway(bytes);
+                let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
+                intake.deliverer.dispatch(reservation, delivery);
+            } else if for_clients {
+                intake.clients.publish(&bucket, &webhook, id, output_id, processed.as_deref());
+            }
+            Ok(())
+        };
+        tokio::spawn(work).await.unwrap_or_else(|panic| {
+            Err(Error::new(ErrorKind::Internal, "internal error").caused_by(panic))
+        })
+    }
+
+    /// Whether the webhook was kept because its input's function failed: what is
+    /// stored is then what came, not what the function made of it.
+    async fn input_failed(&self, log: &Log) -> Result<bool, Error> {
+        let last = log.delivery.last.as_ref().and_then(|last| last.error.as_deref());
+        if last.is_some_and(|error| error.starts_with(INPUT_FAILED)) {
+            return Ok(true);
+        }
+        // A delivery of the same webhook may have another reason.
+        let Some(id) = log.webhook.input_execution_id else { return Ok(false) };
+        let run = self.runs.execution(log.webhook.account_id, id).await?;
+        Ok(run.is_some_and(|run| run.status == ExecutionStatus::Error))
+    }
+
+    /// Receives the webhook of `log` anew, for the output that `replay` or the
+    /// log names, or for all enabled ones.
+    async fn receive_again(&self, replay: &Resend, log: &Log) -> Result<(), Error> {
+        if log.webhook.ephemeral {
+            return Err(Error::conflict("the webhook is ephemeral: its content is erased"));
+        }
+        let bucket = self.bucket_of(log).await?;
+        let input = bucket.input(log.webhook.input_id).ok_or_else(|| Error::not_found("input"))?;
+        let wanted = replay.output.or(log.delivery.output_id);
+        if let Some(id) = wanted {
+            enabled_output(&bucket, id)?;
+        }
+        let mut webhook = Webhook {
+            id: WebhookId::generate(),
+            received_at: self.clock.now(),
+            input_execution_id: None,
+            ..log.webhook.clone()
+        };
+        if let Some(function) = input.spec.function_id {
+            match self.functions.run_of_input(function, &bucket, input, &mut webhook).await {
+                Ok(InputDecision { stop: false, .. }) => {}
+                Ok(InputDecision { stop: true, .. }) => {
+                    let reason = "stopped by the input function";
+                    return self.intake.keep(webhook, &bucket, reason, true).await;
+                }
+                // The webhook is kept already.
+                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, .. }) => {
+                    return Err(Error::conflict(reason));
+                }
+                Err(FunctionFailed { reason, .. }) => {
+                    return Err(Error::unavailable(reason, Duration::from_secs(1)));
+                }
+            }
+        }
+        let mut matches = route::matches(&bucket, &webhook);
+        matches.retain(|Match { output, .. }| wanted.is_none_or(|wanted| output.id == wanted));
+        let accepting = self.intake.accept(webhook, &bucket, &matches, ResponseFromOutput::Static);
+        accepting.await.map(drop)
+    }
+}
+
+fn enabled_output(bucket: &Bucket, id: OutputId) -> Result<&Output, Error> {
+    let output = bucket.output(id).ok_or_else(|| Error::not_found("output"))?;
+    if output.spec.disabled {
+        return Err(Error::conflict("the output is disabled"));
+    }
+    Ok(output)
+}

@@ -1,0 +1,45 @@
+//! What runs beside the webhooks: deliveries that wait, and crons.
+
+use std::sync::Arc;
+
+use super::{crons::Crons, deliver::Deliverer};
+use crate::error::Error;
+
+/// What is started and stopped together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Runner<'a> {
+    pub(super) deliverer: &'a Arc<Deliverer>,
+    pub(super) crons: &'a Arc<Crons>,
+}
+
+impl Runner<'_> {
+    /// Delivers and runs crons until `shutdown`, then finishes what is in flight.
+    pub(super) async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        self.start().await?;
+        tokio::select! {
+            () = shutdown => {}
+            () = self.deliverer.run() => {}
+            () = self.crons.run() => {}
+        }
+        self.stop().await
+    }
+
+    /// Makes the runs and attempts everything that is due, and returns when nothing is.
+    pub(super) async fn run_until_idle(self) -> Result<(), Error> {
+        self.start().await?;
+        self.crons.start_due().await?;
+        self.deliverer.idle().await;
+        self.stop().await
+    }
+
+    async fn start(self) -> Result<(), Error> {
+        self.crons.release().await?;
+        self.deliverer.start().await
+    }
+
+    async fn stop(self) -> Result<(), Error> {
+        let stopped = self.deliverer.stop().await;
+        self.crons.release().await?;
+        stopped
+    }
+}

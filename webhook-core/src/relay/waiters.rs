@@ -1,0 +1,99 @@
+//! Senders that wait for what a destination answers.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use bytes::Bytes;
+use foldhash::HashMap;
+use http::{HeaderMap, StatusCode};
+use tokio::sync::oneshot;
+
+use crate::id::DeliveryId;
+
+/// What a destination answered, whole.
+#[derive(Clone, Debug)]
+pub(super) struct DestinationResponse {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// The senders that wait, by the delivery that they wait for.
+#[derive(Debug, Default)]
+pub(super) struct Waiters {
+    waiting: Mutex<HashMap<DeliveryId, Arc<Waiting>>>,
+    /// The size of `waiting`, so that the many settles nobody waits for take no lock.
+    count: AtomicUsize,
+}
+
+/// One sender, known by each delivery that it waits for: it gets the first
+/// response, or learns that there is none when the last of them has let go of it.
+type Waiting = Mutex<Option<oneshot::Sender<DestinationResponse>>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Waiters {
+    /// Waits for the first response to any of `deliveries`, which must not have
+    /// been stored yet, or else one of them could end before.
+    pub(super) fn wait_for(&self, deliveries: Vec<DeliveryId>) -> Waiter<'_> {
+        let (sender, receiver) = oneshot::channel();
+        let one: Arc<Waiting> = Arc::new(Mutex::new(Some(sender)));
+        let mut waiting = lock(&self.waiting);
+        waiting.extend(deliveries.iter().map(|id| (*id, Arc::clone(&one))));
+        self.count.store(waiting.len(), Ordering::Release);
+        drop(waiting);
+        Waiter { waiters: self, deliveries, receiver }
+    }
+
+    /// Whether somebody waits for this delivery.
+    pub(super) fn is_awaited(&self, id: DeliveryId) -> bool {
+        self.count.load(Ordering::Acquire) > 0 && lock(&self.waiting).contains_key(&id)
+    }
+
+    /// The delivery has ended, with `response` or without one: tells whoever waits for it.
+    pub(super) fn resolve(&self, id: DeliveryId, response: Option<DestinationResponse>) {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let mut waiting = lock(&self.waiting);
+        let Some(one) = waiting.remove(&id) else { return };
+        self.count.store(waiting.len(), Ordering::Release);
+        drop(waiting);
+        if let Some(response) = response
+            && let Some(sender) = lock(&one).take()
+        {
+            // It may have stopped waiting a moment ago.
+            let _ = sender.send(response);
+        }
+    }
+}
+
+/// A sender that waits; it stops when this is dropped.
+#[derive(Debug)]
+pub(super) struct Waiter<'a> {
+    waiters: &'a Waiters,
+    deliveries: Vec<DeliveryId>,
+    receiver: oneshot::Receiver<DestinationResponse>,
+}
+
+impl Waiter<'_> {
+    /// The first response; none when every delivery has ended without one. It
+    /// must not be asked again.
+    pub(super) async fn first(&mut self) -> Option<DestinationResponse> {
+        (&mut self.receiver).await.ok()
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let mut waiting = lock(&self.waiters.waiting);
+        for id in &self.deliveries {
+            waiting.remove(id);
+        }
+        self.waiters.count.store(waiting.len(), Ordering::Release);
+    }
+}
