@@ -88,4 +88,4 @@ pub use id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
     InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
 };
-pub use rule::{Rules, Subject};
+pub use rule::{Rule, Rules, Subject};

@@ -45,6 +45,8 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
+//! A program builds them without JSON: see [`Rule`].
+//!
 //! # Tests
 //!
 //! | `type` | field | passes when the parameter |
@@ -129,6 +131,7 @@
 //! only: some 50 KB for that example.
 
 mod bounded;
+mod build;
 mod matching;
 mod parse;
 mod path;
@@ -148,6 +151,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value};
 
 use crate::model::{Request, Webhook};
+
+pub use build::{Parameter, Rule};
 
 /// How many rules may be inside each other, the outermost counted.
 pub const MAX_DEPTH: usize = 32;

@@ -1,4 +1,5 @@
 mod booleans;
+mod building;
 mod matching;
 mod page;
 mod payload;
