@@ -11,7 +11,7 @@ pub use system::SystemClock;
 
 /// A moment: milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// On the wire a moment is an integer of unix *seconds* (wire.md section 1),
+/// On the wire a moment is an integer of unix *seconds* (`docs/interface.md`),
 /// which is what `Serialize` and `Deserialize` speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {

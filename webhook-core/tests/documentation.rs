@@ -5,6 +5,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use serde_json::Value;
@@ -178,6 +179,97 @@ fn every_field_is_on_its_page() {
         }
     }
     assert!(missing.is_empty(), "not on the page:\n{}", missing.join("\n"));
+}
+
+/// The files of the repository whose name ends with one of these, but for what is built.
+fn files_in(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(root().join(folder)).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
+        let name = name.to_str().expect("a name in UTF-8");
+        let is_built = ["target", ".git", "corpus", "webhook-data"].contains(&name);
+        if !is_built && entry.path().is_dir() {
+            files_in(&path, endings, found);
+        } else if endings.iter().any(|ending| name.ends_with(ending)) {
+            found.push(path);
+        }
+    }
+}
+
+/// The pages that a comment names: words that end with `.md`.
+fn named_pages(comment: &str) -> impl Iterator<Item = &str> {
+    let words = comment.split(|c: char| !c.is_alphanumeric() && !"./_-{}".contains(c));
+    let pages = words.map(|word| word.trim_end_matches('.')).filter(|word| word.ends_with(".md"));
+    pages.filter(|page| !page.contains('{') && *page != ".md")
+}
+
+/// The comment of a line of Rust, of TOML or of a shell script.
+fn comment(line: &str) -> Option<&str> {
+    let at = line.find("//").or_else(|| line.trim_start().starts_with('#').then_some(0))?;
+    Some(&line[at..])
+}
+
+#[test]
+fn every_page_that_a_comment_names_is_there() {
+    let mut files = vec![PathBuf::from(".ci/run")];
+    files_in(Path::new(""), &[".rs", ".toml"], &mut files);
+    // Whose samples name pages that are nowhere.
+    files.retain(|file| !file.ends_with("documentation.rs"));
+    let (mut checked, mut dead) = (0, Vec::new());
+    for file in files {
+        let text = read(&file);
+        for page in text.lines().filter_map(comment).flat_map(named_pages) {
+            checked += 1;
+            if !root().join(page).exists() {
+                dead.push(format!("{}: {page}", file.display()));
+            }
+        }
+    }
+    assert!(checked > 20, "only {checked} pages are named");
+    assert!(dead.is_empty(), "are not in the repository:\n{}", dead.join("\n"));
+    let comment = "//! (`docs/a.md`, b/c.md). {name}.md [d](../e.md#f)";
+    assert_eq!(named_pages(comment).collect::<Vec<_>>(), ["docs/a.md", "b/c.md", "../e.md"]);
+}
+
+/// What the top level of the repository consists of.
+const TOP_LEVEL: [&str; 20] = [
+    ".ci",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "benches",
+    "clippy.toml",
+    "deny.toml",
+    "docs",
+    "examples",
+    "fuzz",
+    "rustfmt.toml",
+    "sqlite-gather",
+    "webhook-core",
+    "webhook-server",
+    "webhook-storage",
+];
+
+/// A new crate is nested in the one that it belongs to.
+#[test]
+fn the_top_level_has_the_three_crates_and_the_customary_files() {
+    // What git knows: a developer's own files are nobody's concern.
+    let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
+    let Some(listed) = listed.ok().filter(|output| output.status.success()) else {
+        println!("skipped: this is no clone");
+        return;
+    };
+    let listed = String::from_utf8(listed.stdout).expect("names in UTF-8");
+    let files = listed.split('\0').filter(|file| root().join(file).exists());
+    let top: BTreeSet<_> = files.filter_map(|file| file.split('/').next()).collect();
+    let more: Vec<_> =
+        top.iter().filter(|name| !name.is_empty() && !TOP_LEVEL.contains(name)).collect();
+    assert!(more.is_empty(), "belongs into one of the folders: {more:?}");
 }
 
 #[test]

@@ -27,8 +27,8 @@ impl ApiError {
         Self(Error::new(kind, message))
     }
 
-    /// The status that the interface gives to things that are missing when
-    /// something is made in them (wire.md section 9).
+    /// 400 in place of 404, for operations whose document lists no 404
+    /// (`docs/interface.md`, "Statuses").
     pub(crate) fn missing_is_invalid(self) -> Self {
         match self.0.kind() {
             ErrorKind::NotFound => Self(self.0.with_kind(ErrorKind::Invalid)),

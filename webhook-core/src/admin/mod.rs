@@ -3,7 +3,7 @@
 //!
 //! Everything here acts for a [`Caller`] and on its account only. A server adds
 //! transport and nothing else, because the kind of each error is the one that
-//! the interface lists for the operation (wire.md section 9):
+//! the document lists for the operation (`docs/interface.md`, "Statuses"):
 //!
 //! | operation | no such bucket | another account's bucket | no such input or output | duplicate name, quota |
 //! |---|---|---|---|---|

@@ -1,4 +1,4 @@
-//! Running user-defined functions (functions.md).
+//! Running user-defined functions (`docs/functions.md`).
 
 mod drivers;
 pub mod generate;
@@ -138,7 +138,7 @@ impl FunctionError {
     }
 }
 
-/// What one call of a function may use (functions.md, "Limits").
+/// What one call of a function may use. `docs/configuration.md` lists the options that set it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {

@@ -13,7 +13,7 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, OutputId, WebhookId},
 };
 
-/// Where a delivery stands (wire.md section 5).
+/// Where a delivery stands (`docs/logs.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
 pub enum DeliveryStatus {

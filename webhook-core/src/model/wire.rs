@@ -1,4 +1,4 @@
-//! Encodings that cut across the schemas (wire.md section 1).
+//! Encodings that cut across the schemas (`docs/interface.md`).
 
 use std::{fmt, marker::PhantomData, time::Duration};
 

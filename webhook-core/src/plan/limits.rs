@@ -59,7 +59,7 @@ impl Limited {
         }
     }
 
-    /// Which error says that there is no room (wire.md section 9).
+    /// Which error says that there is no room (`docs/interface.md`, "Statuses").
     const fn kind(self) -> ErrorKind {
         match self {
             Self::Outputs => ErrorKind::PaymentRequired,

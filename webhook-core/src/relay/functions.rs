@@ -1,4 +1,4 @@
-//! Functions on the way of a webhook (functions.md, "Order of use").
+//! Functions on the way of a webhook (`docs/functions.md`, "Where it runs").
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

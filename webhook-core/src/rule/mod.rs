@@ -1,4 +1,4 @@
-//! Which webhooks pass an output (wire.md section 6).
+//! Which webhooks pass an output (`docs/rules.md`).
 //!
 //! A rule is a JSON object with one of four keys:
 //!

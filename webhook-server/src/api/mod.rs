@@ -1,4 +1,4 @@
-//! The operations of interface.md, one file for each resource. Handlers take
+//! The operations of `docs/openapi.json`, one file for each resource. Handlers take
 //! the request apart, call `webhook_core::admin`, and put the answer together.
 
 pub(crate) mod account;

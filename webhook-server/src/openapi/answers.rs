@@ -1,5 +1,5 @@
-//! What any operation may answer besides the statuses of its own (wire.md
-//! section 9), and the headers of answers.
+//! What any operation may answer besides the statuses of its own (`docs/interface.md`,
+//! "Statuses"), and the headers of answers.
 
 use serde_json::{Map, Value, json};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Method, path, schema of the request, success and its schema, other statuses.
 type Listed = (&'static str, &'static str, &'static str, u16, &'static str, &'static [u16]);
 
-/// interface.md section 4, and what wire.md adds to it, for the resources that are here.
+/// What each operation takes and answers, besides what all have in common.
 const OPERATIONS: &[Listed] = &[
     ("get", "/v1/account/api-key", "", 200, "AccountAPIKey", &[401, 500]),
     (
@@ -113,7 +113,7 @@ fn every_operation_is_as_the_interface_lists_it() {
         let found: BTreeSet<u16> =
             responses.keys().map(|status| status.parse().expect("a status")).collect();
         let mut expected: BTreeSet<u16> = others.iter().copied().chain([*success]).collect();
-        // Besides them, on any operation: wire.md section 9.
+        // Besides them, on any operation (`docs/interface.md`, "Statuses").
         expected.extend([500, 503]);
         if *path != "/v1/stripe/webhook" {
             expected.extend([401, 429]);

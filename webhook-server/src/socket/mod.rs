@@ -1,4 +1,4 @@
-//! `/v1/socket`: webhooks for connected clients as they come (wire.md section 8).
+//! `/v1/socket`: webhooks for connected clients as they come (`docs/agent.md`, "Other clients").
 //!
 //! What a client gets, in which order and what it catches up on is the
 //! relay's [`Subscription`](webhook_core::relay::Subscription); here is the

@@ -8,7 +8,7 @@ use crate::{
     relay::{headers, outgoing},
 };
 
-/// A webhook for a connected client (wire.md section 8).
+/// A webhook for a connected client (`docs/pulling.md`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamedWebhook {
     /// The log's ID, under which a client reports what it did.

@@ -57,7 +57,7 @@ impl IngestService {
     }
 }
 
-/// Receives the webhooks of one reserved domain (wire.md section 4): the input
+/// Receives the webhooks of one reserved domain (`docs/domains.md`): the input
 /// with the longest `path_prefix` that consists of whole segments of the path.
 /// 404 when there is none.
 ///

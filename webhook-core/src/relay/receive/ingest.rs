@@ -42,7 +42,7 @@ pub struct ClientAddr {
     pub secure: bool,
 }
 
-/// Receives webhooks at `/v1/webhooks/{input}[/extra…][?query]` (wire.md section 4).
+/// Receives webhooks at `/v1/webhooks/{input}[/extra…][?query]` (`docs/delivery.md`).
 ///
 /// A tower service that is always ready and never fails: every refusal is an
 /// answer. A clone shares everything. A 2xx static answer leaves only after the

@@ -1,0 +1,84 @@
+//! What a crate offers is in its `public-api.txt`, so that a change of it is seen in
+//! review. Read from the source by syn: rustdoc's JSON needs a nightly compiler.
+//!
+//! What macros make is not in it, nor what a derived trait asks for; types stand as
+//! the source writes them.
+
+mod list;
+mod render;
+mod source;
+
+use std::{fs, path::Path};
+
+/// The crates that other programs depend on, by their folder.
+const CRATES: [&str; 2] = ["webhook-core", "webhook-storage"];
+
+#[test]
+fn what_the_crates_offer_is_written_down() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut changed = Vec::new();
+    for folder in CRATES {
+        let name = folder.rsplit('/').next().expect("a name").replace('-', "_");
+        let offered = list::of(&name, &root.join(folder).join("src/lib.rs"));
+        let path = root.join(folder).join("public-api.txt");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            fs::write(&path, &offered).expect("the list is writable");
+        }
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        let is_in = |line: &&str, text: &str| text.lines().any(|other| other == *line);
+        let added = offered.lines().filter(|line| !is_in(line, &written));
+        let removed = written.lines().filter(|line| !is_in(line, &offered));
+        changed.extend(removed.map(|line| format!("{folder}: -{line}")));
+        changed.extend(added.map(|line| format!("{folder}: +{line}")));
+        if changed.is_empty() && written != offered {
+            changed.push(format!("{folder}: the order"));
+        }
+    }
+    assert!(
+        changed.is_empty(),
+        "public-api.txt is not what the crate offers. If that is meant:\n    \
+         UPDATE_DOCS=1 cargo test -p webhook-core --test public_api\n{}",
+        changed.join("\n")
+    );
+}
+
+/// A crate in files, and what the list says of it.
+#[test]
+fn the_list_has_what_is_reached_from_outside_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [
+        (
+            "lib.rs",
+            "mod hidden; pub mod open;
+             #[cfg(test)] pub mod tests { pub struct NotHere; }
+             #[cfg(feature = \"more\")] pub use hidden::more;
+             pub use hidden::{Thing, Same as Renamed}; pub use open::*; pub use http::Method;
+             pub(crate) fn inner() {}
+             #[macro_export] macro_rules! shout { () => {} }",
+        ),
+        (
+            "hidden.rs",
+            "use std::fmt; use crate::open::Open;
+             /// Said elsewhere.
+             #[derive(Clone)] #[non_exhaustive] pub struct Thing { pub seen: u8, unseen: u8 }
+             pub struct Same(pub u8, u8);
+             pub struct Unreached;
+             impl Thing { pub fn new(seen: u8) -> Self { Self { seen, unseen: 0 } } fn inner(&self) {} }
+             impl fmt::Debug for Thing { fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result { Ok(()) } }
+             impl Open for Thing { fn must(&self) {} }
+             trait Sealed {} impl Sealed for Thing {}
+             pub mod more { pub async fn run<T: Send>(what: T) -> Result<(), u8> { Ok(()) } }",
+        ),
+        (
+            "open.rs",
+            "/// A trait.
+             pub trait Open: Send { const N: usize = 1; fn must(&self); fn may(&self) -> u8 { 1 } }
+             pub enum Choice { One, Two(u8), Three { name: String } }
+             pub const LIMIT: usize = 1 + 1; pub type Pair = (u8, u8);",
+        ),
+    ] {
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let list = list::of("sample", &folder.path().join("lib.rs"));
+    assert_eq!(list, include_str!("sample.txt"), "{list}");
+}
