@@ -142,6 +142,7 @@ fn a_transaction_is_written_at_once() -> Tested {
 /// In a process of its own, whose files may have 50 KiB at most.
 #[cfg(unix)]
 #[test]
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 fn what_cannot_be_written_is_an_error_and_loses_nothing() -> Tested {
     const LIMITED: &str = "SQLITE_GATHER_LIMITED";
     if std::env::var_os(LIMITED).is_none() {

@@ -32,6 +32,7 @@ pub struct InvalidId;
 impl<K> Id<K> {
     /// A new identifier, greater than every one this process made before.
     #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "this is the one way")]
     pub fn generate() -> Self {
         Self::from_uuid(Uuid::now_v7())
     }
@@ -40,6 +41,7 @@ impl<K> Id<K> {
     /// (version 4, RFC 9562), in no order. For what is an address at the same time:
     /// time-ordered ones of a moment share all but 32 bits.
     #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "this is the one way")]
     pub fn unguessable() -> Self {
         Self::from_uuid(Uuid::new_v4())
     }

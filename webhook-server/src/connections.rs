@@ -23,7 +23,7 @@ use tokio::{
 };
 use webhook_core::http1::{self, Http1Options, Served};
 
-pub(crate) use answer::{Arriving, Budget, Exchange, Outgoing, Shared};
+pub(crate) use answer::{Arriving, ByteSemaphore, Exchange, Outgoing, Shared};
 pub(crate) use seat::Seat;
 use slots::{Slot, Slots};
 use stream::{Linger, Transport};
@@ -31,7 +31,7 @@ use stream::{Linger, Transport};
 use crate::{
     config::Config,
     cores::{Cores, Place},
-    front::{self, Front},
+    edge::{self, Edge},
     state::AppState,
     tls::Tls,
 };
@@ -40,8 +40,8 @@ use crate::{
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often a silent HTTP/2 connection is asked whether anybody is there.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
-/// What a client may send over HTTP/2 that nobody has read yet: enough for a
-/// large webhook from the other side of the world, little enough to be held.
+/// How many bytes a client may send on an HTTP/2 stream before the server has read them:
+/// enough for a large webhook over a slow line, few enough to keep in memory.
 const STREAM_WINDOW: u32 = 256 * 1024;
 /// The same for all streams of a connection.
 const CONNECTION_WINDOW: u32 = 512 * 1024;
@@ -51,27 +51,35 @@ const DEFAULT_MAX_HEADERS: usize = 100;
 /// Accepts connections and serves them, HTTP/1.1 and HTTP/2 on the same port,
 /// over TLS or without (h2c).
 pub(crate) struct Connections {
+    /// What the task of each connection needs.
     common: Arc<Common>,
+    /// Bounds how many connections there are, in all and from one address.
     slots: Arc<Slots>,
-    /// Dropped with this, which ends what is going on that hyper does not know of.
+    /// Tells every connection, when this is dropped, that the server ends. hyper's own
+    /// graceful end does not reach those that hyper has not seen.
     closing: watch::Sender<()>,
 }
 
-/// What all connections have in common.
+/// What all connections share.
 struct Common {
-    /// For webhooks of the usual kind.
+    /// For short webhooks over HTTP/1.1, which hyper does not see.
     plain: Http1Options,
-    /// For everything else.
+    /// For every other request.
     http: auto::Builder<TokioExecutor>,
-    front: Front,
+    /// Answers the requests.
+    edge: Edge,
+    /// The certificates, when the server itself ends TLS.
     tls: Option<Tls>,
+    /// How long a client may take to send the head of its first request.
     header_timeout: Duration,
+    /// How long a client may read nothing of an answer.
     write_timeout: Duration,
+    /// How long the server reads on after the last answer.
     linger: Linger,
 }
 
 impl Connections {
-    pub(crate) fn new(config: &Config, front: Front, tls: Option<Tls>, state: &AppState) -> Self {
+    pub(crate) fn new(config: &Config, edge: Edge, tls: Option<Tls>, state: &AppState) -> Self {
         let Config { listen, connection, .. } = config;
         let mut plain = Http1Options::default();
         plain.timeout = listen.header_timeout;
@@ -80,7 +88,7 @@ impl Connections {
         let common = Common {
             plain,
             http: http(config),
-            front,
+            edge,
             tls,
             header_timeout: listen.header_timeout,
             write_timeout: connection.write_timeout,
@@ -98,8 +106,8 @@ impl Connections {
         Self { common: Arc::new(common), slots, closing: watch::Sender::new(()) }
     }
 
-    /// Accepts until it is dropped. A connection that finds no slot waits, and
-    /// behind it the others in the kernel's queue.
+    /// Accepts until it is dropped. A connection that finds no slot waits, and the ones
+    /// after it wait in the kernel's queue.
     pub(crate) async fn accept(
         &self,
         listener: &TcpListener,
@@ -132,14 +140,15 @@ impl Connections {
         place: Place,
         watcher: Watcher,
     ) {
-        // An answer is small and complete: nothing is gained by waiting for more.
+        // Answers are small and complete, so waiting to fill a packet would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, %peer, "cannot set TCP_NODELAY");
         }
         let common = Arc::clone(&self.common);
         let closing = self.closing.subscribe();
         let seat = Arc::clone(slot.seat());
-        // Its events are to come where it is served.
+        // Taken from this runtime's reactor, because it is registered anew with the reactor
+        // of the core that serves it.
         let stream = stream.into_std();
         let task = place.spawn(move || async move {
             let seat = Arc::clone(slot.seat());
@@ -150,14 +159,14 @@ impl Connections {
             if let Err(error) = ended {
                 tracing::debug!(error, %peer, "the connection broke off");
             }
-            // An orderly end of the server waits for both.
+            // The server's orderly end waits until both are dropped.
             drop((watcher, slot));
         });
         seat.served_by(task);
     }
 }
 
-/// How hyper serves.
+/// hyper's settings.
 fn http(config: &Config) -> auto::Builder<TokioExecutor> {
     let Config { listen, connection, .. } = config;
     let mut http = auto::Builder::new(TokioExecutor::new());
@@ -213,15 +222,15 @@ impl Common {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let service = self.front.connection(peer.ip(), tls, Arc::clone(&seat));
+        let service = self.edge.connection(peer.ip(), tls, Arc::clone(&seat));
         let answer = async |request| {
             if !seat.begin() {
-                // It is about to be cut.
+                // The connection is about to be closed to make room for another one.
                 return std::future::pending().await;
             }
             service.answer(request).await
         };
-        let is_wanted = front::Connection::is_of_webhooks;
+        let is_wanted = edge::Connection::is_of_webhooks;
         let ending = closing.clone();
         let stream = match http1::serve(stream, &self.plain, ending, is_wanted, answer).await? {
             Served::Ended => return Ok(()),
@@ -231,8 +240,8 @@ impl Common {
         let mut connection = pin!(connection);
         let mut is_closing = false;
         let mut stalled = pin!(seat.unread_for(self.write_timeout));
-        // hyper's own timeout begins when it knows which HTTP is spoken; a
-        // peer that says nothing would stay for ever.
+        // hyper's own timeout starts once it knows the version of HTTP. A client that
+        // sends nothing would stay for ever without this one.
         let mut silent = pin!(seat.silent_for(self.header_timeout));
         loop {
             tokio::select! {

@@ -12,8 +12,8 @@ use tokio::{
 };
 
 use crate::{
-    config::Config, connections::Connections, cores::Cores, failure::Failure, first_start,
-    front::Front, print::print, scrape::Scrapes, service::Service, tls::Tls,
+    config::Config, connections::Connections, cores::Cores, edge::Edge, failure::Failure,
+    first_start, print::print, scrape::Scrapes, service::Service, tls::Tls,
 };
 
 /// Runs the server until SIGTERM or SIGINT.
@@ -29,7 +29,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
 
     let service = Service::build(&config, bound).await?;
     let ingest = service.relay.ingest();
-    let front = Front::new(ingest.clone(), service.router, Arc::clone(&service.admin), &config);
+    let edge = Edge::new(ingest.clone(), service.router, Arc::clone(&service.admin), &config);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
     // Ends with this function, after all connections and deliveries.
     let cores = Cores::start(config.listen.bind_cores)
@@ -57,7 +57,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let scraping =
         scrapes.map(|scrapes| tokio::spawn(scrapes.serve(service.state.clone())).abort_handle());
 
-    let connections = Connections::new(&config, front, tls, &service.state);
+    let connections = Connections::new(&config, edge, tls, &service.state);
     let graceful = GracefulShutdown::new();
     tokio::select! {
         () = connections.accept(&listener, &cores, &graceful) => {}

@@ -1,8 +1,9 @@
 //! The webhook forwarding service as one binary.
 //!
-//! It wires: the behaviour is `webhook_core`'s, the storage `webhook_storage`'s.
-//! The way in: [`cli`] → [`lifecycle`] → [`front`], which hands webhooks to the
-//! relay and everything else to [`router`].
+//! This crate reads the configuration and connects the parts: `webhook_core` decides what
+//! happens, `webhook_storage` keeps it. A reader starts at [`cli`] and goes on to
+//! [`lifecycle`], then to [`edge`], which gives webhooks to the relay and everything else
+//! to [`router`].
 
 mod account;
 mod agent;
@@ -17,11 +18,11 @@ mod cores;
 mod data_folder;
 mod dev;
 mod docs;
+mod edge;
 mod error;
 mod extract;
 mod failure;
 mod first_start;
-mod front;
 mod functions;
 mod lifecycle;
 mod log;

@@ -25,28 +25,43 @@ use crate::{
     telemetry::Metrics,
 };
 
-/// What the handlers share; a clone is a handle on the same.
+/// What the handlers share. A clone is a handle on the same state.
 #[derive(Clone, Debug)]
 pub(crate) struct AppState {
+    /// The state itself.
     shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
 struct Shared {
+    /// The management operations.
     admin: Arc<Admin>,
+    /// The data path, for connected clients and for sending again.
     relay: Relay,
+    /// What everything is kept in, for readiness and the figures of the writer.
     storage: Storage,
+    /// The WebSocket clients.
     sockets: Sockets,
+    /// The counters that `/metrics` shows.
     metrics: Arc<Metrics>,
+    /// Who may read `/metrics`.
     metrics_readers: Readers,
+    /// The Content-Security-Policy of the reference's page.
     docs_policy: HeaderValue,
+    /// The OpenAPI document as JSON text.
     document: Bytes,
+    /// Webhooks that the server sent to itself, with `--dev`.
     inbox: Option<Inbox>,
+    /// The bound on the body of a management request.
     max_request_bytes: usize,
+    /// One permit for each management request that may be answered at the same time.
     requests: Arc<Semaphore>,
-    /// Bytes of management requests that are arriving.
+    /// The memory for the bodies of management requests while they arrive, divided among
+    /// accounts; requests without a known credential share one part.
     arriving: Shares<Option<AccountId>>,
+    /// The addresses that have shown wrong credentials.
     guesses: Guesses,
+    /// Whether the server is about to end.
     stopping: AtomicBool,
 }
 

@@ -19,7 +19,7 @@ use webhook_core::{model::DeliveryStatus, relay::Observer};
 use crate::{
     config::{LogConfig, LogFormat},
     failure::Failure,
-    log::{Log, Moment, Plain},
+    log::{Log, Plain},
 };
 
 /// What [`Metrics::text`] is written in.
@@ -31,10 +31,7 @@ pub(crate) fn start_log(config: &LogConfig) -> Result<Log, Failure> {
         .map_err(|error| Failure::caused_by("cannot read the log filter", error))?;
     let out = Log::start(std::io::stderr(), config.log_delay)
         .map_err(|error| Failure::io("cannot start the log's thread", error))?;
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_timer(Moment)
-        .with_writer(out.clone());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(out.clone());
     let started = match config.log_format {
         LogFormat::Text if std::io::IsTerminal::is_terminal(&std::io::stderr()) => {
             log.compact().with_ansi(true).try_init()

@@ -30,6 +30,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 #[async_trait]
 impl Clock for SystemClock {
+    #[allow(clippy::disallowed_methods, reason = "this is the clock")]
     fn now(&self) -> Timestamp {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::default() + SHOWN.show(wall, Instant::now)
@@ -163,6 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
+    #[allow(clippy::disallowed_methods, reason = "this is the clock")]
     async fn it_shows_the_machines_time_and_sleeps_until_it_has_come() {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = SystemClock.now();

@@ -20,8 +20,12 @@
 
 use std::fmt;
 
+use ::http::Uri;
 use async_trait::async_trait;
-use tokio::time::timeout_at;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::timeout_at,
+};
 
 use super::{
     ForwardError, ForwardRequest, ForwardResponse, Forwarder,
@@ -106,6 +110,22 @@ impl HttpForwarder {
     #[must_use]
     pub fn builder() -> HttpForwarderBuilder {
         HttpForwarderBuilder::new()
+    }
+
+    /// A connection for a protocol that begins as a request over HTTP/1.1, such as
+    /// WebSocket. It is resolved, guarded and encrypted as a request's would be, within
+    /// the connect timeout, and belongs to the caller: it does not come from the pool
+    /// and does not go there. Of `url` only scheme, host and port count.
+    ///
+    /// # Errors
+    /// [`ForwardError::Unsendable`], [`ForwardError::Refused`] or [`ForwardError::Connect`].
+    pub async fn connect_http1(
+        &self,
+        url: &Uri,
+        tls_verification: bool,
+    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<>, ForwardError> {
+        let destination = message::destination(url)?;
+        self.connector.connect_http1(&destination, tls_verification).await
     }
 }
 

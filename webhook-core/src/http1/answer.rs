@@ -28,6 +28,10 @@ impl Head {
     ///
     /// What the answer itself says of its framing and its connection is left
     /// out: only here it is known.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "`Date` is the time of the machine (RFC 9110 section 6.6.1)"
+    )]
     pub(super) fn write(
         &mut self,
         method: &Method,

@@ -1,25 +1,20 @@
 //! The agent's side of the WebSocket.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use http::{HeaderValue, Request, Uri, header::USER_AGENT};
+use http::{HeaderValue, Uri, header::USER_AGENT};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
     time::timeout,
 };
-use tokio_rustls::TlsConnector;
 use tokio_tungstenite::{
     WebSocketStream, client_async_with_config,
-    tungstenite::{
-        Message, client::IntoClientRequest, handshake::client::generate_key,
-        protocol::WebSocketConfig,
-    },
+    tungstenite::{Message, client::IntoClientRequest, protocol::WebSocketConfig},
 };
-use webhook_core::{BucketId, DeliveryId, model::Headers};
+use webhook_core::{BucketId, DeliveryId, forward::ForwardError, model::Headers};
 
 use super::{
     Broken,
@@ -38,6 +33,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
 /// A connection to `/v1/socket`.
 pub(super) struct Connection {
+    /// Boxed, because the HTTP client does not name the type of its connections.
     stream: WebSocketStream<Box<dyn Io>>,
 }
 
@@ -78,7 +74,7 @@ struct Status {
 
 impl Connection {
     pub(super) async fn open(api: &Api) -> Result<Self, Broken> {
-        let connecting = timeout(PATIENCE, connect(&api.base)).await;
+        let connecting = timeout(PATIENCE, connect(api)).await;
         let late = || Broken::Passing(format!("no connection to {} in time", api.base));
         Ok(Self { stream: connecting.map_err(|_| late())?? })
     }
@@ -189,57 +185,28 @@ fn lost(error: impl std::fmt::Display) -> Broken {
     Broken::Passing(format!("the connection is lost: {error}"))
 }
 
-async fn connect(base: &str) -> Result<WebSocketStream<Box<dyn Io>>, Broken> {
+/// Opens the socket over a connection of the HTTP client, whose names, certificates and
+/// bounds count here as well.
+async fn connect(api: &Api) -> Result<WebSocketStream<Box<dyn Io>>, Broken> {
+    let base = &api.base;
     let invalid = || Broken::Refused(format!("{base} is not a server's address"));
     let address: Uri = base.parse().map_err(|_| invalid())?;
-    let host = address.host().ok_or_else(invalid)?.trim_matches(['[', ']']).to_owned();
-    let secure = address.scheme_str() == Some("https");
-    let port = address.port_u16().unwrap_or(if secure { 443 } else { 80 });
-    let reach = |error: std::io::Error| Broken::Passing(format!("cannot reach {base}: {error}"));
-    let tcp = TcpStream::connect((&*host, port)).await.map_err(reach)?;
-    // Only slower without.
-    let _ = tcp.set_nodelay(true);
-    let io: Box<dyn Io> = match secure {
-        false => Box::new(tcp),
-        true => {
-            let name = rustls::pki_types::ServerName::try_from(host).map_err(|_| invalid())?;
-            Box::new(tls()?.connect(name, tcp).await.map_err(reach)?)
-        }
-    };
+    let io = api.http.connect_http1(&address, true).await.map_err(|error| match error {
+        ForwardError::Unsendable(_) => invalid(),
+        error => Broken::Passing(format!("cannot reach {base}: {error}")),
+    })?;
     let authority = address.authority().ok_or_else(invalid)?;
     let path = address.path().trim_end_matches('/');
-    let request: Request<()> =
-        Request::get(format!("ws://{authority}{path}{}", crate::socket::PATH))
-            .header("Host", authority.as_str())
-            .header("Connection", "Upgrade")
-            .header("Upgrade", "websocket")
-            .header("Sec-WebSocket-Version", "13")
-            .header("Sec-WebSocket-Key", generate_key())
-            .header(USER_AGENT, HeaderValue::from_static("webhook-server"))
-            .body(())
-            .map_err(|_| invalid())?;
-    let request = request.into_client_request().map_err(lost)?;
+    // Whatever the scheme: TLS is below already.
+    let url = format!("ws://{authority}{path}{}", crate::socket::PATH);
+    let mut request = url.into_client_request().map_err(lost)?;
+    request.headers_mut().insert(USER_AGENT, HeaderValue::from_static("webhook-server"));
     let config = WebSocketConfig::default()
         .read_buffer_size(16 << 10)
         .write_buffer_size(0)
         .max_frame_size(Some(MAX_FRAME_BYTES))
         .max_message_size(Some(MAX_FRAME_BYTES));
+    let io: Box<dyn Io> = Box::new(io);
     let opened = client_async_with_config(request, io, Some(config)).await;
     opened.map(|(stream, _)| stream).map_err(lost)
-}
-
-/// TLS as the HTTP client has it: the system's roots, or Mozilla's without any.
-fn tls() -> Result<TlsConnector, Broken> {
-    let mut roots = rustls::RootCertStore::empty();
-    let (usable, _) =
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if usable == 0 {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| Broken::Refused(format!("tls: {error}")))?;
-    let config = config.with_root_certificates(roots).with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
 }

@@ -138,6 +138,7 @@ fn at_least_one(option: &'static str, value: usize) -> Result<(), ConfigError> {
 }
 
 /// Variables that look like options of this server and are none: most likely misspelt.
+#[allow(clippy::disallowed_methods, reason = "which variables are no options is the question")]
 pub(crate) fn unknown_variables() -> Vec<String> {
     use clap::CommandFactory;
     let command = crate::cli::Cli::command();

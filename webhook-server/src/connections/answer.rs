@@ -1,4 +1,4 @@
-//! Answers on their way out, and requests on their way in, as hyper moves them.
+//! The bodies of answers and of requests, as hyper reads and writes them.
 
 use std::{
     pin::Pin,
@@ -18,50 +18,55 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use webhook_core::Error;
 
 use super::seat::Seat;
-use crate::{error::ApiError, front::REQUEST_ID};
+use crate::{edge::REQUEST_ID, error::ApiError};
 
-/// What hyper gets of an answer at once: what HTTP/2 lets through in one frame,
-/// and whose going out is progress.
+/// How much of an answer hyper gets at once: as much as one HTTP/2 frame holds. Each piece
+/// that hyper has written counts as progress.
 const PIECE: usize = 16 * 1024;
-/// An answer up to this costs no more than the request that it belongs to.
+/// An answer up to this size is not counted: its request took as much memory.
 const FREE: u64 = 4 * 1024;
+/// What a client is told when there is no memory for its answer.
 const FULL: &str = "too many answers wait to be read";
 
-/// Marks, as an extension, an answer whose body is held once for all.
+/// An extension of answers whose body is in memory only once, however many clients read
+/// it, and so is not counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shared;
 
-/// What all answers together may hold that wait to be read.
+/// The memory for all answers together that wait until their clients read them.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct ByteSemaphore {
+    /// One permit for each byte that is free.
     free: Arc<Semaphore>,
+    /// How many bytes there are in all.
     total: u32,
 }
 
-/// A part of the budget, until it is dropped with the answer's extensions.
+/// An answer's bytes, which are freed when its extensions are dropped.
 #[derive(Clone, Debug)]
-struct Charge {
+struct BytePermit {
+    /// Given back on drop.
     _permit: Arc<OwnedSemaphorePermit>,
 }
 
-impl Budget {
+impl ByteSemaphore {
     pub(crate) fn new(max_bytes: usize) -> Self {
         let total = u32::try_from(max_bytes.min(Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
         Self { free: Arc::new(Semaphore::new(total as usize)), total }
     }
 
-    /// The answer, or a short one in its place when too much waits already.
+    /// Takes the answer's bytes. The result is a short 503 when too many are taken.
     pub(crate) fn charge(&self, mut response: Response<Body>) -> Response<Body> {
         let hint = response.body().size_hint();
         let bytes = hint.upper().unwrap_or(hint.lower());
         if bytes <= FREE || response.extensions().get::<Shared>().is_some() {
             return response;
         }
-        // One that is larger than all goes out alone.
+        // An answer that is larger than all of it is sent while there is no other.
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.total);
         match Arc::clone(&self.free).try_acquire_many_owned(bytes) {
             Ok(permit) => {
-                response.extensions_mut().insert(Charge { _permit: Arc::new(permit) });
+                response.extensions_mut().insert(BytePermit { _permit: Arc::new(permit) });
                 response
             }
             Err(_) => {
@@ -76,21 +81,23 @@ impl Budget {
     }
 }
 
-/// A request that hyper has brought, until its answer has left.
+/// A request that hyper has brought. It ends when its answer was sent or dropped.
 #[derive(Debug)]
 pub(crate) struct Exchange {
+    /// Where the connection counts it.
     seat: Arc<Seat>,
+    /// Its number there.
     number: u64,
 }
 
 impl Exchange {
-    /// Counts as in hand from now on; none when the connection is about to end.
+    /// Counts a request from now on; none when the connection is about to be closed.
     pub(crate) fn begin(seat: &Arc<Seat>) -> Option<Self> {
         let exchange = Self { seat: Arc::clone(seat), number: seat.take() };
         seat.begin().then_some(exchange)
     }
 
-    /// The answer, which is cut off when nobody reads it.
+    /// The answer in a form that tells the [`Seat`] when the client reads it.
     pub(crate) fn answer(self, response: Response<Body>) -> Response<Outgoing> {
         let (mut parts, body) = response.into_parts();
         self.seat.offer(self.number);
@@ -106,25 +113,31 @@ impl Drop for Exchange {
     }
 }
 
-/// An answer of which something is left.
+/// What lives until the last piece of an answer was sent.
 #[derive(Debug)]
 struct Sending {
+    /// The request that is answered.
     exchange: Exchange,
-    _charge: Option<Charge>,
+    /// The answer's bytes, unless they are not counted.
+    _charge: Option<BytePermit>,
 }
 
 /// The body of an answer, in pieces that say when they have gone out.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
+    /// The answer's body as the handler made it.
     body: Body,
-    /// What is left of the last frame.
+    /// What hyper has not taken yet of the last frame.
     rest: Bytes,
+    /// Shared with the pieces that hyper holds.
     sending: Arc<Sending>,
 }
 
-/// A part of an answer, until the connection has written it.
+/// A part of an answer. hyper drops it when it has written it.
 struct Piece {
+    /// The part itself.
     bytes: Bytes,
+    /// The answer that it is a part of.
     sending: Arc<Sending>,
 }
 
@@ -186,12 +199,15 @@ impl HttpBody for Outgoing {
     }
 }
 
-/// The body of a request. Dropped before its end it says so, because the client
-/// still sends it.
+/// The body of a request. Dropped before its end, it tells the [`Seat`] that the client
+/// still sends.
 #[derive(Debug)]
 pub(crate) struct Arriving {
+    /// The body as hyper reads it.
     body: Incoming,
+    /// Whether all of it was read, or reading it failed.
     ended: bool,
+    /// Told when the rest is not read.
     seat: Arc<Seat>,
 }
 
@@ -218,7 +234,7 @@ impl HttpBody for Arriving {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
-        // After an error nobody sends any more, either.
+        // An error ends the body as well.
         self.ended = matches!(frame, Poll::Ready(None | Some(Err(_))));
         frame
     }
@@ -293,7 +309,7 @@ mod tests {
 
     #[tokio::test]
     async fn answers_share_a_budget() {
-        let budget = Budget::new(100_000);
+        let budget = ByteSemaphore::new(100_000);
         let seat = Arc::new(Seat::new(Instant::now()));
         let first = budget.charge(response(60_000));
         let first = Exchange::begin(&seat).expect("open").answer(first).into_body();

@@ -1,4 +1,4 @@
-//! What one connection does at the moment.
+//! What one connection is doing at the moment.
 
 use std::{
     collections::BTreeMap,
@@ -14,36 +14,41 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-/// Not idle: a request is in hand.
+/// A value of [`Seat::idle`]: a request is being answered.
 const BUSY: u64 = 0;
-/// Chosen to make room: no further request is taken.
+/// A value of [`Seat::idle`]: the connection is closed to make room for another one and
+/// takes no further request.
 const EVICTED: u64 = u64::MAX;
 
-/// A connection as those see it who look for a slot, and who look after answers.
+/// The state of a connection. [`Slots`](super::slots::Slots) reads it to find the connection
+/// that has been idle for longest, and the connection's own timeouts read it.
 #[derive(Debug)]
 pub(crate) struct Seat {
-    /// [`BUSY`], [`EVICTED`], or since when it is idle: a millisecond after the
-    /// start of `clock` and so on. What comes of a request that is not whole
-    /// changes nothing, so that nobody stays by sending byte after byte.
+    /// [`BUSY`], [`EVICTED`], or the moment since which the connection is idle, in
+    /// milliseconds since `clock` plus one. A part of a request does not change it, so that
+    /// a client cannot keep its slot by sending single bytes.
     idle: AtomicU64,
-    /// What idle times count from, the same for all.
+    /// The moment that idle times count from; the same for all connections, so that they
+    /// can be compared.
     clock: Instant,
+    /// Ends the task that serves the connection.
     task: OnceLock<AbortHandle>,
-    /// Requests that hyper has brought and whose answers have not left.
+    /// How many requests hyper has brought whose answers have not been sent completely.
     in_hand: AtomicUsize,
-    /// The last number that such a request was given.
+    /// The number of the last such request.
     last: AtomicU64,
-    /// The answers of which there is something to read, and since when the
-    /// client has read nothing.
+    /// The answers that wait for the client to read, by the request's number, with the
+    /// moment when the client last read something of each.
     unread: Mutex<BTreeMap<u64, Instant>>,
-    /// Whether hyper has ever brought a request.
+    /// Whether hyper has brought any request.
     spoke: AtomicBool,
-    /// Whether the last request was answered before it was there.
+    /// Whether the last request was answered before all of it had arrived: then the client
+    /// still sends, and the connection reads on for a moment after its end.
     answered_early: AtomicBool,
 }
 
 impl Seat {
-    /// Of a connection that is open from now on.
+    /// The state of a connection that was just opened.
     pub(super) fn new(clock: Instant) -> Self {
         let seat = Self {
             idle: AtomicU64::new(BUSY),
@@ -59,12 +64,13 @@ impl Seat {
         seat
     }
 
-    /// What serves the connection.
+    /// Remembers the task that serves the connection, for [`Self::evict`].
     pub(super) fn served_by(&self, task: AbortHandle) {
         let _ = self.task.set(task);
     }
 
-    /// Takes a request in hand, unless the connection is about to end.
+    /// Says that a request is being answered; `false` when the connection is about to be
+    /// closed and must not take it.
     pub(crate) fn begin(&self) -> bool {
         let is_open = self.idle.swap(BUSY, Ordering::AcqRel) != EVICTED;
         if !is_open {
@@ -73,8 +79,8 @@ impl Seat {
         is_open
     }
 
-    /// The peer is waited for; idle from now on unless a request is in hand or
-    /// it is idle already.
+    /// Says that the connection waits for its client: it is idle from now on, unless a
+    /// request is being answered or it was idle before.
     pub(super) fn wait(&self) {
         let is_busy = || self.idle.load(Ordering::Relaxed) == BUSY;
         if is_busy() && self.in_hand.load(Ordering::Acquire) == 0 {
@@ -84,7 +90,8 @@ impl Seat {
         }
     }
 
-    /// Since when it is idle, for [`Seat::evict`] and for comparison, and for how long.
+    /// The moment since which the connection is idle, as [`Seat::evict`] takes it, and how
+    /// long that is; none while a request is being answered.
     pub(super) fn idle(&self) -> Option<(u64, Duration)> {
         let since = self.idle.load(Ordering::Acquire);
         let is_idle =
@@ -93,7 +100,7 @@ impl Seat {
         is_idle.then(|| (since, age()))
     }
 
-    /// Ends the connection if it is idle since then.
+    /// Closes the connection if it is still idle since that moment.
     pub(super) fn evict(&self, since: u64) {
         if let Some(task) = self.task.get()
             && self
@@ -113,7 +120,7 @@ impl Seat {
         self.last.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The answer has left, or nobody wants it.
+    /// Says that the answer was sent completely, or that its client is gone.
     pub(super) fn finish(&self, number: u64) {
         self.unread().remove(&number);
         if self.in_hand.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -121,19 +128,19 @@ impl Seat {
         }
     }
 
-    /// There is something of this answer to read.
+    /// Says that the client has something of this answer to read.
     pub(super) fn offer(&self, number: u64) {
         self.unread().insert(number, Instant::now());
     }
 
-    /// Something of this answer was read.
+    /// Says that the client read something of this answer.
     pub(super) fn progress(&self, number: u64) {
         if let Some(since) = self.unread().get_mut(&number) {
             *since = Instant::now();
         }
     }
 
-    /// There is nothing more of this answer at the moment.
+    /// Says that the handler has produced nothing more of this answer yet.
     pub(super) fn withhold(&self, number: u64) {
         self.unread().remove(&number);
     }
@@ -142,7 +149,7 @@ impl Seat {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends when the client has read nothing of one of its answers for so long.
+    /// Returns when the client has read nothing of one of its answers for this long.
     pub(super) async fn unread_for(&self, timeout: Duration) {
         loop {
             let now = Instant::now();
@@ -155,7 +162,7 @@ impl Seat {
         }
     }
 
-    /// Ends when hyper has not brought a request within this time.
+    /// Returns when hyper has not brought a request within this time.
     pub(super) async fn silent_for(&self, timeout: Duration) {
         sleep(timeout).await;
         if self.spoke.load(Ordering::Relaxed) {
@@ -163,7 +170,7 @@ impl Seat {
         }
     }
 
-    /// The rest of the request does not matter any more.
+    /// Says that the request is answered although not all of it has arrived.
     pub(crate) fn answer_early(&self) {
         self.answered_early.store(true, Ordering::Relaxed);
     }

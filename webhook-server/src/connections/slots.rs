@@ -1,4 +1,4 @@
-//! Who may have a connection.
+//! Which clients may have a connection.
 
 use std::{
     collections::HashMap,
@@ -17,49 +17,64 @@ use webhook_core::relay::TrustedProxies;
 use super::seat::Seat;
 use crate::auth::network;
 
-/// Idle for less is not idle: a connection that is just open has had no time to speak.
+/// A connection that is idle for less than this is not closed: one that was just opened
+/// has had no time to send its request.
 const SETTLED: Duration = Duration::from_secs(1);
-/// How often an idle connection is looked for while all slots are taken.
+/// How often a client that waits for a slot looks for an idle connection again.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The slots for connections: so many at once, and so many of one address.
+/// The slots for connections: a bound on all of them, and one for each address.
 #[derive(Debug)]
 pub(super) struct Slots {
+    /// One permit for each slot that is free.
     free: Arc<Semaphore>,
+    /// How many slots the connections of one address may have.
     max_per_address: usize,
-    /// Not bounded by address: they bring the connections of many.
+    /// Addresses without that bound: each brings the connections of many clients.
     proxies: TrustedProxies,
+    /// The connections that have a slot.
     taken: Mutex<Taken>,
+    /// The moment that all idle times count from.
     clock: Instant,
+    /// The metric of open connections.
     open: Gauge,
 }
 
+/// The connections that have a slot.
 #[derive(Debug, Default)]
 struct Taken {
+    /// The number of the connection that got the last slot.
     last: u64,
+    /// The state of each connection, by its number.
     seats: HashMap<u64, Arc<Seat>>,
+    /// How many connections each address has, or each network of IPv6.
     of_address: HashMap<IpAddr, usize>,
 }
 
-/// A connection's right to be open, until it is dropped.
+/// A connection's right to be open. Dropping it frees the slot.
 #[derive(Debug)]
 pub(super) struct Slot {
+    /// The connection's number in [`Taken::seats`].
     number: u64,
+    /// What the connection is doing.
     seat: Arc<Seat>,
-    /// Given back after the seat.
-    address: Counted,
+    /// The connection's part in the bound of its address.
+    address: AddressCount,
+    /// The connection's part in the bound on all of them.
     _permit: OwnedSemaphorePermit,
 }
 
-/// One more of an address, until it is dropped.
+/// One connection in the count of its address. Dropping it counts one less.
 #[derive(Debug)]
-struct Counted {
+struct AddressCount {
+    /// Where it is counted.
     slots: Arc<Slots>,
+    /// The address, or its network; none for a trusted proxy, which is not counted.
     address: Option<IpAddr>,
 }
 
 impl Slots {
-    /// As many as `max`, and of each address `max_per_address`.
+    /// `max` slots, of which the connections of one address may have `max_per_address`.
     pub(super) fn new(
         max: usize,
         max_per_address: usize,
@@ -76,9 +91,9 @@ impl Slots {
         })
     }
 
-    /// A slot for a connection from there; none when the address has too many.
-    /// When all are taken, whoever has been idle for longest makes room; as long
-    /// as nobody is, this waits.
+    /// A slot for a connection from `ip`, or none when the address has all of its slots.
+    /// When all slots are taken, the connection that has been idle for longest is closed;
+    /// while none is idle, this waits.
     pub(super) async fn take(self: &Arc<Self>, ip: IpAddr) -> Option<Slot> {
         let address = self.count(ip)?;
         let permit = loop {
@@ -100,7 +115,7 @@ impl Slots {
         Some(Slot { number, seat, address, _permit: permit })
     }
 
-    fn count(self: &Arc<Self>, ip: IpAddr) -> Option<Counted> {
+    fn count(self: &Arc<Self>, ip: IpAddr) -> Option<AddressCount> {
         let address = (!self.proxies.trusts(ip)).then(|| network(ip));
         if let Some(address) = address {
             let mut taken = self.taken();
@@ -110,7 +125,7 @@ impl Slots {
             }
             *count += 1;
         }
-        Some(Counted { slots: Arc::clone(self), address })
+        Some(AddressCount { slots: Arc::clone(self), address })
     }
 
     fn evict_oldest(&self) {
@@ -142,7 +157,7 @@ impl Drop for Slot {
     }
 }
 
-impl Drop for Counted {
+impl Drop for AddressCount {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
         let mut taken = self.slots.taken();

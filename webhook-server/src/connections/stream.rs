@@ -16,35 +16,44 @@ use webhook_core::http1::WriteTimeout;
 
 use super::seat::Seat;
 
-/// What is thrown away at once.
+/// How much is read at once to be thrown away.
 const CHUNK: usize = 8 * 1024;
 
-/// How long, and how much, is read after the end.
+/// How the server reads on after it has ended a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Linger {
+    /// For how long; zero not at all.
     pub(super) timeout: Duration,
+    /// How many bytes at most.
     pub(super) max_bytes: usize,
 }
 
-/// A stream whose [`Seat`] knows when the peer is waited for, which cuts off who
-/// does not read, and which reads on for a moment after the end when the peer
-/// may still send: closed at once, the connection would be reset, and with it
-/// would go the answer that the peer has not read.
+/// A stream that tells its [`Seat`] when it waits for the client, and fails when the client
+/// does not read.
+///
+/// After the end it reads on for a moment if the client may still be sending. A kernel
+/// resets a connection that is closed with unread bytes, and the client would lose the
+/// answer that it has not read yet.
 #[derive(Debug)]
 pub(super) struct Transport<S> {
+    /// The stream below.
     stream: WriteTimeout<S>,
+    /// Told when the connection waits for the client.
     seat: Arc<Seat>,
+    /// How long it reads on.
     linger: Linger,
+    /// How far it has been closed.
     end: End,
 }
 
-/// How far the end has come.
+/// How far a [`Transport`] has been closed.
 #[derive(Debug)]
 enum End {
+    /// It is open.
     Open,
-    /// The peer knows that nothing more comes.
+    /// The client has been told that nothing more comes.
     Told,
-    /// The peer sends on, and this much more is read.
+    /// The client goes on sending: read until then, and at most this many bytes more.
     Lingering(Pin<Box<Sleep>>, usize),
 }
 
@@ -56,7 +65,7 @@ impl<S> Transport<S> {
 }
 
 impl<S: AsyncRead + Unpin> Transport<S> {
-    /// Reads until the peer closes, or has had its time.
+    /// Reads until the client closes or the bounds of [`Linger`] are reached.
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let mut chunk = [0; CHUNK];

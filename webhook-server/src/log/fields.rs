@@ -11,8 +11,9 @@ use tracing_subscriber::{
 /// Enough for most lines.
 const ROOM: usize = 384;
 
-/// Writes fields as `tracing_subscriber` does, at half of the price: its own way
-/// asks for the colour of each part.
+/// Writes fields as `tracing_subscriber` does, but for control characters: its own
+/// formatter escapes those that a terminal obeys and leaves line ends, so that a sender
+/// could write lines of its own into the log.
 #[derive(Debug)]
 pub(crate) struct Plain;
 

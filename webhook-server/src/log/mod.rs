@@ -5,7 +5,6 @@
 //! together. Warnings and errors do not wait, and take along what does.
 
 mod fields;
-mod moment;
 
 use std::{
     io::{self, Write},
@@ -18,7 +17,6 @@ use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
 pub(crate) use fields::Plain;
-pub(crate) use moment::Moment;
 
 /// How much waits; whoever brings more writes it out.
 const MAX_WAITING_BYTES: usize = 64 * 1024;

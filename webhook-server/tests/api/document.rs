@@ -3,6 +3,7 @@
 use super::harness::Server;
 
 #[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 async fn it_is_served_printed_and_committed_the_same() {
     let server = Server::start().await;
     let served = server.anonymous("GET", "/openapi.json").send().await.expect(200);

@@ -26,6 +26,10 @@ struct LocalStripe {
 }
 
 impl LocalStripe {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "what a test needs from outside comes in variables"
+    )]
     async fn start() -> Option<Self> {
         let Ok(python) = std::env::var("TEST_LOCALSTRIPE") else {
             println!("skipped: TEST_LOCALSTRIPE is not set");

@@ -130,6 +130,10 @@ async fn somebody_elses_subscription_is_nobodys_plan() {
 }
 
 #[tokio::test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the payment processor signs with the time of its machine"
+)]
 async fn only_the_processor_is_believed() {
     let shop = shop().await;
     let active = reply(200, subscription("sub_1", "active", "price_pro", 1));

@@ -21,6 +21,10 @@ pub(crate) struct Schema {
 
 impl Schema {
     /// None when there is no server, or no `psql` to make a schema on it.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "what a test needs from outside comes in variables"
+    )]
     pub(crate) async fn create(what: &str) -> Option<Self> {
         let database = std::env::var("TEST_POSTGRES_URL").ok()?;
         let name = format!("server_test_{what}_{}", std::process::id());

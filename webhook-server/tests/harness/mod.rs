@@ -252,6 +252,7 @@ pub(crate) fn command(data: &Path) -> Command {
     with_environment(Command::new(program()), data)
 }
 
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 fn program() -> std::ffi::OsString {
     let chosen = std::env::var_os("WEBHOOK_SERVER_BIN");
     chosen.unwrap_or_else(|| env!("CARGO_BIN_EXE_webhook-server").into())

@@ -23,6 +23,7 @@ socket.on('error', (error) => { console.error(error); process.exit(1); });
 "#;
 
 #[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 async fn the_npm_package_ws_is_served() {
     // Where `ws` is installed: NODE_WS_DIR, or what node itself finds.
     let from = std::env::var("NODE_WS_DIR").unwrap_or_else(|_| ".".to_owned());

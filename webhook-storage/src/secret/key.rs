@@ -85,7 +85,8 @@ impl SecretKey {
             _ => Path::new("."),
         };
         let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.new", uuid::Uuid::now_v7().simple()));
+        #[allow(clippy::disallowed_methods, reason = "a name that no other draft has")]
+        name.push(format!(".{}.new", uuid::Uuid::new_v4().simple()));
         let draft = folder.join(name);
 
         let made = (|| {

@@ -31,6 +31,7 @@ fn ids() -> (AccountId, OutputId) {
 /// What the test below runs in a process of its own: it stores webhooks until
 /// it is killed, and prints the delivery of each when it is acknowledged.
 #[tokio::test(flavor = "multi_thread")]
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 async fn child() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
     let storage = open(&sqlite(folder.as_ref())).await;

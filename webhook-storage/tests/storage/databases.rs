@@ -21,13 +21,14 @@ pub(crate) fn sqlite(folder: &Path) -> StorageOptions {
 
 /// A schema of its own on the server that `TEST_POSTGRES_URL` names, and what
 /// removes it; none, and a line that says so, when the variable is not set.
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 pub(crate) async fn postgres() -> Option<(StorageOptions, impl Future<Output = ()> + Send + 'static)>
 {
     let Ok(server) = std::env::var("TEST_POSTGRES_URL") else {
         println!("skipped: TEST_POSTGRES_URL is not set");
         return None;
     };
-    let schema = format!("test_{}", uuid::Uuid::now_v7().simple());
+    let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
     run(&server, &format!("CREATE SCHEMA {schema}")).await;
     let separator = if server.contains('?') { '&' } else { '?' };
     let url = format!("{server}{separator}options=-csearch_path%3D{schema}");

@@ -78,6 +78,7 @@ async fn nodes_share_the_queue_without_sharing_a_delivery() -> Tested {
 }
 
 /// When each connection of the application `name` last ran a query.
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 async fn last_queries(name: &str) -> Result<HashSet<String>, sea_orm::DbErr> {
     let server = std::env::var("TEST_POSTGRES_URL").expect("it was set before");
     let watch = Database::connect(server).await?;

@@ -102,6 +102,7 @@ const SCRIPTS: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 async fn no_step_of_the_library_goes_on_past_the_limit() {
     let mut limits = Limits::default();
     limits.compute_time = Duration::from_millis(200);

@@ -61,6 +61,7 @@ fn peak_bytes() -> Option<u64> {
 
 /// What a child runs; by itself it does nothing.
 #[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 async fn child() {
     let Ok(name) = env::var(CASE) else { return };
     let case = CASES.iter().find(|case| case.name == name).expect("a case of this name");
@@ -102,6 +103,7 @@ fn run(case: &Case) -> (u64, String) {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 fn a_call_takes_a_small_multiple_of_its_limit() {
     let only = env::var("ONLY").unwrap_or_default();
     let mut wrong = Vec::new();

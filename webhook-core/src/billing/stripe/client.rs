@@ -59,7 +59,11 @@ impl Stripe {
         let version = HeaderName::from_static("stripe-version");
         headers.insert(version, HeaderValue::from_static(API_VERSION));
         if method == Method::POST {
-            let once = HeaderValue::try_from(Uuid::now_v7().to_string());
+            #[allow(
+                clippy::disallowed_methods,
+                reason = "it names a call, and is kept by nobody here"
+            )]
+            let once = HeaderValue::try_from(Uuid::new_v4().to_string());
             let name = HeaderName::from_static("idempotency-key");
             headers.insert(name, once.map_err(Failure::unreachable)?);
         }

@@ -21,7 +21,7 @@ use super::{
     http1::Http1,
     resolve::Resolve,
     stream::Stream,
-    tls::Tls,
+    tls::{Protocols, Tls},
 };
 use crate::forward::{
     ForwardError,
@@ -75,17 +75,40 @@ impl Connector {
         destination: &str,
         verify: bool,
     ) -> Result<Connection, ForwardError> {
-        // Addresses in any spelling (`0x7f.1`) and international names become plain here.
-        let url: Url = destination
-            .parse()
-            .map_err(|error| ForwardError::Unsendable(format!("host: {error}")))?;
+        self.in_time(async {
+            let url = parse(destination)?;
+            let stream = self.open(&url, verify, Protocols::Http).await?;
+            self.speak(&url[Position::BeforeHost..Position::AfterPort], stream).await
+        })
+        .await
+    }
+
+    /// The same up to the point where HTTP/1.1 begins, which is left to the caller.
+    pub(super) async fn connect_http1(
+        &self,
+        destination: &str,
+        verify: bool,
+    ) -> Result<Stream, ForwardError> {
+        self.in_time(async { self.open(&parse(destination)?, verify, Protocols::Http1).await })
+            .await
+    }
+
+    async fn in_time<T>(
+        &self,
+        connecting: impl Future<Output = Result<T, ForwardError>>,
+    ) -> Result<T, ForwardError> {
         let patience = self.limits.connect_timeout;
-        timeout(patience, self.connect_unbounded(&url, verify))
+        timeout(patience, connecting)
             .await
             .unwrap_or_else(|_| Err(failure::no_connection_within(patience)))
     }
 
-    async fn connect_unbounded(&self, url: &Url, verify: bool) -> Result<Connection, ForwardError> {
+    async fn open(
+        &self,
+        url: &Url,
+        verify: bool,
+        protocols: Protocols,
+    ) -> Result<Stream, ForwardError> {
         let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
             return Err(ForwardError::Unsendable("host is missing".to_owned()));
         };
@@ -93,12 +116,13 @@ impl Connector {
         let tcp = open(&addresses, port).await?;
         // Small writes that wait for an ACK cost 40 ms; without the option it still works.
         let _ = tcp.set_nodelay(true);
-        let stream = if url.scheme() == "https" {
-            Stream::Tls(Box::new(self.tls.handshake(&host, verify, tcp).await?))
-        } else {
-            Stream::Plain(tcp)
-        };
-        self.speak(&url[Position::BeforeHost..Position::AfterPort], stream).await
+        Ok(match url.scheme() {
+            "https" => {
+                let tls = self.tls.handshake(&host, verify, protocols, tcp).await?;
+                Stream::Tls(Box::new(tls))
+            }
+            _ => Stream::Plain(tcp),
+        })
     }
 
     /// The addresses of `host`, all of which the guard allows.
@@ -154,6 +178,11 @@ impl Connector {
         }
         Http1::new(stream, authority, max_header_bytes).map(Connection::Http1)
     }
+}
+
+/// Addresses in any spelling (`0x7f.1`) and international names become plain here.
+fn parse(destination: &str) -> Result<Url, ForwardError> {
+    destination.parse().map_err(|error| ForwardError::Unsendable(format!("host: {error}")))
 }
 
 /// Connects to the first of `addresses` that answers: families take turns, and

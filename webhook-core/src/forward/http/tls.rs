@@ -22,6 +22,15 @@ pub(super) struct Tls {
     trusting_all: TlsConnector,
 }
 
+/// What a connection is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Protocols {
+    /// Requests, over HTTP/2 where the destination speaks it.
+    Http,
+    /// What begins as HTTP/1.1 and goes on as something else.
+    Http1,
+}
+
 impl Tls {
     pub(super) fn new(extra_roots: Vec<CertificateDer<'static>>) -> Self {
         let mut roots = RootCertStore::empty();
@@ -44,6 +53,7 @@ impl Tls {
         &self,
         host: &Host<&str>,
         verify: bool,
+        protocols: Protocols,
         tcp: TcpStream,
     ) -> Result<TlsStream<TcpStream>, ForwardError> {
         let name = match host {
@@ -57,7 +67,13 @@ impl Tls {
             Host::Ipv6(v6) => ServerName::IpAddress(std::net::IpAddr::V6(*v6).into()),
         };
         let connector = if verify { &self.verifying } else { &self.trusting_all };
-        connector.connect(name, tcp).await.map_err(|error| ForwardError::Connect {
+        let connected = match protocols {
+            Protocols::Http => connector.connect(name, tcp).await,
+            Protocols::Http1 => {
+                connector.with_alpn(vec![b"http/1.1".to_vec()]).connect(name, tcp).await
+            }
+        };
+        connected.map_err(|error| ForwardError::Connect {
             reason: explain(&error),
             source: Some(error.into()),
         })

@@ -1,6 +1,7 @@
 //! TLS and HTTP/2.
 
 use ::http::Version;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
     tls_server::{TlsServer, expired, self_signed},
@@ -44,6 +45,27 @@ async fn a_self_signed_certificate_needs_a_root_or_no_verification() -> Result<(
         assert!(server.received().iter().all(|received| received.version == version), "{alpn:?}");
         assert_eq!(server.received().len(), 2);
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn who_speaks_for_itself_gets_http1_and_the_same_checks() -> Result<(), ForwardError> {
+    let server = TlsServer::start(self_signed(&["127.0.0.1"]), BOTH).await;
+    let url = server.url("/anything").parse().expect("a URL");
+    let untrusted = forwarder().connect_http1(&url, true).await.err().expect("not trusted");
+    let said = "connection failed: tls: certificate is not issued by a trusted authority";
+    assert_eq!(untrusted.to_string(), said);
+
+    let mut connection = trusting(&server).connect_http1(&url, true).await?;
+    let request = "GET /own HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    connection.write_all(request.as_bytes()).await.expect("it is open");
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).await.expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(server.received().len(), 1);
+
+    let guarded = HttpForwarder::builder().build().connect_http1(&url, true).await;
+    assert!(matches!(guarded.err(), Some(ForwardError::Refused(_))));
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! The first to see a request: webhooks go straight to the relay, those for a
-//! reserved domain as well, and everything else to the router.
+//! Decides whom a request is for: webhooks go straight to the relay, requests for a
+//! reserved domain as well, and everything else goes to the router.
 
 use std::{convert::Infallible, net::IpAddr, pin::Pin, sync::Arc};
 
@@ -28,56 +28,62 @@ use crate::{
     api::variables,
     auth,
     config::Config,
-    connections::{Arriving, Budget, Exchange, Outgoing, Seat},
+    connections::{Arriving, ByteSemaphore, Exchange, Outgoing, Seat},
     error::{ApiError, text},
 };
 
-/// What input addresses start with.
+/// The path under which inputs receive webhooks.
 const INGEST_PREFIX: &str = "/v1/webhooks/";
-/// Names the request in every answer.
+/// The header of every answer that identifies its request in the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
-/// Makes the identifiers of requests a kind of their own.
+/// The kind of the identifiers of management requests.
 enum AnsweredRequest {}
 
-/// Answers the requests of all connections; a clone is a handle on the same.
+/// Answers the requests of all connections. A clone shares everything.
 #[derive(Clone, Debug)]
-pub(crate) struct Front {
+pub(crate) struct Edge {
+    /// Receives webhooks.
     ingest: IngestService,
+    /// Answers management requests and serves the server's own pages.
     router: Router,
-    /// Knows whose credentials are this server's.
+    /// Says whether a credential belongs to an account of this server.
     admin: Arc<Admin>,
-    /// Where management requests run: apart from the webhooks of the connection's core.
+    /// The runtime of management requests, so that they take no time from the webhooks
+    /// of the core that serves the connection.
     management: Handle,
-    edge: Arc<Edge>,
+    /// What the configuration says.
+    options: Arc<EdgeOptions>,
 }
 
-/// What the operator says of the way that requests come.
+/// What the configuration says about requests before they are routed.
 #[derive(Debug)]
-struct Edge {
-    /// Whether senders reach the server over TLS, which somebody before it ends.
+struct EdgeOptions {
+    /// Whether the public URL is `https`: then something in front of the server ends
+    /// TLS, and plain connections count as secure.
     secure: bool,
+    /// Whose `X-Forwarded-*` headers say who the sender is.
     proxies: TrustedProxies,
-    /// The server's own names, which are never reserved domains.
+    /// The server's own host names. They are never looked up as reserved domains.
     own_names: Vec<String>,
-    /// Of all headers of a request together.
+    /// The bound on the bytes of all headers of a request together.
     max_header_bytes: usize,
-    /// For answers that wait to be read.
-    sending: Budget,
+    /// The memory for answers that wait until their clients read them.
+    sending: ByteSemaphore,
 }
 
 /// Whom a request is for.
-enum Meant {
-    /// The input that its path names.
+enum Target {
+    /// The input that the path names.
     Input,
-    /// A reserved domain, whatever its path.
+    /// A reserved domain, whatever the path.
     Domain(DomainService),
     /// The management operations and the server's own pages.
     Router,
 }
 
-impl Front {
-    /// Management requests will run on the runtime that this is called on.
+impl Edge {
+    /// Must be called on the runtime that is to run management requests.
     pub(crate) fn new(
         ingest: IngestService,
         router: Router,
@@ -85,55 +91,55 @@ impl Front {
         config: &Config,
     ) -> Self {
         let Config { listen, connection, .. } = config;
-        let edge = Edge {
+        let options = EdgeOptions {
             secure: listen.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
             proxies: listen.trusted_proxies.clone(),
             own_names: listen.own_names(),
             max_header_bytes: listen.max_header_bytes,
-            sending: Budget::new(connection.max_sending_bytes),
+            sending: ByteSemaphore::new(connection.max_sending_bytes),
         };
-        Self { ingest, router, admin, management: Handle::current(), edge: Arc::new(edge) }
+        Self { ingest, router, admin, management: Handle::current(), options: Arc::new(options) }
     }
 
-    /// The service of one connection, which speaks this version of TLS.
+    /// The service for one connection; `tls` is the version when the server ends TLS.
     pub(crate) fn connection(
         &self,
         ip: IpAddr,
         tls: Option<ProtocolVersion>,
         seat: Arc<Seat>,
     ) -> Connection {
-        let secure = tls.is_some() || self.edge.secure;
+        let secure = tls.is_some() || self.options.secure;
         let peer = ClientAddr { ip: ip.to_canonical(), secure };
-        Connection { front: self.clone(), peer, tls, seat }
+        Connection { edge: self.clone(), peer, tls, seat }
     }
 
-    /// Whom a request is for, which its host decides if that is a reserved
-    /// domain. The store is asked for names that are not known yet, never for
-    /// the server's own names or for an address.
+    /// Finds out whom a request is for. A host that is a reserved domain decides it;
+    /// otherwise the path does. The store is asked only about names that are not cached,
+    /// never about the server's own names or addresses.
     ///
-    /// A request that carries a credential of this server's is never handed to a
-    /// domain: its log would show the credential to the domain's account.
-    async fn meant<B>(&self, request: &Request<B>) -> Result<Meant, Error>
+    /// A request with a credential of this server never goes to a domain, because the
+    /// domain's account would see the credential in its log.
+    async fn target<B>(&self, request: &Request<B>) -> Result<Target, Error>
     where
         B: Sync,
     {
         let name = requested_host(request)?.and_then(host_name);
-        let name = name.filter(|name| self.edge.own_names.iter().all(|own| **own != **name));
+        let name = name.filter(|name| self.options.own_names.iter().all(|own| **own != **name));
         let domain = match name {
             Some(name) => self.ingest.domain(&name).await?,
             None => None,
         };
         let Some(domain) = domain else {
             let is_webhook = request.uri().path().starts_with(INGEST_PREFIX);
-            return Ok(if is_webhook { Meant::Input } else { Meant::Router });
+            return Ok(if is_webhook { Target::Input } else { Target::Router });
         };
         let candidates = auth::candidates(request.headers());
-        // Boxed, because other requests have to carry it along.
+        // Boxed, because otherwise every request's future would have room for it.
         match !candidates.is_empty()
             && Box::pin(auth::any_is_known(&self.admin, candidates)).await?
         {
-            true => Ok(Meant::Router),
-            false => Ok(Meant::Domain(domain)),
+            true => Ok(Target::Router),
+            false => Ok(Target::Domain(domain)),
         }
     }
 
@@ -146,24 +152,26 @@ impl Front {
         B: HttpBody<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<BoxError> + std::fmt::Display,
     {
-        let elsewhere = match self.meant(&request).await {
-            Ok(Meant::Input) => return Ok(self.ingest.receive(request).await.map(Body::new)),
-            Ok(Meant::Router) => Ok(()),
-            // The connection was made for another name.
-            Ok(Meant::Domain(domain)) if domain.requires_tls13() && is_tls12(tls) => Err(text(
+        let elsewhere = match self.target(&request).await {
+            Ok(Target::Input) => return Ok(self.ingest.receive(request).await.map(Body::new)),
+            Ok(Target::Router) => Ok(()),
+            // The client may connect again for this name, with TLS 1.3.
+            Ok(Target::Domain(domain)) if domain.requires_tls13() && is_tls12(tls) => Err(text(
                 StatusCode::MISDIRECTED_REQUEST,
                 "this domain is reached over TLS 1.3 only",
             )),
-            Ok(Meant::Domain(mut domain)) => return Ok(domain.call(request).await?.map(Body::new)),
+            Ok(Target::Domain(mut domain)) => {
+                return Ok(domain.call(request).await?.map(Body::new));
+            }
             Err(error) => Err(ApiError::from(error).into_response()),
         };
-        // The relay has identified what is a webhook.
+        // The relay gives identifiers to webhooks; all other requests get theirs here.
         let id = Id::<AnsweredRequest>::generate().to_string();
         let mut response = match elsewhere {
             Ok(()) => {
                 let span = tracing::info_span!("request", id);
                 let managing = self.management.clone().spawn(self.manage(request).instrument(span));
-                // Dropped with the request when the client hangs up.
+                // A client that hangs up drops this, which cancels the operation.
                 match AbortOnDropHandle::new(managing).await {
                     Ok(response) => response?,
                     Err(ended) => match ended.try_into_panic() {
@@ -196,15 +204,15 @@ fn is_tls12(version: Option<ProtocolVersion>) -> bool {
     version == Some(ProtocolVersion::TLSv1_2)
 }
 
-/// The answer to what is no request for this server, whichever way it comes.
-fn refusal<B>(request: &Request<B>, edge: &Edge) -> Option<Response<Body>> {
-    // hyper does not measure a head that arrives in one piece.
+/// Refuses `CONNECT` and headers over the bound, whomever the request is for.
+fn refusal<B>(request: &Request<B>, options: &EdgeOptions) -> Option<Response<Body>> {
+    // hyper's own bound does not count a head that arrives in one read.
     let of_header = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
     let header_bytes: usize = request.headers().iter().map(of_header).sum();
     let mut refusal = if request.method() == Method::CONNECT {
         text(StatusCode::METHOD_NOT_ALLOWED, "the method CONNECT is not allowed here")
-    } else if header_bytes > edge.max_header_bytes {
-        let reason = format!("the headers are larger than {} bytes", edge.max_header_bytes);
+    } else if header_bytes > options.max_header_bytes {
+        let reason = format!("the headers are larger than {} bytes", options.max_header_bytes);
         text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, reason)
     } else {
         return None;
@@ -221,32 +229,37 @@ fn refusal<B>(request: &Request<B>, edge: &Edge) -> Option<Response<Body>> {
 /// Answers the requests of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
-    front: Front,
+    /// What all connections share.
+    edge: Edge,
+    /// The other end of the connection: the sender, or a proxy in front of it.
     peer: ClientAddr,
+    /// The version of TLS, when the server itself ends it.
     tls: Option<ProtocolVersion>,
+    /// What the connection is doing at the moment.
     seat: Arc<Seat>,
 }
 
 type Answering<B> = Pin<Box<dyn Future<Output = Result<Response<B>, Infallible>> + Send>>;
 
 impl Connection {
-    /// What is worth the way without hyper.
+    /// Whether a path is that of webhooks, which may be answered without hyper.
     pub(crate) fn is_of_webhooks(path: &str) -> bool {
         path.starts_with(INGEST_PREFIX)
     }
 
-    /// The answer, which holds its part of the budget in its extensions.
+    /// Answers a request. The answer keeps its share of the memory for answers in its
+    /// extensions until it is dropped.
     pub(crate) async fn answer<B>(&self, mut request: Request<B>) -> Response<Body>
     where
         B: HttpBody<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<BoxError> + std::fmt::Display,
     {
-        let edge = &self.front.edge;
-        let client = edge.proxies.client(self.peer, &mut request);
+        let options = &self.edge.options;
+        let client = options.proxies.client(self.peer, &mut request);
         request.extensions_mut().insert(client);
-        // On the heap, as its size is that of all that may happen.
-        let Ok(response) = Box::pin(self.front.clone().answer(request, self.tls)).await;
-        edge.sending.charge(response)
+        // Boxed, because the future has room for every way that a request can go.
+        let Ok(response) = Box::pin(self.edge.clone().answer(request, self.tls)).await;
+        options.sending.charge(response)
     }
 }
 
@@ -257,10 +270,10 @@ impl hyper::service::Service<Request<Incoming>> for Connection {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let Some(exchange) = Exchange::begin(&self.seat) else {
-            // The connection is about to be cut.
+            // The connection is about to be closed to make room for another one.
             return Box::pin(std::future::pending());
         };
-        if let Some(refusal) = refusal(&request, &self.front.edge) {
+        if let Some(refusal) = refusal(&request, &self.edge.options) {
             self.seat.answer_early();
             return Box::pin(std::future::ready(Ok(exchange.answer(refusal))));
         }
