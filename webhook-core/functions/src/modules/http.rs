@@ -144,7 +144,8 @@ mod tests {
 
     fn build(options: RequestOptions) -> Result<ForwardRequest, ModuleError> {
         let mut bounds = Bounds::of_memory(1 << 20);
-        let limits = Limits { string_bytes: 1_000, ..Limits::default() };
+        let mut limits = Limits::default();
+        limits.string_bytes = 1_000;
         request("post", "https://example.com/a?x=1", options, &limits, &mut bounds)
     }
 

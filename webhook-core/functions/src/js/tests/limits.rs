@@ -100,7 +100,8 @@ const STUCK: &str =
 
 #[tokio::test]
 async fn who_the_engine_does_not_let_go_of_is_answered_for_and_keeps_nobody_else() {
-    let limits = Limits { total_time: Duration::from_millis(700), ..Limits::default() };
+    let mut limits = Limits::default();
+    limits.total_time = Duration::from_millis(700);
     let runtime = JsRuntime::builder().limits(limits).computing(2).build().expect("threads");
     let stuck = invocation(STUCK);
     let started = Instant::now();
@@ -120,7 +121,8 @@ async fn who_the_engine_does_not_let_go_of_is_answered_for_and_keeps_nobody_else
 
 #[tokio::test]
 async fn a_full_queue_is_busy() {
-    let limits = Limits { compute_time: Duration::from_millis(300), ..Limits::default() };
+    let mut limits = Limits::default();
+    limits.compute_time = Duration::from_millis(300);
     let builder = JsRuntime::builder().limits(limits).running_calls(1, 1).queued_calls(2);
     let runtime = builder.build().expect("threads");
     let calls = (0..6).map(|_| complete(&runtime, "for (;;) {}"));
@@ -133,8 +135,8 @@ async fn a_full_queue_is_busy() {
 #[tokio::test]
 async fn a_caller_that_goes_away_ends_its_call() {
     let long = Duration::from_secs(60);
-    let limits =
-        Limits { compute_time: long, total_time: long, fuel: u64::MAX, ..Limits::default() };
+    let mut limits = Limits::default();
+    (limits.compute_time, limits.total_time, limits.fuel) = (long, long, u64::MAX);
     let runtime = JsRuntime::builder().limits(limits).running_calls(1, 1).build().expect("threads");
     {
         let call = complete(&runtime, "for (;;) {}");

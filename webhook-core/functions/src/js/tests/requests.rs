@@ -17,7 +17,8 @@ fn sending(forwarder: &ScriptedForwarder) -> JsRuntime {
 }
 
 fn sending_within(total_time: Duration, forwarder: &ScriptedForwarder) -> JsRuntime {
-    let limits = Limits { total_time, http_response_bytes: 100, ..Limits::default() };
+    let mut limits = Limits::default();
+    (limits.total_time, limits.http_response_bytes) = (total_time, 100);
     let builder = JsRuntime::builder().limits(limits).computing(2);
     builder.forwarder(Arc::new(forwarder.clone())).build().expect("threads")
 }
