@@ -7,15 +7,12 @@
 //!
 //! The webhook arrives at the application's own route `/orders`.
 
-use std::sync::Arc;
-
 use axum::{Router, routing};
 use webhook_core::{
-    SystemClock,
-    admin::{Admin, AdminOptions, Caller},
+    Webhooks,
+    admin::{AdminOptions, Caller},
     forward::{guard::AddressGuard, http::HttpForwarder},
     model::{BucketSpec, OutputSpec},
-    relay::Relay,
     store::{Stores, memory::MemoryStore},
 };
 
@@ -25,14 +22,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await?;
     let address = listener.local_addr()?;
 
-    let stores = Stores::of(MemoryStore::default());
-    let guard = AddressGuard::allow_all();
-    let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
-    let relay = Relay::builder(stores.clone(), forwarder).build();
-
+    // This program sends to itself, which senders from outside must not reach.
     let mut options = AdminOptions::default();
-    options.guard = guard;
-    let admin = Admin::new(stores, Arc::new(SystemClock), options, Arc::new(relay.clone()));
+    options.guard = AddressGuard::allow_all();
+    let webhooks = Webhooks::builder(Stores::of(MemoryStore::default()))
+        .forwarder(HttpForwarder::builder().guard(options.guard.clone()).build())
+        .admin_options(options)
+        .build();
+
+    let admin = webhooks.admin();
     let (account, _key) = admin.create_account("me", None).await?;
     let me = Caller::for_account(account.id);
     let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
@@ -44,8 +42,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let application = Router::new()
         .route("/orders", routing::post(|body: String| async move { println!("arrived: {body}") }))
-        .route_service("/v1/webhooks/{*rest}", relay.ingest());
-    let dispatcher = tokio::spawn(async move { relay.run(stop()).await });
+        .route_service("/v1/webhooks/{*rest}", webhooks.ingest());
+    let dispatcher = tokio::spawn(async move { webhooks.run(stop()).await });
     axum::serve(listener, application).with_graceful_shutdown(stop()).await?;
     Ok(dispatcher.await??)
 }

@@ -4,16 +4,13 @@
 //! cargo run -p examples --example own_forwarder
 //! ```
 
-use std::sync::Arc;
-
 use http_body_util::Full;
 use tower_service::Service;
 use webhook_core::{
-    SystemClock,
-    admin::{Admin, AdminOptions, Caller},
+    Webhooks,
+    admin::Caller,
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     model::{BucketSpec, OutputSpec},
-    relay::Relay,
     store::{Stores, memory::MemoryStore},
 };
 
@@ -32,9 +29,8 @@ impl Forwarder for Printer {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stores = Stores::of(MemoryStore::default());
-    let relay = Relay::builder(stores.clone(), Printer).build();
-    let watcher = Arc::new(relay.clone());
-    let admin = Admin::new(stores, Arc::new(SystemClock), AdminOptions::default(), watcher);
+    let webhooks = Webhooks::builder(stores).forwarder(Printer).build();
+    let admin = webhooks.admin();
     let (account, _key) = admin.create_account("me", None).await?;
     let me = Caller::for_account(account.id);
     let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
@@ -45,8 +41,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let request = http::Request::post(format!("/v1/webhooks/{}?id=7", bucket.inputs[0].id))
         .body(Full::from("{\"total\":12}"))?;
-    let answer = relay.ingest().call(request).await?;
+    let answer = webhooks.ingest().call(request).await?;
     println!("the sender gets {}", answer.status());
-    relay.run_until_idle().await?;
+    webhooks.run_until_idle().await?;
     Ok(())
 }

@@ -4,17 +4,10 @@
 //! cargo run -p examples --example sqlite_relay
 //! ```
 
-use std::sync::Arc;
-
 use http_body_util::Full;
 use tower_service::Service;
 use webhook_core::{
-    SystemClock,
-    admin::{Admin, AdminOptions, Caller},
-    forward::http::HttpForwarder,
-    model::BucketSpec,
-    relay::Relay,
-    store::Stores,
+    Webhooks, admin::Caller, forward::http::HttpForwarder, model::BucketSpec, store::Stores,
 };
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
@@ -26,10 +19,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = DatabaseUrl::Sqlite(folder.join("webhooks.db"));
     let stores = Stores::of(Storage::connect(&StorageOptions::new(url, key)).await?);
 
-    let relay = Relay::builder(stores.clone(), HttpForwarder::builder().build()).build();
-    let watcher = Arc::new(relay.clone());
-    let admin = Admin::new(stores.clone(), Arc::new(SystemClock), AdminOptions::default(), watcher);
-    let me = match stores.accounts.accounts().await?.first() {
+    let forwarder = HttpForwarder::builder().build();
+    let webhooks = Webhooks::builder(stores).forwarder(forwarder).build();
+    let admin = webhooks.admin();
+    let me = match admin.accounts().await?.first() {
         Some(account) => Caller::for_account(account.id),
         None => Caller::for_account(admin.create_account("me", None).await?.0.id),
     };
@@ -43,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let request = http::Request::post(format!("/v1/webhooks/{}", bucket.inputs[0].id))
         .body(Full::from("durable"))?;
-    println!("the sender gets {}", relay.ingest().call(request).await?.status());
-    relay.run_until_idle().await?;
+    println!("the sender gets {}", webhooks.ingest().call(request).await?.status());
+    webhooks.run_until_idle().await?;
     Ok(())
 }

@@ -14,11 +14,10 @@ use http_body_util::Full;
 use tokio::sync::Semaphore;
 use tower_service::Service;
 use webhook_core::{
-    InputId, SystemClock,
-    admin::{Admin, AdminOptions, Caller},
+    InputId, Webhooks,
+    admin::{AdminOptions, Caller},
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     model::{BucketSpec, OutputSpec},
-    relay::Relay,
     store::{Stores, memory::MemoryStore},
 };
 
@@ -34,14 +33,13 @@ impl Forwarder for Nowhere {
     }
 }
 
-/// A relay with buckets of `outputs` outputs, and the addresses of their inputs.
-async fn relay(buckets: usize, outputs: usize, nowhere: Nowhere) -> (Relay, Vec<InputId>) {
+/// Webhooks with buckets of `outputs` outputs, and the addresses of their inputs.
+async fn webhooks(buckets: usize, outputs: usize, nowhere: Nowhere) -> (Webhooks, Vec<InputId>) {
     let stores = Stores::of(MemoryStore::default());
-    let relay = Relay::builder(stores.clone(), nowhere).build();
-    let watcher = Arc::new(relay.clone());
     let mut options = AdminOptions::default();
     options.max_buckets_per_account = buckets;
-    let admin = Admin::new(stores, Arc::new(SystemClock), options, watcher);
+    let webhooks = Webhooks::builder(stores).forwarder(nowhere).admin_options(options).build();
+    let admin = webhooks.admin();
     let (account, _) = admin.create_account("bench", None).await.expect("an account");
     let me = Caller::for_account(account.id);
     let mut inputs = Vec::with_capacity(buckets);
@@ -58,7 +56,7 @@ async fn relay(buckets: usize, outputs: usize, nowhere: Nowhere) -> (Relay, Vec<
         }
         inputs.push(bucket.inputs[0].id);
     }
-    (relay, inputs)
+    (webhooks, inputs)
 }
 
 fn request(input: InputId, body: &Bytes) -> Request<Full<Bytes>> {
@@ -84,16 +82,16 @@ fn ingest(criterion: &mut Criterion) {
         ("1 KiB, 10 000 inputs in turn", 10_000, 1, 1 << 10),
     ] {
         let delivered = Arc::new(Semaphore::new(0));
-        let (relay, inputs) =
-            runtime.block_on(relay(buckets, outputs, Nowhere(Arc::clone(&delivered))));
+        let (webhooks, inputs) =
+            runtime.block_on(webhooks(buckets, outputs, Nowhere(Arc::clone(&delivered))));
         let mut inputs = inputs.into_iter().cycle();
         let expected = u32::try_from(64 * outputs).expect("a small number");
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let dispatching = relay.clone();
+        let dispatching = webhooks.clone();
         let dispatcher =
             runtime.spawn(async move { dispatching.run(async { drop(stopped.await) }).await });
         let body = Bytes::from(vec![b'x'; bytes]);
-        let service = relay.ingest();
+        let service = webhooks.ingest();
         group.throughput(Throughput::Elements(64));
         group.bench_function(name, |bencher| {
             bencher.to_async(&runtime).iter_batched(

@@ -28,6 +28,8 @@ pub enum ErrorKind {
     Busy,
     /// Refused by the operator's policy.
     Refused,
+    /// A part that the operation needs was not given: a store, or the forwarder.
+    Unsupported,
     /// The store or a worker pool cannot keep up or cannot be reached; try again later.
     Unavailable,
     /// A defect or a broken store. The cause is for the log, not for the caller.

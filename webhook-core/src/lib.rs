@@ -1,29 +1,26 @@
 //! Receive, route, transform and forward webhooks, durably.
 //!
-//! A [`Relay`](relay::Relay) receives webhooks through a tower service, keeps
-//! them in the stores that you give it, and delivers them through a
+//! [`Webhooks`] receive webhooks through a tower service, keep them in the stores
+//! that you give them, and deliver them through a
 //! [`Forwarder`](forward::Forwarder). What it promises: a webhook that was
 //! acknowledged is in the store, and is attempted at least once, whatever happens
 //! in between. `webhook-storage` has stores on SQLite and PostgreSQL;
 //! [`store::memory`] has some for tests and for what may be forgotten.
 //!
 //! ```
-//! use std::sync::Arc;
 //! use webhook_core::{
-//!     Error, SystemClock,
-//!     admin::{Admin, AdminOptions, Caller},
+//!     Error, Webhooks,
+//!     admin::Caller,
 //!     forward::http::HttpForwarder,
 //!     model::{BucketSpec, OutputSpec},
-//!     relay::Relay,
 //!     store::{Stores, memory::MemoryStore},
 //! };
 //!
 //! # async fn example(shutdown: impl Future<Output = ()>) -> Result<(), Error> {
 //! let stores = Stores::of(MemoryStore::default());
-//! let relay = Relay::builder(stores.clone(), HttpForwarder::builder().build()).build();
+//! let webhooks = Webhooks::builder(stores).forwarder(HttpForwarder::builder().build()).build();
 //!
-//! let (clock, watcher) = (Arc::new(SystemClock), Arc::new(relay.clone()));
-//! let admin = Admin::new(stores, clock, AdminOptions::default(), watcher);
+//! let admin = webhooks.admin();
 //! let (account, _key) = admin.create_account("me", None).await?;
 //! let me = Caller::for_account(account.id);
 //! let orders = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
@@ -33,13 +30,14 @@
 //! admin.create_output(&me, bucket.id, shop).await?;
 //!
 //! println!("webhooks go to /v1/webhooks/{}", bucket.inputs[0].id);
-//! let _service = relay.ingest(); // for axum, hyper or any other server
-//! relay.run(shutdown).await
+//! let _service = webhooks.ingest(); // for axum, hyper or any other server
+//! webhooks.run(shutdown).await
 //! # }
 //! ```
 //!
 //! | module | what is in it |
 //! |---|---|
+//! | [`Webhooks`] | everything below, put together once |
 //! | [`relay`] | the way of one webhook, one file for each step |
 //! | [`model`] | plain data as it is on the wire |
 //! | [`admin`] | the management operations |
@@ -73,12 +71,14 @@ pub mod function;
 #[cfg(feature = "http1")]
 pub mod http1;
 mod id;
+mod ids;
 pub mod model;
 pub mod plan;
 pub mod relay;
 pub mod retry;
 pub mod rule;
 pub mod store;
+mod webhooks;
 
 #[cfg(any(test, feature = "test-util"))]
 pub use clock::TokioClock;
@@ -88,4 +88,6 @@ pub use id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
     InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
 };
+pub use ids::{Ids, Random, SystemRandom};
 pub use rule::{Rule, Rules, Subject};
+pub use webhooks::{Clients, Webhooks, WebhooksBuilder};

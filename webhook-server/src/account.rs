@@ -30,8 +30,8 @@ pub(crate) enum Command {
 }
 
 pub(crate) async fn run(command: Command, config: &Config) -> Result<(), Failure> {
-    let (admin, storage) = service::admin(config).await?;
-    let done = carry_out(command, &admin, &storage).await;
+    let (webhooks, storage) = service::webhooks(config).await?;
+    let done = carry_out(command, webhooks.admin(), &storage).await;
     storage.close().await;
     done
 }

@@ -19,8 +19,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tower_service::Service;
 use tracing::Instrument;
 use webhook_core::{
-    Error, Id,
-    admin::Admin,
+    Error, Id, Webhooks,
     relay::{ClientAddr, DomainService, IngestService, TrustedProxies, host_name, requested_host},
 };
 
@@ -48,7 +47,7 @@ pub(crate) struct Edge {
     /// Answers management requests and serves the server's own pages.
     router: Router,
     /// Says whether a credential belongs to an account of this server.
-    admin: Arc<Admin>,
+    webhooks: Webhooks,
     /// The runtime of management requests, so that they take no time from the webhooks
     /// of the core that serves the connection.
     management: Handle,
@@ -84,12 +83,7 @@ enum Target {
 
 impl Edge {
     /// Must be called on the runtime that is to run management requests.
-    pub(crate) fn new(
-        ingest: IngestService,
-        router: Router,
-        admin: Arc<Admin>,
-        config: &Config,
-    ) -> Self {
+    pub(crate) fn new(webhooks: Webhooks, router: Router, config: &Config) -> Self {
         let Config { listen, connection, .. } = config;
         let options = EdgeOptions {
             secure: listen.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
@@ -98,7 +92,8 @@ impl Edge {
             max_header_bytes: listen.max_header_bytes,
             sending: ByteSemaphore::new(connection.max_sending_bytes),
         };
-        Self { ingest, router, admin, management: Handle::current(), options: Arc::new(options) }
+        let (ingest, management) = (webhooks.ingest(), Handle::current());
+        Self { ingest, router, webhooks, management, options: Arc::new(options) }
     }
 
     /// The service for one connection; `tls` is the version when the server ends TLS.
@@ -136,7 +131,7 @@ impl Edge {
         let candidates = auth::candidates(request.headers());
         // Boxed, because otherwise every request's future would have room for it.
         match !candidates.is_empty()
-            && Box::pin(auth::any_is_known(&self.admin, candidates)).await?
+            && Box::pin(auth::any_is_known(self.webhooks.admin(), candidates)).await?
         {
             true => Ok(Target::Router),
             false => Ok(Target::Domain(domain)),

@@ -28,22 +28,22 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let scrapes = Scrapes::bind(&config.metrics).await?;
 
     let service = Service::build(&config, bound).await?;
-    let ingest = service.relay.ingest();
-    let edge = Edge::new(ingest.clone(), service.router, Arc::clone(&service.admin), &config);
+    let ingest = service.webhooks.ingest();
+    let edge = Edge::new(service.webhooks.clone(), service.router, &config);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
     // Ends with this function, after all connections and deliveries.
     let cores = Cores::start(config.listen.bind_cores)
         .map_err(|error| Failure::io("cannot start the runtimes", error))?;
     // After everything that can fail: the key is shown once.
     let storage = &service.storage;
-    let notice = first_start::prepare(&service.admin, storage, &config, bound).await?;
+    let notice = first_start::prepare(service.webhooks.admin(), storage, &config, bound).await?;
 
     let (stop, stopped) = watch::channel(());
     let retention = config.retention.log_retention;
-    let admin = service.admin;
+    let admin = Arc::clone(service.webhooks.admin());
     let purging = tokio::spawn(async move { admin.keep_logs_for(retention.0).await });
-    let (relay, storage) = (service.relay, service.storage);
-    let mut relay = tokio::spawn(async move { relay.run(until(stopped)).await });
+    let (webhooks, storage) = (service.webhooks, service.storage);
+    let mut relay = tokio::spawn(async move { webhooks.run(until(stopped)).await });
     let refreshing = refresh.map(|refresh| tokio::spawn(refresh.run()).abort_handle());
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
     let metrics = scrapes.as_ref().map(Scrapes::bound);

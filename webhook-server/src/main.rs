@@ -31,6 +31,7 @@ mod openapi;
 mod pages;
 mod permit;
 mod print;
+mod query;
 mod router;
 mod runtime;
 mod scrape;

@@ -4,11 +4,10 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use webhook_core::{
-    ErrorKind, SystemClock,
-    admin::{Admin, AdminOptions, Unwatched},
+    ErrorKind, Webhooks,
+    admin::AdminOptions,
     forward::{guard::AddressGuard, http::HttpForwarder},
-    plan::Limits,
-    relay::{Relay, RelayOptions},
+    relay::RelayOptions,
     store::Stores,
 };
 use webhook_storage::{DatabaseUrl, Storage};
@@ -26,8 +25,7 @@ use crate::{
 pub(crate) struct Service {
     /// To be closed at the end.
     pub(crate) storage: Storage,
-    pub(crate) admin: Arc<Admin>,
-    pub(crate) relay: Relay,
+    pub(crate) webhooks: Webhooks,
     pub(crate) router: Router,
     pub(crate) state: AppState,
 }
@@ -35,41 +33,33 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) async fn build(config: &Config, bound: SocketAddr) -> Result<Self, Failure> {
         let storage = open(&config.storage).await?;
-        let stores = Stores::of(storage.clone());
         let guard = guard(config);
         let metrics = Arc::new(Metrics::new());
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
         // One forwarder for deliveries and for what functions send: one guard.
         let runtime = runtime::start(config, forwarder.clone())?;
-        let clock = Arc::new(SystemClock);
-        let limits = Limits::new(config.billing.plans(), stores.clone(), clock.clone());
-        let limits = Arc::new(limits);
-        let relay = Relay::builder(stores.clone(), forwarder)
-            .functions(Arc::clone(&runtime))
-            .limits(Arc::clone(&limits))
-            .observer(Arc::clone(&metrics) as _)
-            .options(relay_options(config))
-            .node(node::load_or_create(&config.storage.data_dir)?)
-            .build();
         let base = format!("{}://{bound}", config.tls.scheme());
         let public = config.listen.public_url.as_deref().unwrap_or(&base);
-        let options = admin_options(config, guard);
-        let admin = Admin::new(stores, clock, options, Arc::new(relay.clone()))
-            .with_generator(Arc::new(runtime::generator(config, Arc::clone(&runtime))))
-            .with_functions(runtime)
-            .with_limits(limits)
-            .with_billing(config.billing.provider(public));
-        let admin = Arc::new(admin);
-        let state =
-            AppState::new(Arc::clone(&admin), relay.clone(), storage.clone(), metrics, config)?;
+        let webhooks = Webhooks::builder(Stores::of(storage.clone()))
+            .forwarder(forwarder)
+            .generator(Arc::new(runtime::generator(config, Arc::clone(&runtime))))
+            .functions(runtime)
+            .quotas(config.billing.plans())
+            .billing(config.billing.provider(public))
+            .observer(Arc::clone(&metrics) as _)
+            .options(relay_options(config))
+            .admin_options(admin_options(config, guard))
+            .node(node::load_or_create(&config.storage.data_dir)?)
+            .build();
+        let state = AppState::new(webhooks.clone(), storage.clone(), metrics, config)?;
         let router = router::router(state.clone());
-        Ok(Self { storage, admin, relay, router, state })
+        Ok(Self { storage, webhooks, router, state })
     }
 }
 
-/// The operations that the operator's commands need, and the storage that is
-/// to be closed after them.
-pub(crate) async fn admin(config: &Config) -> Result<(Admin, Storage), Failure> {
+/// What the operator's commands need, which receive and deliver nothing, and the
+/// storage that is to be closed after them.
+pub(crate) async fn webhooks(config: &Config) -> Result<(Webhooks, Storage), Failure> {
     let options = data_folder::open(&config.storage).await?;
     let storage = match Storage::connect(&options).await {
         // A server is running: no restart for an account.
@@ -79,8 +69,8 @@ pub(crate) async fn admin(config: &Config) -> Result<(Admin, Storage), Failure> 
         opened => opened?,
     };
     let options = admin_options(config, guard(config));
-    let stores = Stores::of(storage.clone());
-    Ok((Admin::new(stores, Arc::new(SystemClock), options, Arc::new(Unwatched)), storage))
+    let builder = Webhooks::builder(Stores::of(storage.clone()));
+    Ok((builder.admin_options(options).build(), storage))
 }
 
 fn admin_options(config: &Config, guard: AddressGuard) -> AdminOptions {

@@ -8,7 +8,7 @@ use std::sync::{
 use axum::http::HeaderValue;
 use bytes::Bytes;
 use tokio::sync::Semaphore;
-use webhook_core::{AccountId, Error, admin::Admin, relay::Relay};
+use webhook_core::{AccountId, Clients, Error, Webhooks, admin::Admin};
 use webhook_storage::Storage;
 
 use crate::{
@@ -34,10 +34,8 @@ pub(crate) struct AppState {
 
 #[derive(Debug)]
 struct Shared {
-    /// The management operations.
-    admin: Arc<Admin>,
-    /// The data path, for connected clients and for sending again.
-    relay: Relay,
+    /// The data path and the management operations.
+    webhooks: Webhooks,
     /// What everything is kept in, for readiness and the figures of the writer.
     storage: Storage,
     /// The WebSocket clients.
@@ -67,15 +65,13 @@ struct Shared {
 
 impl AppState {
     pub(crate) fn new(
-        admin: Arc<Admin>,
-        relay: Relay,
+        webhooks: Webhooks,
         storage: Storage,
         metrics: Arc<Metrics>,
         config: &Config,
     ) -> Result<Self, Failure> {
         let shared = Shared {
-            admin,
-            relay,
+            webhooks,
             storage,
             sockets: Sockets::new(&config.socket, metrics.sockets.clone()),
             metrics,
@@ -95,11 +91,11 @@ impl AppState {
     }
 
     pub(crate) fn admin(&self) -> &Admin {
-        &self.shared.admin
+        self.shared.webhooks.admin()
     }
 
-    pub(crate) fn relay(&self) -> &Relay {
-        &self.shared.relay
+    pub(crate) fn clients(&self) -> Clients {
+        self.shared.webhooks.clients()
     }
 
     /// What everything is kept in.

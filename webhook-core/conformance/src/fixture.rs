@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 
 use webhook_core::store::{
     AccountStore, BillingStore, BucketStore, CronStore, DeliveryStore, DomainStore, FunctionStore,
-    InputStore, LogStore, OutputStore, Stores, TokenStore,
+    InputStore, LogStore, OutputStore, RouteStore, Stores, TokenStore,
 };
 
 /// How long one case may take before it fails; a hundredth is ample for a local database.
@@ -42,6 +42,7 @@ impl Fixture {
             + BucketStore
             + InputStore
             + OutputStore
+            + RouteStore
             + FunctionStore
             + DeliveryStore
             + LogStore
@@ -64,7 +65,8 @@ impl Fixture {
     ///
     /// # type MyFunctionStore = MemoryStore;
     /// let functions = Arc::new(MyFunctionStore::default());
-    /// let fixture = Fixture::of(Stores { functions, ..Stores::of(MemoryStore::default()) });
+    /// let stores = Stores::of(MemoryStore::default()).with_functions(functions);
+    /// let fixture = Fixture::of(stores);
     /// # let _ = fixture;
     /// ```
     #[must_use]

@@ -29,7 +29,7 @@ async fn read(stores: &Stores, bucket: &Bucket, id: InputId) -> Option<Input> {
 }
 
 async fn bucket_of(stores: &Stores, id: InputId) -> Option<Bucket> {
-    stores.inputs.bucket_of_input(id).await.expect("the bucket can be read")
+    stores.routes.bucket_of_input(id).await.expect("the bucket can be read")
 }
 
 /// Headers as a caller can write them: what is not UTF-8 has no place in JSON.

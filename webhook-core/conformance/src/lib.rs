@@ -35,8 +35,8 @@
 //! |---|---|
 //! | [`account_store_conformance!`] | accounts |
 //! | [`bucket_store_conformance!`] | buckets |
-//! | [`input_store_conformance!`] | buckets, inputs |
-//! | [`output_store_conformance!`] | buckets, outputs |
+//! | [`input_store_conformance!`] | buckets, inputs, routes |
+//! | [`output_store_conformance!`] | buckets, outputs, routes |
 //! | [`function_store_conformance!`] | functions |
 //! | [`delivery_store_conformance!`] | deliveries |
 //! | [`log_store_conformance!`] | deliveries, logs |

@@ -42,7 +42,7 @@ async fn read(stores: &Stores, bucket: &Bucket, id: OutputId) -> Option<Output> 
 }
 
 async fn bucket_of(stores: &Stores, id: OutputId) -> Option<Bucket> {
-    stores.outputs.bucket_of_output(id).await.expect("the bucket can be read")
+    stores.routes.bucket_of_output(id).await.expect("the bucket can be read")
 }
 
 fn rules() -> Rules {

@@ -103,7 +103,7 @@ impl Admin {
             }
         }
         let account =
-            Account { id: AccountId::generate(), name: name.to_owned(), created_at: self.now() };
+            Account { id: self.ids.next(), name: name.to_owned(), created_at: self.now() };
         self.stores.accounts.create_account(&account).await?;
         let key = self.put_new_key(account.id, key).await?;
         Ok((account, key))

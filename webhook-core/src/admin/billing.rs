@@ -100,7 +100,7 @@ impl Admin {
         }
         let no_such_price =
             |reason: &str| Error::new(ErrorKind::NotFound, format!("plan_id: {reason}"));
-        if !self.limits.plans().sells(&plan_id) {
+        if !self.quotas.plans().sells(&plan_id) {
             return Err(no_such_price("there is no such price"));
         }
         let price = self.billing.price(&plan_id).await.map_err(BillingError::into_error)?;

@@ -41,15 +41,15 @@ impl Admin {
         if usize::try_from(counts.buckets).unwrap_or(usize::MAX) >= limit {
             return Err(Error::conflict(format!("the account has all of its {limit} buckets")));
         }
-        self.limits.check(caller.account_id(), Limited::Buckets, counts.buckets).await?;
+        self.quotas.check(caller.account_id(), Limited::Buckets, counts.buckets).await?;
         // Its default input is one, too.
         let count = async { Ok(counts.inputs) };
         let _room = self.room(caller, Limited::Inputs, count).await?;
 
         let now = self.now();
-        let mut bucket = Bucket::new(BucketId::generate(), caller.account_id(), now, spec);
+        let mut bucket = Bucket::new(self.ids.next(), caller.account_id(), now, spec);
         bucket.inputs.push(Input {
-            id: InputId::unguessable(),
+            id: self.ids.unguessable(),
             bucket_id: bucket.id,
             created_at: now,
             updated_at: now,

@@ -4,7 +4,7 @@ use super::{Admin, Caller, DEFAULT_INPUT_NAME, check};
 use crate::{
     cron::Timetable,
     error::{Error, ErrorKind},
-    id::{BucketId, CronId, InputId, OutputId},
+    id::{BucketId, CronId, OutputId},
     model::{Bucket, BucketSpec, Cron, CronSpec, Input, InputSpec, Output, OutputSpec},
     plan::Limited,
 };
@@ -76,12 +76,12 @@ impl Admin {
             return Err(Error::invalid("buckets", reason));
         }
 
-        let id = CronId::generate();
-        let bucket_id = BucketId::generate();
+        let id = self.ids.next();
+        let bucket_id = self.ids.next();
         let mut bucket = Bucket::new(bucket_id, account, now, BucketSpec::default());
         bucket.cron_id = Some(id);
         bucket.inputs.push(Input {
-            id: InputId::unguessable(),
+            id: self.ids.unguessable(),
             bucket_id,
             created_at: now,
             updated_at: now,
@@ -187,7 +187,7 @@ impl Admin {
     ) -> Output {
         let now = self.now();
         Output {
-            id: OutputId::generate(),
+            id: self.ids.next(),
             bucket_id,
             created_at: now,
             updated_at: now,

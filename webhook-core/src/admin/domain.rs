@@ -59,7 +59,7 @@ impl Admin {
         let _room = self.room(caller, Limited::Domains, count).await?;
         let now = self.now();
         let domain = Domain {
-            id: DomainId::generate(),
+            id: self.ids.next(),
             account_id: account,
             created_at: now,
             updated_at: now,

@@ -33,7 +33,7 @@ impl Admin {
 
         let now = self.now();
         let input = Input {
-            id: InputId::unguessable(),
+            id: self.ids.unguessable(),
             bucket_id,
             created_at: now,
             updated_at: now,

@@ -25,17 +25,16 @@
 //! refusal names the field.
 //!
 //! ```
-//! use std::sync::Arc;
 //! use webhook_core::{
-//!     SystemClock,
-//!     admin::{Admin, AdminOptions, Caller, Unwatched},
+//!     Webhooks,
+//!     admin::Caller,
 //!     model::BucketSpec,
 //!     store::{Stores, memory::MemoryStore},
 //! };
 //!
 //! # async fn example() -> Result<(), webhook_core::Error> {
-//! let stores = Stores::of(MemoryStore::default());
-//! let admin = Admin::new(stores, Arc::new(SystemClock), AdminOptions::default(), Arc::new(Unwatched));
+//! let webhooks = Webhooks::builder(Stores::of(MemoryStore::default())).build();
+//! let admin = webhooks.admin();
 //!
 //! let (account, _key) = admin.create_account("example", None).await?;
 //! let caller = Caller::for_account(account.id);
@@ -74,20 +73,21 @@ pub use blocklist::{DomainBlocklist, InvalidBlocklist};
 pub use bucket::DEFAULT_INPUT_NAME;
 pub use caller::{Caller, Credential};
 pub use cron::BucketCron;
-pub use function::{ExecutionRequest, ExecutionsPage};
-pub use log::{DayRequest, DrainRequest, Handed, LogRequest, LogsPage, MinuteRequest};
+pub use function::{ExecutionQuery, ExecutionsPage};
+pub use log::{BucketRef, DayQuery, DrainQuery, Handed, LogQuery, LogsPage, MinuteQuery};
 pub use options::AdminOptions;
 pub use token::{API_KEY_USER, NewToken};
 pub use usage::Usage;
 
 use crate::{
-    billing::{BillingProvider, Unconfigured},
+    billing::BillingProvider,
     clock::{Clock, Timestamp},
     error::Error,
     function::{FunctionRuntime, generate::FunctionGenerator},
     id::{AccountId, BucketId, FunctionId, TokenId},
+    ids::Ids,
     model::Bucket,
-    plan::{Limits, Plans},
+    plan::Quotas,
     relay::Relay,
     store::Stores,
 };
@@ -139,22 +139,44 @@ impl BucketWatcher for Relay {
     }
 }
 
-/// Watches nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
-
-impl BucketWatcher for Unwatched {
-    fn bucket_changed(&self, _: &Bucket) {}
-
-    fn function_changed(&self, _: AccountId, _: FunctionId) {}
-
-    fn credential_changed(&self, _: AccountId, _: Option<TokenId>) {}
-
-    fn domain_changed(&self, _: &str) {}
-    fn crons_changed(&self) {}
+/// Who is told of changes: the relay first, then whom the embedder names.
+#[derive(Debug)]
+struct Listeners {
+    relay: Relay,
+    other: Option<Arc<dyn BucketWatcher>>,
 }
 
-/// The management operations over a set of stores.
+impl Listeners {
+    fn each(&self, tell: impl Fn(&dyn BucketWatcher)) {
+        tell(&self.relay);
+        if let Some(other) = &self.other {
+            tell(&**other);
+        }
+    }
+
+    fn bucket_changed(&self, bucket: &Bucket) {
+        self.each(|listener| listener.bucket_changed(bucket));
+    }
+
+    fn function_changed(&self, account: AccountId, function: FunctionId) {
+        self.each(|listener| listener.function_changed(account, function));
+    }
+
+    fn credential_changed(&self, account: AccountId, token: Option<TokenId>) {
+        self.each(|listener| listener.credential_changed(account, token));
+    }
+
+    fn domain_changed(&self, name: &str) {
+        self.each(|listener| listener.domain_changed(name));
+    }
+
+    fn crons_changed(&self) {
+        self.each(|listener| listener.crons_changed());
+    }
+}
+
+/// The management operations over a set of stores, which
+/// [`Webhooks`](crate::Webhooks) puts together with a relay.
 ///
 /// Changes within one bucket, and changes of one account's key, follow one
 /// another: two callers of the same `Admin` never overwrite parts of each
@@ -163,8 +185,10 @@ impl BucketWatcher for Unwatched {
 pub struct Admin {
     stores: Stores,
     clock: Arc<dyn Clock>,
+    ids: Arc<Ids>,
     options: AdminOptions,
-    watcher: Arc<dyn BucketWatcher>,
+    relay: Relay,
+    watcher: Listeners,
     functions: Option<Arc<dyn FunctionRuntime>>,
     generator: Option<Arc<dyn FunctionGenerator>>,
     generations: Semaphore,
@@ -173,10 +197,28 @@ pub struct Admin {
     locks: Locks,
     /// Of the domains of accounts; taken after any of `locks`.
     domain_locks: Locks,
-    limits: Arc<Limits>,
+    quotas: Arc<Quotas>,
     billing: Arc<dyn BillingProvider>,
     /// Held while the payment processor is asked, which takes long.
     bills: Locks,
+}
+
+/// What an [`Admin`] is made of.
+#[derive(Debug)]
+pub(crate) struct AdminParts {
+    pub(crate) stores: Stores,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<Ids>,
+    pub(crate) options: AdminOptions,
+    /// Where functions are invoked and webhooks are sent again.
+    pub(crate) relay: Relay,
+    /// Whom to tell of changes beside the relay.
+    pub(crate) listener: Option<Arc<dyn BucketWatcher>>,
+    /// Compiles functions before they are saved.
+    pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
+    pub(crate) generator: Option<Arc<dyn FunctionGenerator>>,
+    pub(crate) quotas: Arc<Quotas>,
+    pub(crate) billing: Arc<dyn BillingProvider>,
 }
 
 /// Locks that are shared by what has the same slot.
@@ -196,64 +238,40 @@ impl Locks {
 }
 
 impl Admin {
-    /// Operations on `stores`, at the time that `clock` shows, within the
-    /// bounds of `options`; `watcher` is told of every change.
+    /// Operations of these parts.
     #[must_use]
-    pub fn new(
-        stores: Stores,
-        clock: Arc<dyn Clock>,
-        options: AdminOptions,
-        watcher: Arc<dyn BucketWatcher>,
-    ) -> Self {
+    pub(crate) fn new(parts: AdminParts) -> Self {
+        let AdminParts {
+            stores,
+            clock,
+            ids,
+            options,
+            relay,
+            listener,
+            functions,
+            generator,
+            quotas,
+            billing,
+        } = parts;
         let generations = Semaphore::new(options.max_generations.min(Semaphore::MAX_PERMITS));
-        let limits = Limits::new(Plans::unlimited(), stores.clone(), Arc::clone(&clock));
         Self {
             stores,
             clock,
+            ids,
             options,
-            watcher,
-            functions: None,
-            generator: None,
+            watcher: Listeners { relay: relay.clone(), other: listener },
+            relay,
+            functions,
+            generator,
             generations,
             running: function::Running::default(),
             logins: Arc::default(),
             locks: Locks::new(),
             domain_locks: Locks::new(),
-            limits: Arc::new(limits),
-            billing: Arc::new(Unconfigured),
+            quotas,
+            billing,
             bills: Locks::new(),
         }
-    }
-
-    /// Compiles functions with `runtime` before they are saved; without one no
-    /// language is available and none can be saved.
-    #[must_use]
-    pub fn with_functions(mut self, runtime: Arc<dyn FunctionRuntime>) -> Self {
-        self.functions = Some(runtime);
-        self
-    }
-
-    /// Writes functions from samples with `generator`: the one of
-    /// `webhook-generate`, or one of the embedder's.
-    #[must_use]
-    pub fn with_generator(mut self, generator: Arc<dyn FunctionGenerator>) -> Self {
-        self.generator = Some(generator);
-        self
-    }
-
-    /// Holds accounts to their plans. Give the same to the relay, so that it
-    /// learns of changes at once.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Arc<Limits>) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Bills through `provider`.
-    #[must_use]
-    pub fn with_billing(mut self, provider: Arc<dyn BillingProvider>) -> Self {
-        self.billing = provider;
-        self
     }
 
     /// The bounds that specs are checked against.

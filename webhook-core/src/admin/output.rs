@@ -32,7 +32,7 @@ impl Admin {
 
         let now = self.now();
         let output = Output {
-            id: OutputId::generate(),
+            id: self.ids.next(),
             bucket_id,
             created_at: now,
             updated_at: now,

@@ -15,7 +15,7 @@ use std::{
 
 use super::*;
 use crate::{
-    ErrorKind, FunctionId, InputId, OutputId, Rules, TokioClock,
+    ErrorKind, FunctionId, InputId, OutputId, Rules, TokioClock, Webhooks, WebhooksBuilder,
     model::{
         BucketSpec, Function, FunctionSpec, InputSpec, OutputSpec, ResponseFromOutput, Secret,
     },
@@ -74,7 +74,7 @@ impl Told {
 }
 
 struct House {
-    admin: Admin,
+    admin: Arc<Admin>,
     stores: Stores,
     told: Arc<Told>,
     caller: Caller,
@@ -85,10 +85,16 @@ async fn house() -> House {
 }
 
 async fn house_with(options: AdminOptions) -> House {
+    house_of(|builder| builder.admin_options(options)).await
+}
+
+async fn house_of(set: impl FnOnce(WebhooksBuilder) -> WebhooksBuilder) -> House {
     let stores = Stores::of(MemoryStore::default());
     let told = Arc::new(Told::default());
-    let clock = Arc::new(TokioClock::starting_at(Timestamp::from_secs(1_700_000_000)));
-    let admin = Admin::new(stores.clone(), clock, options, told.clone());
+    let builder = Webhooks::builder(stores.clone())
+        .clock(TokioClock::starting_at(Timestamp::from_secs(1_700_000_000)))
+        .listener(told.clone());
+    let admin = Arc::clone(set(builder).build().admin());
     let (account, _) = admin.create_account("first", None).await.expect("an account");
     House { admin, stores, told, caller: Caller::for_account(account.id) }
 }

@@ -140,12 +140,12 @@ impl Admin {
         if usize::try_from(count).unwrap_or(usize::MAX) >= limit {
             return Err(Error::conflict(format!("the account has all of its {limit} tokens")));
         }
-        self.limits.check(account, Limited::Tokens, count).await?;
+        self.quotas.check(account, Limited::Tokens, count).await?;
 
         let secret = random_secret()?;
         let now = self.now();
         let token = AccessToken {
-            id: TokenId::generate(),
+            id: self.ids.next(),
             account_id: account,
             secret_hash: hash(secret.expose()),
             spec: with_access(spec),

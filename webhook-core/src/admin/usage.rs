@@ -5,7 +5,6 @@ use crate::{
     clock::{Month, Timestamp},
     error::Error,
     plan::{Limited, Plan, Room},
-    relay::Relay,
     store::BucketCounts,
 };
 
@@ -28,24 +27,24 @@ pub struct Usage {
 
 impl Admin {
     /// How much of its plan the account uses. Nothing is read for it but counts.
-    pub async fn usage(&self, caller: &Caller, relay: &Relay) -> Result<Usage, Error> {
+    pub async fn usage(&self, caller: &Caller) -> Result<Usage, Error> {
         caller.require_account()?;
         let (account, now) = (caller.account_id(), self.now());
         Ok(Usage {
             since: Month::of(now).start,
-            agents: relay.client_count(account),
+            agents: self.relay.client_count(account),
             buckets: self.stores.buckets.bucket_counts(account).await?,
             tokens: self.stores.tokens.token_count(account).await?,
             webhooks: self.stores.logs.received(account, now).await?,
-            plan: self.limits.plan(account).await?.clone(),
+            plan: self.quotas.plan(account).await?.clone(),
         })
     }
 
     /// Whether the caller's plan has room for another client beside those that
-    /// are connected to `relay`.
-    pub async fn check_clients(&self, caller: &Caller, relay: &Relay) -> Result<(), Error> {
+    /// are connected here.
+    pub async fn check_clients(&self, caller: &Caller) -> Result<(), Error> {
         let account = caller.account_id();
-        self.limits.check(account, Limited::Agents, relay.client_count(account)).await
+        self.quotas.check(account, Limited::Agents, self.relay.client_count(account)).await
     }
 
     /// The right to make one more of what the caller's plan limits; hold it
@@ -56,6 +55,6 @@ impl Admin {
         limited: Limited,
         count: impl Future<Output = Result<u64, Error>>,
     ) -> Result<Room<'_>, Error> {
-        self.limits.room(caller.account_id(), limited, count).await
+        self.quotas.room(caller.account_id(), limited, count).await
     }
 }

@@ -8,7 +8,10 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, de};
 
 use super::{DeliveryStatus, Headers, wire};
-use crate::id::OutputId;
+use crate::{
+    error::Error,
+    id::{DeliveryId, OutputId},
+};
 
 /// What a client did with a webhook; everything may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -42,8 +45,9 @@ pub struct LogReport {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LogAction {
     /// `resend`.
-    #[serde(default, deserialize_with = "wire::null_default")]
-    pub action: String,
+    #[serde(default, deserialize_with = "action")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub action: Option<Action>,
     /// The ID of another output of the webhook's bucket. Without it the same
     /// one, or all enabled outputs when the log is of none.
     #[serde(default, deserialize_with = "wire::optional_id::deserialize")]
@@ -51,8 +55,77 @@ pub struct LogAction {
     pub output: Option<OutputId>,
     /// `skip` (what is meant by nothing) sends the request again that was sent;
     /// `force` runs rules and functions anew.
-    #[serde(default, deserialize_with = "wire::null_default")]
-    pub process_policy: String,
+    #[serde(default, deserialize_with = "process_policy")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub process_policy: ProcessPolicy,
+}
+
+/// Which webhook is sent again, where to, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resend {
+    /// The log of an earlier delivery.
+    pub log: DeliveryId,
+    /// Another output of the webhook's bucket; none for the same one, or for
+    /// all enabled outputs when the earlier delivery had none.
+    pub output: Option<OutputId>,
+    /// What of the processing is done again.
+    pub policy: ProcessPolicy,
+}
+
+/// What of the processing is done again. The input's function is not: what it
+/// made of the webhook is what was stored. Only where it failed, `Force` takes
+/// the webhook through it again, as one that was just received; if it fails
+/// again, that is a `Conflict`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProcessPolicy {
+    /// Nothing: the request that was sent is sent again.
+    #[default]
+    Skip,
+    /// Rules and the output's function.
+    Force,
+}
+
+/// The actions on a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// The webhook is sent again.
+    Resend,
+}
+
+impl LogAction {
+    /// What is sent again, for the log `log`.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](crate::ErrorKind::Invalid) when no action was named.
+    pub fn resend(self, log: DeliveryId) -> Result<Resend, Error> {
+        let Self { action, output, process_policy: policy } = self;
+        match action {
+            Some(Action::Resend) => Ok(Resend { log, output, policy }),
+            None => Err(Error::invalid("action", NO_ACTION)),
+        }
+    }
+}
+
+/// What is said when something else is asked for than there is.
+const NO_ACTION: &str = "must be \"resend\"";
+
+fn action<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Action>, D::Error> {
+    match Option::<String>::deserialize(deserializer)?.as_deref() {
+        None => Ok(None),
+        Some("resend") => Ok(Some(Action::Resend)),
+        Some(_) => Err(de::Error::custom(NO_ACTION)),
+    }
+}
+
+/// `""` and `null` say nothing.
+fn process_policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProcessPolicy, D::Error> {
+    match Option::<String>::deserialize(deserializer)?.as_deref() {
+        None | Some("" | "skip") => Ok(ProcessPolicy::Skip),
+        Some("force") => Ok(ProcessPolicy::Force),
+        Some(_) => Err(de::Error::custom("must be \"skip\" or \"force\"")),
+    }
 }
 
 /// `""` and `null` say nothing.

@@ -19,7 +19,7 @@
 //! # Ok::<(), webhook_core::Error>(())
 //! ```
 
-mod limits;
+mod quotas;
 #[cfg(test)]
 mod tests;
 mod webhooks;
@@ -28,7 +28,7 @@ use std::{collections::HashSet, fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-pub use limits::{Limited, Limits, Room};
+pub use quotas::{Limited, Quotas, Room};
 pub(crate) use webhooks::Ticket;
 
 use crate::{error::Error, model::Subscription};

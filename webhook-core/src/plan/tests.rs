@@ -106,7 +106,7 @@ fn what_is_used_up_has_a_status_of_its_own() {
 }
 
 struct Shop {
-    limits: Arc<Limits>,
+    quotas: Arc<Quotas>,
     stores: Stores,
     clock: TokioClock,
     account: AccountId,
@@ -115,8 +115,8 @@ struct Shop {
 fn shop(plans: Plans) -> Shop {
     let stores = Stores::of(MemoryStore::default());
     let clock = TokioClock::starting_at(LATE);
-    let limits = Arc::new(Limits::new(plans, stores.clone(), Arc::new(clock)));
-    Shop { limits, stores, clock, account: AccountId::generate() }
+    let quotas = Arc::new(Quotas::new(plans, stores.clone(), Arc::new(clock)));
+    Shop { quotas, stores, clock, account: AccountId::generate() }
 }
 
 impl Shop {
@@ -154,7 +154,7 @@ impl Shop {
     }
 
     async fn admit(&self) -> Result<Ticket, Error> {
-        self.limits.admit(self.account).await
+        self.quotas.admit(self.account).await
     }
 
     async fn receive(&self) -> Result<(), Error> {
@@ -200,7 +200,7 @@ async fn what_other_servers_receive_is_seen_within_ten_seconds() {
     let mut shop = shop(plans());
     let far = Month::of(LATE).start;
     shop.clock = TokioClock::starting_at(far);
-    shop.limits = Arc::new(Limits::new(plans(), shop.stores.clone(), Arc::new(shop.clock)));
+    shop.quotas = Arc::new(Quotas::new(plans(), shop.stores.clone(), Arc::new(shop.clock)));
     drop(shop.admit().await.expect("read for the first time"));
     shop.store().await;
     shop.store().await;
@@ -219,12 +219,12 @@ async fn a_new_plan_counts_at_once() {
     assert!(shop.receive().await.is_err());
     let pro = subscription(SubscriptionStatus::Active, &["price_pro"]);
     shop.stores.billing.put_subscription(shop.account, &pro).await.expect("put");
-    shop.limits.plan_changed(shop.account);
+    shop.quotas.plan_changed(shop.account);
     for _ in 0..3 {
         shop.receive().await.expect("the plan has five");
     }
     assert!(shop.receive().await.is_err());
-    assert_eq!(shop.limits.plan(shop.account).await.expect("read").name, "pro");
+    assert_eq!(shop.quotas.plan(shop.account).await.expect("read").name, "pro");
 }
 
 #[tokio::test(start_paused = true)]
@@ -233,9 +233,9 @@ async fn without_limits_nothing_is_counted() {
     for _ in 0..10 {
         shop.receive().await.expect("no limit");
     }
-    assert_eq!(shop.limits.standings.len(), 0);
+    assert_eq!(shop.quotas.standings.len(), 0);
     let asked = async { panic!("nobody asks") };
-    drop(shop.limits.room(shop.account, Limited::Outputs, asked).await.expect("room"));
+    drop(shop.quotas.room(shop.account, Limited::Outputs, asked).await.expect("room"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -244,7 +244,7 @@ async fn one_at_a_time_takes_the_last_room() {
     let count = std::sync::atomic::AtomicU64::new(0);
     let make = || async {
         let counted = async { Ok(count.load(std::sync::atomic::Ordering::SeqCst)) };
-        let room = shop.limits.room(shop.account, Limited::Tokens, counted).await?;
+        let room = shop.quotas.room(shop.account, Limited::Tokens, counted).await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
         count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         drop(room);

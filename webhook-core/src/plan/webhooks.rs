@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use super::Limits;
+use super::Quotas;
 use crate::{
     clock::{Month, Timestamp},
     error::Error,
@@ -91,7 +91,7 @@ impl Standing {
     }
 }
 
-impl Limits {
+impl Quotas {
     /// Lets one webhook of the account through.
     ///
     /// # Errors
@@ -108,8 +108,8 @@ impl Limits {
         self.standings.remove_if(&account, is_over);
         let standing = self.standings.get_or_insert_async(&account, self.read(account)).await?;
         if standing.is_to_be_read(now) {
-            let limits = Arc::clone(self);
-            tokio::spawn(async move { limits.read_again(account).await });
+            let quotas = Arc::clone(self);
+            tokio::spawn(async move { quotas.read_again(account).await });
         }
         standing.admit(now)
     }

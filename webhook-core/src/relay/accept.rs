@@ -14,6 +14,7 @@ use super::{
 use crate::{
     error::Error,
     id::{DeliveryId, OutputId},
+    ids::Ids,
     model::{Bucket, DeliveryStatus, Output, ResponseFromOutput, Webhook},
     store::{self, Accept, DeliveryStore, NewDelivery, Pending},
 };
@@ -25,6 +26,7 @@ pub(super) struct Intake {
     pub(super) deliverer: Arc<Deliverer>,
     pub(super) clients: Arc<Clients>,
     pub(super) waiters: Arc<Waiters>,
+    pub(super) ids: Arc<Ids>,
     pub(super) options: Arc<RelayOptions>,
 }
 
@@ -62,7 +64,8 @@ impl Intake {
         let mut awaited = Vec::new();
         let mut timeout = Duration::ZERO;
         for Match { output, decision } in matches {
-            let mut delivery = new_delivery(Some(output), DeliveryStatus::Received);
+            let mut delivery =
+                new_delivery(self.ids.next(), Some(output), DeliveryStatus::Received);
             match decision {
                 Decision::Deliver => {
                     let reservation = self.deliverer.reserve(output, bytes.is_some())?;
@@ -84,7 +87,7 @@ impl Intake {
             deliveries.push(delivery);
         }
         if deliveries.is_empty() {
-            let delivery = new_delivery(None, DeliveryStatus::Received);
+            let delivery = new_delivery(self.ids.next(), None, DeliveryStatus::Received);
             // Nobody but a client that gets it now could answer.
             if wanted == ResponseFromOutput::Any && self.clients.has_listener(bucket) {
                 awaited.push(delivery.id);
@@ -108,7 +111,7 @@ impl Intake {
         let status = if rejected { DeliveryStatus::Rejected } else { DeliveryStatus::Failed };
         let with_reason = |output| NewDelivery {
             reason: Some(reason.to_owned()),
-            ..new_delivery(output, status)
+            ..new_delivery(self.ids.next(), output, status)
         };
         let mut deliveries: Vec<_> =
             route::enabled(bucket).map(|output| with_reason(Some(output))).collect();
@@ -195,9 +198,13 @@ impl Intake {
     }
 }
 
-pub(super) fn new_delivery(output: Option<&Output>, status: DeliveryStatus) -> NewDelivery {
+pub(super) fn new_delivery(
+    id: DeliveryId,
+    output: Option<&Output>,
+    status: DeliveryStatus,
+) -> NewDelivery {
     NewDelivery {
-        id: DeliveryId::generate(),
+        id,
         output_id: output.map(|output| output.id),
         internal: output.is_some_and(|output| output.spec.internal),
         status,

@@ -13,6 +13,7 @@ use crate::{
         record::{self, Detail},
     },
     id::{AccountId, ExecutionId, FunctionId},
+    ids::Ids,
     model::{Attempt, Bucket, Execution, ExecutionStatus, Input, Output, Request, Webhook},
     store::FunctionStore,
 };
@@ -29,6 +30,7 @@ pub(super) struct Functions {
     /// Where runs are recorded.
     pub(super) store: Arc<dyn FunctionStore>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<Ids>,
     pub(super) options: Arc<RelayOptions>,
 }
 
@@ -260,7 +262,7 @@ impl Functions {
         completion: &Completion,
         detail: Detail,
     ) -> ExecutionId {
-        let id = ExecutionId::generate();
+        let id: ExecutionId = self.ids.next();
         let execution = Execution {
             id,
             function_id: invocation.function_id,

@@ -68,16 +68,16 @@ pub use self::{
         ClientAddr, DomainService, IngestService, InvalidProxies, TrustedProxies, host_name,
         requested_host,
     },
-    replay::{ProcessPolicy, Resend},
 };
 use crate::{
-    clock::{Clock, SystemClock},
+    clock::Clock,
     error::Error,
     forward::Forwarder,
     function::{FunctionRuntime, ScriptResponse},
     id::{AccountId, FunctionId, NodeId},
-    model::{Bucket, Log, Request},
-    plan::Limits,
+    ids::Ids,
+    model::{Bucket, Log, Request, Resend},
+    plan::Quotas,
     store::{ClientReport, Stores},
 };
 
@@ -94,19 +94,99 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// A relay over these stores that sends with this forwarder; everything
-    /// else has a default.
-    pub fn builder(stores: Stores, forwarder: impl Forwarder + 'static) -> RelayBuilder {
-        RelayBuilder {
+    /// A relay of these parts.
+    #[must_use]
+    pub(crate) fn new(parts: RelayParts) -> Self {
+        let RelayParts {
             stores,
-            forwarder: Arc::new(forwarder),
-            clock: Arc::new(SystemClock),
-            functions: None,
-            limits: None,
-            observer: Arc::new(Silent),
-            options: RelayOptions::default(),
-            node: NodeId::generate(),
-        }
+            clock,
+            ids,
+            forwarder,
+            functions,
+            quotas,
+            observer,
+            options,
+            node,
+        } = parts;
+        let options = Arc::new(options);
+        let max_age = MaxAge { clock: clock.clone(), max_age: options.route_max_age };
+        let (waiters, workers) = (Arc::new(Waiters::default()), Arc::new(Workers::default()));
+
+        let buckets = BucketCache::new(options.cached_routes, max_age.clone(), stores.routes);
+        let buckets = Arc::new(buckets);
+        let bytes = options.cached_function_bytes;
+        let functions = Arc::new(Functions {
+            cache: FunctionCache::new(bytes, max_age.clone(), stores.functions.clone()),
+            runtime: functions,
+            store: stores.functions.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            options: options.clone(),
+        });
+        let clients = Arc::new(Clients {
+            hub: Hub::default(),
+            buckets: buckets.clone(),
+            bucket_store: stores.buckets.clone(),
+            logs: stores.logs,
+            waiters: waiters.clone(),
+            observer: observer.clone(),
+            clock: clock.clone(),
+            options: options.clone(),
+        });
+        let deliverer = Arc::new(Deliverer::new(DelivererParts {
+            node,
+            deliveries: stores.deliveries.clone(),
+            buckets: buckets.clone(),
+            forwarder,
+            functions: functions.clone(),
+            clients: clients.clone(),
+            waiters: waiters.clone(),
+            workers: workers.clone(),
+            observer: observer.clone(),
+            clock: clock.clone(),
+            options: options.clone(),
+        }));
+        let intake = Arc::new(Intake {
+            deliveries: stores.deliveries,
+            deliverer: deliverer.clone(),
+            clients: clients.clone(),
+            waiters,
+            ids: ids.clone(),
+            options: options.clone(),
+        });
+        let replayer = Arc::new(Replayer {
+            intake: intake.clone(),
+            buckets: buckets.clone(),
+            functions: functions.clone(),
+            runs: stores.functions,
+            clock: clock.clone(),
+            ids: ids.clone(),
+        });
+        let crons = Arc::new(Crons {
+            node,
+            store: stores.crons,
+            buckets: stores.buckets,
+            functions: functions.clone(),
+            intake: intake.clone(),
+            workers,
+            clock: clock.clone(),
+            options: options.clone(),
+            changed: Notify::new(),
+            permits: Crons::permits_for(options.cron_concurrency),
+        });
+        let receiver = Arc::new(Receiver {
+            buckets: buckets.clone(),
+            domains: DomainCache::new(options.cached_domains, max_age, stores.domains),
+            quotas,
+            body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
+            functions: functions.clone(),
+            intake,
+            refusals: Arc::default(),
+            observer,
+            ids,
+            options,
+        });
+        Self { receiver, deliverer, clients, replayer, crons, functions, buckets }
     }
 
     /// The service that receives webhooks.
@@ -233,147 +313,18 @@ impl Relay {
     }
 }
 
-/// Puts a [`Relay`] together.
+/// What a [`Relay`] is made of; [`Webhooks`](crate::Webhooks) puts it together.
 #[derive(Debug)]
-pub struct RelayBuilder {
-    stores: Stores,
-    forwarder: Arc<dyn Forwarder>,
-    clock: Arc<dyn Clock>,
-    functions: Option<Arc<dyn FunctionRuntime>>,
-    limits: Option<Arc<Limits>>,
-    observer: Arc<dyn Observer>,
-    options: RelayOptions,
-    node: NodeId,
-}
-
-impl RelayBuilder {
-    /// Takes the time from `clock` in place of the machine's.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
-        self
-    }
-
-    /// Runs functions; without a runtime, what needs one fails.
-    #[must_use]
-    pub fn functions(mut self, runtime: Arc<dyn FunctionRuntime>) -> Self {
-        self.functions = Some(runtime);
-        self
-    }
-
-    /// Holds accounts to the webhooks a month that their plans include; past
-    /// them senders get 429. Without this there is no limit.
-    #[must_use]
-    pub fn limits(mut self, limits: Arc<Limits>) -> Self {
-        self.limits = Some(limits);
-        self
-    }
-
-    /// Tells `observer` what happens.
-    #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = observer;
-        self
-    }
-
-    /// Sets the bounds.
-    #[must_use]
-    pub fn options(mut self, options: RelayOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// Names this node among those that share a store. A node that keeps its
-    /// name over a restart goes on at once with what it held.
-    #[must_use]
-    pub fn node(mut self, node: NodeId) -> Self {
-        self.node = node;
-        self
-    }
-
-    /// The relay.
-    #[must_use]
-    pub fn build(self) -> Relay {
-        let Self { stores, forwarder, clock, functions, limits, observer, options, node } = self;
-        let options = Arc::new(options);
-        let max_age = MaxAge { clock: clock.clone(), max_age: options.route_max_age };
-        let (waiters, workers) = (Arc::new(Waiters::default()), Arc::new(Workers::default()));
-
-        let Stores { inputs, outputs, .. } = &stores;
-        let (inputs, outputs) = (inputs.clone(), outputs.clone());
-        let buckets = BucketCache::new(options.cached_routes, max_age.clone(), inputs, outputs);
-        let buckets = Arc::new(buckets);
-        let bytes = options.cached_function_bytes;
-        let functions = Arc::new(Functions {
-            cache: FunctionCache::new(bytes, max_age.clone(), stores.functions.clone()),
-            runtime: functions,
-            store: stores.functions.clone(),
-            clock: clock.clone(),
-            options: options.clone(),
-        });
-        let clients = Arc::new(Clients {
-            hub: Hub::default(),
-            buckets: buckets.clone(),
-            bucket_store: stores.buckets.clone(),
-            logs: stores.logs,
-            waiters: waiters.clone(),
-            observer: observer.clone(),
-            clock: clock.clone(),
-            options: options.clone(),
-        });
-        let deliverer = Arc::new(Deliverer::new(DelivererParts {
-            node,
-            deliveries: stores.deliveries.clone(),
-            buckets: buckets.clone(),
-            forwarder,
-            functions: functions.clone(),
-            clients: clients.clone(),
-            waiters: waiters.clone(),
-            workers: workers.clone(),
-            observer: observer.clone(),
-            clock: clock.clone(),
-            options: options.clone(),
-        }));
-        let intake = Arc::new(Intake {
-            deliveries: stores.deliveries,
-            deliverer: deliverer.clone(),
-            clients: clients.clone(),
-            waiters,
-            options: options.clone(),
-        });
-        let replayer = Arc::new(Replayer {
-            intake: intake.clone(),
-            buckets: buckets.clone(),
-            functions: functions.clone(),
-            runs: stores.functions,
-            clock: clock.clone(),
-        });
-        let crons = Arc::new(Crons {
-            node,
-            store: stores.crons,
-            buckets: stores.buckets,
-            functions: functions.clone(),
-            intake: intake.clone(),
-            workers,
-            clock: clock.clone(),
-            options: options.clone(),
-            changed: Notify::new(),
-            permits: Crons::permits_for(options.cron_concurrency),
-        });
-        let receiver = Arc::new(Receiver {
-            buckets: buckets.clone(),
-            domains: DomainCache::new(options.cached_domains, max_age, stores.domains),
-            quotas: limits,
-            body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
-            functions: functions.clone(),
-            intake,
-            refusals: Arc::default(),
-            observer,
-            clock,
-            options,
-        });
-        Relay { receiver, deliverer, clients, replayer, crons, functions, buckets }
-    }
+pub(crate) struct RelayParts {
+    pub(crate) stores: Stores,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<Ids>,
+    pub(crate) forwarder: Arc<dyn Forwarder>,
+    pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
+    pub(crate) quotas: Option<Arc<Quotas>>,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) options: RelayOptions,
+    pub(crate) node: NodeId,
 }
 
 #[cfg(test)]

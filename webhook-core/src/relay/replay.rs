@@ -12,37 +12,14 @@ use super::{
 use crate::{
     clock::Clock,
     error::{Error, ErrorKind},
-    id::{AccountId, DeliveryId, OutputId, WebhookId},
+    id::{AccountId, OutputId},
+    ids::Ids,
     model::{
-        Bucket, DeliveryStatus, ExecutionStatus, Log, Output, Request, ResponseFromOutput, Webhook,
+        Bucket, DeliveryStatus, ExecutionStatus, Log, Output, ProcessPolicy, Request, Resend,
+        ResponseFromOutput, Webhook,
     },
     store::{FunctionStore, Pending, Redeliver},
 };
-
-/// Which webhook is sent again, where to, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resend {
-    /// The log of an earlier delivery.
-    pub log: DeliveryId,
-    /// Another output of the webhook's bucket; none for the same one, or for
-    /// all enabled outputs when the earlier delivery had none.
-    pub output: Option<OutputId>,
-    /// What of the processing is done again.
-    pub policy: ProcessPolicy,
-}
-
-/// What of the processing is done again. The input's function is not: what it
-/// made of the webhook is what was stored. Only where it failed, `Force` takes
-/// the webhook through it again, as one that was just received; if it fails
-/// again, that is a `Conflict`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProcessPolicy {
-    /// Nothing: the request that was sent is sent again.
-    #[default]
-    Skip,
-    /// Rules and the output's function.
-    Force,
-}
 
 /// Sends stored webhooks again.
 #[derive(Debug)]
@@ -52,6 +29,7 @@ pub(super) struct Replayer {
     pub(super) functions: Arc<Functions>,
     pub(super) runs: Arc<dyn FunctionStore>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<Ids>,
 }
 
 impl Replayer {
@@ -98,7 +76,7 @@ impl Replayer {
     ) -> Result<(), Error> {
         let now = self.clock.now();
         let webhook = Arc::new(log.webhook.clone());
-        let mut delivery = new_delivery(output, DeliveryStatus::Received);
+        let mut delivery = new_delivery(self.ids.next(), output, DeliveryStatus::Received);
         // With a processed request there is nothing left to process.
         let processed: Option<Arc<Request>> = match policy {
             ProcessPolicy::Skip => {
@@ -185,12 +163,9 @@ impl Replayer {
         if let Some(id) = wanted {
             enabled_output(&bucket, id)?;
         }
-        let mut webhook = Webhook {
-            id: WebhookId::generate(),
-            received_at: self.clock.now(),
-            input_execution_id: None,
-            ..log.webhook.clone()
-        };
+        let (id, received_at) = self.ids.next_and_moment();
+        let mut webhook =
+            Webhook { id, received_at, input_execution_id: None, ..log.webhook.clone() };
         if let Some(function) = input.spec.function_id {
             match self.functions.run_of_input(function, &bucket, input, &mut webhook).await {
                 Ok(InputDecision { stop: false, .. }) => {}

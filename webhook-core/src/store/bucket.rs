@@ -77,9 +77,6 @@ pub trait InputStore: Send + Sync + fmt::Debug {
         id: InputId,
     ) -> Result<Option<Input>, Error>;
 
-    /// The bucket of an input, whoever owns it: what a webhook's way starts with.
-    async fn bucket_of_input(&self, id: InputId) -> Result<Option<Bucket>, Error>;
-
     /// Replaces an input.
     async fn update_input(&self, account: AccountId, input: &Input) -> Result<(), Error>;
 
@@ -106,9 +103,6 @@ pub trait OutputStore: Send + Sync + fmt::Debug {
         bucket: BucketId,
         id: OutputId,
     ) -> Result<Option<Output>, Error>;
-
-    /// The bucket of an output, whoever owns it: what a delivery starts with.
-    async fn bucket_of_output(&self, id: OutputId) -> Result<Option<Bucket>, Error>;
 
     /// Replaces an output; the contract on names is that of `create_output`.
     async fn update_output(&self, account: AccountId, output: &Output) -> Result<(), Error>;

@@ -14,6 +14,7 @@
 //!
 //! `webhook-conformance` tests these contracts on any implementation.
 
+mod absent;
 mod account;
 mod billing;
 mod bucket;
@@ -23,6 +24,7 @@ mod domain;
 mod function;
 mod log;
 pub mod memory;
+mod route;
 mod token;
 
 use std::sync::Arc;
@@ -41,29 +43,44 @@ pub use log::{
     ClientReport, CountQuery, DayCount, Drain, Drained, InvalidCursor, LogCursor, LogPage,
     LogQuery, LogStore, MAX_COUNTED_DURATION, MinuteCount, Reported,
 };
+pub use route::RouteStore;
 pub use token::TokenStore;
+
+use absent::Absent;
 
 /// One handle on each store.
 ///
+/// A relay needs two of them, with eleven methods together, to receive and to
+/// deliver. What else is wanted is added by name; an operation on a store that
+/// is not there is [`Unsupported`](crate::ErrorKind::Unsupported), and the relay
+/// goes without it: without domains no host is anybody's, without crons none runs,
+/// without functions an output that has one fails.
+///
 /// ```
+/// use std::sync::Arc;
 /// use webhook_core::store::{Stores, memory::MemoryStore};
 ///
-/// let stores = Stores::of(MemoryStore::default());
-/// # let _ = stores;
+/// let everything = Stores::of(MemoryStore::default());
+///
+/// let mine = Arc::new(MemoryStore::default()); // two traits are enough
+/// let for_a_relay = Stores::relay(mine.clone(), mine.clone()).with_logs(mine);
+/// # let _ = (everything, for_a_relay);
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 #[expect(missing_docs, reason = "each field is named after the trait that documents it")]
 pub struct Stores {
+    pub routes: Arc<dyn RouteStore>,
+    pub deliveries: Arc<dyn DeliveryStore>,
+    pub functions: Arc<dyn FunctionStore>,
+    pub domains: Arc<dyn DomainStore>,
+    pub crons: Arc<dyn CronStore>,
+    pub logs: Arc<dyn LogStore>,
     pub accounts: Arc<dyn AccountStore>,
     pub buckets: Arc<dyn BucketStore>,
     pub inputs: Arc<dyn InputStore>,
     pub outputs: Arc<dyn OutputStore>,
-    pub functions: Arc<dyn FunctionStore>,
-    pub deliveries: Arc<dyn DeliveryStore>,
-    pub logs: Arc<dyn LogStore>,
     pub tokens: Arc<dyn TokenStore>,
-    pub domains: Arc<dyn DomainStore>,
-    pub crons: Arc<dyn CronStore>,
     pub billing: Arc<dyn BillingStore>,
 }
 
@@ -71,32 +88,126 @@ impl Stores {
     /// All stores from one value that implements every trait.
     pub fn of<S>(store: S) -> Self
     where
-        S: AccountStore
+        S: RouteStore
+            + DeliveryStore
+            + FunctionStore
+            + DomainStore
+            + CronStore
+            + LogStore
+            + AccountStore
             + BucketStore
             + InputStore
             + OutputStore
-            + FunctionStore
-            + DeliveryStore
-            + LogStore
             + TokenStore
-            + DomainStore
-            + CronStore
             + BillingStore
             + 'static,
     {
         let store = Arc::new(store);
+        Self::relay(store.clone(), store.clone())
+            .with_functions(store.clone())
+            .with_domains(store.clone())
+            .with_crons(store.clone())
+            .with_logs(store.clone())
+            .with_accounts(store.clone())
+            .with_buckets(store.clone(), store.clone(), store.clone())
+            .with_tokens(store.clone())
+            .with_billing(store)
+    }
+
+    /// What a relay needs to receive and to deliver.
+    pub fn relay(routes: Arc<dyn RouteStore>, deliveries: Arc<dyn DeliveryStore>) -> Self {
+        let absent = Arc::new(Absent);
         Self {
-            accounts: store.clone(),
-            buckets: store.clone(),
-            inputs: store.clone(),
-            outputs: store.clone(),
-            functions: store.clone(),
-            deliveries: store.clone(),
-            logs: store.clone(),
-            tokens: store.clone(),
-            domains: store.clone(),
-            crons: store.clone(),
-            billing: store,
+            routes,
+            deliveries,
+            functions: absent.clone(),
+            domains: absent.clone(),
+            crons: absent.clone(),
+            logs: absent.clone(),
+            accounts: absent.clone(),
+            buckets: absent.clone(),
+            inputs: absent.clone(),
+            outputs: absent.clone(),
+            tokens: absent.clone(),
+            billing: absent,
         }
+    }
+
+    /// For inputs and outputs that have functions.
+    #[must_use]
+    pub fn with_functions(mut self, functions: Arc<dyn FunctionStore>) -> Self {
+        self.functions = functions;
+        self
+    }
+
+    /// For requests to domains of accounts.
+    #[must_use]
+    pub fn with_domains(mut self, domains: Arc<dyn DomainStore>) -> Self {
+        self.domains = domains;
+        self
+    }
+
+    /// For webhooks that are made at set times. They come into buckets:
+    /// [`with_buckets`](Self::with_buckets).
+    #[must_use]
+    pub fn with_crons(mut self, crons: Arc<dyn CronStore>) -> Self {
+        self.crons = crons;
+        self
+    }
+
+    /// For reading logs back, for clients that pull or subscribe, and for plans
+    /// that say how many webhooks a month.
+    #[must_use]
+    pub fn with_logs(mut self, logs: Arc<dyn LogStore>) -> Self {
+        self.logs = logs;
+        self
+    }
+
+    /// For managing accounts and their API keys.
+    #[must_use]
+    pub fn with_accounts(mut self, accounts: Arc<dyn AccountStore>) -> Self {
+        self.accounts = accounts;
+        self
+    }
+
+    /// For managing buckets and what is in them.
+    #[must_use]
+    pub fn with_buckets(
+        mut self,
+        buckets: Arc<dyn BucketStore>,
+        inputs: Arc<dyn InputStore>,
+        outputs: Arc<dyn OutputStore>,
+    ) -> Self {
+        (self.buckets, self.inputs, self.outputs) = (buckets, inputs, outputs);
+        self
+    }
+
+    /// For access tokens.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: Arc<dyn TokenStore>) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// For plans that accounts subscribe to, and who pays.
+    #[must_use]
+    pub fn with_billing(mut self, billing: Arc<dyn BillingStore>) -> Self {
+        self.billing = billing;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// The methods of the trait in this source.
+    fn methods(source: &str) -> usize {
+        source.lines().filter(|line| line.starts_with("    async fn ")).count()
+    }
+
+    #[test]
+    fn a_relay_asks_eleven_methods() {
+        let routes = methods(include_str!("route.rs"));
+        let deliveries = methods(include_str!("delivery.rs"));
+        assert_eq!((routes, deliveries, routes + deliveries), (2, 9, 11));
     }
 }

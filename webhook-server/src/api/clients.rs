@@ -55,7 +55,7 @@ pub(crate) async fn connected_clients(
     State(state): State<AppState>,
     Authenticated(caller): Authenticated,
 ) -> Answer<ConnectedClient> {
-    let clients = state.admin().clients(&caller, state.relay()).await?;
+    let clients = state.admin().clients(&caller).await?;
     let mut names = HashMap::new();
     if !clients.is_empty() {
         let buckets = state.admin().buckets(&caller).await?;

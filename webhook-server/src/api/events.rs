@@ -3,12 +3,9 @@
 use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
-use webhook_core::{
-    admin::{DrainRequest, Handed},
-    model::Log,
-};
+use webhook_core::{admin::Handed, model::Log};
 
-use super::Answer;
+use super::{Answer, log_queries::DrainRequest};
 use crate::{auth::Consumer, extract::QueryOf, state::AppState};
 
 /// Webhooks for one consumer.
@@ -54,7 +51,7 @@ pub(crate) async fn take_events(
     Consumer(caller): Consumer,
     QueryOf(request): QueryOf<DrainRequest>,
 ) -> Answer<Events> {
-    let Handed { logs, has_more, next } = state.admin().drain(&caller, &request).await?;
+    let Handed { logs, has_more, next } = state.admin().drain(&caller, &request.read()?).await?;
     let next_cursor = next.map(|cursor| cursor.to_string()).unwrap_or_default();
     Ok(Json(Events { logs, has_more, next_cursor }))
 }

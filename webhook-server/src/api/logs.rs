@@ -7,12 +7,16 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
     BucketId, DeliveryId, Timestamp,
-    admin::{DayRequest, LogRequest, LogsPage, MinuteRequest},
+    admin::LogsPage,
     model::{Log, LogAction, LogReport},
     store::{DayCount, MinuteCount},
 };
 
-use super::{Answer, Response, time};
+use super::{
+    Answer, Response,
+    log_queries::{DayRequest, LogRequest, MinuteRequest},
+    time,
+};
 use crate::{
     auth::{Authenticated, Consumer},
     extract::{Ids, JsonObject, QueryOf, Report},
@@ -116,7 +120,7 @@ pub(crate) async fn list_logs(
     Authenticated(caller): Authenticated,
     QueryOf(request): QueryOf<LogRequest>,
 ) -> Answer<LogList> {
-    let page = state.admin().logs(&caller, &request).await?;
+    let page = state.admin().logs(&caller, &request.read()?).await?;
     let LogsPage { logs, total, limit, offset, next } = page;
     let next_cursor = next.map(|cursor| cursor.to_string()).unwrap_or_default();
     Ok(Json(LogList { data: logs, total, limit, offset, next_cursor }))
@@ -190,7 +194,7 @@ pub(crate) async fn report_log(
     Ids(id): Ids<DeliveryId>,
     Report(report): Report<LogReport>,
 ) -> Answer<Log> {
-    Ok(Json(state.admin().report(&caller, state.relay(), id, report).await?))
+    Ok(Json(state.admin().report(&caller, id, report).await?))
 }
 
 /// Send the webhook of a log again, as a log of its own.
@@ -217,7 +221,7 @@ pub(crate) async fn act_on_log(
     Ids(id): Ids<DeliveryId>,
     JsonObject(action): JsonObject<LogAction>,
 ) -> Answer<Response> {
-    state.admin().resend(&caller, state.relay(), id, action).await?;
+    state.admin().resend(&caller, action.resend(id)?).await?;
     Ok(Response::of(id, "resent"))
 }
 
@@ -246,7 +250,7 @@ pub(crate) async fn log_stats(
     Authenticated(caller): Authenticated,
     QueryOf(request): QueryOf<DayRequest>,
 ) -> Answer<Vec<DayStats>> {
-    let days = state.admin().days(&caller, &request).await?;
+    let days = state.admin().days(&caller, &request.read()?).await?;
     Ok(Json(days.into_iter().map(DayStats::from).collect()))
 }
 
@@ -279,7 +283,7 @@ pub(crate) async fn log_histogram(
     Authenticated(caller): Authenticated,
     QueryOf(request): QueryOf<MinuteRequest>,
 ) -> Answer<Histogram> {
-    let minutes = state.admin().minutes(&caller, &request).await?;
+    let minutes = state.admin().minutes(&caller, &request.read()?).await?;
     let buckets = minutes.into_iter().map(MinuteStats::from).collect();
     Ok(Json(Histogram { resolution: "1m", buckets }))
 }

@@ -13,6 +13,7 @@ pub(crate) mod events;
 pub(crate) mod functions;
 pub(crate) mod generate;
 pub(crate) mod inputs;
+mod log_queries;
 pub(crate) mod logs;
 pub(crate) mod outputs;
 pub(crate) mod rules;

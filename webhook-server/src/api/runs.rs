@@ -1,12 +1,12 @@
 //! Running functions, and the logs of their runs.
 
 use axum::{Json, extract::State};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use webhook_core::{
-    ExecutionId, FunctionId,
-    admin::{ExecutionRequest, ExecutionsPage},
+    Error, ExecutionId, FunctionId,
+    admin::{ExecutionQuery, ExecutionsPage},
     model::{Execution, InvokeRequest},
 };
 
@@ -14,6 +14,7 @@ use super::Answer;
 use crate::{
     auth::Authenticated,
     extract::{KnownIds, OptionalObject, QueryOf},
+    query,
     state::AppState,
 };
 
@@ -55,7 +56,26 @@ pub(crate) async fn invoke_function(
     KnownIds(id): KnownIds<FunctionId>,
     OptionalObject(request): OptionalObject<InvokeRequest>,
 ) -> Answer<Value> {
-    Ok(Json(state.admin().invoke(&caller, state.relay(), id, request).await?))
+    Ok(Json(state.admin().invoke(&caller, id, request).await?))
+}
+
+/// Which runs. Empty text says nothing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ExecutionRequest {
+    limit: String,
+    offset: String,
+}
+
+impl ExecutionRequest {
+    fn read(&self) -> Result<ExecutionQuery, Error> {
+        let mut query = ExecutionQuery::default();
+        let limits = 1..=ExecutionQuery::MAX_LIMIT;
+        query.limit = query::number("limit", &self.limit, limits, query.limit)?;
+        let offsets = 0..=ExecutionQuery::MAX_OFFSET;
+        query.offset = query::number("offset", &self.offset, offsets, query.offset)?;
+        Ok(query)
+    }
 }
 
 /// List the runs of a function, newest first.
@@ -81,7 +101,7 @@ pub(crate) async fn list_runs(
     KnownIds(id): KnownIds<FunctionId>,
     QueryOf(request): QueryOf<ExecutionRequest>,
 ) -> Answer<ExecuteLogs> {
-    let page = state.admin().executions(&caller, id, &request).await?;
+    let page = state.admin().executions(&caller, id, &request.read()?).await?;
     let ExecutionsPage { executions, total, limit, offset } = page;
     Ok(Json(ExecuteLogs { execute_logs: executions, total, limit, offset }))
 }

@@ -65,7 +65,7 @@ pub(crate) async fn get_usage(
     State(state): State<AppState>,
     Authenticated(caller): Authenticated,
 ) -> Answer<UsageReport> {
-    let usage = state.admin().usage(&caller, state.relay()).await?;
+    let usage = state.admin().usage(&caller).await?;
     let admin::Usage { since, agents, buckets, tokens, webhooks, plan } = usage;
     let usage = Usage {
         account_id: caller.account_id().to_string(),

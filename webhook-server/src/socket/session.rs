@@ -158,7 +158,7 @@ impl Session {
         check_room(&self.state, &self.caller).await?;
         let none = Listening::Buckets(HashSet::new());
         let account = self.caller.account_id();
-        let subscription = self.state.relay().subscribe(account, none, self.info.clone());
+        let subscription = self.state.clients().subscribe(account, none, self.info.clone());
         // From here on a change of the credential ends the subscription; one
         // that came between showing it and now is only seen by asking again.
         if let Some(shown) = self.shown.take()
@@ -261,7 +261,7 @@ async fn known(state: &AppState, ip: Option<IpAddr>, shown: &Shown) -> Result<Ca
 
 /// Whether the plan has room for this client.
 async fn check_room(state: &AppState, caller: &Caller) -> Result<(), End> {
-    match state.admin().check_clients(caller, state.relay()).await {
+    match state.admin().check_clients(caller).await {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::Conflict => {
             Err(End::refused(CloseCode::Policy, error.to_string()))

@@ -5,11 +5,7 @@ use sea_orm::{
     ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
     QueryFilter, QuerySelect, QueryTrait, prelude::Uuid,
 };
-use webhook_core::{
-    AccountId, BucketId, Error, InputId,
-    model::{Bucket, Input},
-    store::InputStore,
-};
+use webhook_core::{AccountId, BucketId, Error, InputId, model::Input, store::InputStore};
 
 use super::{read_error, whole::expect_bucket};
 use crate::{
@@ -47,14 +43,6 @@ impl InputStore for Storage {
         let find = input::Entity::find().filter(place(account, bucket, id));
         let row = find.one(&self.database().read).await.map_err(read_error)?;
         row.map(input::Model::read).transpose()
-    }
-
-    async fn bucket_of_input(&self, id: InputId) -> Result<Option<Bucket>, Error> {
-        let bucket = input::Entity::find_by_id(id.as_uuid())
-            .select_only()
-            .column(input::Column::BucketId)
-            .into_query();
-        self.whole_bucket(Condition::all().add(bucket::Column::Id.in_subquery(bucket))).await
     }
 
     async fn update_input(&self, account: AccountId, input: &Input) -> Result<(), Error> {

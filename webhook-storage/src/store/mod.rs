@@ -11,6 +11,7 @@ mod input;
 mod log;
 mod output;
 mod purge;
+mod route;
 mod stop;
 mod token;
 mod whole;

@@ -5,11 +5,7 @@ use sea_orm::{
     ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
     QueryFilter, QuerySelect, QueryTrait,
 };
-use webhook_core::{
-    AccountId, BucketId, Error, OutputId,
-    model::{Bucket, Output},
-    store::OutputStore,
-};
+use webhook_core::{AccountId, BucketId, Error, OutputId, model::Output, store::OutputStore};
 
 use super::{read_error, stop::stop_deliveries, whole::expect_bucket};
 use crate::{
@@ -47,14 +43,6 @@ impl OutputStore for Storage {
         let find = output::Entity::find().filter(place(account, bucket, id));
         let row = find.one(&self.database().read).await.map_err(read_error)?;
         row.map(|row| row.open(self.vault())).transpose()
-    }
-
-    async fn bucket_of_output(&self, id: OutputId) -> Result<Option<Bucket>, Error> {
-        let bucket = output::Entity::find_by_id(id.as_uuid())
-            .select_only()
-            .column(output::Column::BucketId)
-            .into_query();
-        self.whole_bucket(Condition::all().add(bucket::Column::Id.in_subquery(bucket))).await
     }
 
     async fn update_output(&self, account: AccountId, output: &Output) -> Result<(), Error> {

@@ -1,9 +1,7 @@
 //! The log of a function's runs.
 
-use serde::Deserialize;
-
 use super::{
-    super::{Admin, Caller, log::number},
+    super::{Admin, Caller, log::within},
     as_invalid,
 };
 use crate::{
@@ -13,19 +11,27 @@ use crate::{
     store::ExecutionPage,
 };
 
-/// Runs on a page unless the caller says how many.
-const DEFAULT_LIMIT: usize = 25;
-/// Runs on a page at most.
-const MAX_LIMIT: usize = 100;
+/// Which runs; the default is the newest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutionQuery {
+    /// How many, 25; 1 to [`MAX_LIMIT`](Self::MAX_LIMIT).
+    pub limit: usize,
+    /// Skip so many, at most [`MAX_OFFSET`](Self::MAX_OFFSET).
+    pub offset: usize,
+}
 
-/// Which runs, as a caller writes it. Empty text is nothing said.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct ExecutionRequest {
-    /// How many, 25; 1 to 100.
-    pub limit: String,
-    /// Skip so many.
-    pub offset: String,
+impl ExecutionQuery {
+    /// Runs on a page at most.
+    pub const MAX_LIMIT: usize = 100;
+    /// Runs that are skipped at most.
+    pub const MAX_OFFSET: usize = usize::MAX / 2;
+}
+
+impl Default for ExecutionQuery {
+    fn default() -> Self {
+        Self { limit: 25, offset: 0 }
+    }
 }
 
 /// A page of runs.
@@ -47,11 +53,12 @@ impl Admin {
         &self,
         caller: &Caller,
         function: FunctionId,
-        request: &ExecutionRequest,
+        query: &ExecutionQuery,
     ) -> Result<ExecutionsPage, Error> {
         caller.require_account()?;
-        let limit = number("limit", &request.limit, 1..=MAX_LIMIT, DEFAULT_LIMIT)?;
-        let offset = number("offset", &request.offset, 0..=usize::MAX / 2, 0)?;
+        let ExecutionQuery { limit, offset } = *query;
+        within("limit", limit, 1..=ExecutionQuery::MAX_LIMIT)?;
+        within("offset", offset, 0..=ExecutionQuery::MAX_OFFSET)?;
         self.owned_function(caller, function).await?;
         let account = caller.account_id();
         let page = self.stores.functions.executions(account, function, limit, offset).await?;

@@ -10,17 +10,15 @@ use crate::{
     error::Error,
     id::FunctionId,
     model::{InvokeRequest, Invoked},
-    relay::Relay,
 };
 
 impl Admin {
-    /// Runs a function of the account once on `relay` and answers what it left,
+    /// Runs a function of the account once and answers what it left,
     /// as an `ExecuteResponse`. That the script fails is an answer, too: its
     /// `error` says why.
     pub async fn invoke(
         &self,
         caller: &Caller,
-        relay: &Relay,
         id: FunctionId,
         request: InvokeRequest,
     ) -> Result<Value, Error> {
@@ -30,6 +28,6 @@ impl Admin {
         let account = caller.account_id();
         let limit = self.options.max_invocations_per_account;
         let _entered = self.running.enter(account, limit)?;
-        relay.invoke(account, id, request, response, metadata).await.map_err(as_invalid)
+        self.relay.invoke(account, id, request, response, metadata).await.map_err(as_invalid)
     }
 }

@@ -11,7 +11,7 @@ mod payload;
 mod running;
 mod variable;
 
-pub use execution::{ExecutionRequest, ExecutionsPage};
+pub use execution::{ExecutionQuery, ExecutionsPage};
 pub(super) use running::Running;
 
 use super::{Admin, Caller, check};
@@ -57,7 +57,7 @@ impl Admin {
         let _room = self.room(caller, Limited::Functions, count).await?;
         let now = self.now();
         let function = Function {
-            id: FunctionId::generate(),
+            id: self.ids.next(),
             account_id,
             payload_size: spec.payload.len(),
             created: now,

@@ -2,16 +2,12 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
-
-use super::{
-    Admin, Caller,
-    query::{self, Moment, moment, number},
-};
+use super::{Admin, BucketRef, Caller, query::within};
 use crate::{
     clock::Timestamp,
     error::Error,
     id::OutputId,
+    model::DeliveryStatus,
     store::{CountQuery, DayCount, MinuteCount},
 };
 
@@ -25,52 +21,52 @@ const DEFAULT_MINUTE_DAYS: u32 = 1;
 /// Days whose minutes are counted at once at most.
 const MAX_MINUTE_DAYS: u32 = 7;
 
-/// Which logs are counted per day. Empty text is nothing said.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct DayRequest {
-    /// The first day; 30 days before the last when nothing is said. At most
-    /// 366 days are counted.
-    pub from: String,
-    /// The last day, inclusive; today when nothing is said.
-    pub to: String,
-    /// The bucket's ID or name.
-    #[serde(rename = "bucketId", alias = "bucket_id", alias = "bucket")]
-    pub bucket: String,
+/// Which logs are counted per day; the default is those of the last 30 days.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DayQuery {
+    /// Stored at or after; 30 days before `to` without it. At most 366 days are
+    /// counted.
+    pub from: Option<Timestamp>,
+    /// Stored before; up to now without it.
+    pub to: Option<Timestamp>,
+    /// Only of this bucket. An access token that reaches several has to name one.
+    pub bucket: Option<BucketRef>,
 }
 
-/// Which logs are counted per minute. Empty text is nothing said.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct MinuteRequest {
-    /// The first minute; a day before the last when nothing is said. At most
-    /// seven days are counted.
-    pub from: String,
-    /// The last minute, inclusive; now when nothing is said.
-    pub to: String,
-    /// The bucket's ID or name.
-    #[serde(rename = "bucket_id", alias = "bucketId", alias = "bucket")]
-    pub bucket: String,
-    /// The output's ID.
-    pub output_id: String,
-    /// The status's name or integer.
-    pub status: String,
-    /// The status code of the last attempt.
-    pub status_code: String,
+/// Which logs are counted per minute; the default is those of the last day.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MinuteQuery {
+    /// Stored at or after; a day before `to` without it. At most seven days are
+    /// counted.
+    pub from: Option<Timestamp>,
+    /// Stored before; up to now without it.
+    pub to: Option<Timestamp>,
+    /// Only of this bucket. An access token that reaches several has to name one.
+    pub bucket: Option<BucketRef>,
+    /// Only of this output.
+    pub output_id: Option<OutputId>,
+    /// Only in this status; `Received` and `Preparing` each count both.
+    pub status: Option<DeliveryStatus>,
+    /// Only with this status code of the last attempt, at most
+    /// [`MAX_STATUS_CODE`](Self::MAX_STATUS_CODE).
+    pub status_code: Option<u16>,
+}
+
+impl MinuteQuery {
+    /// The greatest status code that can be asked for.
+    pub const MAX_STATUS_CODE: u16 = 999;
 }
 
 impl Admin {
     /// The logs of the account counted per day (UTC), oldest first; days
     /// without logs are left out.
-    pub async fn days(
-        &self,
-        caller: &Caller,
-        request: &DayRequest,
-    ) -> Result<Vec<DayCount>, Error> {
+    pub async fn days(&self, caller: &Caller, query: &DayQuery) -> Result<Vec<DayCount>, Error> {
         caller.require_api_access()?;
-        let DayRequest { from, to, bucket } = request;
+        let DayQuery { from, to, ref bucket } = *query;
         let (from, to) = self.range(from, to, DEFAULT_DAYS, MAX_DAYS)?;
-        let reading = self.reading(caller, "bucketId", bucket).await?;
+        let reading = self.reading(caller, "bucketId", bucket.as_ref()).await?;
         let Some(bucket_id) = reading.filter() else { return Ok(Vec::new()) };
         let query =
             CountQuery { bucket_id, from: Some(from), to: Some(to), ..CountQuery::default() };
@@ -82,18 +78,15 @@ impl Admin {
     pub async fn minutes(
         &self,
         caller: &Caller,
-        request: &MinuteRequest,
+        query: &MinuteQuery,
     ) -> Result<Vec<MinuteCount>, Error> {
         caller.require_api_access()?;
-        let MinuteRequest { from, to, bucket, output_id, status, status_code } = request;
+        let MinuteQuery { from, to, ref bucket, output_id, status, status_code } = *query;
         let (from, to) = self.range(from, to, DEFAULT_MINUTE_DAYS, MAX_MINUTE_DAYS)?;
-        let status = query::status(status)?;
-        let output_id = output("output_id", output_id)?;
-        let status_code = match status_code.is_empty() {
-            true => None,
-            false => Some(number("status_code", status_code, 0..=999_u16, 0)?),
-        };
-        let reading = self.reading(caller, "bucket_id", bucket).await?;
+        if let Some(code) = status_code {
+            within("status_code", code, 0..=MinuteQuery::MAX_STATUS_CODE)?;
+        }
+        let reading = self.reading(caller, "bucket_id", bucket.as_ref()).await?;
         let Some(bucket_id) = reading.filter() else { return Ok(Vec::new()) };
         let (from, to) = (Some(from), Some(to));
         let query = CountQuery { bucket_id, output_id, status, status_code, from, to };
@@ -103,13 +96,11 @@ impl Admin {
     /// The range that is meant, from inclusive, to exclusive.
     fn range(
         &self,
-        from: &str,
-        to: &str,
+        from: Option<Timestamp>,
+        to: Option<Timestamp>,
         default_days: u32,
         max_days: u32,
     ) -> Result<(Timestamp, Timestamp), Error> {
-        let from = moment("from", from)?.map(|moment| moment.start);
-        let to = moment("to", to)?.map(Moment::end);
         let to = to.unwrap_or_else(|| self.now() + Duration::from_millis(1));
         let from = from.unwrap_or_else(|| before(to, DAY * default_days));
         if from >= to {
@@ -128,11 +119,4 @@ impl Admin {
 pub(in crate::admin) fn before(moment: Timestamp, duration: Duration) -> Timestamp {
     let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(moment.as_millis().saturating_sub(millis))
-}
-
-pub(super) fn output(field: &str, text: &str) -> Result<Option<OutputId>, Error> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|error| Error::invalid(field, error))
 }

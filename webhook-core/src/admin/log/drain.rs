@@ -2,41 +2,48 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
-
-use super::{
-    Admin, Caller,
-    count::{before, output},
-    query::{number, place},
-};
+use super::{Admin, BucketRef, Caller, count::before, query::within};
 use crate::{
     error::{Error, ErrorKind},
-    id::BucketId,
+    id::{BucketId, OutputId},
     model::Log,
     store::{Drain, Drained, LogCursor},
 };
 
-/// Webhooks at once, unless the consumer says how many, and at most.
-const MAX_LIMIT: usize = 100;
-/// How old they may be unless the consumer says so.
-const DEFAULT_MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+/// What a consumer wants; the default is all that the caller reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DrainQuery {
+    /// Only of this bucket; of all that the caller reaches without it.
+    pub bucket: Option<BucketRef>,
+    /// Only of this output.
+    pub output_id: Option<OutputId>,
+    /// How many, 100; 1 to [`MAX_LIMIT`](Self::MAX_LIMIT).
+    pub limit: usize,
+    /// How old they may be, 24 hours.
+    pub max_age: Duration,
+    /// The [`next`](Handed::next) of the answer before. It is given back when
+    /// there is nothing new, and has no other effect: what was handed out is never
+    /// handed out again, and a place in time would pass over webhooks that were
+    /// received earlier and stored later.
+    pub cursor: Option<LogCursor>,
+}
 
-/// What a consumer wants. Empty text is nothing said.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct DrainRequest {
-    /// The bucket's ID or name; all that the caller reaches when nothing is said.
-    pub bucket: String,
-    /// The output's ID.
-    pub output: String,
-    /// How many, 100; 1 to 100.
-    pub limit: String,
-    /// How old they may be, 24h; `30m`, `1h30m`.
-    pub max_age: String,
-    /// The `next_cursor` of the answer before. It is checked and has no effect:
-    /// what was handed out is never handed out again, and a place in time would
-    /// pass over webhooks that were received earlier and stored later.
-    pub cursor: String,
+impl DrainQuery {
+    /// Webhooks at once at most.
+    pub const MAX_LIMIT: usize = 100;
+}
+
+impl Default for DrainQuery {
+    fn default() -> Self {
+        Self {
+            bucket: None,
+            output_id: None,
+            limit: Self::MAX_LIMIT,
+            max_age: Duration::from_secs(24 * 60 * 60),
+            cursor: None,
+        }
+    }
 }
 
 /// What a consumer gets.
@@ -55,13 +62,10 @@ impl Admin {
     /// consumer. This is subscribing: an access token needs no API access.
     /// Buckets whose `stream` is off hand out nothing; naming one is
     /// [`Forbidden`](ErrorKind::Forbidden).
-    pub async fn drain(&self, caller: &Caller, request: &DrainRequest) -> Result<Handed, Error> {
-        let DrainRequest { bucket, output, limit, max_age, cursor } = request;
-        let limit = number("limit", limit, 1..=MAX_LIMIT, MAX_LIMIT)?;
-        let max_age = age(max_age)?;
-        let cursor = place(cursor)?;
-        let output_id = self::output("output", output)?;
-        let Some(buckets) = self.drained(caller, bucket).await? else {
+    pub async fn drain(&self, caller: &Caller, query: &DrainQuery) -> Result<Handed, Error> {
+        let DrainQuery { ref bucket, output_id, limit, max_age, cursor } = *query;
+        within("limit", limit, 1..=DrainQuery::MAX_LIMIT)?;
+        let Some(buckets) = self.drained(caller, bucket.as_ref()).await? else {
             return Ok(Handed { logs: Vec::new(), has_more: false, next: cursor });
         };
         let now = self.now();
@@ -74,8 +78,12 @@ impl Admin {
     }
 
     /// The buckets to drain, empty for all; none when there is nothing to drain.
-    async fn drained(&self, caller: &Caller, bucket: &str) -> Result<Option<Vec<BucketId>>, Error> {
-        if !bucket.is_empty() {
+    async fn drained(
+        &self,
+        caller: &Caller,
+        bucket: Option<&BucketRef>,
+    ) -> Result<Option<Vec<BucketId>>, Error> {
+        if let Some(bucket) = bucket {
             let bucket = self.find_bucket(caller, "bucket", bucket).await?;
             return match bucket.spec.stream {
                 true => Ok(Some(vec![bucket.id])),
@@ -93,32 +101,5 @@ impl Admin {
             false => buckets.iter().map(|bucket| bucket.id).collect(),
         };
         Ok((!buckets.is_empty()).then_some(ids))
-    }
-}
-
-fn age(text: &str) -> Result<Duration, Error> {
-    if text.is_empty() {
-        return Ok(DEFAULT_MAX_AGE);
-    }
-    let age = text.parse::<jiff::SignedDuration>().ok().and_then(|age| age.try_into().ok());
-    let age = age.filter(|age: &Duration| !age.is_zero());
-    age.ok_or_else(|| Error::invalid("max_age", "must be a duration such as 24h or 30m"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages() {
-        for (text, secs) in
-            [("", 86_400), ("24h", 86_400), ("30m", 1_800), ("1h30m", 5_400), ("9s", 9)]
-        {
-            assert_eq!(age(text).expect(text), Duration::from_secs(secs), "{text}");
-        }
-        for wrong in ["24", "0s", "-1h", "soon", "1 fortnight", "99999999999999999999h"] {
-            let error = age(wrong).expect_err(wrong);
-            assert!(error.to_string().starts_with("max_age: "), "{error}");
-        }
     }
 }

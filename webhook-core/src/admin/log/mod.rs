@@ -6,17 +6,17 @@ mod query;
 mod retention;
 
 pub(super) use count::before;
-pub use count::{DayRequest, MinuteRequest};
-pub use drain::{DrainRequest, Handed};
-pub(super) use query::number;
-pub use query::{LogRequest, LogsPage};
+pub use count::{DayQuery, MinuteQuery};
+pub use drain::{DrainQuery, Handed};
+pub(super) use query::within;
+pub use query::{LogQuery, LogsPage};
 
 use super::{Admin, Caller, caller};
 use crate::{
     error::Error,
     id::{AccountId, BucketId, DeliveryId},
-    model::{Bucket, DeliveryStatus, Log, LogAction, LogReport},
-    relay::{ConnectedClient, ProcessPolicy, Relay, Resend},
+    model::{Bucket, DeliveryStatus, Log, LogReport, Resend},
+    relay::ConnectedClient,
     store::ClientReport,
 };
 
@@ -47,7 +47,6 @@ impl Admin {
     pub async fn report(
         &self,
         caller: &Caller,
-        relay: &Relay,
         id: DeliveryId,
         report: LogReport,
     ) -> Result<Log, Error> {
@@ -79,43 +78,24 @@ impl Admin {
             retries,
             duration: std::time::Duration::from_millis(duration_ms),
         };
-        relay.report(caller.account_id(), report).await
+        self.relay.report(caller.account_id(), report).await
     }
 
     /// Sends the webhook of a log again, as a delivery and log of its own.
     /// What is missing is [`NotFound`](crate::ErrorKind::NotFound), erased
     /// content a [`Conflict`](crate::ErrorKind::Conflict).
-    pub async fn resend(
-        &self,
-        caller: &Caller,
-        relay: &Relay,
-        id: DeliveryId,
-        action: LogAction,
-    ) -> Result<(), Error> {
+    pub async fn resend(&self, caller: &Caller, resend: Resend) -> Result<(), Error> {
         caller.require_api_access()?;
-        let LogAction { action, output, process_policy } = action;
-        if action != "resend" {
-            return Err(Error::invalid("action", "must be \"resend\""));
-        }
-        let policy = match &*process_policy {
-            "" | "skip" => ProcessPolicy::Skip,
-            "force" => ProcessPolicy::Force,
-            _ => return Err(Error::invalid("process_policy", "must be \"skip\" or \"force\"")),
-        };
         if caller.is_scoped() {
-            self.reached_log(caller, id).await?;
+            self.reached_log(caller, resend.log).await?;
         }
-        relay.resend(caller.account_id(), Resend { log: id, output, policy }).await
+        self.relay.resend(caller.account_id(), resend).await
     }
 
-    /// The clients of the account that are connected to `relay`.
-    pub async fn clients(
-        &self,
-        caller: &Caller,
-        relay: &Relay,
-    ) -> Result<Vec<ConnectedClient>, Error> {
+    /// The clients of the account that are connected here.
+    pub async fn clients(&self, caller: &Caller) -> Result<Vec<ConnectedClient>, Error> {
         caller.require_account()?;
-        Ok(relay.clients(caller.account_id()))
+        Ok(self.relay.clients(caller.account_id()))
     }
 
     /// A log that lies within the caller's scope.
@@ -133,18 +113,17 @@ impl Admin {
         Ok(log)
     }
 
-    /// The bucket that `text` names by its ID or its name. `field` is what the
-    /// caller calls it.
+    /// The bucket that `wanted` names. `field` is what the caller calls it.
     pub async fn find_bucket(
         &self,
         caller: &Caller,
         field: &str,
-        text: &str,
+        wanted: &BucketRef,
     ) -> Result<Bucket, Error> {
         let account: AccountId = caller.account_id();
-        let bucket = match text.parse::<BucketId>() {
-            Ok(id) => self.stores.buckets.bucket(account, id).await?,
-            Err(_) => self.stores.buckets.bucket_by_name(account, text).await?,
+        let bucket = match wanted {
+            BucketRef::Id(id) => self.stores.buckets.bucket(account, *id).await?,
+            BucketRef::Name(name) => self.stores.buckets.bucket_by_name(account, name).await?,
         };
         let bucket = bucket.ok_or_else(|| {
             let message = format!("{field}: the account has no such bucket");
@@ -155,9 +134,14 @@ impl Admin {
 
     /// The one bucket that an operation reads, if it does not read all of the
     /// account; `Nothing` when the caller reaches none.
-    async fn reading(&self, caller: &Caller, field: &str, text: &str) -> Result<Reading, Error> {
-        if !text.is_empty() {
-            return Ok(Reading::One(self.find_bucket(caller, field, text).await?.id));
+    async fn reading(
+        &self,
+        caller: &Caller,
+        field: &str,
+        bucket: Option<&BucketRef>,
+    ) -> Result<Reading, Error> {
+        if let Some(bucket) = bucket {
+            return Ok(Reading::One(self.find_bucket(caller, field, bucket).await?.id));
         }
         if !caller.is_scoped() {
             return Ok(Reading::All);
@@ -169,6 +153,33 @@ impl Admin {
             [bucket] => Ok(Reading::One(bucket.id)),
             _ => Err(Error::invalid(field, "the access token reaches several buckets: name one")),
         }
+    }
+}
+
+/// A bucket, by what its owner calls it. Text that is an ID is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BucketRef {
+    /// The bucket with this ID.
+    Id(BucketId),
+    /// The bucket of this name.
+    Name(String),
+}
+
+impl From<BucketId> for BucketRef {
+    fn from(id: BucketId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<String> for BucketRef {
+    fn from(text: String) -> Self {
+        text.parse().map_or(Self::Name(text), Self::Id)
+    }
+}
+
+impl From<&str> for BucketRef {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
     }
 }
 

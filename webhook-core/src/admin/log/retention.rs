@@ -22,9 +22,9 @@ impl Admin {
     /// still to deliver stay, however old.
     pub async fn purge(&self, keep: Option<Duration>) -> Result<u64, Error> {
         let mut gone = 0;
-        if self.limits.limits_logs() {
+        if self.quotas.limits_logs() {
             for account in self.stores.accounts.accounts().await? {
-                let plan = self.limits.plan(account.id).await?;
+                let plan = self.quotas.plan(account.id).await?;
                 let keep = plan.limits.keep_logs_for().or(keep);
                 gone += self.purge_webhooks(Some(account.id), keep).await?;
             }
@@ -71,7 +71,7 @@ impl Admin {
     pub async fn keep_logs_for(&self, keep: Option<Duration>) {
         let interval = keep.map_or(LONGEST_INTERVAL, |keep| keep / 10);
         let interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
-        if keep.is_none() && !self.limits.limits_logs() {
+        if keep.is_none() && !self.quotas.limits_logs() {
             return std::future::pending().await;
         }
         loop {

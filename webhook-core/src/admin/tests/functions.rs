@@ -7,7 +7,6 @@ use super::*;
 use crate::{
     function::{Completion, FunctionError, Invocation, ScriptOutcome},
     model::{Driver, InvokeRequest},
-    relay::Relay,
 };
 
 #[derive(Debug)]
@@ -41,8 +40,7 @@ impl FunctionRuntime for Words {
 }
 
 async fn house_of_words(options: AdminOptions) -> House {
-    let House { admin, stores, told, caller } = house_with(options).await;
-    House { admin: admin.with_functions(Arc::new(Words)), stores, told, caller }
+    house_of(|builder| builder.admin_options(options).functions(Arc::new(Words))).await
 }
 
 fn spec(payload: &str) -> FunctionSpec {
@@ -153,34 +151,25 @@ async fn variables() -> Result<(), Error> {
 
 #[tokio::test]
 async fn a_change_is_seen_by_the_next_run_and_runs_are_listed() -> Result<(), Error> {
-    let (runtime, clock) = (Arc::new(Words), Arc::new(crate::SystemClock));
     let stores = Stores::of(MemoryStore::default());
-    let relay = Relay::builder(stores.clone(), crate::forward::ScriptedForwarder::new())
-        .functions(runtime.clone())
-        .build();
-    let watcher = Arc::new(relay.clone());
-    let admin = Admin::new(stores.clone(), clock, AdminOptions::default(), watcher);
-    let admin = admin.with_functions(runtime);
+    let webhooks = Webhooks::builder(stores.clone()).functions(Arc::new(Words)).build();
+    let admin = webhooks.admin();
     let (account, _) = admin.create_account("first", None).await?;
     let caller = Caller::for_account(account.id);
     let id = admin.create_function(&caller, spec("a source")).await?.id;
     for value in ["one", "two", "three"] {
         admin.put_variable(&caller, id, "KEY".to_owned(), Secret::new(value)).await?;
-        let answer = admin.invoke(&caller, &relay, id, InvokeRequest::default()).await?;
+        let answer = admin.invoke(&caller, id, InvokeRequest::default()).await?;
         assert_eq!(answer["logs"], serde_json::json!([value]));
     }
     // Without being told, the relay does not ask the store.
-    let silent = Admin::new(
-        stores.clone(),
-        Arc::new(crate::SystemClock),
-        AdminOptions::default(),
-        Arc::new(Unwatched),
-    );
+    let elsewhere = Webhooks::builder(stores.clone()).build();
+    let silent = elsewhere.admin();
     silent.put_variable(&caller, id, "KEY".to_owned(), Secret::new("unseen")).await?;
-    let answer = admin.invoke(&caller, &relay, id, InvokeRequest::default()).await?;
+    let answer = admin.invoke(&caller, id, InvokeRequest::default()).await?;
     assert_eq!(answer["logs"], serde_json::json!(["three"]));
 
-    let request = ExecutionRequest { limit: "2".to_owned(), offset: "1".to_owned() };
+    let request = ExecutionQuery { limit: 2, offset: 1 };
     let page = admin.executions(&caller, id, &request).await?;
     assert_eq!((page.executions.len(), page.total, page.limit, page.offset), (2, 4, 2, 1));
     let run = page.executions[1].clone();
@@ -193,9 +182,9 @@ async fn a_change_is_seen_by_the_next_run_and_runs_are_listed() -> Result<(), Er
     assert_eq!(kind(admin.execution_of(&second, other, run.id).await), ErrorKind::Invalid);
     assert_eq!(kind(admin.executions(&second, id, &request).await), ErrorKind::Invalid);
     // It is in the cache, but another account's.
-    let invoked = admin.invoke(&second, &relay, id, InvokeRequest::default()).await;
+    let invoked = admin.invoke(&second, id, InvokeRequest::default()).await;
     assert_eq!(kind(invoked), ErrorKind::Invalid);
-    let wrong = ExecutionRequest { limit: "0".to_owned(), offset: String::new() };
+    let wrong = ExecutionQuery { limit: 0, offset: 0 };
     assert_eq!(kind(admin.executions(&caller, id, &wrong).await), ErrorKind::Invalid);
     Ok(())
 }

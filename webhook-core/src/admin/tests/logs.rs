@@ -10,7 +10,7 @@ use crate::{
     model::{
         DeliveryStatus, Request, Subscription, SubscriptionStatus, TokenScopes, TokenSpec, Webhook,
     },
-    plan::Limits,
+    plan::Plans,
     store::{Accept, NewDelivery},
 };
 
@@ -50,7 +50,7 @@ async fn receive(house: &House, bucket: &Bucket) -> Result<DeliveryId, Error> {
 }
 
 async fn total(house: &House) -> Result<u64, Error> {
-    Ok(house.admin.logs(&house.caller, &LogRequest::default()).await?.total)
+    Ok(house.admin.logs(&house.caller, &LogQuery::default()).await?.total)
 }
 
 async fn scoped_to(house: &House, bucket: &str) -> Result<Caller, Error> {
@@ -115,21 +115,19 @@ async fn logs_of_a_deleted_bucket_are_within_the_scope_of_its_id_only() -> Resul
     assert_eq!(admin.log(caller, log).await?.delivery.id, log);
     assert_eq!(admin.log(&by_id, log).await?.delivery.id, log);
     assert_eq!(kind(admin.log(&by_name, log).await), ErrorKind::Forbidden);
-    assert_eq!(admin.logs(&by_name, &LogRequest::default()).await?.total, 0);
+    assert_eq!(admin.logs(&by_name, &LogQuery::default()).await?.total, 0);
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
 async fn logs_are_kept_for_as_long_as_the_plan_says() -> Result<(), Error> {
-    let mut house = house().await;
     let plans = r#"{"plans": [
         {"name": "short", "limits": {"logs_retention": 1}},
         {"name": "long", "price": "price_long", "limits": {"logs_retention": 100}},
         {"name": "silent", "price": "price_silent"}
     ]}"#;
-    let clock = Arc::clone(&house.admin.clock);
-    let limits = Limits::new(plans.parse()?, house.stores.clone(), clock);
-    house.admin = house.admin.with_limits(Arc::new(limits));
+    let plans: Plans = plans.parse()?;
+    let house = house_of(|builder| builder.quotas(plans)).await;
     let mut callers = vec![house.caller.clone()];
     for price in ["price_long", "price_silent"] {
         let (account, _) = house.admin.create_account(price, None).await?;
@@ -154,7 +152,7 @@ async fn logs_are_kept_for_as_long_as_the_plan_says() -> Result<(), Error> {
         house.admin.purge(keep).await?;
         let mut totals = Vec::new();
         for caller in &callers {
-            totals.push(house.admin.logs(caller, &LogRequest::default()).await?.total);
+            totals.push(house.admin.logs(caller, &LogQuery::default()).await?.total);
         }
         left.push(totals);
     }

@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     id::{InputId, OutputId},
     model::{Bucket, Input, Output},
-    store::{InputStore, OutputStore},
+    store::RouteStore,
 };
 
 /// What a bucket is found by.
@@ -21,8 +21,7 @@ enum Key {
 #[derive(Debug)]
 pub(in super::super) struct BucketCache {
     by_key: Snapshots<Key, Arc<Bucket>>,
-    inputs: Arc<dyn InputStore>,
-    outputs: Arc<dyn OutputStore>,
+    routes: Arc<dyn RouteStore>,
 }
 
 impl BucketCache {
@@ -30,10 +29,9 @@ impl BucketCache {
     pub(in super::super) fn new(
         capacity: usize,
         max_age: MaxAge,
-        inputs: Arc<dyn InputStore>,
-        outputs: Arc<dyn OutputStore>,
+        routes: Arc<dyn RouteStore>,
     ) -> Self {
-        Self { by_key: Snapshots::new(capacity.saturating_mul(2), max_age), inputs, outputs }
+        Self { by_key: Snapshots::new(capacity.saturating_mul(2), max_age), routes }
     }
 
     /// The bucket of an input; none when there is no such input.
@@ -41,7 +39,7 @@ impl BucketCache {
         &self,
         id: InputId,
     ) -> Result<Option<Arc<Bucket>>, Error> {
-        let read = || async { Ok(self.inputs.bucket_of_input(id).await?.map(Arc::new)) };
+        let read = || async { Ok(self.routes.bucket_of_input(id).await?.map(Arc::new)) };
         self.by_key.get(&Key::Input(id), read, |bucket| keys(bucket)).await
     }
 
@@ -50,7 +48,7 @@ impl BucketCache {
         &self,
         id: OutputId,
     ) -> Result<Option<Arc<Bucket>>, Error> {
-        let read = || async { Ok(self.outputs.bucket_of_output(id).await?.map(Arc::new)) };
+        let read = || async { Ok(self.routes.bucket_of_output(id).await?.map(Arc::new)) };
         self.by_key.get(&Key::Output(id), read, |bucket| keys(bucket)).await
     }
 

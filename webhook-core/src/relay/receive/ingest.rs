@@ -17,11 +17,11 @@ use tower_service::Service;
 
 use super::{body, credentials, refusals::Refusals, response};
 use crate::{
-    clock::Clock,
     error::{Error, ErrorKind},
     id::{InputId, WebhookId},
+    ids::Ids,
     model::{Bucket, Input, Request, ResponseFromOutput, Webhook},
-    plan::{Limits, Ticket},
+    plan::{Quotas, Ticket},
     relay::{
         Observer, RelayOptions,
         accept::{Intake, PendingResponse},
@@ -97,14 +97,14 @@ pub(in crate::relay) struct Receiver {
     pub(in crate::relay) buckets: Arc<BucketCache>,
     pub(in crate::relay) domains: DomainCache,
     /// How many webhooks a month accounts may receive; none for any number.
-    pub(in crate::relay) quotas: Option<Arc<Limits>>,
+    pub(in crate::relay) quotas: Option<Arc<Quotas>>,
     /// Bounds the bodies that are being received.
     pub(in crate::relay) body_bytes: ByteSemaphore,
     pub(in crate::relay) functions: Arc<Functions>,
     pub(in crate::relay) intake: Arc<Intake>,
     pub(in crate::relay) refusals: Arc<Refusals>,
     pub(in crate::relay) observer: Arc<dyn Observer>,
-    pub(in crate::relay) clock: Arc<dyn Clock>,
+    pub(in crate::relay) ids: Arc<Ids>,
     pub(in crate::relay) options: Arc<RelayOptions>,
 }
 
@@ -120,8 +120,11 @@ impl Receiver {
         B::Error: std::fmt::Display,
     {
         let started = tokio::time::Instant::now();
-        let id = WebhookId::generate();
-        let mut response = match self.receive(id, request, domain).await {
+        let mut received = None;
+        let answered = self.receive(&mut received, request, domain).await;
+        // What is refused before it is received has a name in the answer, too.
+        let id = received.unwrap_or_else(|| self.ids.next());
+        let mut response = match answered {
             Ok(response) => response,
             Err(error) => {
                 let response = response::refusal(&error);
@@ -138,10 +141,11 @@ impl Receiver {
         response
     }
 
-    /// The way of one webhook from its first byte to the sender's answer.
+    /// The way of one webhook from its first byte to the sender's answer. When
+    /// it has come whole, it is `received` under an identifier.
     async fn receive<B>(
         &self,
-        id: WebhookId,
+        received: &mut Option<WebhookId>,
         request: http::Request<B>,
         domain: Option<&DomainRoutes>,
     ) -> Result<http::Response<Full<Bytes>>, Error>
@@ -176,6 +180,8 @@ impl Receiver {
         };
         let client = parts.extensions.get::<ClientAddr>().copied();
         let headers = headers::received(parts.headers, &parts.uri, &bucket.spec.auth)?;
+        let (id, received_at) = self.ids.next_and_moment();
+        *received = Some(id);
         let mut webhook = Webhook {
             id,
             account_id: bucket.account_id,
@@ -192,7 +198,7 @@ impl Receiver {
             secure: client.is_some_and(|client| client.secure),
             ephemeral: bucket.spec.ephemeral,
             input_execution_id: None,
-            received_at: self.clock.now(),
+            received_at,
         };
 
         let mut set_by_function = None;

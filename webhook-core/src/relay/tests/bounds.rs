@@ -25,9 +25,12 @@ async fn a_body_over_the_limit_is_413_and_large_buckets_have_a_larger_one() {
 async fn a_store_that_cannot_keep_up_is_503_and_what_it_stored_is_delivered() {
     let mut world = World::new().await;
     let (stores, _) = Faulty::accepting_in(&world.stores, Duration::from_secs(8));
-    world.relay = Relay::builder(stores, world.forwarder.clone())
+    world.relay = Webhooks::builder(stores)
+        .forwarder(world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
-        .build();
+        .build()
+        .relay()
+        .clone();
     world.output_to(HOOK).await;
     world.deliver().await;
     let refused = world.post("late").await;
@@ -95,9 +98,12 @@ async fn an_idle_relay_asks_its_store_nothing() {
     }
     let mut world = World::new().await;
     let stores = Stores { deliveries: Arc::new(Untouchable), ..world.stores.clone() };
-    world.relay = Relay::builder(stores, world.forwarder.clone())
+    world.relay = Webhooks::builder(stores)
+        .forwarder(world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
-        .build();
+        .build()
+        .relay()
+        .clone();
     world.deliver().await;
     tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
     world.stop().await;

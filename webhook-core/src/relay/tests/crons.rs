@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Clock, CronId, NodeId, Rules,
-    admin::{Admin, AdminOptions, Caller},
+    admin::{Admin, Caller},
     forward::ForwardRequest,
     model::{Cron, CronSpec, Headers},
     store::{AdvanceCron, ClaimCrons, CronStore, LogQuery},
@@ -37,7 +37,7 @@ struct Clockwork {
     relay: Relay,
     forwarder: ScriptedForwarder,
     clock: TokioClock,
-    admin: Admin,
+    admin: Arc<Admin>,
     caller: Caller,
     dispatchers: Vec<Dispatcher>,
 }
@@ -49,11 +49,9 @@ impl Clockwork {
 
     async fn over(stores: Stores, now: &str) -> Self {
         let (clock, forwarder) = (TokioClock::starting_at(at(now)), ScriptedForwarder::new());
-        let builder = Relay::builder(stores.clone(), forwarder.clone());
-        let relay = builder.clock(clock).build();
-        let watcher = Arc::new(relay.clone());
-        let options = AdminOptions::default();
-        let admin = Admin::new(stores.clone(), Arc::new(clock), options, watcher);
+        let builder = Webhooks::builder(stores.clone()).forwarder(forwarder.clone());
+        let webhooks = builder.clock(clock).build();
+        let (relay, admin) = (webhooks.relay().clone(), Arc::clone(webhooks.admin()));
         let (account, _) = admin.create_account("first", None).await.expect("an account");
         let caller = Caller::for_account(account.id);
         Self { stores, relay, forwarder, clock, admin, caller, dispatchers: Vec::new() }
@@ -61,13 +59,13 @@ impl Clockwork {
 
     /// Another node on the same stores.
     fn node(&self) -> Relay {
-        let builder = Relay::builder(self.stores.clone(), self.forwarder.clone());
+        let builder = Webhooks::builder(self.stores.clone()).forwarder(self.forwarder.clone());
         let options = RelayOptions {
             crons_max_age: Some(Duration::from_secs(15)),
             route_max_age: Some(Duration::from_secs(5)),
             ..RelayOptions::default()
         };
-        builder.clock(self.clock).options(options).build()
+        builder.clock(self.clock).options(options).build().relay().clone()
     }
 
     fn run(&mut self, relay: Relay) {

@@ -15,9 +15,7 @@ use super::*;
 use crate::{
     id::{DeliveryId, NodeId, WebhookId},
     relay::Observer,
-    store::{
-        Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, OutputStore, Redeliver, Settle,
-    },
+    store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Redeliver, RouteStore, Settle},
 };
 
 /// A store that answers the next calls of a kind with these errors.
@@ -65,8 +63,8 @@ impl Faulty {
             accept_takes,
             lanes_take: Duration::from_millis(100),
         });
-        let (deliveries, outputs) = (faulty.clone(), faulty.clone());
-        (Stores { deliveries, outputs, ..stores.clone() }, faulty)
+        let (deliveries, routes) = (faulty.clone(), faulty.clone());
+        (Stores { deliveries, routes, ..stores.clone() }, faulty)
     }
 }
 
@@ -111,32 +109,13 @@ impl DeliveryStore for Faulty {
 }
 
 #[async_trait]
-impl OutputStore for Faulty {
-    async fn create_output(&self, account: AccountId, output: &Output) -> Result<(), Error> {
-        self.stores.outputs.create_output(account, output).await
-    }
-    async fn output(
-        &self,
-        account: AccountId,
-        bucket: BucketId,
-        id: OutputId,
-    ) -> Result<Option<Output>, Error> {
-        self.stores.outputs.output(account, bucket, id).await
+impl RouteStore for Faulty {
+    async fn bucket_of_input(&self, id: InputId) -> Result<Option<Bucket>, Error> {
+        self.stores.routes.bucket_of_input(id).await
     }
     async fn bucket_of_output(&self, id: OutputId) -> Result<Option<Bucket>, Error> {
         self.routes.next()?;
-        self.stores.outputs.bucket_of_output(id).await
-    }
-    async fn update_output(&self, account: AccountId, output: &Output) -> Result<(), Error> {
-        self.stores.outputs.update_output(account, output).await
-    }
-    async fn delete_output(
-        &self,
-        account: AccountId,
-        bucket: BucketId,
-        id: OutputId,
-    ) -> Result<(), Error> {
-        self.stores.outputs.delete_output(account, bucket, id).await
+        self.stores.routes.bucket_of_output(id).await
     }
 }
 
@@ -155,10 +134,13 @@ async fn what_comes_while_the_relay_starts_is_delivered_and_counted_once() {
     let mut world = World::new().await;
     let (stores, _) = Faulty::over(&world.stores);
     let waiting = Arc::new(Waiting::default());
-    world.relay = Relay::builder(stores, world.forwarder.clone())
+    world.relay = Webhooks::builder(stores)
+        .forwarder(world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
         .observer(waiting.clone())
-        .build();
+        .build()
+        .relay()
+        .clone();
     world.output_to(HOOK).await;
     for _ in 0..2 {
         let before = world.forwarder.requests().len();
@@ -195,10 +177,13 @@ async fn faulty_world() -> (World, Arc<Faulty>) {
     let mut world = World::new().await;
     let (stores, faulty) = Faulty::over(&world.stores);
     let route_max_age = Some(Duration::from_millis(1));
-    world.relay = Relay::builder(stores, world.forwarder.clone())
+    world.relay = Webhooks::builder(stores)
+        .forwarder(world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
         .options(RelayOptions { route_max_age, ..RelayOptions::default() })
-        .build();
+        .build()
+        .relay()
+        .clone();
     world.output_to(HOOK).await;
     world.deliver().await;
     // It dispatches, so that a worker starts with what comes next in its hand.

@@ -9,8 +9,7 @@ use super::*;
 use crate::{
     function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome},
     id::FunctionId,
-    model::{Driver, Durability, Function, FunctionSpec},
-    relay::{ProcessPolicy, Resend},
+    model::{Driver, Durability, Function, FunctionSpec, ProcessPolicy, Resend},
 };
 
 /// `set …` sets the body, `fail` fails, `stop` stops, `busy` is busy the first
@@ -62,11 +61,14 @@ async fn world_with(
     let spec = InputSpec { function_id: of_input.then_some(id), ..InputSpec::default() };
     let mut world = World::with(BucketSpec::default(), spec, options.clone()).await;
     let runtime = Arc::new(Obeys::default());
-    world.relay = Relay::builder(world.stores.clone(), world.forwarder.clone())
+    world.relay = Webhooks::builder(world.stores.clone())
+        .forwarder(world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
         .functions(runtime.clone())
         .options(options)
-        .build();
+        .build()
+        .relay()
+        .clone();
     let function = function(&world, id, source);
     world.stores.functions.create_function(&function).await.expect("a new function");
     world

@@ -166,10 +166,13 @@ fn counted(world: &World, options: RelayOptions) -> (Relay, Arc<Counting>) {
     let inner = world.stores.domains.clone();
     let counting = Arc::new(Counting { inner, lookups: AtomicUsize::new(0) });
     let stores = Stores { domains: counting.clone(), ..world.stores.clone() };
-    let relay = Relay::builder(stores, world.forwarder.clone())
+    let relay = Webhooks::builder(stores)
+        .forwarder(world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
         .options(options)
-        .build();
+        .build()
+        .relay()
+        .clone();
     (relay, counting)
 }
 

@@ -23,7 +23,7 @@ use tower_service::Service;
 
 use super::{ClientAddr, Relay, RelayOptions};
 use crate::{
-    Error, Timestamp, TokioClock,
+    Error, Timestamp, TokioClock, Webhooks,
     forward::{Answer, CheckedOnDrop, ScriptedForwarder},
     id::{AccountId, BucketId, InputId, OutputId},
     model::{Bucket, BucketSpec, DeliveryStatus, Input, InputSpec, Log, Output, OutputSpec},
@@ -55,10 +55,13 @@ impl World {
     async fn with(bucket: BucketSpec, input: InputSpec, options: RelayOptions) -> Self {
         let stores = Stores::of(MemoryStore::default());
         let forwarder = ScriptedForwarder::new();
-        let relay = Relay::builder(stores.clone(), forwarder.clone())
+        let relay = Webhooks::builder(stores.clone())
+            .forwarder(forwarder.clone())
             .clock(TokioClock::starting_at(START))
             .options(options)
-            .build();
+            .build()
+            .relay()
+            .clone();
         let mut bucket = Bucket::new(BucketId::generate(), AccountId::generate(), START, bucket);
         let input = Input {
             id: InputId::generate(),

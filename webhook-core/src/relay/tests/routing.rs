@@ -6,48 +6,26 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 
 use super::*;
-use crate::store::InputStore;
+use crate::store::RouteStore;
 
 /// Takes its time and counts how often it is asked.
 #[derive(Debug)]
 struct Slow {
-    inner: Arc<dyn InputStore>,
+    inner: Arc<dyn RouteStore>,
     takes: Duration,
     asked: AtomicUsize,
 }
 
 #[async_trait]
-impl InputStore for Slow {
-    async fn create_input(&self, account: AccountId, input: &Input) -> Result<(), Error> {
-        self.inner.create_input(account, input).await
-    }
-
-    async fn input(
-        &self,
-        account: AccountId,
-        bucket: BucketId,
-        id: InputId,
-    ) -> Result<Option<Input>, Error> {
-        self.inner.input(account, bucket, id).await
-    }
-
+impl RouteStore for Slow {
     async fn bucket_of_input(&self, id: InputId) -> Result<Option<Bucket>, Error> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         tokio::time::sleep(self.takes).await;
         self.inner.bucket_of_input(id).await
     }
 
-    async fn update_input(&self, account: AccountId, input: &Input) -> Result<(), Error> {
-        self.inner.update_input(account, input).await
-    }
-
-    async fn delete_input(
-        &self,
-        account: AccountId,
-        bucket: BucketId,
-        id: InputId,
-    ) -> Result<(), Error> {
-        self.inner.delete_input(account, bucket, id).await
+    async fn bucket_of_output(&self, id: OutputId) -> Result<Option<Bucket>, Error> {
+        self.inner.bucket_of_output(id).await
     }
 }
 
@@ -55,12 +33,15 @@ impl InputStore for Slow {
 /// come at once to an input that is not known yet.
 async fn at_once(takes: Duration) -> (usize, Duration) {
     let mut world = World::new().await;
-    let inner = world.stores.inputs.clone();
+    let inner = world.stores.routes.clone();
     let slow = Arc::new(Slow { inner, takes, asked: AtomicUsize::new(0) });
-    let stores = Stores { inputs: slow.clone(), ..world.stores.clone() };
-    world.relay = Relay::builder(stores, world.forwarder.clone())
+    let stores = Stores { routes: slow.clone(), ..world.stores.clone() };
+    world.relay = Webhooks::builder(stores)
+        .forwarder(world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
-        .build();
+        .build()
+        .relay()
+        .clone();
     let began = tokio::time::Instant::now();
     let answers = join_all((0..64).map(|_| world.post("x"))).await;
     assert!(answers.iter().all(|answer| answer.status() == StatusCode::OK), "{answers:?}");

@@ -1,10 +1,8 @@
 use super::*;
 use crate::{
     id::DeliveryId,
-    model::ReplayMissing,
-    relay::{
-        ClientInfo, Listening, ProcessPolicy, Resend, Streamed, StreamedWebhook, Subscription,
-    },
+    model::{ProcessPolicy, ReplayMissing, Resend},
+    relay::{ClientInfo, Listening, Streamed, StreamedWebhook, Subscription},
     store::ClientReport,
 };
 

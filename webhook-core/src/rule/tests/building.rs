@@ -25,10 +25,7 @@ fn parameters() -> Vec<(Parameter, Value)> {
         (Rule::entire_payload(), json!({"source": "entire-payload"})),
         (Rule::entire_query(), json!({"source": "entire-query"})),
         (Rule::entire_headers(), json!({"source": "entire-headers"})),
-        (
-            Rule::body().base64_decoded(),
-            json!({"source": "body", "base64decode": true}),
-        ),
+        (Rule::body().base64_decoded(), json!({"source": "body", "base64decode": true})),
     ]
 }
 
@@ -126,25 +123,24 @@ fn secrets_are_not_shown() {
 
 fn any_match() -> impl Strategy<Value = Rule> {
     let name = "[a-z0-9.-]{1,12}";
-    let parameter = (0..parameters().len(), name, any::<bool>()).prop_map(|(kind, name, base64)| {
-        let parameter = match kind {
-            0 => Rule::header(name),
-            1 => Rule::query(name),
-            2 => Rule::payload(name),
-            7 => Rule::text(name),
-            kind => parameters()[kind].0.clone(),
-        };
-        if base64 { parameter.base64_decoded() } else { parameter }
-    });
+    let parameter =
+        (0..parameters().len(), name, any::<bool>()).prop_map(|(kind, name, base64)| {
+            let parameter = match kind {
+                0 => Rule::header(name),
+                1 => Rule::query(name),
+                2 => Rule::payload(name),
+                7 => Rule::text(name),
+                kind => parameters()[kind].0.clone(),
+            };
+            if base64 { parameter.base64_decoded() } else { parameter }
+        });
     let tested = (parameter, prop::sample::select(&TESTS[..]), "[^\\\\\\[\\](){}*+?|]{1,12}")
         .prop_map(|(parameter, (test, ..), text)| test(parameter, text));
     let networks = prop::collection::vec((any::<IpAddr>(), 0_u8..=32), 1..4);
     let sent_from = networks.prop_map(|networks| {
-        Rule::sent_from(
-            networks.into_iter().map(|(address, length)| {
-                IpNet::new(address, length).expect("32 bits are in each address")
-            }),
-        )
+        Rule::sent_from(networks.into_iter().map(|(address, length)| {
+            IpNet::new(address, length).expect("32 bits are in each address")
+        }))
     });
     prop_oneof![8 => tested, 1 => sent_from, 1 => Just(Rule::always())]
 }

@@ -1,7 +1,5 @@
 //! Inputs in memory: they are kept in their buckets.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::MemoryStore;
@@ -43,14 +41,6 @@ impl InputStore for MemoryStore {
         let directory = self.directory();
         let bucket = directory.bucket(account, bucket);
         Ok(bucket.and_then(|bucket| bucket.inputs.get(position(bucket, id)?)).cloned())
-    }
-
-    async fn bucket_of_input(&self, id: InputId) -> Result<Option<Bucket>, Error> {
-        let bucket = {
-            let directory = self.directory();
-            directory.of_input.get(&id).and_then(|id| directory.any_bucket(*id)).cloned()
-        };
-        Ok(bucket.map(Arc::unwrap_or_clone))
     }
 
     async fn update_input(&self, account: AccountId, input: &Input) -> Result<(), Error> {

@@ -15,6 +15,7 @@ mod log;
 mod output;
 mod queue;
 mod retention;
+mod route;
 mod row;
 mod tally;
 #[cfg(test)]

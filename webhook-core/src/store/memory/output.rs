@@ -1,7 +1,5 @@
 //! Outputs in memory: they are kept in their buckets.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::MemoryStore;
@@ -51,14 +49,6 @@ impl OutputStore for MemoryStore {
         let directory = self.directory();
         let bucket = directory.bucket(account, bucket);
         Ok(bucket.and_then(|bucket| bucket.outputs.get(position(bucket, id).ok()?)).cloned())
-    }
-
-    async fn bucket_of_output(&self, id: OutputId) -> Result<Option<Bucket>, Error> {
-        let bucket = {
-            let directory = self.directory();
-            directory.of_output.get(&id).and_then(|id| directory.any_bucket(*id)).cloned()
-        };
-        Ok(bucket.map(Arc::unwrap_or_clone))
     }
 
     async fn update_output(&self, account: AccountId, output: &Output) -> Result<(), Error> {

@@ -13,12 +13,12 @@ use tokio::{
     sync::watch,
 };
 use webhook_core::{
-    SystemClock,
+    Webhooks,
     admin::{Admin, AdminOptions, Caller},
     forward::{guard::AddressGuard, http::HttpForwarder},
     http1::{self, Http1Options, Served},
     model::{BucketSpec, InputSpec, OutputSpec, ResponseFromOutput},
-    relay::{ClientAddr, IngestService, Relay},
+    relay::{ClientAddr, IngestService},
     store::{Stores, memory::MemoryStore},
 };
 
@@ -33,19 +33,19 @@ pub(super) fn run(to: SocketAddr) -> Outcome<()> {
         let stores = Stores::of(MemoryStore::with_capacity(KEPT_WEBHOOKS));
         let guard = AddressGuard::allow_all();
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
-        let relay = Relay::builder(stores.clone(), forwarder).build();
         let mut options = AdminOptions::default();
         options.guard = guard;
-        let admin = Admin::new(stores, Arc::new(SystemClock), options, Arc::new(relay.clone()));
-        let path = bucket(&admin, to).await?;
+        let builder = Webhooks::builder(stores).forwarder(forwarder);
+        let webhooks = builder.admin_options(options).build();
+        let path = bucket(webhooks.admin(), to).await?;
         super::say(&(listener.local_addr()?, path))?;
         std::thread::spawn(|| {
             // Nothing is said to it: its input ends with the harness.
             let _ = super::order::<()>();
             std::process::exit(0);
         });
-        let ingest = relay.ingest();
-        tokio::spawn(async move { relay.run(std::future::pending()).await });
+        let ingest = webhooks.ingest();
+        tokio::spawn(async move { webhooks.run(std::future::pending()).await });
         let cores = std::thread::available_parallelism()?.get();
         let cores = (0..cores).map(|_| core()).collect::<Result<Vec<_>, _>>()?;
         for core in cores.iter().cycle() {

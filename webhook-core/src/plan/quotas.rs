@@ -103,7 +103,7 @@ pub struct Room<'a> {
 /// the store has it at that moment. Webhooks are held against a count in memory
 /// (see [`Relay`](crate::relay::Relay)).
 #[derive(Debug)]
-pub struct Limits {
+pub struct Quotas {
     pub(super) plans: Plans,
     pub(super) stores: Stores,
     pub(super) clock: Arc<dyn Clock>,
@@ -115,7 +115,7 @@ pub struct Limits {
     turns: [Mutex<()>; LOCKS],
 }
 
-impl Limits {
+impl Quotas {
     /// Holds the accounts in `stores` to `plans`.
     #[must_use]
     pub fn new(plans: Plans, stores: Stores, clock: Arc<dyn Clock>) -> Self {

@@ -1,0 +1,194 @@
+//! Putting the parts together.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::Webhooks;
+use crate::{
+    admin::{Admin, AdminOptions, AdminParts, BucketWatcher},
+    billing::{BillingProvider, Unconfigured},
+    clock::{Clock, SystemClock},
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    function::{FunctionRuntime, generate::FunctionGenerator},
+    id::NodeId,
+    ids::{Ids, Random, SystemRandom},
+    plan::{Plans, Quotas},
+    relay::{Observer, Relay, RelayOptions, RelayParts, Silent},
+    store::Stores,
+};
+
+/// Puts [`Webhooks`] together.
+#[derive(Debug)]
+pub struct WebhooksBuilder {
+    stores: Stores,
+    forwarder: Option<Arc<dyn Forwarder>>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    functions: Option<Arc<dyn FunctionRuntime>>,
+    generator: Option<Arc<dyn FunctionGenerator>>,
+    plans: Option<Plans>,
+    billing: Arc<dyn BillingProvider>,
+    observer: Arc<dyn Observer>,
+    listener: Option<Arc<dyn BucketWatcher>>,
+    options: RelayOptions,
+    admin_options: AdminOptions,
+    node: Option<NodeId>,
+}
+
+impl WebhooksBuilder {
+    pub(super) fn new(stores: Stores) -> Self {
+        Self {
+            stores,
+            forwarder: None,
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SystemRandom),
+            functions: None,
+            generator: None,
+            plans: None,
+            billing: Arc::new(Unconfigured),
+            observer: Arc::new(Silent),
+            listener: None,
+            options: RelayOptions::default(),
+            admin_options: AdminOptions::default(),
+            node: None,
+        }
+    }
+
+    /// Sends deliveries with `forwarder`.
+    #[must_use]
+    pub fn forwarder(mut self, forwarder: impl Forwarder + 'static) -> Self {
+        self.forwarder = Some(Arc::new(forwarder));
+        self
+    }
+
+    /// Takes the time from `clock` in place of the machine's.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Takes the random bits of identifiers from `random` in place of the system's.
+    #[must_use]
+    pub fn random(mut self, random: impl Random + 'static) -> Self {
+        self.random = Arc::new(random);
+        self
+    }
+
+    /// Runs functions with `runtime` and compiles them before they are saved.
+    /// Without one none can be saved, and what needs one fails.
+    #[must_use]
+    pub fn functions(mut self, runtime: Arc<dyn FunctionRuntime>) -> Self {
+        self.functions = Some(runtime);
+        self
+    }
+
+    /// Writes functions from samples with `generator`: the one of
+    /// `webhook-generate`, or one of the embedder's.
+    #[must_use]
+    pub fn generator(mut self, generator: Arc<dyn FunctionGenerator>) -> Self {
+        self.generator = Some(generator);
+        self
+    }
+
+    /// Holds accounts to these plans; past the webhooks that they include
+    /// senders get 429. Without this there is no limit.
+    #[must_use]
+    pub fn quotas(mut self, plans: Plans) -> Self {
+        self.plans = Some(plans);
+        self
+    }
+
+    /// Bills through `provider`.
+    #[must_use]
+    pub fn billing(mut self, provider: Arc<dyn BillingProvider>) -> Self {
+        self.billing = provider;
+        self
+    }
+
+    /// Tells `observer` what happens on the way of each webhook.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// Tells `listener`, after the relay, of every change that the management
+    /// makes: so that other processes on the same stores learn of it.
+    #[must_use]
+    pub fn listener(mut self, listener: Arc<dyn BucketWatcher>) -> Self {
+        self.listener = Some(listener);
+        self
+    }
+
+    /// Sets the bounds of the data path.
+    #[must_use]
+    pub fn options(mut self, options: RelayOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Sets the bounds of the management operations.
+    #[must_use]
+    pub fn admin_options(mut self, options: AdminOptions) -> Self {
+        self.admin_options = options;
+        self
+    }
+
+    /// Names this node among those that share a store. A node that keeps its
+    /// name over a restart goes on at once with what it held.
+    #[must_use]
+    pub fn node(mut self, node: NodeId) -> Self {
+        self.node = Some(node);
+        self
+    }
+
+    /// Everything together.
+    #[must_use]
+    pub fn build(self) -> Webhooks {
+        let Self { stores, clock, functions, .. } = self;
+        let ids = Arc::new(Ids::new(Arc::clone(&clock), self.random));
+        let of_plans = |plans| Arc::new(Quotas::new(plans, stores.clone(), Arc::clone(&clock)));
+        let quotas = self.plans.map(of_plans);
+        let has_forwarder = self.forwarder.is_some();
+        let relay = Relay::new(RelayParts {
+            stores: stores.clone(),
+            clock: Arc::clone(&clock),
+            forwarder: self.forwarder.unwrap_or_else(|| Arc::new(Nowhere)),
+            functions: functions.clone(),
+            quotas: quotas.clone(),
+            observer: self.observer,
+            options: self.options,
+            node: self.node.unwrap_or_else(|| ids.next()),
+            ids: Arc::clone(&ids),
+        });
+        let quotas = quotas.unwrap_or_else(|| of_plans(Plans::unlimited()));
+        let admin = Admin::new(AdminParts {
+            stores: stores.clone(),
+            clock: Arc::clone(&clock),
+            ids: Arc::clone(&ids),
+            options: self.admin_options,
+            relay: relay.clone(),
+            listener: self.listener,
+            functions,
+            generator: self.generator,
+            quotas,
+            billing: self.billing,
+        });
+        Webhooks { relay, admin: Arc::new(admin), ids, has_forwarder }
+    }
+}
+
+/// Stands where no forwarder was given. Nothing gets here, because without one
+/// nothing runs.
+#[derive(Debug)]
+struct Nowhere;
+
+#[async_trait]
+impl Forwarder for Nowhere {
+    async fn forward(&self, _: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+        let reason = "there is no forwarder".to_owned();
+        Err(ForwardError::Connect { reason, source: None })
+    }
+}

@@ -1,0 +1,126 @@
+//! The front door: a relay with its management, put together once.
+
+mod builder;
+mod clients;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use builder::WebhooksBuilder;
+pub use clients::Clients;
+
+use crate::{
+    admin::Admin,
+    error::{Error, ErrorKind},
+    ids::Ids,
+    relay::{IngestService, Relay},
+    store::Stores,
+};
+
+/// Receives webhooks, delivers them, and manages what is received and where it
+/// goes. A clone is a handle on the same.
+///
+/// The relay and the management share one clock, one source of identifiers, one
+/// set of quotas and one runtime for functions, and the relay hears of every
+/// change that the management makes.
+///
+/// ```
+/// # async fn example(shutdown: impl Future<Output = ()>) -> Result<(), webhook_core::Error> {
+/// use webhook_core::{
+///     Webhooks,
+///     forward::ScriptedForwarder,
+///     store::{Stores, memory::MemoryStore},
+/// };
+///
+/// let webhooks = Webhooks::builder(Stores::of(MemoryStore::default()))
+///     .forwarder(ScriptedForwarder::new()) // or an `HttpForwarder`
+///     .build();
+/// let (account, _key) = webhooks.admin().create_account("me", None).await?;
+/// # let _ = account;
+/// let _service = webhooks.ingest(); // for axum, hyper or any other server
+/// webhooks.run(shutdown).await
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Webhooks {
+    relay: Relay,
+    admin: Arc<Admin>,
+    ids: Arc<Ids>,
+    has_forwarder: bool,
+}
+
+impl Webhooks {
+    /// What keeps everything; the rest has defaults. Without a
+    /// [forwarder](WebhooksBuilder::forwarder) webhooks are received and managed
+    /// here, and have to be delivered elsewhere.
+    #[must_use]
+    pub fn builder(stores: Stores) -> WebhooksBuilder {
+        WebhooksBuilder::new(stores)
+    }
+
+    /// The service that receives webhooks.
+    #[must_use]
+    pub fn ingest(&self) -> IngestService {
+        self.relay.ingest()
+    }
+
+    /// The management operations.
+    #[must_use]
+    pub fn admin(&self) -> &Arc<Admin> {
+        &self.admin
+    }
+
+    /// The clients that are connected here.
+    #[must_use]
+    pub fn clients(&self) -> Clients {
+        Clients::new(self.relay.clone())
+    }
+
+    /// The data path itself, for those who manage buckets in another way than
+    /// through [`admin`](Self::admin): it has to be told of their changes.
+    #[must_use]
+    pub fn relay(&self) -> &Relay {
+        &self.relay
+    }
+
+    /// What makes new identifiers here.
+    #[must_use]
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// Delivers and runs crons until `shutdown` completes, then finishes what is in flight
+    /// (for [`drain_timeout`](crate::relay::RelayOptions::drain_timeout) at most) and returns.
+    ///
+    /// Until this runs, webhooks are received and stored but not delivered.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read at the start, and
+    /// [`Unsupported`](ErrorKind::Unsupported) without a forwarder.
+    pub async fn run(&self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        self.require_forwarder()?;
+        self.relay.run(shutdown).await
+    }
+
+    /// Runs the crons that are due, delivers everything that is and returns when nothing is: for tests
+    /// and for programs that run from time to time. Not beside [`run`](Self::run).
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub async fn run_until_idle(&self) -> Result<(), Error> {
+        self.require_forwarder()?;
+        self.relay.run_until_idle().await
+    }
+
+    fn require_forwarder(&self) -> Result<(), Error> {
+        if self.has_forwarder {
+            return Ok(());
+        }
+        let message = "there is no forwarder: Webhooks::builder(…).forwarder(…) takes one";
+        Err(Error::new(ErrorKind::Unsupported, message))
+    }
+}

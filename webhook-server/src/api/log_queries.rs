@@ -1,0 +1,126 @@
+//! The query strings of operations on logs.
+
+use serde::Deserialize;
+use webhook_core::{
+    Error,
+    admin::{DayQuery, DrainQuery, LogQuery, MinuteQuery},
+};
+
+use crate::query::{Moment, age, bucket, moment, number, output, place, status};
+
+/// Which logs are listed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct LogRequest {
+    /// The bucket's ID or name.
+    bucket: String,
+    /// The status's name or integer.
+    status: String,
+    /// The first moment.
+    from: String,
+    /// The last moment, inclusive: of a day, the whole day.
+    to: String,
+    /// Where the page before ended.
+    cursor: String,
+    limit: String,
+    offset: String,
+}
+
+impl LogRequest {
+    pub(crate) fn read(self) -> Result<LogQuery, Error> {
+        let mut query = LogQuery::default();
+        query.limit = number("limit", &self.limit, 1..=LogQuery::MAX_LIMIT, query.limit)?;
+        query.offset = number("offset", &self.offset, 0..=LogQuery::MAX_OFFSET, query.offset)?;
+        query.status = status(&self.status)?;
+        query.from = moment("from", &self.from)?.map(|moment| moment.start);
+        query.to = moment("to", &self.to)?.map(Moment::end);
+        query.before = place(&self.cursor)?;
+        query.bucket = bucket(self.bucket);
+        Ok(query)
+    }
+}
+
+/// Which logs are counted per day.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct DayRequest {
+    /// The first day.
+    from: String,
+    /// The last day, inclusive.
+    to: String,
+    /// The bucket's ID or name.
+    #[serde(rename = "bucketId", alias = "bucket_id", alias = "bucket")]
+    bucket: String,
+}
+
+impl DayRequest {
+    pub(crate) fn read(self) -> Result<DayQuery, Error> {
+        let mut query = DayQuery::default();
+        query.from = moment("from", &self.from)?.map(|moment| moment.start);
+        query.to = moment("to", &self.to)?.map(Moment::end);
+        query.bucket = bucket(self.bucket);
+        Ok(query)
+    }
+}
+
+/// Which logs are counted per minute.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct MinuteRequest {
+    /// The first minute.
+    from: String,
+    /// The last minute, inclusive.
+    to: String,
+    /// The bucket's ID or name.
+    #[serde(rename = "bucket_id", alias = "bucketId", alias = "bucket")]
+    bucket: String,
+    /// The output's ID.
+    output_id: String,
+    /// The status's name or integer.
+    status: String,
+    /// The status code of the last attempt.
+    status_code: String,
+}
+
+impl MinuteRequest {
+    pub(crate) fn read(self) -> Result<MinuteQuery, Error> {
+        let mut query = MinuteQuery::default();
+        query.from = moment("from", &self.from)?.map(|moment| moment.start);
+        query.to = moment("to", &self.to)?.map(Moment::end);
+        query.status = status(&self.status)?;
+        query.output_id = output("output_id", &self.output_id)?;
+        if !self.status_code.is_empty() {
+            let codes = 0..=MinuteQuery::MAX_STATUS_CODE;
+            query.status_code = Some(number("status_code", &self.status_code, codes, 0)?);
+        }
+        query.bucket = bucket(self.bucket);
+        Ok(query)
+    }
+}
+
+/// Which webhooks a consumer wants.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct DrainRequest {
+    /// The bucket's ID or name.
+    bucket: String,
+    /// The output's ID.
+    output: String,
+    limit: String,
+    /// How old they may be.
+    max_age: String,
+    /// The `next_cursor` of the answer before.
+    cursor: String,
+}
+
+impl DrainRequest {
+    pub(crate) fn read(self) -> Result<DrainQuery, Error> {
+        let mut query = DrainQuery::default();
+        query.limit = number("limit", &self.limit, 1..=DrainQuery::MAX_LIMIT, query.limit)?;
+        query.max_age = age(&self.max_age)?.unwrap_or(query.max_age);
+        query.cursor = place(&self.cursor)?;
+        query.output_id = output("output", &self.output)?;
+        query.bucket = bucket(self.bucket);
+        Ok(query)
+    }
+}

@@ -1,0 +1,191 @@
+//! What a query string says, each field of which is text. Empty text says nothing.
+
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
+
+use webhook_core::{
+    Error, OutputId, Timestamp, admin::BucketRef, model::DeliveryStatus, store::LogCursor,
+};
+
+/// The latest moment that has a date of four digits.
+const LAST_SECOND: i64 = 253_402_300_799;
+
+/// The ID or the name of a bucket.
+pub(crate) fn bucket(text: String) -> Option<BucketRef> {
+    (!text.is_empty()).then(|| text.into())
+}
+
+/// A moment with the precision that it was written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) start: Timestamp,
+    lasts: Duration,
+}
+
+impl Moment {
+    /// The first moment after it.
+    pub(crate) fn end(self) -> Timestamp {
+        self.start + self.lasts
+    }
+}
+
+/// `YYYY-MM-DD`, RFC 3339, or unix seconds.
+pub(crate) fn moment(field: &str, text: &str) -> Result<Option<Moment>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    parse_moment(text).map(Some).ok_or_else(|| {
+        Error::invalid(field, "must be YYYY-MM-DD, a time as in RFC 3339, or unix seconds")
+    })
+}
+
+fn parse_moment(text: &str) -> Option<Moment> {
+    let (second, day) = (Duration::from_secs(1), Duration::from_secs(24 * 60 * 60));
+    if let Ok(secs) = text.parse::<i64>() {
+        let start = Timestamp::from_secs(secs);
+        return (0..=LAST_SECOND).contains(&secs).then_some(Moment { start, lasts: second });
+    }
+    if text.len() == 10 {
+        let date: jiff::civil::Date = text.parse().ok()?;
+        let start = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond();
+        return Some(Moment { start: Timestamp::from_millis(start), lasts: day });
+    }
+    // A `+` that a client forgot to escape arrives as a blank.
+    let offset = text.rfind(' ').filter(|at| *at >= 19);
+    let escaped = offset.map(|at| format!("{}+{}", &text[..at], &text[at + 1..]));
+    let moment: jiff::Timestamp = escaped.as_deref().unwrap_or(text).parse().ok()?;
+    let start = Timestamp::from_millis(moment.as_millisecond());
+    let whole = moment.subsec_nanosecond() == 0;
+    Some(Moment { start, lasts: if whole { second } else { Duration::from_millis(1) } })
+}
+
+/// A whole number, or its default.
+pub(crate) fn number<T>(
+    field: &str,
+    text: &str,
+    range: RangeInclusive<T>,
+    default: T,
+) -> Result<T, Error>
+where
+    T: FromStr + PartialOrd + Display,
+{
+    if text.is_empty() {
+        return Ok(default);
+    }
+    text.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
+        let (least, most) = (range.start(), range.end());
+        Error::invalid(field, format!("must be a whole number from {least} to {most}"))
+    })
+}
+
+/// The name or the integer of a status.
+pub(crate) fn status(text: &str) -> Result<Option<DeliveryStatus>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let known = "preparing, sent, failed, stalled, received, rejected, or their integers 0 to 5";
+    let status = DeliveryStatus::from_wire(text);
+    status.map(Some).ok_or_else(|| Error::invalid("status", format!("must be one of {known}")))
+}
+
+/// A place between two logs.
+pub(crate) fn place(cursor: &str) -> Result<Option<LogCursor>, Error> {
+    if cursor.is_empty() {
+        return Ok(None);
+    }
+    cursor.parse().map(Some).map_err(|error| Error::invalid("cursor", error))
+}
+
+/// The ID of an output.
+pub(crate) fn output(field: &str, text: &str) -> Result<Option<OutputId>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|error| Error::invalid(field, error))
+}
+
+/// How old: `24h`, `30m`, `1h30m`. Empty text says nothing.
+pub(crate) fn age(text: &str) -> Result<Option<Duration>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let age = text.parse::<jiff::SignedDuration>().ok().and_then(|age| age.try_into().ok());
+    let age = age.filter(|age: &Duration| !age.is_zero());
+    age.map(Some).ok_or_else(|| Error::invalid("max_age", "must be a duration such as 24h or 30m"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn range(text: &str) -> (i64, i64) {
+        let moment = parse_moment(text).unwrap_or_else(|| panic!("{text:?} is a moment"));
+        (moment.start.as_millis(), moment.end().as_millis())
+    }
+
+    #[test]
+    fn moments_end_with_what_was_written() {
+        let start = 1_704_164_645_000;
+        assert_eq!(range("1704164645"), (start, start + 1_000));
+        for same in [
+            "2024-01-02T03:04:05Z",
+            "2024-01-02T05:04:05+02:00",
+            "2024-01-02T05:04:05 02:00",
+            "2024-01-01T22:04:05-05:00",
+        ] {
+            assert_eq!(range(same), (start, start + 1_000), "{same}");
+        }
+        assert_eq!(range("2024-01-02T03:04:05.250Z"), (start + 250, start + 251));
+        let day = 1_704_153_600_000;
+        assert_eq!(range("2024-01-02"), (day, day + 86_400_000));
+    }
+
+    #[test]
+    fn what_is_no_moment_is_refused_by_name() {
+        for wrong in [
+            "yesterday",
+            "2024-13-01",
+            "2024-01-02T03:04:05",
+            "-5",
+            "1704164645000",
+            "99999999999999999999",
+            "2024-01-02T03:04:0€ 1",
+            "1.5",
+        ] {
+            let error = moment("from", wrong).expect_err(wrong);
+            assert!(error.to_string().starts_with("from: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_bounds_and_defaults() {
+        assert_eq!(number("limit", "", 1..=100, 25_u64).ok(), Some(25));
+        assert_eq!(number("limit", "100", 1..=100, 25_u64).ok(), Some(100));
+        for wrong in ["0", "101", "-1", "ten", "1e1", "99999999999999999999999"] {
+            let error = number("limit", wrong, 1..=100, 25_u64).expect_err(wrong);
+            assert_eq!(error.to_string(), "limit: must be a whole number from 1 to 100");
+        }
+    }
+
+    #[test]
+    fn ages() {
+        assert_eq!(age("").expect("nothing said"), None);
+        for (text, secs) in [("24h", 86_400), ("30m", 1_800), ("1h30m", 5_400), ("9s", 9)] {
+            assert_eq!(age(text).expect(text), Some(Duration::from_secs(secs)), "{text}");
+        }
+        for wrong in ["24", "0s", "-1h", "soon", "1 fortnight", "99999999999999999999h"] {
+            let error = age(wrong).expect_err(wrong);
+            assert!(error.to_string().starts_with("max_age: "), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_moment_or_refused(text in "\\PC{0,40}") {
+            let _ = moment("to", &text);
+            let _ = place(&text);
+            let _ = status(&text);
+        }
+    }
+}
