@@ -32,6 +32,15 @@ pub struct Input {
     pub spec: InputSpec,
 }
 
+impl Input {
+    /// An input of this bucket, made now.
+    #[must_use]
+    pub fn new(id: InputId, bucket_id: BucketId, now: Timestamp, spec: InputSpec) -> Self {
+        let created_by = String::new();
+        Self { id, bucket_id, created_at: now, updated_at: now, created_by, spec }
+    }
+}
+
 /// What a caller may write of an [`Input`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

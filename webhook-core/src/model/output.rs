@@ -39,6 +39,15 @@ pub struct Output {
     pub spec: OutputSpec,
 }
 
+impl Output {
+    /// An output of this bucket, made now.
+    #[must_use]
+    pub fn new(id: OutputId, bucket_id: BucketId, now: Timestamp, spec: OutputSpec) -> Self {
+        let (created_by, cron_id) = (String::new(), None);
+        Self { id, bucket_id, created_at: now, updated_at: now, created_by, cron_id, spec }
+    }
+}
+
 /// What a caller may write of an [`Output`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

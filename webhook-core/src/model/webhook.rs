@@ -28,6 +28,13 @@ pub struct Request {
 }
 
 impl Request {
+    /// Drops what an ephemeral webhook does not keep: query, headers and body.
+    pub fn erase(&mut self) {
+        self.raw_query = String::new();
+        self.headers = HeaderMap::new();
+        self.body = Bytes::new();
+    }
+
     /// About how many bytes of memory it holds, for budgets.
     #[must_use]
     pub fn size_bytes(&self) -> usize {

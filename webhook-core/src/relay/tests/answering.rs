@@ -43,7 +43,7 @@ async fn past_ten_seconds_the_static_answer_is_sent_and_the_delivery_goes_on() {
     world.forwarder.script(HOOK, [Answer::ok().body("late").after(Duration::from_secs(20))]);
     world.deliver().await;
     assert_eq!(world.post("x").await.status(), 202);
-    assert_eq!(world.relay.receiver.clock.now().since(START), Duration::from_secs(10));
+    assert_eq!(world.relay.functions.clock.now().since(START), Duration::from_secs(10));
     let log = world.outcome_of_request(0).await;
     assert_eq!(log.delivery.status, DeliveryStatus::Sent);
     world.stop().await;
@@ -60,7 +60,7 @@ async fn nobody_waits_for_what_has_ended_or_for_another_output() {
     world.forwarder.script(HOOK, [Answer::connection_refused()]);
     world.deliver().await;
     assert_eq!(world.post("x").await.status(), 202);
-    assert_eq!(world.relay.receiver.clock.now(), START, "it ended at once");
+    assert_eq!(world.relay.functions.clock.now(), START, "it ended at once");
     world.stop().await;
 }
 
@@ -78,7 +78,7 @@ async fn handoff_after_shortens_the_waiting() {
     world.forwarder.script(HOOK, [Answer::ok().after(Duration::from_secs(5))]);
     world.deliver().await;
     assert_eq!(world.post("x").await.status(), 202);
-    assert_eq!(world.relay.receiver.clock.now().since(START), Duration::from_secs(3));
+    assert_eq!(world.relay.functions.clock.now().since(START), Duration::from_secs(3));
     world.forwarder.finished(1).await;
     world.stop().await;
 }

@@ -37,7 +37,7 @@ async fn a_store_that_cannot_keep_up_is_503_and_what_it_stored_is_delivered() {
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(refused.headers().contains_key("retry-after"));
     assert_eq!(
-        world.relay.receiver.clock.now().since(START),
+        world.relay.functions.clock.now().since(START),
         RelayOptions::default().accept_timeout
     );
     // The commit came through after all: the delivery must not be forgotten.

@@ -58,7 +58,7 @@ async fn a_hanging_output_delays_no_other() {
     }
     let in_flight = RelayOptions::default().output_concurrency;
     world.forwarder.received(1_000 + in_flight).await;
-    assert_eq!(world.relay.receiver.clock.now(), START, "nobody has waited");
+    assert_eq!(world.relay.functions.clock.now(), START, "nobody has waited");
     let slow = world.forwarder.requests_to("https://slow.example/").len();
     assert_eq!(slow, in_flight, "bounded in flight");
     world.forwarder.script("https://slow.example/", [Answer::ok()]);

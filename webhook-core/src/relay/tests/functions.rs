@@ -154,7 +154,7 @@ async fn a_full_pool_of_functions_uses_no_attempt() {
     assert_eq!(runtime.runs.load(Ordering::Relaxed), 21);
     assert_eq!((log.delivery.status, log.delivery.attempts), (DeliveryStatus::Sent, 1));
     // Each wait was one to two seconds, and none grew as those of a retry do.
-    let waited = world.relay.receiver.clock.now().since(START);
+    let waited = world.relay.functions.clock.now().since(START);
     assert!((20..=42).contains(&waited.as_secs()), "{waited:?}");
     world.stop().await;
 }
@@ -188,7 +188,7 @@ async fn a_pool_that_stays_full_fails_the_delivery_at_its_deadline() {
         }
     };
     assert_eq!((log.delivery.status, log.delivery.attempts), (DeliveryStatus::Failed, 0));
-    let waited = world.relay.receiver.clock.now().since(START);
+    let waited = world.relay.functions.clock.now().since(START);
     assert!((57..=60).contains(&waited.as_secs()), "{waited:?}");
     let reason = log.delivery.last.and_then(|last| last.error).expect("a reason");
     assert!(reason.contains("too many functions are running"), "{reason}");

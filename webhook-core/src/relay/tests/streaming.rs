@@ -197,7 +197,7 @@ async fn without_outputs_a_subscribed_client_answers_the_sender() {
     let mut agent = world.subscribe();
     agent.listen_to_outputs(Listening::All, vec!["agent".into()]);
     assert_eq!(world.post("nobody gets it").await.status(), 202);
-    assert_eq!(world.relay.receiver.clock.now(), START, "nobody was waited for");
+    assert_eq!(world.relay.functions.clock.now(), START, "nobody was waited for");
 
     let mut client = world.subscribe();
     let (answer, ()) = tokio::join!(world.post("x"), async {
@@ -207,13 +207,13 @@ async fn without_outputs_a_subscribed_client_answers_the_sender() {
     let said = (answer.status(), &answer.body()[..]);
     assert_eq!(said, (StatusCode::IM_A_TEAPOT, &b"from the agent"[..]));
     assert_eq!(world.post("no report").await.status(), 202);
-    assert_eq!(world.relay.receiver.clock.now().since(START), Duration::from_secs(10));
+    assert_eq!(world.relay.functions.clock.now().since(START), Duration::from_secs(10));
 
     let quiet = BucketSpec { stream: false, ..BucketSpec::default() };
     let quiet = World::with(quiet, input, RelayOptions::default()).await;
     let _client = quiet.subscribe();
     assert_eq!(quiet.post("not streamed").await.status(), 202);
-    assert_eq!(quiet.relay.receiver.clock.now(), START);
+    assert_eq!(quiet.relay.functions.clock.now(), START);
 }
 
 #[tokio::test(start_paused = true)]
