@@ -1,5 +1,7 @@
 //! What a database error means to a caller, judged by its type and code.
 
+#[cfg(feature = "sqlite")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::{DbErr, RuntimeErr, SqlxError};
@@ -8,13 +10,40 @@ use webhook_core::Error;
 /// When a caller may try again after the database was not available.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
+/// An error of either driver.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum DatabaseError {
+    #[error(transparent)]
+    Orm(#[from] DbErr),
+    #[cfg(feature = "sqlite")]
+    #[error(transparent)]
+    Sqlite(Arc<rusqlite::Error>),
+}
+
+#[cfg(feature = "sqlite")]
+impl From<rusqlite::Error> for DatabaseError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(Arc::new(error))
+    }
+}
+
+impl DatabaseError {
+    pub(crate) fn class(&self) -> ErrorClass {
+        match self {
+            Self::Orm(error) => ErrorClass::of(error),
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(error) => ErrorClass::of_sqlite(error),
+        }
+    }
+}
+
 /// The classes of database errors that are told apart.
 #[cfg_attr(
     not(feature = "postgres"),
     expect(dead_code, reason = "some errors are PostgreSQL's only")
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ErrorClass {
     /// The row's own identifier is taken.
     TakenId,
     /// Another unique column, or combination of columns, is taken.
@@ -31,7 +60,7 @@ pub(crate) enum Fault {
     Broken,
 }
 
-impl Fault {
+impl ErrorClass {
     pub(crate) fn of(error: &DbErr) -> Self {
         match error {
             DbErr::ConnectionAcquire(_) => Self::Unavailable,
@@ -116,11 +145,12 @@ impl Fault {
 }
 
 /// The error for a caller who was writing a `what`.
-pub(crate) fn error(error: DbErr, what: &str) -> Error {
-    Fault::of(&error).explain(error, what)
+pub(crate) fn error(error: impl Into<DatabaseError>, what: &str) -> Error {
+    let error = error.into();
+    error.class().error(error, what)
 }
 
-impl Fault {
+impl ErrorClass {
     /// The class of an error of the writer's own connection to SQLite.
     #[cfg(feature = "sqlite")]
     pub(crate) fn of_sqlite(error: &rusqlite::Error) -> Self {
@@ -129,7 +159,7 @@ impl Fault {
     }
 
     /// What to tell a caller who was writing a `what` and met this `error`.
-    pub(crate) fn explain(
+    pub(crate) fn error(
         self,
         error: impl std::error::Error + Send + Sync + 'static,
         what: &str,
@@ -151,11 +181,6 @@ impl Fault {
 /// The error of a store whose queue has no room.
 pub(crate) fn queue_full() -> Error {
     Error::unavailable("the store cannot keep up", RETRY_AFTER)
-}
-
-/// A defect: an operation was answered with another one's outcome.
-pub(crate) fn wrong_outcome() -> Error {
-    Error::internal(std::io::Error::other("an operation came to another one's outcome"))
 }
 
 /// The error of a store that was closed.
@@ -201,39 +226,39 @@ mod tests {
     #[cfg(feature = "sqlite")]
     #[test]
     fn sqlite_codes_are_told_apart() {
-        for (code, fault) in [
-            (1555, Fault::TakenId),
-            (2067, Fault::TakenName),
-            (787, Fault::MissingReference),
-            (13, Fault::Unavailable),
-            (5 | (2 << 8), Fault::Unavailable),
-            (10 | (4 << 8), Fault::Unavailable),
-            (11, Fault::Broken),
-            (1299, Fault::Broken),
+        for (code, class) in [
+            (1555, ErrorClass::TakenId),
+            (2067, ErrorClass::TakenName),
+            (787, ErrorClass::MissingReference),
+            (13, ErrorClass::Unavailable),
+            (5 | (2 << 8), ErrorClass::Unavailable),
+            (10 | (4 << 8), ErrorClass::Unavailable),
+            (11, ErrorClass::Broken),
+            (1299, ErrorClass::Broken),
         ] {
-            assert_eq!(Fault::of_result_code(Some(code)), fault, "{code}");
+            assert_eq!(ErrorClass::of_result_code(Some(code)), class, "{code}");
         }
     }
 
     #[cfg(feature = "postgres")]
     #[test]
     fn sqlstates_are_told_apart() {
-        for (code, fault) in [
-            ("23505", Fault::TakenName),
-            ("23503", Fault::MissingReference),
-            ("40P01", Fault::Interlocked),
-            ("53100", Fault::Unavailable),
-            ("08006", Fault::Unavailable),
-            ("57P01", Fault::Unavailable),
-            ("28000", Fault::Unavailable),
-            ("28P01", Fault::Unavailable),
-            ("3D000", Fault::Unavailable),
-            ("55006", Fault::Unavailable),
-            ("55P03", Fault::Unavailable),
-            ("42P01", Fault::Broken),
+        for (code, class) in [
+            ("23505", ErrorClass::TakenName),
+            ("23503", ErrorClass::MissingReference),
+            ("40P01", ErrorClass::Interlocked),
+            ("53100", ErrorClass::Unavailable),
+            ("08006", ErrorClass::Unavailable),
+            ("57P01", ErrorClass::Unavailable),
+            ("28000", ErrorClass::Unavailable),
+            ("28P01", ErrorClass::Unavailable),
+            ("3D000", ErrorClass::Unavailable),
+            ("55006", ErrorClass::Unavailable),
+            ("55P03", ErrorClass::Unavailable),
+            ("42P01", ErrorClass::Broken),
         ] {
-            assert_eq!(Fault::of_sqlstate(code, false), fault, "{code}");
+            assert_eq!(ErrorClass::of_sqlstate(code, false), class, "{code}");
         }
-        assert_eq!(Fault::of_sqlstate("23505", true), Fault::TakenId);
+        assert_eq!(ErrorClass::of_sqlstate("23505", true), ErrorClass::TakenId);
     }
 }

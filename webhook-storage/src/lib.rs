@@ -56,6 +56,7 @@ mod options;
 mod secret;
 mod storage;
 mod store;
+mod tx;
 mod writer;
 
 pub use options::{DatabaseUrl, StorageOptions};

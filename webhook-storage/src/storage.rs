@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, EntityTrait};
+use sea_orm::{DbBackend, DbErr, EntityTrait};
 use webhook_core::Error;
 
 use crate::{
@@ -11,7 +11,8 @@ use crate::{
     entity::meta,
     fault, migration,
     secret::{Cell, Vault},
-    writer::{Operation, Outcome, Writer, lease, statement::with},
+    tx::{Tx, with},
+    writer::{Job, Op, Queued, Reply, Writer, lease},
 };
 
 /// Implements every store trait on one database. Clones share it.
@@ -24,8 +25,11 @@ pub struct Storage {
 }
 
 struct Shared {
+    /// Where the configuration is read and written, and logs are read.
     database: Database,
+    /// Seals secrets.
     vault: Vault,
+    /// Where all that webhooks need is written.
     writer: Writer,
     /// How many bytes of logs one call returns.
     read_bytes: usize,
@@ -142,12 +146,11 @@ impl Storage {
         let (sql, values) = match unshown {
             true => (
                 "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
-                vec![UNSHOWN_NAME.into(), Vec::<u8>::new().into()],
+                vec![UNSHOWN_NAME.into(), Vec::new().into()],
             ),
             false => ("DELETE FROM meta WHERE name = ?", vec![UNSHOWN_NAME.into()]),
         };
-        let statement = with(database.backend(), sql, values);
-        let done = database.write.execute_raw(statement).await;
+        let done = Tx::execute(&database.write, with(sql, values)).await;
         done.map(|_| ()).map_err(|error| fault::error(error, "database"))
     }
 
@@ -213,8 +216,12 @@ impl Storage {
         self.shared.read_bytes
     }
 
-    pub(crate) async fn write(&self, operation: Operation) -> Result<Outcome, Error> {
-        self.shared.writer.write(operation).await
+    /// Writes `op` with whatever else is waiting; returns after the commit.
+    pub(crate) async fn write<O: Op>(&self, op: O) -> Reply<O>
+    where
+        Queued: From<Job<O>>,
+    {
+        self.shared.writer.write(op).await
     }
 }
 
@@ -246,8 +253,8 @@ async fn check_key(database: &Database, vault: &Vault) -> Result<(), Error> {
         // The first start. Of two nodes that are first, the key of one is kept.
         let sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
         let values = [CHECK_NAME.into(), vault.seal(cell, CHECK)?.into()];
-        let insert = with(database.backend(), sql, values);
-        database.write.execute_raw(insert).await.map_err(failed)?;
+        let inserted = Tx::execute(&database.write, with(sql, values)).await;
+        inserted.map_err(|error| fault::error(error, "database"))?;
         stored = read().await.map_err(failed)?;
     }
     let opens =
@@ -264,7 +271,7 @@ async fn check_key(database: &Database, vault: &Vault) -> Result<(), Error> {
 /// No other process has the file open, so nobody holds anything.
 async fn free_all(database: &Database) -> Result<(), Error> {
     let transaction = database.begin().await.map_err(|error| fault::error(error, "database"))?;
-    let freed = lease::free_all(&transaction).await;
+    let freed = lease::free_all(&*transaction).await;
     let freed = freed.map_err(|error| fault::error(error, "database"));
     database.finish::<()>(transaction, freed, "database").await
 }

@@ -25,6 +25,7 @@ mod function;
 mod log;
 pub mod memory;
 mod route;
+pub mod tally;
 mod token;
 
 use std::sync::Arc;

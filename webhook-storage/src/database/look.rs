@@ -5,7 +5,7 @@ use std::{io, path::Path, sync::mpsc, thread, time::Duration};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, config::DbConfig, ffi};
 use webhook_core::Error;
 
-use crate::fault::Fault;
+use crate::fault::ErrorClass;
 
 /// How long an interrupted check may take to end. One that hangs in a read from
 /// the disk is left behind.
@@ -101,7 +101,7 @@ fn explain(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             damaged(path, &error.to_string())
         }
-        _ => Fault::of_sqlite(&error).explain(error, "database"),
+        _ => ErrorClass::of_sqlite(&error).error(error, "database"),
     }
 }
 

@@ -20,7 +20,7 @@ use webhook_core::Error;
 pub(crate) use self::postgres::is_sealed as is_sealed_there;
 pub(crate) use self::writing::{Transaction, Writing};
 #[cfg(feature = "sqlite")]
-pub(crate) use self::{look::is_sealed, sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::Turn};
+pub(crate) use self::{look::is_sealed, sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::WriteLock};
 
 use crate::{DatabaseUrl, StorageOptions, fault};
 

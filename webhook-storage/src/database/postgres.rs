@@ -13,7 +13,7 @@ use webhook_core::Error;
 use super::{Database, Writing};
 use crate::{
     StorageOptions,
-    fault::{self, Fault},
+    fault::{self, ErrorClass},
 };
 
 /// Connections for writes that do not go through the queue.
@@ -56,7 +56,7 @@ pub(crate) async fn is_sealed(url: &str, options: &StorageOptions) -> Result<boo
         let row = Statement::from_sql_and_values(backend, row, [crate::storage::CHECK_NAME.into()]);
         Ok(connection.query_one_raw(row).await?.is_some())
     };
-    let sealed = looked.await.map_err(|error| fault::error(error, "database"));
+    let sealed = looked.await.map_err(|error: DbErr| fault::error(error, "database"));
     if let Err(error) = connection.close().await {
         tracing::warn!(%error, "closing the database failed");
     }
@@ -81,7 +81,7 @@ async fn connect(
     match sea_orm::Database::connect(connect).await {
         Ok(connection) => Ok(connection),
         Err(error) => match reason(url, &error).await {
-            Some(reason) => Err(Fault::Unavailable.explain(reason, "database")),
+            Some(reason) => Err(ErrorClass::Unavailable.error(reason, "database")),
             None => Err(fault::error(error, "database")),
         },
     }

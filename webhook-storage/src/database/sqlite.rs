@@ -11,7 +11,7 @@ use sea_orm::{
 };
 use webhook_core::Error;
 
-use super::{Database, Turn, Writing, lock::Lock, look};
+use super::{Database, WriteLock, Writing, lock::Lock, look};
 use crate::{StorageOptions, fault, secret::private};
 
 /// Pages in the write-ahead log before it is moved into the database: with
@@ -39,7 +39,7 @@ pub(super) async fn open(
     }
     let write = connect(path, options, 1, false).await?;
     let read = connect(path, options, options.read_connections.max(1), true).await?;
-    let write = Writing::new(write, Some(Turn::default()));
+    let write = Writing::new(write, Some(WriteLock::default()));
     Ok(Database { read, write, lock: lock.map(Arc::new) })
 }
 

@@ -1,4 +1,4 @@
-//! The connection that writes, and whose turn it is.
+//! The connection that writes, and the lock that it takes.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -8,49 +8,51 @@ use sea_orm::{
 };
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
 
-/// Whose turn it is to write to a SQLite file.
+/// The right to write to a SQLite file.
 ///
 /// SQLite has one lock for all who write, and who finds it taken asks again
 /// after some sleep: beside a writer that is never idle it would wait for ever.
 /// This one is handed on in the order of asking.
-pub(crate) type Turn = Arc<Mutex<()>>;
+pub(crate) type WriteLock = Arc<Mutex<()>>;
 
-/// A connection that writes when it is its turn. With PostgreSQL there are
-/// several, which take no turns.
+/// A connection that writes when it has the lock. With PostgreSQL there are
+/// several, which need none.
 #[derive(Clone, Debug)]
 pub(crate) struct Writing {
+    /// One connection to a SQLite file, or several to PostgreSQL.
     connection: DatabaseConnection,
-    turn: Option<Turn>,
+    /// Of a SQLite file.
+    lock: Option<WriteLock>,
 }
 
 impl Writing {
-    pub(crate) fn new(connection: DatabaseConnection, turn: Option<Turn>) -> Self {
-        Self { connection, turn }
+    pub(crate) fn new(connection: DatabaseConnection, lock: Option<WriteLock>) -> Self {
+        Self { connection, lock }
     }
 
-    /// The turn that the writer's own connection takes as well.
+    /// The lock that the writer's own connection takes as well.
     #[cfg(feature = "sqlite")]
-    pub(crate) fn turn(&self) -> Option<&Turn> {
-        self.turn.as_ref()
+    pub(crate) fn lock(&self) -> Option<&WriteLock> {
+        self.lock.as_ref()
     }
 
     pub(super) fn connection(&self) -> &DatabaseConnection {
         &self.connection
     }
 
-    /// Begins a transaction, which has the turn until it ends.
+    /// Begins a transaction, which has the lock until it ends.
     pub(super) async fn begin(&self, options: TransactionOptions) -> Result<Transaction, DbErr> {
-        let turn = match &self.turn {
-            Some(turn) => Some(Arc::clone(turn).lock_owned().await),
+        let lock = match &self.lock {
+            Some(lock) => Some(Arc::clone(lock).lock_owned().await),
             None => None,
         };
         let inner = self.connection.begin_with_options(options).await?;
-        Ok(Transaction { inner, _turn: turn })
+        Ok(Transaction { inner, _lock: lock })
     }
 
     async fn wait(&self) -> Option<MutexGuard<'_, ()>> {
-        match &self.turn {
-            Some(turn) => Some(turn.lock().await),
+        match &self.lock {
+            Some(lock) => Some(lock.lock().await),
             None => None,
         }
     }
@@ -63,33 +65,33 @@ impl ConnectionTrait for Writing {
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        let _turn = self.wait().await;
+        let _lock = self.wait().await;
         self.connection.execute_raw(statement).await
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-        let _turn = self.wait().await;
+        let _lock = self.wait().await;
         self.connection.execute_unprepared(sql).await
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        let _turn = self.wait().await;
+        let _lock = self.wait().await;
         self.connection.query_one_raw(statement).await
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        let _turn = self.wait().await;
+        let _lock = self.wait().await;
         self.connection.query_all_raw(statement).await
     }
 }
 
-/// A transaction that writes, and the turn to do so. It is taken back when it
+/// A transaction that writes, and the lock to do so. It is taken back when it
 /// is dropped before its end.
 #[derive(Debug)]
 pub(crate) struct Transaction {
-    // Ends before the turn is handed on.
+    // Ends before the lock is handed on.
     inner: DatabaseTransaction,
-    _turn: Option<OwnedMutexGuard<()>>,
+    _lock: Option<OwnedMutexGuard<()>>,
 }
 
 impl Deref for Transaction {

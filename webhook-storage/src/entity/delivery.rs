@@ -10,7 +10,11 @@ use webhook_core::{
 };
 
 use super::{millis, moment};
-use crate::{codec, fault::Row};
+use crate::{
+    codec,
+    fault::{DatabaseError, Row},
+    tx::{self, Param, over_set},
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "delivery")]
@@ -42,6 +46,44 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+/// The columns of a [`Model`].
+const COLUMNS: &str = "id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, \
+    status, due_at, held_by, attempts, created_at, updated_at, output_execution_id, status_code, \
+    duration_ns, error, response_headers, response_body, processed";
+
+/// The columns that a delivery is inserted with, in the order of [`Model::inserted`]. Others
+/// are written with an outcome.
+pub(crate) const INSERTED: [&str; 15] = [
+    "id",
+    "webhook_id",
+    "account_id",
+    "bucket_id",
+    "output_id",
+    "internal",
+    "ephemeral",
+    "status",
+    "due_at",
+    "held_by",
+    "created_at",
+    "updated_at",
+    "status_code",
+    "error",
+    "processed",
+];
+
+/// The deliveries that are there of these, in no order.
+pub(crate) async fn find(
+    tx: &impl tx::Read,
+    ids: impl IntoIterator<Item = Uuid>,
+) -> Result<Vec<Model>, DatabaseError> {
+    let ids: Vec<_> = ids.into_iter().map(Param::from).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let head = format!("SELECT {COLUMNS} FROM delivery WHERE id IN ");
+    tx.query(over_set(&head, [], ids, ""), Model::of_row).await
+}
 
 const STATUSES: [DeliveryStatus; 6] = [
     DeliveryStatus::Preparing,
@@ -118,6 +160,52 @@ impl Model {
             response_body: None,
             processed: None,
         }
+    }
+
+    /// The values that it is inserted with.
+    pub(crate) fn inserted(&self) -> [Param<'_>; 15] {
+        [
+            self.id.into(),
+            self.webhook_id.into(),
+            self.account_id.into(),
+            self.bucket_id.into(),
+            self.output_id.into(),
+            self.internal.into(),
+            self.ephemeral.into(),
+            self.status.into(),
+            self.due_at.into(),
+            self.held_by.into(),
+            self.created_at.into(),
+            self.updated_at.into(),
+            self.status_code.into(),
+            self.error.as_deref().into(),
+            self.processed.as_deref().into(),
+        ]
+    }
+
+    fn of_row(row: &tx::Row<'_>) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            id: row.get("id")?,
+            webhook_id: row.get("webhook_id")?,
+            account_id: row.get("account_id")?,
+            bucket_id: row.get("bucket_id")?,
+            output_id: row.get("output_id")?,
+            internal: row.get("internal")?,
+            ephemeral: row.get("ephemeral")?,
+            status: row.get("status")?,
+            due_at: row.get("due_at")?,
+            held_by: row.get("held_by")?,
+            attempts: row.get("attempts")?,
+            created_at: row.get("created_at")?,
+            updated_at: row.get("updated_at")?,
+            output_execution_id: row.get("output_execution_id")?,
+            status_code: row.get("status_code")?,
+            duration_ns: row.get("duration_ns")?,
+            error: row.get("error")?,
+            response_headers: row.get("response_headers")?,
+            response_body: row.get("response_body")?,
+            processed: row.get("processed")?,
+        })
     }
 
     const fn row(&self) -> Row {

@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 use webhook_core::{AccountId, Error, ExecutionId, FunctionId, model::Execution};
 
 use super::{json, millis, moment, name, named, nanos};
-use crate::fault::Row;
+use crate::{fault::Row, tx::Param};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "execution")]
@@ -28,7 +28,34 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+/// The columns of a [`Model`], in the order of [`Model::values`].
+pub(crate) const COLUMNS: [&str; 9] = [
+    "id",
+    "function_id",
+    "account_id",
+    "created",
+    "updated",
+    "duration_ns",
+    "status",
+    "request",
+    "response",
+];
+
 impl Model {
+    pub(crate) fn values(&self) -> [Param<'_>; 9] {
+        [
+            self.id.into(),
+            self.function_id.into(),
+            self.account_id.into(),
+            self.created.into(),
+            self.updated.into(),
+            self.duration_ns.into(),
+            self.status.as_str().into(),
+            self.request.as_str().into(),
+            self.response.as_str().into(),
+        ]
+    }
+
     pub(crate) fn of(execution: &Execution) -> Result<Self, Error> {
         let Execution { id, function_id, account_id, created, updated, duration, status, .. } =
             execution;

@@ -1,6 +1,6 @@
 //! Webhooks as they were received.
 
-use http::{HeaderMap, Method};
+use http::Method;
 use sea_orm::entity::prelude::*;
 use webhook_core::{
     AccountId, BucketId, Error, ExecutionId, InputId, WebhookId,
@@ -8,7 +8,11 @@ use webhook_core::{
 };
 
 use super::{millis, moment};
-use crate::{codec, fault::Row};
+use crate::{
+    codec,
+    fault::{DatabaseError, Row},
+    tx::{self, Param, over_set},
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "webhook")]
@@ -35,33 +39,80 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+/// The columns of a [`Model`], in the order of [`values`].
+pub(crate) const COLUMNS: [&str; 14] = [
+    "id",
+    "account_id",
+    "bucket_id",
+    "input_id",
+    "method",
+    "extra_path",
+    "raw_query",
+    "headers",
+    "remote_addr",
+    "secure",
+    "ephemeral",
+    "input_execution_id",
+    "received_at",
+    "body",
+];
+
+/// The webhooks that are there of these, in no order.
+pub(crate) async fn find(
+    tx: &impl tx::Read,
+    ids: impl IntoIterator<Item = Uuid>,
+) -> Result<Vec<Model>, DatabaseError> {
+    let ids: Vec<_> = ids.into_iter().map(Param::from).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let head = format!("SELECT {} FROM webhook WHERE id IN ", COLUMNS.join(", "));
+    tx.query(over_set(&head, [], ids, ""), Model::of_row).await
+}
+
+/// What is stored of a webhook, or what is left of it when its content is not to be kept.
+pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 14] {
+    let request = &webhook.request;
+    let (raw_query, headers, body) = match with_content {
+        true => (&request.raw_query[..], codec::encode_headers(&request.headers), &request.body[..]),
+        false => ("", Vec::new(), &[][..]),
+    };
+    [
+        webhook.id.as_uuid().into(),
+        webhook.account_id.as_uuid().into(),
+        webhook.bucket_id.as_uuid().into(),
+        webhook.input_id.as_uuid().into(),
+        request.method.as_str().into(),
+        request.extra_path.as_bytes().into(),
+        raw_query.as_bytes().into(),
+        headers.into(),
+        webhook.remote_addr.map(|addr| addr.to_string()).into(),
+        webhook.secure.into(),
+        webhook.ephemeral.into(),
+        webhook.input_execution_id.map(|id| id.as_uuid()).into(),
+        millis(webhook.received_at).into(),
+        body.into(),
+    ]
+}
+
 impl Model {
-    /// The row of a webhook, or of what is left of it when its content is not
-    /// to be kept.
-    pub(crate) fn of(webhook: &Webhook, with_content: bool) -> Self {
-        let Webhook { id, account_id, bucket_id, input_id, request, remote_addr, .. } = webhook;
-        let Webhook { secure, ephemeral, input_execution_id, received_at, .. } = webhook;
-        let Request { method, extra_path, raw_query, headers, body } = request;
-        let (raw_query, headers, body) = match with_content {
-            true => (raw_query.as_bytes(), headers, &body[..]),
-            false => (&[][..], &HeaderMap::new(), &[][..]),
-        };
-        Self {
-            id: id.as_uuid(),
-            account_id: account_id.as_uuid(),
-            bucket_id: bucket_id.as_uuid(),
-            input_id: input_id.as_uuid(),
-            method: method.to_string(),
-            extra_path: extra_path.clone().into_bytes(),
-            raw_query: raw_query.to_vec(),
-            headers: codec::encode_headers(headers),
-            remote_addr: remote_addr.map(|addr| addr.to_string()),
-            secure: *secure,
-            ephemeral: *ephemeral,
-            input_execution_id: input_execution_id.map(|id| id.as_uuid()),
-            received_at: millis(*received_at),
-            body: body.to_vec(),
-        }
+    fn of_row(row: &tx::Row<'_>) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            id: row.get("id")?,
+            account_id: row.get("account_id")?,
+            bucket_id: row.get("bucket_id")?,
+            input_id: row.get("input_id")?,
+            method: row.get("method")?,
+            extra_path: row.get("extra_path")?,
+            raw_query: row.get("raw_query")?,
+            headers: row.get("headers")?,
+            remote_addr: row.get("remote_addr")?,
+            secure: row.get("secure")?,
+            ephemeral: row.get("ephemeral")?,
+            input_execution_id: row.get("input_execution_id")?,
+            received_at: row.get("received_at")?,
+            body: row.get("body")?,
+        })
     }
 
     pub(crate) fn read(self) -> Result<Webhook, Error> {

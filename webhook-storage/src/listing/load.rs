@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter};
 use webhook_core::{
     DeliveryId, Error,
     model::{Log, Webhook},
@@ -11,7 +10,8 @@ use webhook_core::{
 
 use crate::{
     entity::{delivery, webhook},
-    writer::statement::over_set,
+    fault::DatabaseError,
+    tx::{Param, Read, over_set},
 };
 
 /// How many logs are read at once when nothing is known of their size, which is
@@ -42,15 +42,15 @@ pub(crate) struct Loaded {
 
 /// Reads the logs until they are more than so many bytes; at least one.
 pub(crate) async fn load(
-    connection: &impl ConnectionTrait,
+    tx: &impl Read,
     cursors: &[LogCursor],
     max_bytes: usize,
-) -> Result<Loaded, DbErr> {
+) -> Result<Loaded, DatabaseError> {
     let mut loaded = Loaded::default();
     let mut bytes = 0_usize;
-    let at_once = if fit(connection, cursors, max_bytes).await? { MANY } else { FEW };
+    let at_once = if fit(tx, cursors, max_bytes).await? { MANY } else { FEW };
     for some in cursors.chunks(at_once) {
-        for (id, log) in read(connection, some).await? {
+        for (id, log) in read(tx, some).await? {
             match log {
                 Ok(log) => {
                     bytes = bytes.saturating_add(size_bytes(&log));
@@ -74,17 +74,16 @@ pub(crate) async fn load(
 /// Whether the logs are known to be no more than so many bytes as they are
 /// stored, which is asked only where an answer saves queries.
 async fn fit(
-    connection: &impl ConnectionTrait,
+    tx: &impl Read,
     cursors: &[LogCursor],
     max_bytes: usize,
-) -> Result<bool, DbErr> {
+) -> Result<bool, DatabaseError> {
     if !(FEW + 1..=MANY).contains(&cursors.len()) {
         return Ok(false);
     }
-    let ids = cursors.iter().map(|cursor| cursor.id.as_uuid().into());
-    let query = over_set(connection.get_database_backend(), SIZE, Vec::new(), ids, "");
-    let row = connection.query_one_raw(query).await?;
-    let bytes: Option<i64> = row.map_or(Ok(None), |row| row.try_get_by("bytes"))?;
+    let ids = cursors.iter().map(|cursor| Param::from(cursor.id.as_uuid()));
+    let bytes = tx.query_one(over_set(SIZE, [], ids, ""), |row| row.get::<Option<i64>>("bytes"));
+    let bytes = bytes.await?.flatten();
     Ok(usize::try_from(bytes.unwrap_or_default()).is_ok_and(|bytes| bytes <= max_bytes))
 }
 
@@ -95,16 +94,11 @@ fn size_bytes(log: &Log) -> usize {
 }
 
 async fn read(
-    connection: &impl ConnectionTrait,
+    tx: &impl Read,
     cursors: &[LogCursor],
-) -> Result<Vec<(DeliveryId, Result<Log, Error>)>, DbErr> {
-    let ids = cursors.iter().map(|cursor| cursor.id.as_uuid());
-    let rows = delivery::Entity::find().filter(delivery::Column::Id.is_in(ids));
-    let rows = rows.all(connection).await?;
-    let webhooks = webhook::Entity::find()
-        .filter(webhook::Column::Id.is_in(rows.iter().map(|row| row.webhook_id)))
-        .all(connection)
-        .await?;
+) -> Result<Vec<(DeliveryId, Result<Log, Error>)>, DatabaseError> {
+    let rows = delivery::find(tx, cursors.iter().map(|cursor| cursor.id.as_uuid())).await?;
+    let webhooks = webhook::find(tx, rows.iter().map(|row| row.webhook_id)).await?;
     let webhooks: HashMap<_, _> = webhooks.into_iter().map(|row| (row.id, row)).collect();
     let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
     let rows = cursors.iter().filter_map(|cursor| rows.remove(&cursor.id.as_uuid()));

@@ -1,54 +1,56 @@
-//! The first logs of many shelves.
+//! The first logs of many ranges of indexes.
 
-use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value, prelude::Uuid};
-use webhook_core::store::LogCursor;
+use sea_orm::prelude::Uuid;
+use webhook_core::{DeliveryId, store::LogCursor};
 
 use super::{
+    index_range::{IndexRange, MAX_RANGES, indexed_by, select},
     range::{Direction, RANGE, Range},
-    shelf::{MAX_SHELVES, Shelf, indexed_by, select},
 };
-use crate::{entity::moment, writer::statement::with};
+use crate::{
+    entity::moment,
+    fault::DatabaseError,
+    tx::{Param, Read, Row, with},
+};
 
-/// The first `limit` logs of the shelves.
+/// The first `limit` logs of these ranges of indexes.
 pub(crate) async fn first(
-    connection: &impl ConnectionTrait,
-    shelves: &[Shelf],
+    tx: &impl Read,
+    ranges: &[IndexRange],
     range: Range,
     direction: Direction,
     limit: u64,
-) -> Result<Vec<LogCursor>, DbErr> {
-    let backend = connection.get_database_backend();
+) -> Result<Vec<LogCursor>, DatabaseError> {
     let rows = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut found = Vec::new();
-    for some in shelves.chunks(MAX_SHELVES) {
-        let query = select(backend, some, range, direction, rows);
-        found.extend(read(connection.query_all_raw(query).await?)?);
+    for some in ranges.chunks(MAX_RANGES) {
+        let query = select(tx.backend(), some, range, direction, rows);
+        found.extend(tx.query(query, cursor).await?);
     }
     Ok(merge(found, direction, limit))
 }
 
 /// The first `limit` logs that nodes hold: no more than these have in flight.
 pub(crate) async fn held(
-    connection: &impl ConnectionTrait,
+    tx: &impl Read,
     account: Uuid,
     bucket: Option<Uuid>,
     range: Range,
     direction: Direction,
     limit: u64,
-) -> Result<Vec<LogCursor>, DbErr> {
-    let backend = connection.get_database_backend();
-    let mut values = vec![Value::from(account)];
-    values.extend(bucket.map(Value::from));
+) -> Result<Vec<LogCursor>, DatabaseError> {
+    let mut values = vec![Param::from(account)];
+    values.extend(bucket.map(Param::from));
     values.extend(range.values());
     values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
     let sql = format!(
         "SELECT id, created_at FROM delivery{} WHERE held_by IS NOT NULL AND account_id = ?{} \
          AND {RANGE} ORDER BY {} LIMIT ?",
-        indexed_by(backend, "delivery_held"),
+        indexed_by(tx.backend(), "delivery_held"),
         if bucket.is_some() { " AND bucket_id = ?" } else { "" },
         direction.sql(),
     );
-    read(connection.query_all_raw(with(backend, &sql, values)).await?)
+    tx.query(with(sql, values), cursor).await
 }
 
 /// `found` in order, without what is in it twice.
@@ -62,14 +64,11 @@ pub(crate) fn merge(mut found: Vec<LogCursor>, direction: Direction, limit: u64)
     found
 }
 
-fn read(rows: Vec<QueryResult>) -> Result<Vec<LogCursor>, DbErr> {
-    let cursor = |row: &QueryResult| {
-        Ok(LogCursor {
-            created_at: moment(row.try_get_by("created_at")?),
-            id: webhook_core::DeliveryId::from_uuid(row.try_get_by("id")?),
-        })
-    };
-    rows.iter().map(cursor).collect()
+fn cursor(row: &Row<'_>) -> Result<LogCursor, DatabaseError> {
+    Ok(LogCursor {
+        created_at: moment(row.get("created_at")?),
+        id: DeliveryId::from_uuid(row.get("id")?),
+    })
 }
 
 /// Where logs of one status come from: pairs of a bucket and an output, which
@@ -78,21 +77,20 @@ pub(crate) type Sources = Vec<(Uuid, Option<Uuid>)>;
 
 /// The sources of the account that have logs of this status, or any.
 pub(crate) async fn sources(
-    connection: &impl ConnectionTrait,
+    tx: &impl Read,
     account: Uuid,
     status: Option<i64>,
-) -> Result<Sources, DbErr> {
-    let mut values = vec![Value::from(account)];
-    values.extend(status.map(Value::from));
+) -> Result<Sources, DatabaseError> {
+    let mut values = vec![Param::from(account)];
+    values.extend(status.map(Param::from));
     let sql = format!(
         "SELECT DISTINCT bucket_id, output_id FROM tally \
          WHERE span = 0 AND account_id = ? AND logs > 0{} ORDER BY bucket_id, output_id",
         if status.is_some() { " AND status = ?" } else { "" },
     );
-    let query = with(connection.get_database_backend(), &sql, values);
-    let source = |row: &QueryResult| {
-        let output: Uuid = row.try_get_by("output_id")?;
-        Ok((row.try_get_by("bucket_id")?, Some(output).filter(|output| !output.is_nil())))
+    let source = |row: &Row<'_>| {
+        let output: Uuid = row.get("output_id")?;
+        Ok((row.get("bucket_id")?, Some(output).filter(|output| !output.is_nil())))
     };
-    connection.query_all_raw(query).await?.iter().map(source).collect()
+    tx.query(with(sql, values), source).await
 }

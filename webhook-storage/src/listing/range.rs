@@ -1,9 +1,9 @@
 //! Stretches of time with logs in them.
 
-use sea_orm::{Value, prelude::Uuid};
+use sea_orm::prelude::Uuid;
 use webhook_core::{Timestamp, store::LogCursor};
 
-use crate::entity::millis;
+use crate::{entity::millis, tx::Param};
 
 /// Which end of a range comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Range {
     }
 
     /// The values of [`RANGE`].
-    pub(super) fn values(self) -> [Value; 4] {
+    pub(super) fn values(self) -> [Param<'static>; 4] {
         let Self { after, before } = self;
         [after.0.into(), after.1.into(), before.0.into(), before.1.into()]
     }

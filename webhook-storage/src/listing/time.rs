@@ -1,6 +1,11 @@
 //! Time in pieces that tallies count.
 
-use crate::writer::tally::{DAY_MILLIS, MINUTE_MILLIS, Span};
+use webhook_core::store::tally::{self, DAY_MILLIS, MINUTE_MILLIS};
+
+use crate::{
+    entity::{millis, moment},
+    writer::tally::Span,
+};
 
 /// Beginnings of days before and after everything.
 pub(super) const FIRST_DAY: i64 = -(1 << 33) * DAY_MILLIS;
@@ -9,15 +14,12 @@ pub(super) const LAST_DAY: i64 = (1 << 33) * DAY_MILLIS;
 /// From a moment on, up to a moment that does not belong to it.
 pub(super) type Stretch = (i64, i64);
 
-pub(super) fn floor(moment: i64, unit: i64) -> i64 {
-    moment.div_euclid(unit).saturating_mul(unit)
+fn floor(at: i64, unit: i64) -> i64 {
+    millis(tally::floor(moment(at), unit))
 }
 
-pub(super) fn ceil(moment: i64, unit: i64) -> i64 {
-    match moment.rem_euclid(unit) {
-        0 => moment,
-        _ => floor(moment, unit).saturating_add(unit),
-    }
+fn ceil(at: i64, unit: i64) -> i64 {
+    millis(tally::ceil(moment(at), unit))
 }
 
 /// Takes time apart into what tallies count whole, and its ragged ends.

@@ -15,7 +15,7 @@ use super::read_error;
 use crate::{
     Storage,
     entity::{account, api_key},
-    fault::{self, Fault},
+    fault::{self, ErrorClass},
 };
 
 #[async_trait]
@@ -68,7 +68,7 @@ impl AccountStore for Storage {
         let put = api_key::Entity::insert(row).on_conflict(replace);
         match put.exec_without_returning(&self.database().write).await {
             Ok(_) => Ok(()),
-            Err(error) if Fault::of(&error) == Fault::TakenName => {
+            Err(error) if ErrorClass::of(&error) == ErrorClass::TakenName => {
                 Err(Error::conflict("key: another account has it").caused_by(error))
             }
             Err(error) => Err(fault::error(error, "account")),

@@ -1,7 +1,7 @@
 //! Billing details, subscriptions and events.
 
 use async_trait::async_trait;
-use sea_orm::{ConnectionTrait, QueryResult, Value};
+use sea_orm::{ConnectionTrait, QueryResult};
 use webhook_core::{
     AccountId, Error, Timestamp,
     model::{Billing, BillingDetailsSpec, Subscription, SubscriptionStatus},
@@ -12,8 +12,8 @@ use super::read_error;
 use crate::{
     Storage,
     entity::{json, millis, moment, name, named},
-    fault::{self, Fault, Row},
-    writer::statement::with,
+    fault::{self, ErrorClass, Row},
+    tx::{Param, Tx, statement, with},
 };
 
 const WHAT: &str = "billing";
@@ -103,18 +103,16 @@ impl BillingStore for Storage {
 }
 
 impl Storage {
-    async fn billing_row(&self, sql: &str, key: Value) -> Result<Option<QueryResult>, Error> {
+    async fn billing_row(&self, sql: &str, key: Param<'_>) -> Result<Option<QueryResult>, Error> {
         let read = &self.database().read;
-        let query = with(read.get_database_backend(), sql, [key]);
+        let query = statement(read.get_database_backend(), with(sql, [key]));
         read.query_one_raw(query).await.map_err(read_error)
     }
 
-    async fn put_billing(&self, sql: &str, values: Vec<Value>) -> Result<(), Error> {
-        let write = &self.database().write;
-        let put = with(write.get_database_backend(), sql, values);
-        match write.execute_raw(put).await {
+    async fn put_billing(&self, sql: &str, values: Vec<Param<'_>>) -> Result<(), Error> {
+        match Tx::execute(&self.database().write, with(sql, values)).await {
             Ok(_) => Ok(()),
-            Err(error) if Fault::of(&error) == Fault::TakenName => {
+            Err(error) if error.class() == ErrorClass::TakenName => {
                 Err(Error::conflict("customer: another account has it").caused_by(error))
             }
             Err(error) => Err(fault::error(error, WHAT)),

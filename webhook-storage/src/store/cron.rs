@@ -19,7 +19,7 @@ use crate::{
         moment,
     },
     fault,
-    writer::statement::with,
+    tx::{statement, with},
 };
 
 const WHAT: &str = "cron";
@@ -110,7 +110,7 @@ impl CronStore for Storage {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let values =
             [until.as_millis().into(), node.as_uuid().into(), now.as_millis().into(), limit.into()];
-        let claim = with(backend, &CLAIM.replace("{skip}", skip), values);
+        let claim = statement(backend, with(CLAIM.replace("{skip}", skip), values));
         let rows = self.database().write.query_all_raw(claim).await.map_err(failed)?;
         let rows = rows.iter().map(|row| Model::from_query_result(row, "").map_err(failed));
         let open = |row: Result<Model, Error>| row?.open(self.vault());

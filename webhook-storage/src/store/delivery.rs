@@ -13,43 +13,36 @@ use crate::{
     Storage,
     entity::{delivery, webhook},
     fault,
-    writer::{Operation, Outcome, lease},
+    writer::{InAccount, lease},
 };
 
 #[async_trait]
 impl DeliveryStore for Storage {
     async fn accept(&self, accept: Accept) -> Result<Accepted, Error> {
-        match self.write(Operation::Accept(accept)).await? {
-            Outcome::Accepted(accepted) => Ok(accepted),
-            _ => Err(fault::wrong_outcome()),
-        }
+        self.write(accept).await
     }
 
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
-        match self.write(Operation::Claim(claim)).await? {
-            Outcome::Claimed(claimed) => Ok(claimed),
-            _ => Err(fault::wrong_outcome()),
-        }
+        self.write(claim).await
     }
 
     async fn settle(&self, settle: Settle) -> Result<(), Error> {
-        self.write(Operation::Settle(settle)).await.map(|_| ())
+        self.write(settle).await
     }
 
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
-        let account = account.as_uuid();
-        self.write(Operation::Redeliver { account, redeliver }).await.map(|_| ())
+        self.write(InAccount { account: account.as_uuid(), what: redeliver }).await
     }
 
     async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
-        let extended = lease::extend(self.database(), node, until).await;
+        let extended = lease::extend(&self.database().write, node, until).await;
         extended.map_err(|error| fault::error(error, "lease"))
     }
 
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
         let transaction = self.begin("lease").await?;
         let freed =
-            lease::free(&transaction, node.as_uuid(), of.map(|output| output.as_uuid())).await;
+            lease::free(&*transaction, node.as_uuid(), of.map(|output| output.as_uuid())).await;
         let freed = freed.map_err(|error| fault::error(error, "lease"));
         self.database().finish(transaction, freed, "lease").await
     }

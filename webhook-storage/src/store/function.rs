@@ -17,7 +17,7 @@ use crate::{
     Storage,
     entity::{execution, function, variable},
     fault,
-    writer::Operation,
+    writer::Record,
 };
 
 fn place(account: AccountId, id: FunctionId) -> Condition {
@@ -112,7 +112,7 @@ impl FunctionStore for Storage {
 
     async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error> {
         let execution = execution::Model::of(execution)?;
-        self.write(Operation::Record { execution, keep }).await.map(|_| ())
+        self.write(Record { execution, keep }).await
     }
 
     async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {

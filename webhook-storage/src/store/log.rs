@@ -1,7 +1,7 @@
 //! Logs.
 
 use async_trait::async_trait;
-use sea_orm::{ConnectionTrait, DatabaseTransaction, prelude::Uuid};
+use sea_orm::{DatabaseTransaction, prelude::Uuid};
 use webhook_core::{
     AccountId, BucketId, Error, Timestamp,
     model::{DeliveryStatus, Log},
@@ -15,9 +15,9 @@ use super::read_error;
 use crate::{
     Storage,
     entity::delivery::number,
-    fault,
-    listing::{self, Buckets, Direction::NewestFirst, Direction::OldestFirst, Kind, Range, Shelf},
-    writer::{Operation, Outcome},
+    listing::{self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Range},
+    tx::Read,
+    writer::InAccount,
 };
 
 #[async_trait]
@@ -52,11 +52,7 @@ impl LogStore for Storage {
     }
 
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
-        let account = account.as_uuid();
-        match self.write(Operation::Drain { account, drain: drain.clone() }).await? {
-            Outcome::Drained(drained) => Ok(drained),
-            _ => Err(fault::wrong_outcome()),
-        }
+        self.write(InAccount { account: account.as_uuid(), what: drain.clone() }).await
     }
 
     async fn waiting(
@@ -74,11 +70,8 @@ impl LogStore for Storage {
     }
 
     async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error> {
-        let account = account.as_uuid();
-        match self.write(Operation::Report { account, report: report.clone() }).await? {
-            Outcome::Reported(reported) => Ok(*reported),
-            _ => Err(fault::wrong_outcome()),
-        }
+        let report = InAccount { account: account.as_uuid(), what: report.clone() };
+        self.write(report).await.map(|reported| *reported)
     }
 
     async fn purge(
@@ -93,14 +86,14 @@ impl LogStore for Storage {
 
 /// The buckets of the account that have logs, or the one that was asked for.
 async fn buckets(
-    connection: &impl ConnectionTrait,
+    tx: &impl Read,
     account_id: Uuid,
     bucket: Option<BucketId>,
 ) -> Result<Buckets, Error> {
     let ids = match bucket {
         Some(bucket) => vec![bucket.as_uuid()],
         None => {
-            let sources = listing::sources(connection, account_id, None).await;
+            let sources = listing::sources(tx, account_id, None).await;
             let mut ids: Vec<_> =
                 sources.map_err(read_error)?.into_iter().map(|(bucket, _)| bucket).collect();
             ids.dedup();
@@ -149,14 +142,14 @@ impl Storage {
         let sources = listing::sources(snapshot, account_id, received).await;
         let sources = sources.map_err(read_error)?.into_iter();
         let wanted = sources.filter(|(id, _)| buckets.iter().any(|bucket| bucket.as_uuid() == *id));
-        let shelf = |(bucket_id, output): (Uuid, Option<Uuid>)| {
+        let range_of = |(bucket_id, output): (Uuid, Option<Uuid>)| {
             let kind = Kind::ForClients { source: output? };
-            Some(Shelf { account_id, bucket_id, kind })
+            Some(IndexRange { account_id, bucket_id, kind })
         };
-        let shelves: Vec<_> = wanted.filter_map(shelf).collect();
+        let ranges: Vec<_> = wanted.filter_map(range_of).collect();
         let limit = u64::try_from(limit).unwrap_or(u64::MAX);
         let range = Range::ALL.after(after);
-        let cursors = listing::first(snapshot, &shelves, range, OldestFirst, limit).await;
+        let cursors = listing::first(snapshot, &ranges, range, OldestFirst, limit).await;
         let cursors = cursors.map_err(read_error)?;
         let loaded = listing::load(snapshot, &cursors, self.read_bytes()).await;
         Ok(loaded.map_err(read_error)?.logs)
@@ -173,13 +166,13 @@ async fn newest(
     let LogQuery { bucket_id, status, from, to, before, .. } = *query;
     let account_id = buckets.account_id;
     let range = Range::ALL.from(from).to(to).before(before);
-    let first = async |shelves: &[Shelf]| {
-        let found = listing::first(snapshot, shelves, range, NewestFirst, limit).await;
+    let first = async |ranges: &[IndexRange]| {
+        let found = listing::first(snapshot, ranges, range, NewestFirst, limit).await;
         found.map_err(read_error)
     };
     let each = |kind: Kind| {
-        let shelf = move |bucket: &Uuid| Shelf { account_id, bucket_id: *bucket, kind };
-        buckets.ids.iter().map(shelf).collect::<Vec<_>>()
+        let range_of = move |bucket: &Uuid| IndexRange { account_id, bucket_id: *bucket, kind };
+        buckets.ids.iter().map(range_of).collect::<Vec<_>>()
     };
     match status {
         None => first(&each(Kind::All)).await,
@@ -191,7 +184,7 @@ async fn newest(
                 .filter(|(bucket, _)| bucket_id.is_none_or(|id| id.as_uuid() == *bucket))
                 .map(|(bucket_id, output)| {
                     let kind = Kind::Waiting { source: output.unwrap_or(bucket_id) };
-                    Shelf { account_id, bucket_id, kind }
+                    IndexRange { account_id, bucket_id, kind }
                 })
                 .collect();
             let bucket = bucket_id.map(|id| id.as_uuid());

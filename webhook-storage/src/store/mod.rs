@@ -19,10 +19,14 @@ mod whole;
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::stop::{WAITING, stop_sql};
 
-use sea_orm::{DatabaseTransaction, DbErr};
+use sea_orm::DatabaseTransaction;
 use webhook_core::Error;
 
-use crate::{Storage, database::Transaction, fault};
+use crate::{
+    Storage,
+    database::Transaction,
+    fault::{self, DatabaseError},
+};
 
 impl Storage {
     /// Begins a transaction that writes a `what`.
@@ -36,6 +40,6 @@ impl Storage {
 }
 
 /// The error of a read.
-fn read_error(error: DbErr) -> Error {
+fn read_error(error: impl Into<DatabaseError>) -> Error {
     fault::error(error, "database")
 }

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use sea_orm::{ConnectionTrait, DbErr, QueryResult, prelude::Uuid};
-use webhook_core::{AccountId, Error, Timestamp, model::DeliveryStatus, store::LogCursor};
+use sea_orm::prelude::Uuid;
+use webhook_core::{
+    AccountId, Error, Timestamp,
+    model::DeliveryStatus,
+    store::{LogCursor, tally::DAY_MILLIS},
+};
 
 use super::read_error;
 use crate::{
     Storage,
     entity::{delivery::number, millis, moment},
-    fault,
-    listing::{self, Direction, Kind, Range, Shelf},
-    writer::{
-        Operation, Outcome,
-        statement::with,
-        tally::{DAY_MILLIS, Span},
-    },
+    fault::{self, DatabaseError},
+    listing::{self, Direction, IndexRange, Kind, Range},
+    tx::{Param, Read, Row, Tx, with},
+    writer::{Purge, tally::Span},
 };
 
 /// How many logs are removed in one commit with what others write: so few that
@@ -52,10 +53,7 @@ impl Storage {
             }
             for step in steps {
                 for some in step.logs.chunks(LOGS_AT_ONCE) {
-                    let purge = Operation::Purge(some.to_vec());
-                    let Outcome::Purged(gone) = self.write(purge).await? else {
-                        return Err(fault::wrong_outcome());
-                    };
+                    let gone = self.write(Purge { logs: some.to_vec() }).await?;
                     purged += gone;
                     left = left.saturating_sub(usize::try_from(gone).unwrap_or(usize::MAX));
                 }
@@ -71,7 +69,7 @@ impl Storage {
         account: Option<AccountId>,
         before: Timestamp,
         limit: usize,
-    ) -> Result<Vec<Step>, DbErr> {
+    ) -> Result<Vec<Step>, DatabaseError> {
         let (mut steps, mut left, mut offset) = (Vec::new(), limit, 0);
         loop {
             let (some, tallies) = self.steps(account, before, offset, left).await?;
@@ -96,7 +94,7 @@ impl Storage {
         before: Timestamp,
         offset: usize,
         limit: usize,
-    ) -> Result<(Vec<Step>, usize), DbErr> {
+    ) -> Result<(Vec<Step>, usize), DatabaseError> {
         let read = &self.database().read;
         let sql = format!(
             "SELECT DISTINCT moment, account_id, bucket_id, output_id, status FROM tally \
@@ -106,14 +104,13 @@ impl Storage {
         );
         let [some, offset] =
             [TALLIES_AT_ONCE, offset].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        let mut values = vec![millis(before).into()];
+        let mut values = vec![Param::from(millis(before))];
         values.extend(account.map(|account| account.as_uuid().into()));
         values.extend([some.into(), offset.into()]);
-        let rows = read.query_all_raw(with(read.get_database_backend(), &sql, values)).await?;
-        let shelves = rows.iter().map(shelf).collect::<Result<Vec<_>, _>>()?;
+        let ranges = read.query(with(sql, values), range).await?;
 
         let (mut steps, mut left) = (Vec::new(), limit);
-        for day in shelves.chunk_by(|a, b| a.0 == b.0) {
+        for day in ranges.chunk_by(|a, b| a.0 == b.0) {
             if left == 0 {
                 break;
             }
@@ -121,24 +118,24 @@ impl Storage {
             left = left.saturating_sub(step.logs.len());
             steps.push(step);
         }
-        Ok((steps, rows.len()))
+        Ok((steps, ranges.len()))
     }
 
     async fn step(
         &self,
-        shelves: &[(i64, Shelf)],
+        ranges: &[(i64, IndexRange)],
         before: Timestamp,
         limit: usize,
-    ) -> Result<Step, DbErr> {
-        let day = shelves.first().map_or(0, |(day, _)| *day);
+    ) -> Result<Step, DatabaseError> {
+        let day = ranges.first().map_or(0, |(day, _)| *day);
         let end = moment(day.saturating_add(DAY_MILLIS)).min(before);
         let range = Range::ALL.from(Some(moment(day))).to(Some(end));
         let limit = u64::try_from(limit).unwrap_or(u64::MAX);
         let mut found = Vec::new();
-        let (ended, waiting): (Vec<_>, Vec<_>) = shelves
+        let (ended, waiting): (Vec<_>, Vec<_>) = ranges
             .iter()
-            .map(|(_, shelf)| *shelf)
-            .partition(|shelf| matches!(shelf.kind, Kind::Ended(_)));
+            .map(|(_, range)| *range)
+            .partition(|range| matches!(range.kind, Kind::Ended(_)));
         for mut of_kind in [ended, waiting] {
             of_kind.dedup();
             let direction = Direction::OldestFirst;
@@ -148,7 +145,7 @@ impl Storage {
         let found = listing::merge(found, Direction::OldestFirst, limit);
         let logs = found.into_iter().map(|LogCursor { id, .. }| id.as_uuid()).collect();
         let buckets =
-            shelves.iter().map(|(_, shelf)| (shelf.account_id, shelf.bucket_id)).collect();
+            ranges.iter().map(|(_, range)| (range.account_id, range.bucket_id)).collect();
         Ok(Step { day, buckets, logs })
     }
 
@@ -159,15 +156,14 @@ impl Storage {
             AND moment >= ? AND moment < ? AND logs = 0";
         for (account, bucket) in &step.buckets {
             for span in [Span::Day, Span::Minute] {
-                let values = [
+                let values: [Param<'_>; 5] = [
                     span.number().into(),
                     (*account).into(),
                     (*bucket).into(),
                     step.day.into(),
                     step.day.saturating_add(DAY_MILLIS).into(),
                 ];
-                let delete = with(write.get_database_backend(), sql, values);
-                let deleted = write.execute_raw(delete).await;
+                let deleted = write.execute(with(sql, values)).await;
                 deleted.map_err(|error| fault::error(error, "tally"))?;
             }
         }
@@ -176,16 +172,13 @@ impl Storage {
 }
 
 /// Where the logs of a day's tally are, and the day.
-fn shelf(row: &QueryResult) -> Result<(i64, Shelf), DbErr> {
-    let (output, status): (Uuid, i64) = (row.try_get_by("output_id")?, row.try_get_by("status")?);
-    let bucket_id = row.try_get_by("bucket_id")?;
+fn range(row: &Row<'_>) -> Result<(i64, IndexRange), DatabaseError> {
+    let (output, status): (Uuid, i64) = (row.get("output_id")?, row.get("status")?);
+    let bucket_id = row.get("bucket_id")?;
     let kind = if status == number(DeliveryStatus::Received) {
         Kind::ForClients { source: if output.is_nil() { bucket_id } else { output } }
     } else {
         Kind::Ended(status)
     };
-    Ok((
-        row.try_get_by("moment")?,
-        Shelf { account_id: row.try_get_by("account_id")?, bucket_id, kind },
-    ))
+    Ok((row.get("moment")?, IndexRange { account_id: row.get("account_id")?, bucket_id, kind }))
 }

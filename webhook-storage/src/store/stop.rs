@@ -2,16 +2,20 @@
 
 use std::collections::HashSet;
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Value, prelude::Uuid};
-use webhook_core::{Error, model::DeliveryStatus};
+use sea_orm::prelude::Uuid;
+use webhook_core::{
+    Error,
+    model::DeliveryStatus,
+    store::tally::{CountedLog, LogCounters},
+};
 
 use crate::{
     entity::delivery::number,
-    fault,
+    fault::{self, DatabaseError},
+    tx::{Param, Row, Tx, with},
     writer::{
         forget,
-        statement::with,
-        tally::{COLUMNS, Counted, Tallies},
+        tally::{self, COLUMNS, counted, counted_with},
     },
 };
 
@@ -36,47 +40,61 @@ pub(crate) fn stop_sql(waiting: &str) -> String {
 /// Ends what waits for these outputs of a bucket: nobody attempts it any more,
 /// and no client gets it. The logs stay and say so.
 pub(super) async fn stop_deliveries(
-    transaction: &DatabaseTransaction,
+    tx: &impl Tx,
     account: Uuid,
     bucket: Uuid,
     outputs: Vec<Uuid>,
 ) -> Result<(), Error> {
-    let stopped = stop(transaction, account, bucket, outputs).await;
+    let stopped = stop(tx, account, bucket, outputs).await;
     stopped.map_err(|error| fault::error(error, "delivery"))
 }
 
+/// A delivery that was ended.
+struct Stopped {
+    webhook_id: Uuid,
+    ephemeral: bool,
+    counted: CountedLog,
+    /// As what it counted if it was stalled.
+    if_stalled: CountedLog,
+}
+
+impl Stopped {
+    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            webhook_id: row.get("webhook_id")?,
+            ephemeral: row.get("ephemeral")?,
+            counted: counted(row)?,
+            if_stalled: counted_with(row, number(DeliveryStatus::Stalled))?,
+        })
+    }
+}
+
 async fn stop(
-    transaction: &DatabaseTransaction,
+    tx: &impl Tx,
     account: Uuid,
     bucket: Uuid,
     outputs: Vec<Uuid>,
-) -> Result<(), DbErr> {
-    let backend = transaction.get_database_backend();
+) -> Result<(), DatabaseError> {
     let failed = number(DeliveryStatus::Failed);
-    let (mut ephemeral, mut tallies) = (HashSet::new(), Tallies::default());
+    let (mut ephemeral, mut counters) = (HashSet::new(), LogCounters::default());
     for output in outputs {
         for (part, waiting) in WAITING.into_iter().enumerate() {
-            let sql = stop_sql(waiting);
-            let mut values: Vec<Value> =
+            let mut values: Vec<Param<'_>> =
                 vec![failed.into(), "the output was deleted".into(), output.into()];
             if waiting.contains("account_id") {
                 values.extend([account.into(), bucket.into()]);
             }
-            for row in transaction.query_all_raw(with(backend, &sql, values)).await? {
-                let counted = Counted::read(&row)?;
-                let is_stalled = part == 3;
-                tallies -= if is_stalled {
-                    counted.with_status(&row, number(DeliveryStatus::Stalled))?
-                } else {
-                    counted.while_open()
-                };
-                tallies += counted;
-                if row.try_get_by("ephemeral")? {
-                    ephemeral.insert(row.try_get_by("webhook_id")?);
+            let is_stalled = part == 3;
+            for stopped in tx.query(with(stop_sql(waiting), values), Stopped::read).await? {
+                let open = stopped.counted.while_open();
+                let before = if is_stalled { stopped.if_stalled } else { open };
+                counters.replace(before, stopped.counted);
+                if stopped.ephemeral {
+                    ephemeral.insert(stopped.webhook_id);
                 }
             }
         }
     }
-    forget(transaction, ephemeral).await?;
-    tallies.write(transaction).await
+    forget(tx, ephemeral).await?;
+    tally::write(tx, &counters).await
 }

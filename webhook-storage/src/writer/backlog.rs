@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Job;
+use super::batch::Queued;
 use crate::StorageOptions;
 
 /// The most bytes of an operation that does not wait behind larger ones.
@@ -11,7 +11,9 @@ const SMALL_BYTES: usize = 64 << 10;
 /// What shares a commit at most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BatchLimits {
+    /// Operations.
     pub(super) operations: usize,
+    /// Bytes of webhooks and answers, unless it is one operation.
     pub(super) bytes: usize,
 }
 
@@ -29,15 +31,17 @@ impl BatchLimits {
 /// answered first.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    small: VecDeque<Job>,
-    large: VecDeque<Job>,
+    /// Those of at most [`SMALL_BYTES`], in the order of the queue.
+    small: VecDeque<Queued>,
+    /// All others, in the order of the queue.
+    large: VecDeque<Queued>,
     /// The last batch left large ones waiting.
     large_is_next: bool,
 }
 
 impl Backlog {
-    pub(super) fn push(&mut self, job: Job) {
-        match job.reserved.bytes <= SMALL_BYTES {
+    pub(super) fn push(&mut self, job: Queued) {
+        match job.size_bytes() <= SMALL_BYTES {
             true => self.small.push_back(job),
             false => self.large.push_back(job),
         }
@@ -54,13 +58,13 @@ impl Backlog {
     }
 
     /// As many operations as fit, at least one; none when there are none.
-    pub(super) fn next_batch(&mut self, limits: BatchLimits) -> Vec<Job> {
+    pub(super) fn next_batch(&mut self, limits: BatchLimits) -> Vec<Queued> {
         let large = self.small.is_empty() || (self.large_is_next && !self.large.is_empty());
         self.large_is_next = !large && !self.large.is_empty();
         let jobs = if large { &mut self.large } else { &mut self.small };
         let mut bytes = 0_usize;
         let fit = jobs.iter().take(limits.operations).take_while(|job| {
-            bytes = bytes.saturating_add(job.reserved.bytes);
+            bytes = bytes.saturating_add(job.size_bytes());
             bytes <= limits.bytes
         });
         let fit = fit.count().max(1).min(jobs.len());
@@ -75,7 +79,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::writer::{Operation, queue::Queue, tests::accept};
+    use crate::writer::{job::Job, queue::Queue, tests::accept};
 
     const LIMITS: BatchLimits = BatchLimits { operations: 4, bytes: 1 << 20 };
 
@@ -84,15 +88,14 @@ mod tests {
         let queue = Arc::new(Queue::new(usize::MAX));
         for bytes in sizes {
             let reserved = queue.reserve(bytes).expect("there is room");
-            let operation = Operation::Accept(accept(0));
-            backlog.push(Job { operation, reply: oneshot::channel().0, reserved });
+            backlog.push(Job { op: accept(0), reply: oneshot::channel().0, reserved }.into());
         }
         backlog
     }
 
     fn batches(mut backlog: Backlog) -> Vec<Vec<usize>> {
         let batch = || Some(backlog.next_batch(LIMITS)).filter(|batch| !batch.is_empty());
-        let sizes = |jobs: Vec<Job>| jobs.iter().map(|job| job.reserved.bytes).collect();
+        let sizes = |jobs: Vec<Queued>| jobs.iter().map(Queued::size_bytes).collect();
         std::iter::from_fn(batch).map(sizes).collect()
     }
 
@@ -115,7 +118,7 @@ mod tests {
         let mut backlog = backlog((1..=40).chain([giant, giant]));
         let mut sizes = Vec::new();
         for _ in 0..4 {
-            sizes.extend(backlog.next_batch(LIMITS).iter().map(|job| job.reserved.bytes));
+            sizes.extend(backlog.next_batch(LIMITS).iter().map(Queued::size_bytes));
         }
         assert_eq!(sizes, [1, 2, 3, 4, giant, 5, 6, 7, 8, giant]);
     }

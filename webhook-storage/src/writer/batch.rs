@@ -1,279 +1,228 @@
-//! Running a batch: together, or one by one when one of it spoils it for all.
+//! What is written in one transaction.
 
-use std::sync::Arc;
-
-use sea_orm::{DatabaseTransaction, DbErr, TransactionTrait};
-use tokio::sync::{Mutex, mpsc};
-use webhook_core::Error;
+use tokio::sync::oneshot;
+use webhook_core::store::{Accept, Claim, ClientReport, Drain, Redeliver, Settle};
 
 use super::{
-    Answer, Job, Operation, Outcome, accept,
-    backlog::{Backlog, BatchLimits},
-    claim::{self, ClaimLimits},
-    drain, explain, lease, purge,
-    queue::Queue,
-    record, redeliver, report, settle,
-    tally::Tallies,
+    job::{Context, Failure, InAccount, Job, Op, Reply, refusal},
+    ops::{Purge, Record},
+    queue::Reserved,
+    tally,
 };
-use crate::{StorageOptions, database::Database, fault::Fault};
+use crate::{fault::DatabaseError, tx::Tx};
 
-/// How often a batch starts over because another transaction was in its way.
-const TRIES: usize = 4;
-
-/// Why a batch was not written.
+/// The operations of one kind in a batch.
 #[derive(Debug)]
-pub(super) enum Failure {
-    Database(DbErr),
-    /// One operation has to be seen apart from the others.
-    Split,
+pub(super) struct Group<O: Op> {
+    /// What is to be written.
+    ops: Vec<O>,
+    /// Who waits for each of them.
+    callers: Vec<(oneshot::Sender<Reply<O>>, Reserved)>,
+    /// What each of them came to, once the batch was tried.
+    replies: Vec<Reply<O>>,
+    /// Answers whose callers are gone, by the number of the operation.
+    unheard: Vec<(usize, O::Answer)>,
 }
 
-impl From<DbErr> for Failure {
-    fn from(error: DbErr) -> Self {
-        Self::Database(error)
-    }
-}
-
-/// The answers to a batch by the number of the operation.
-pub(super) type Answers = Vec<(usize, Answer)>;
-
-/// One writer.
-#[derive(Debug)]
-pub(super) struct Batches {
-    database: Database,
-    queue: Arc<Queue>,
-    limits: BatchLimits,
-    claim: ClaimLimits,
-}
-
-/// What waits for PostgreSQL's writers, who share it: what one of them had taken for later
-/// would wait for that one.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    queue: mpsc::Receiver<Job>,
-    backlog: Backlog,
-}
-
-impl Waiting {
-    pub(super) fn new(queue: mpsc::Receiver<Job>) -> Self {
-        Self { queue, backlog: Backlog::default() }
-    }
-
-    /// What is to be written next; empty once the queue is closed and empty.
-    async fn next_batch(&mut self, limits: BatchLimits) -> Vec<Job> {
-        if self.backlog.is_empty() {
-            let Some(job) = self.queue.recv().await else { return Vec::new() };
-            self.backlog.push(job);
-        }
-        while self.backlog.has_room(limits)
-            && let Ok(job) = self.queue.try_recv()
-        {
-            self.backlog.push(job);
-        }
-        self.backlog.next_batch(limits)
+impl<O: Op> Default for Group<O> {
+    fn default() -> Self {
+        Self { ops: Vec::new(), callers: Vec::new(), replies: Vec::new(), unheard: Vec::new() }
     }
 }
 
-impl Batches {
-    pub(super) fn new(database: Database, queue: Arc<Queue>, options: &StorageOptions) -> Self {
-        Self {
-            database,
-            queue,
-            limits: BatchLimits::of(options),
-            claim: ClaimLimits { bytes: options.claim_bytes },
-        }
+impl<O: Op> Group<O> {
+    fn push(&mut self, Job { op, reply, reserved }: Job<O>) {
+        self.ops.push(op);
+        self.callers.push((reply, reserved));
     }
 
-    #[cfg(feature = "sqlite")]
-    pub(super) const fn limits(&self) -> BatchLimits {
-        self.limits
+    /// What the operations came to.
+    pub(super) fn replies(&self) -> &[Reply<O>] {
+        &self.replies
     }
 
-    /// Writes until the queue is closed and empty.
-    pub(super) async fn run(self, waiting: Arc<Mutex<Waiting>>) {
-        loop {
-            let batch = waiting.lock().await.next_batch(self.limits).await;
-            if batch.is_empty() {
-                return;
-            }
-            self.write(batch).await;
+    /// Writes all of them.
+    async fn apply(&mut self, tx: &impl Tx, context: &mut Context) -> Result<(), Failure> {
+        if !self.ops.is_empty() {
+            self.replies = O::apply(tx, &self.ops, context).await?;
         }
+        Ok(())
     }
 
-    pub(super) async fn write(&self, jobs: Vec<Job>) {
-        let mut operations = Vec::with_capacity(jobs.len());
-        let mut callers = Vec::with_capacity(jobs.len());
-        for Job { operation, reply, reserved } in jobs {
-            operations.push(operation);
-            callers.push(Some((reply, reserved)));
-        }
-        let answers: Answers = match self.commit(&operations).await {
-            Ok(answers) => {
-                self.queue.committed(operations.len());
-                answers
-            }
-            // The transaction failed: it is `Err` for everybody.
-            Err(error) => {
-                let answer = |operation| Err(explained(operation, error.clone()));
-                operations.iter().map(answer).enumerate().collect()
-            }
-        };
-        let with_operation = answers.iter().map(|(number, answer)| (&operations[*number], answer));
-        self.queue.health.note(with_operation);
-        for (number, answer) in answers {
-            let Some((reply, _reserved)) = callers.get_mut(number).and_then(Option::take) else {
-                continue;
-            };
-            if let Err(Ok(outcome)) = reply.send(answer) {
-                self.take_back(&operations[number], outcome).await;
-            }
-        }
-    }
-
-    async fn commit(&self, operations: &[Operation]) -> Result<Answers, DbErr> {
-        for _ in 0..TRIES {
-            match self.together(operations).await {
-                Ok(answers) => return Ok(answers),
-                Err(Failure::Split) => break,
-                Err(Failure::Database(error)) => match Fault::of(&error) {
-                    Fault::Interlocked => tracing::debug!(%error, "the batch starts over"),
-                    fault if fault.is_of_the_database() => return Err(error),
-                    _ => break,
-                },
-            }
-        }
-        self.one_by_one(operations).await
-    }
-
-    async fn together(&self, operations: &[Operation]) -> Result<Answers, Failure> {
-        let transaction = self.database.begin().await?;
-        match self.apply(&transaction, operations, 0, false).await {
-            Ok(answers) => {
-                transaction.commit().await?;
-                Ok(answers)
-            }
-            Err(failure) => {
-                transaction.rollback().await;
-                Err(failure)
-            }
-        }
-    }
-
-    /// Still one transaction, but what fails is taken back alone.
-    async fn one_by_one(&self, operations: &[Operation]) -> Result<Answers, DbErr> {
-        let transaction = self.database.begin().await?;
-        match self.apply_one_by_one(&transaction, operations).await {
-            Ok(answers) => {
-                transaction.commit().await?;
-                Ok(answers)
-            }
-            Err(error) => {
-                transaction.rollback().await;
-                Err(error)
-            }
-        }
-    }
-
+    /// Writes each of them so that it leaves nothing if it fails.
     async fn apply_one_by_one(
-        &self,
-        transaction: &DatabaseTransaction,
-        operations: &[Operation],
-    ) -> Result<Answers, DbErr> {
-        let mut answers = Vec::with_capacity(operations.len());
-        for (number, operation) in operations.iter().enumerate() {
-            let savepoint = transaction.begin().await?;
-            match self.apply(&savepoint, std::slice::from_ref(operation), number, true).await {
-                Ok(answer) => {
-                    savepoint.commit().await?;
-                    answers.extend(answer);
-                }
-                Err(Failure::Database(error)) if Fault::of(&error).is_of_the_database() => {
+        &mut self,
+        tx: &impl Tx,
+        claim_bytes: usize,
+    ) -> Result<(), DatabaseError> {
+        self.replies.clear();
+        for op in &self.ops {
+            tx.run("SAVEPOINT alone").await?;
+            match alone(tx, op, claim_bytes).await {
+                Ok(replies) => self.replies.extend(replies),
+                Err(Failure::Database(error)) if error.class().is_of_the_database() => {
                     return Err(error);
                 }
                 Err(failure) => {
-                    savepoint.rollback().await?;
-                    answers.push((number, Err(refusal(operation, failure))));
+                    tx.run("ROLLBACK TO SAVEPOINT alone").await?;
+                    self.replies.push(Err(failure.into_error::<O>()));
                 }
             }
+            tx.run("RELEASE SAVEPOINT alone").await?;
         }
-        Ok(answers)
+        Ok(())
     }
 
-    /// Runs `operations`, the first of which has the number `first`, in a
-    /// transaction of many or of the one that is `alone`.
-    async fn apply(
-        &self,
-        transaction: &DatabaseTransaction,
-        operations: &[Operation],
-        first: usize,
-        alone: bool,
-    ) -> Result<Answers, Failure> {
-        let (mut accepts, mut settles, mut claims, mut records) = Default::default();
-        let (mut redeliveries, mut drains, mut reports, mut purges) = Default::default();
-        for (operation, number) in operations.iter().zip(first..) {
-            match operation {
-                Operation::Accept(accept) => Vec::push(&mut accepts, (number, accept)),
-                Operation::Settle(settle) => Vec::push(&mut settles, (number, settle)),
-                Operation::Claim(claim) => Vec::push(&mut claims, (number, claim)),
-                Operation::Record { execution, keep } => {
-                    Vec::push(&mut records, (number, (execution, *keep)));
-                }
-                Operation::Redeliver { account, redeliver } => {
-                    Vec::push(&mut redeliveries, (number, (*account, redeliver)));
-                }
-                Operation::Drain { account, drain } => {
-                    Vec::push(&mut drains, (number, (*account, drain)));
-                }
-                Operation::Report { account, report } => {
-                    Vec::push(&mut reports, (number, (*account, report)));
-                }
-                Operation::Purge(ids) => Vec::push(&mut purges, (number, ids.as_slice())),
-            }
-        }
-        let mut answers = Vec::with_capacity(operations.len());
-        let mut tallies = Tallies::default();
-        let (tallied, answer) = (&mut tallies, &mut answers);
-        drain::apply(transaction, &drains, self.claim.bytes, tallied, answer).await?;
-        accept::apply(transaction, &accepts, alone, tallied, answer).await?;
-        redeliver::apply(transaction, &redeliveries, tallied, answer).await?;
-        settle::apply(transaction, settles, tallied, answer).await?;
-        report::apply(transaction, &reports, tallied, answer).await?;
-        record::apply(transaction, &records, answer).await?;
-        claim::apply(transaction, &claims, self.claim, tallied, answer).await?;
-        purge::apply(transaction, &purges, tallied, answer).await?;
-        tallies.write(transaction).await?;
-        Ok(answers)
+    /// Nothing was written, because of this error.
+    fn refuse(&mut self, error: &DatabaseError) {
+        self.replies = self.ops.iter().map(|_| Err(refusal::<O>(error.clone()))).collect();
     }
 
-    /// Takes back what was handed to a caller who no longer waits.
-    async fn take_back(&self, operation: &Operation, outcome: Outcome) {
-        match (operation, outcome) {
-            (Operation::Claim(claim), Outcome::Claimed(claimed)) => {
-                let ids = claimed.deliveries.iter().map(|pending| pending.id).collect();
-                if let Err(error) = lease::give_back(&self.database, claim.node, ids).await {
-                    let node = claim.node;
-                    tracing::warn!(%error, %node, "a claim that nobody waits for stays held");
-                }
+    fn answer(&mut self) {
+        let answers = self.callers.drain(..).zip(self.replies.drain(..)).enumerate();
+        for (number, ((caller, reserved), reply)) in answers {
+            // Who has an answer finds the room given back.
+            drop(reserved);
+            if let Err(Ok(answer)) = caller.send(reply)
+                && O::IS_TAKEN_BACK
+            {
+                self.unheard.push((number, answer));
             }
-            (Operation::Drain { .. }, Outcome::Drained(drained)) => {
-                let ids = drained.logs.iter().map(|log| log.delivery.id).collect();
-                if let Err(error) = drain::give_back(&self.database, ids).await {
-                    tracing::warn!(%error, "logs that nobody waits for stay drained");
-                }
-            }
-            _ => {}
         }
+    }
+
+    async fn take_back(
+        &mut self,
+        tx: &impl Tx,
+        context: &mut Context,
+    ) -> Result<(), DatabaseError> {
+        for (number, answer) in self.unheard.drain(..) {
+            if let Some(op) = self.ops.get(number) {
+                op.take_back(tx, answer, context).await?;
+            }
+        }
+        Ok(())
     }
 }
 
-fn refusal(operation: &Operation, failure: Failure) -> Error {
-    match failure {
-        Failure::Database(error) => explained(operation, error),
-        Failure::Split => Error::internal(std::io::Error::other("an operation cannot be split")),
-    }
+/// Writes one operation, and what it changes of the counts.
+async fn alone<O: Op>(
+    tx: &impl Tx,
+    op: &O,
+    claim_bytes: usize,
+) -> Result<Vec<Reply<O>>, Failure> {
+    let mut context = Context { counters: Default::default(), claim_bytes };
+    let replies = O::apply(tx, std::slice::from_ref(op), &mut context).await?;
+    tally::write(tx, &context.counters).await?;
+    Ok(replies)
 }
 
-fn explained(operation: &Operation, error: DbErr) -> Error {
-    let fault = Fault::of(&error);
-    fault.explain(error, explain::what(operation, fault))
+macro_rules! operations {
+    ($($group:ident: $kind:ident($op:ty)),+ $(,)?) => {
+        /// A job of any kind.
+        #[derive(Debug)]
+        pub(crate) enum Queued {
+            $($kind(Job<$op>),)+
+        }
+
+        impl Queued {
+            /// About how much memory its operation holds.
+            pub(super) fn size_bytes(&self) -> usize {
+                match self {
+                    $(Self::$kind(job) => job.reserved.bytes,)+
+                }
+            }
+        }
+
+        $(impl From<Job<$op>> for Queued {
+            fn from(job: Job<$op>) -> Self {
+                Self::$kind(job)
+            }
+        })+
+
+        /// The operations of one transaction by their kinds, in the order in which they are
+        /// written.
+        #[derive(Debug, Default)]
+        pub(super) struct Batch {
+            $(pub(super) $group: Group<$op>,)+
+        }
+
+        impl Batch {
+            pub(super) fn of(jobs: Vec<Queued>) -> Self {
+                let mut batch = Self::default();
+                for job in jobs {
+                    match job {
+                        $(Queued::$kind(job) => batch.$group.push(job),)+
+                    }
+                }
+                batch
+            }
+
+            /// How many operations it has.
+            pub(super) fn len(&self) -> usize {
+                0 $(+ self.$group.ops.len())+
+            }
+
+            /// Writes all operations, and what they change of the counts.
+            pub(super) async fn apply(
+                &mut self,
+                tx: &impl Tx,
+                claim_bytes: usize,
+            ) -> Result<(), Failure> {
+                let mut context = Context { counters: Default::default(), claim_bytes };
+                $(self.$group.apply(tx, &mut context).await?;)+
+                tally::write(tx, &context.counters).await?;
+                Ok(())
+            }
+
+            /// Writes all operations, of which those that fail leave nothing. An error is of
+            /// the database: others would fare no better alone.
+            pub(super) async fn apply_one_by_one(
+                &mut self,
+                tx: &impl Tx,
+                claim_bytes: usize,
+            ) -> Result<(), DatabaseError> {
+                $(self.$group.apply_one_by_one(tx, claim_bytes).await?;)+
+                Ok(())
+            }
+
+            /// Nothing was written, because of this error: it is everybody's.
+            pub(super) fn refuse(&mut self, error: &DatabaseError) {
+                $(self.$group.refuse(error);)+
+            }
+
+            /// Tells the callers what their operations came to.
+            pub(super) fn answer(&mut self) {
+                $(self.$group.answer();)+
+            }
+
+            /// Whether something was answered to nobody that has to be taken back.
+            pub(super) fn is_unheard(&self) -> bool {
+                false $(|| !self.$group.unheard.is_empty())+
+            }
+
+            /// Takes back what was answered to nobody.
+            pub(super) async fn take_back(
+                &mut self,
+                tx: &impl Tx,
+            ) -> Result<(), DatabaseError> {
+                let mut context = Context { counters: Default::default(), claim_bytes: 0 };
+                $(self.$group.take_back(tx, &mut context).await?;)+
+                tally::write(tx, &context.counters).await
+            }
+        }
+    };
+}
+
+operations! {
+    // First, so that PostgreSQL's lock of an account is waited for before there are any rows
+    // to hold: nobody waits for it crosswise.
+    drains: Drain(InAccount<Drain>),
+    accepts: Accept(Accept),
+    redeliveries: Redeliver(InAccount<Redeliver>),
+    settles: Settle(Settle),
+    reports: Report(InAccount<ClientReport>),
+    records: Record(Record),
+    claims: Claim(Claim),
+    purges: Purge(Purge),
 }

@@ -11,12 +11,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr};
 use tokio::sync::Mutex;
-use webhook_core::{Error, ErrorKind, WebhookId};
+use webhook_core::{Error, ErrorKind, WebhookId, store::Accepted};
 
-use super::{Answer, Operation, statement::with};
-use crate::{database::Database, fault};
+use crate::{
+    database::Database,
+    fault::{self, DatabaseError},
+    tx::{Tx, with},
+};
 
 /// How long a webhook that was stored proves that the next one can be.
 const PROVEN_FOR: Duration = Duration::from_secs(10);
@@ -67,20 +69,15 @@ impl Health {
         Self { known: Arc::new(known), tried: Arc::default() }
     }
 
-    /// Notes what a commit came to. Only webhooks count: they are what the store
-    /// is asked about.
-    pub(super) fn note<'a>(&self, answers: impl Iterator<Item = (&'a Operation, &'a Answer)>) {
-        let mut refused = false;
-        for (operation, answer) in answers {
-            match answer {
-                _ if !matches!(operation, Operation::Accept(_)) => {}
-                Ok(_) => return self.known.stored(Instant::now()),
-                Err(error) => {
-                    refused |= matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal);
-                }
-            }
+    /// Notes what became of the webhooks of a batch: they are what the store is asked about.
+    pub(super) fn note(&self, accepted: &[Result<Accepted, Error>]) {
+        if accepted.iter().any(Result::is_ok) {
+            return self.known.stored(Instant::now());
         }
-        if refused {
+        let is_refused = |error: &Error| {
+            matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal)
+        };
+        if accepted.iter().filter_map(|accepted| accepted.as_ref().err()).any(is_refused) {
             self.known.refusing.store(true, Relaxed);
         }
     }
@@ -137,10 +134,10 @@ fn unavailable() -> Error {
     Error::unavailable("the database takes no webhooks", PAUSE)
 }
 
-async fn write(database: &Database) -> Result<(), DbErr> {
+async fn write(database: &Database) -> Result<(), DatabaseError> {
     let transaction = database.begin().await?;
-    match insert(&transaction).await {
-        Ok(()) => transaction.commit().await,
+    match insert(&*transaction).await {
+        Ok(()) => Ok(transaction.commit().await?),
         Err(error) => {
             transaction.rollback().await;
             Err(error)
@@ -148,31 +145,26 @@ async fn write(database: &Database) -> Result<(), DbErr> {
     }
 }
 
-async fn insert(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
+async fn insert(tx: &impl Tx) -> Result<(), DatabaseError> {
     for table in TABLES {
-        let nothing = format!("INSERT INTO {table} SELECT * FROM {table} WHERE 1 = 0");
-        transaction.execute_unprepared(&nothing).await?;
+        tx.run(&format!("INSERT INTO {table} SELECT * FROM {table} WHERE 1 = 0")).await?;
     }
     // SQLite writes no page that stays as it was.
     let unlike_the_last = WebhookId::generate().as_uuid().into_bytes();
     let value = unlike_the_last.repeat(TRIED_BYTES / unlike_the_last.len());
-    let values = [NAME.into(), value.into()];
-    let write = with(transaction.get_database_backend(), WRITE, values);
-    transaction.execute_raw(write).await.map(drop)
+    tx.execute(with(WRITE, [NAME.into(), value.into()])).await?;
+    Ok(())
 }
 
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
+    use sea_orm::ConnectionTrait;
+
     use super::*;
-    use crate::writer::{
-        Outcome,
-        tests::{Tested, accept, storage_in},
-    };
+    use crate::writer::tests::{Tested, accept, storage_in};
 
     fn refused(health: &Health) {
-        let operation = Operation::Accept(accept(1));
-        let answer = Err(Error::unavailable("the disk is full", PAUSE));
-        health.note([(&operation, &answer)].into_iter());
+        health.note(&[Err(Error::unavailable("the disk is full", PAUSE))]);
     }
 
     #[tokio::test]
@@ -207,11 +199,10 @@ mod tests {
         health.check(database).await?;
 
         refused(&health);
-        let (operation, stored) = (Operation::Accept(accept(1)), Ok(Outcome::Written));
-        let conflict = Err(Error::conflict("a delivery with this id exists"));
-        health.note([(&operation, &conflict)].into_iter());
+        let conflict = || Err(Error::conflict("a delivery with this id exists"));
+        health.note(&[conflict()]);
         assert!(!health.known.is_proven(Instant::now()));
-        health.note([(&operation, &conflict), (&operation, &stored)].into_iter());
+        health.note(&[conflict(), Ok(Accepted::Stored)]);
         assert!(health.known.is_proven(Instant::now()));
         storage.close().await;
         Ok(())

@@ -4,24 +4,29 @@
 //! queued up while it was busy with the last commit, runs it in one
 //! transaction, and answers each caller after the commit. It never waits for a
 //! batch to fill: with one caller, each operation is a batch of its own.
+//!
+//! | step | where |
+//! |---|---|
+//! | an operation and its caller become a [`Job`] and wait | [`Writer::write`], `queue` |
+//! | jobs are taken, small and large ones in turn | `postgres` or `sqlite`, `backlog` |
+//! | those of a batch are sorted by kind | `batch` |
+//! | each kind is written, the counts last, and committed | `commit`, `ops`, `tally` |
+//! | callers are answered | `batch` |
+//!
+//! A new operation is a type that implements [`Op`] in a file of `ops`, and a line in the list
+//! at the end of `batch`.
 
-mod accept;
 mod backlog;
 mod batch;
-mod claim;
-mod drain;
-mod explain;
+mod commit;
 mod health;
-pub(crate) mod lease;
-mod purge;
+mod job;
+mod ops;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod queue;
-mod record;
-mod redeliver;
-mod report;
-mod settle;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-pub(crate) mod statement;
 pub(crate) mod tally;
 
 #[cfg(all(test, feature = "sqlite"))]
@@ -29,78 +34,19 @@ mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sea_orm::prelude::Uuid;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
-use webhook_core::{
-    Error,
-    store::{
-        Accept, Accepted, Claim, Claimed, ClientReport, Drain, Drained, Redeliver, Reported, Settle,
-    },
+use webhook_core::Error;
+
+use self::{backlog::BatchLimits, queue::Queue};
+pub(crate) use self::{
+    batch::Queued,
+    job::{InAccount, Job, Op, Reply},
+    ops::{Purge, Record, forget, lease},
 };
-
-use self::queue::{Queue, Reserved};
-pub(crate) use self::settle::forget;
-use crate::{DatabaseUrl, StorageOptions, database::Database, entity::execution, fault};
-
-/// What goes through the queue.
-#[derive(Debug)]
-pub(crate) enum Operation {
-    Accept(Accept),
-    Settle(Settle),
-    Claim(Claim),
-    Record { execution: execution::Model, keep: usize },
-    Redeliver { account: Uuid, redeliver: Redeliver },
-    Drain { account: Uuid, drain: Drain },
-    Report { account: Uuid, report: ClientReport },
-    Purge(Vec<Uuid>),
-}
-
-impl Operation {
-    /// About how much memory it holds.
-    fn size_bytes(&self) -> usize {
-        match self {
-            Self::Accept(accept) => accept.webhook.request.size_bytes(),
-            Self::Settle(Settle { attempt, processed, .. }) => {
-                256 + attempt.response_body.len()
-                    + processed.as_ref().map_or(0, |request| request.size_bytes())
-            }
-            Self::Claim(_) => 128,
-            Self::Redeliver { redeliver, .. } => {
-                256 + redeliver.processed.as_ref().map_or(0, |request| request.size_bytes())
-            }
-            Self::Drain { drain, .. } => 128 + 16 * drain.buckets.len(),
-            Self::Report { report, .. } => 256 + report.response_body.len(),
-            Self::Purge(ids) => 128 + 16 * ids.len(),
-            Self::Record { execution, .. } => {
-                256 + execution.request.len() + execution.response.len()
-            }
-        }
-    }
-}
-
-/// What an operation came to.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    Written,
-    Accepted(Accepted),
-    Claimed(Claimed),
-    Drained(Drained),
-    Reported(Box<Reported>),
-    Purged(u64),
-}
-
-type Answer = Result<Outcome, Error>;
-
-/// An operation and the caller who waits for it.
-#[derive(Debug)]
-struct Job {
-    operation: Operation,
-    reply: oneshot::Sender<Answer>,
-    reserved: Reserved,
-}
+use crate::{DatabaseUrl, StorageOptions, database::Database, fault};
 
 /// Counts of what the writers have done since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,8 +65,11 @@ pub struct WriteStats {
 /// The way into the queue, and the tasks at its other end.
 #[derive(Debug)]
 pub(crate) struct Writer {
+    /// What waits, in numbers.
     queue: Arc<Queue>,
-    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    /// Where operations wait; none once it is closed.
+    jobs: Mutex<Option<mpsc::Sender<Queued>>>,
+    /// What takes them from there.
     tasks: Mutex<Vec<Task>>,
 }
 
@@ -149,21 +98,18 @@ impl Writer {
     pub(crate) fn start(database: &Database, options: &StorageOptions) -> Result<Self, Error> {
         let queue = Arc::new(Queue::new(options.queue_bytes));
         let (jobs, waiting) = mpsc::channel(options.queue_operations.max(1));
-        let batches = || batch::Batches::new(database.clone(), queue.clone(), options);
+        let limits = BatchLimits::of(options);
         let tasks = match &options.database_url {
             #[cfg(feature = "sqlite")]
             DatabaseUrl::Sqlite(path) => {
-                let timeout = options.connection_timeout;
-                let turn = database.write.turn().cloned().unwrap_or_default();
-                let writer =
-                    sqlite::SqliteWriter::open(path, timeout, turn, queue.clone(), batches())?;
-                vec![Task::Thread(writer.start(waiting).map_err(Error::internal)?)]
+                let lock = database.write.lock().cloned().unwrap_or_default();
+                let writer = sqlite::SqliteWriter::open(path, options, lock, queue.clone())?;
+                vec![Task::Thread(writer.start(waiting, limits).map_err(Error::internal)?)]
             }
             #[cfg(feature = "postgres")]
             DatabaseUrl::Postgres(_) => {
-                let waiting = Arc::new(tokio::sync::Mutex::new(batch::Waiting::new(waiting)));
-                let task = |_| Task::Async(tokio::spawn(batches().run(waiting.clone())));
-                (0..options.writers.max(1)).map(task).collect()
+                let tasks = postgres::start(database, options, &queue, waiting, limits);
+                tasks.map(Task::Async).collect()
             }
             #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
             url => return Err(Error::invalid("database url", format!("{url} is not built in"))),
@@ -171,14 +117,17 @@ impl Writer {
         Ok(Self { queue, jobs: Mutex::new(Some(jobs)), tasks: Mutex::new(tasks) })
     }
 
-    /// Writes `operation` with whatever else is waiting; returns after the commit.
-    pub(crate) async fn write(&self, operation: Operation) -> Answer {
+    /// Writes `op` with whatever else is waiting; returns after the commit.
+    pub(crate) async fn write<O: Op>(&self, op: O) -> Reply<O>
+    where
+        Queued: From<Job<O>>,
+    {
         let (reply, answer) = oneshot::channel();
-        let reserved = self.queue.reserve(operation.size_bytes()).ok_or_else(fault::queue_full)?;
+        let reserved = self.queue.reserve(op.size_bytes()).ok_or_else(fault::queue_full)?;
         {
             let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
             let jobs = jobs.as_ref().ok_or_else(fault::closed)?;
-            jobs.try_send(Job { operation, reply, reserved }).map_err(|error| match error {
+            jobs.try_send(Job { op, reply, reserved }.into()).map_err(|error| match error {
                 mpsc::error::TrySendError::Full(_) => fault::queue_full(),
                 mpsc::error::TrySendError::Closed(_) => fault::closed(),
             })?;

@@ -10,10 +10,15 @@ use super::{WriteStats, health::Health};
 /// Counts what waits and what was written, and bounds the bytes that wait.
 #[derive(Debug)]
 pub(super) struct Queue {
+    /// The most bytes that wait.
     max_bytes: usize,
+    /// The bytes of the operations that wait or are being written.
     bytes: AtomicUsize,
+    /// The operations that wait or are being written.
     operations: AtomicUsize,
+    /// The transactions since the store was opened.
     commits: AtomicU64,
+    /// The operations in those.
     committed: AtomicU64,
     /// Whether what was written last could be.
     pub(super) health: Health,
@@ -62,6 +67,7 @@ impl Queue {
 #[derive(Debug)]
 pub(super) struct Reserved {
     queue: Arc<Queue>,
+    /// How much it is.
     pub(super) bytes: usize,
 }
 

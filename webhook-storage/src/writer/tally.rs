@@ -1,31 +1,31 @@
-//! Running counts of logs, changed in the transactions that change the logs.
+//! The running counts of logs in the table `tally`, changed in the transactions that
+//! change the logs.
 
-use std::{
-    collections::BTreeMap,
-    ops::{AddAssign, SubAssign},
-};
+use std::{collections::BTreeMap, sync::LazyLock};
 
-use foldhash::HashMap;
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, QueryResult, Value, prelude::Uuid};
+use sea_orm::prelude::Uuid;
 use webhook_core::{
-    Month,
-    model::{DeliveryStatus, Webhook},
-    store::MAX_COUNTED_DURATION,
+    AccountId, BucketId, OutputId,
+    model::DeliveryStatus,
+    store::tally::{self, CountedLog, DAY_MILLIS, LogCounters, LogKey, MINUTE_MILLIS},
 };
 
-use super::statement::over_all;
-use crate::entity::{delivery::number, millis, moment};
+use crate::{
+    entity::{
+        delivery::{number, status},
+        millis, moment,
+    },
+    fault::DatabaseError,
+    tx::{Insert, Param, Row, Tx},
+};
 
-pub(crate) const MINUTE_MILLIS: i64 = 60_000;
-pub(crate) const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
-
-/// What a tally counts over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// What a row counts over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Span {
     Ever,
     Day,
     Minute,
-    /// Webhooks, where the others count logs: see [`Tallies::receive`].
+    /// Webhooks, where the others count logs: see [`LogCounters::receive`].
     Month,
 }
 
@@ -33,219 +33,137 @@ impl Span {
     pub(crate) const fn number(self) -> i64 {
         self as i64
     }
-
-    /// The first moment of the tally that counts what was stored at `created_at`.
-    fn moment(self, created_at: i64) -> i64 {
-        match self {
-            Self::Ever => 0,
-            Self::Day => created_at.div_euclid(DAY_MILLIS).saturating_mul(DAY_MILLIS),
-            Self::Minute => created_at.div_euclid(MINUTE_MILLIS).saturating_mul(MINUTE_MILLIS),
-            Self::Month => millis(Month::of(moment(created_at)).start),
-        }
-    }
 }
 
-/// The columns of a delivery that [`Counted::read`] reads.
+/// The columns of a delivery that [`counted`] reads.
 pub(crate) const COLUMNS: &str =
     "account_id, bucket_id, output_id, created_at, status, status_code, attempts, duration_ns";
 
-/// A log as it is counted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Counted {
-    pub(crate) account_id: Uuid,
-    pub(crate) bucket_id: Uuid,
-    pub(crate) output_id: Option<Uuid>,
-    pub(crate) created_at: i64,
+/// The delivery of this row as it is counted.
+pub(crate) fn counted(row: &Row<'_>) -> Result<CountedLog, DatabaseError> {
+    counted_with(row, row.get("status")?)
+}
+
+/// The delivery of this row as it was counted when it had this status.
+pub(crate) fn counted_with(row: &Row<'_>, number: i64) -> Result<CountedLog, DatabaseError> {
+    let open = CountedLog::open(
+        AccountId::from_uuid(row.get("account_id")?),
+        BucketId::from_uuid(row.get("bucket_id")?),
+        row.get::<Option<_>>("output_id")?.map(OutputId::from_uuid),
+        moment(row.get("created_at")?),
+    );
+    let status_code: Option<i64> = row.get("status_code")?;
+    let attempts: i64 = row.get("attempts")?;
+    let duration_ns: Option<i64> = row.get("duration_ns")?;
+    Ok(open.with_outcome(
+        status(number).unwrap_or(DeliveryStatus::Received),
+        status_code.and_then(|code| code.try_into().ok()).unwrap_or_default(),
+        attempts.try_into().unwrap_or_default(),
+        duration_ns.unwrap_or_default(),
+    ))
+}
+
+/// The key of a row, in the order of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    span: Span,
+    account_id: Uuid,
+    bucket_id: Uuid,
+    /// The first moment of the span.
+    moment: i64,
+    /// Nil for none.
+    output_id: Uuid,
     status: i64,
     status_code: i64,
     retries: i64,
+}
+
+/// By how much a row changes.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    key: Key,
+    logs: i64,
     micros: i64,
 }
 
-impl Counted {
-    /// A log that is open: what attempts brought counts with the outcome.
-    pub(crate) fn open(
-        account_id: Uuid,
-        bucket_id: Uuid,
-        output_id: Option<Uuid>,
-        created_at: i64,
-    ) -> Self {
-        let status = number(DeliveryStatus::Received);
-        Self {
-            account_id,
-            bucket_id,
-            output_id,
-            created_at,
-            status,
-            status_code: 0,
-            retries: 0,
-            micros: 0,
+static CHANGE: LazyLock<Insert<10>> = LazyLock::new(|| {
+    Insert::or_change(
+        "tally",
+        [
+            "span",
+            "account_id",
+            "bucket_id",
+            "moment",
+            "output_id",
+            "status",
+            "status_code",
+            "retries",
+            "logs",
+            "micros",
+        ],
+        " ON CONFLICT (span, account_id, bucket_id, moment, output_id, status, status_code, \
+         retries) DO UPDATE SET logs = tally.logs + excluded.logs, \
+         micros = tally.micros + excluded.micros",
+    )
+});
+
+/// Changes the rows by what the counters add up to.
+///
+/// It comes last in a transaction, and in the order of keys: so transactions that run at once
+/// do not lock crosswise, and hold a row that all of them change no longer than their
+/// commit takes.
+pub(crate) async fn write(tx: &impl Tx, counters: &LogCounters) -> Result<(), DatabaseError> {
+    tx.insert(&CHANGE, &changes(counters), values).await?;
+    Ok(())
+}
+
+/// The rows that change, in order.
+fn changes(counters: &LogCounters) -> Vec<Change> {
+    let mut changes = BTreeMap::<Key, (i64, i64)>::new();
+    for (key, count) in counters.logs() {
+        for span in [Span::Ever, Span::Day, Span::Minute] {
+            let sums = changes.entry(log_key(&key, span)).or_default();
+            *sums = (sums.0 + count.logs, sums.1 + count.micros);
         }
     }
-
-    /// The same log as it was while it was open.
-    pub(crate) fn while_open(self) -> Self {
-        Self::open(self.account_id, self.bucket_id, self.output_id, self.created_at)
-    }
-
-    /// The same log with this status and what attempts brought.
-    pub(crate) fn with(
-        self,
-        status: i64,
-        status_code: i64,
-        attempts: i64,
-        duration_ns: i64,
-    ) -> Self {
-        let is_open = [DeliveryStatus::Received, DeliveryStatus::Preparing]
-            .into_iter()
-            .any(|open| number(open) == status);
-        if is_open {
-            return self.while_open();
-        }
-        let longest = i64::try_from(MAX_COUNTED_DURATION.as_micros()).unwrap_or(i64::MAX);
-        Self {
-            status,
-            status_code,
-            retries: (attempts - 1).max(0),
-            micros: (duration_ns / 1_000).clamp(0, longest),
-            ..self
-        }
-    }
-
-    pub(crate) fn read(row: &QueryResult) -> Result<Self, DbErr> {
-        let open = Self::open(
-            row.try_get_by("account_id")?,
-            row.try_get_by("bucket_id")?,
-            row.try_get_by("output_id")?,
-            row.try_get_by("created_at")?,
-        );
-        open.with_status(row, row.try_get_by("status")?)
-    }
-
-    /// The same log as it was when it had this status, and all else as in `row`.
-    pub(crate) fn with_status(self, row: &QueryResult, status: i64) -> Result<Self, DbErr> {
-        let status_code: Option<i64> = row.try_get_by("status_code")?;
-        let duration_ns: Option<i64> = row.try_get_by("duration_ns")?;
-        Ok(self.with(
-            status,
-            status_code.unwrap_or_default(),
-            row.try_get_by("attempts")?,
-            duration_ns.unwrap_or_default(),
-        ))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Key {
-    pub(super) span: Span,
-    pub(super) account_id: Uuid,
-    pub(super) bucket_id: Uuid,
-    pub(super) moment: i64,
-    pub(super) output_id: Uuid,
-    pub(super) status: i64,
-    pub(super) status_code: i64,
-    pub(super) retries: i64,
-}
-
-/// By how much a tally changes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
-    pub(super) key: Key,
-    pub(super) logs: i64,
-    pub(super) micros: i64,
-}
-
-/// By how much tallies change. They are written in order and last in a
-/// transaction: so transactions that run at once do not lock crosswise, and
-/// hold a tally that all of them change no longer than their commit takes.
-#[derive(Debug, Default)]
-pub(crate) struct Tallies {
-    /// Of minutes and months: those of longer spans follow from the minutes.
-    changes: HashMap<Key, (i64, i64)>,
-}
-
-impl AddAssign<Counted> for Tallies {
-    fn add_assign(&mut self, counted: Counted) {
-        self.change(counted, 1);
-    }
-}
-
-impl SubAssign<Counted> for Tallies {
-    fn sub_assign(&mut self, counted: Counted) {
-        self.change(counted, -1);
-    }
-}
-
-const INSERT: &str = "INSERT INTO tally (span, account_id, bucket_id, moment, output_id, status, \
-    status_code, retries, logs, micros) VALUES ";
-
-const OR_CHANGE: &str = " ON CONFLICT (span, account_id, bucket_id, moment, output_id, status, \
-    status_code, retries) DO UPDATE SET logs = tally.logs + excluded.logs, \
-    micros = tally.micros + excluded.micros";
-
-impl Tallies {
-    fn change(&mut self, counted: Counted, by: i64) {
-        let Counted { account_id, bucket_id, output_id, created_at, .. } = counted;
-        let Counted { status, status_code, retries, micros, .. } = counted;
-        let key = Key {
-            span: Span::Minute,
-            account_id,
-            bucket_id,
-            moment: Span::Minute.moment(created_at),
-            output_id: output_id.unwrap_or_default(),
-            status,
-            status_code,
-            retries,
-        };
-        let (logs, sum) = self.changes.entry(key).or_default();
-        *logs += by;
-        *sum += by * micros;
-    }
-
-    /// Counts a webhook that is new; nothing ever takes it away again.
-    pub(crate) fn receive(&mut self, webhook: &Webhook) {
-        let nil = Uuid::nil();
+    for (account, month, webhooks) in counters.received() {
         let key = Key {
             span: Span::Month,
-            account_id: webhook.account_id.as_uuid(),
-            bucket_id: nil,
-            moment: Span::Month.moment(millis(webhook.received_at)),
-            output_id: nil,
+            account_id: account.as_uuid(),
+            bucket_id: Uuid::nil(),
+            moment: millis(month),
+            output_id: Uuid::nil(),
             status: 0,
             status_code: 0,
             retries: 0,
         };
-        self.changes.entry(key).or_default().0 += 1;
+        changes.insert(key, (webhooks, 0));
     }
+    let changes = changes.into_iter().filter(|(_, change)| *change != (0, 0));
+    changes.map(|(key, (logs, micros))| Change { key, logs, micros }).collect()
+}
 
-    /// The tallies that change, in order.
-    pub(super) fn changes(self) -> impl Iterator<Item = Change> {
-        let mut changes = BTreeMap::<Key, (i64, i64)>::new();
-        for (key, (logs, micros)) in self.changes {
-            let spans: &[_] = match key.span {
-                Span::Minute => &[Span::Ever, Span::Day, Span::Minute],
-                _ => &[key.span],
-            };
-            for span in spans.iter().copied() {
-                let moment = span.moment(key.moment);
-                let sums = changes.entry(Key { span, moment, ..key }).or_default();
-                *sums = (sums.0 + logs, sums.1 + micros);
-            }
-        }
-        let changes = changes.into_iter().filter(|(_, change)| *change != (0, 0));
-        changes.map(|(key, (logs, micros))| Change { key, logs, micros })
-    }
-
-    pub(crate) async fn write(self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        let rows: Vec<_> = self.changes().map(row).collect();
-        for upsert in over_all(transaction.get_database_backend(), INSERT, rows, OR_CHANGE) {
-            transaction.execute_raw(upsert).await?;
-        }
-        Ok(())
+/// The row that counts these logs over a span.
+fn log_key(key: &LogKey, span: Span) -> Key {
+    let moment = match span {
+        Span::Day => millis(tally::floor(key.minute, DAY_MILLIS)),
+        Span::Minute => millis(tally::floor(key.minute, MINUTE_MILLIS)),
+        Span::Ever | Span::Month => 0,
+    };
+    Key {
+        span,
+        account_id: key.account_id.as_uuid(),
+        bucket_id: key.bucket_id.as_uuid(),
+        moment,
+        output_id: key.output_id.map(|id| id.as_uuid()).unwrap_or_default(),
+        status: number(key.status),
+        status_code: key.status_code.into(),
+        retries: key.retries.into(),
     }
 }
 
-fn row(Change { key, logs, micros }: Change) -> [Value; 10] {
+fn values(change: &Change) -> [Param<'_>; 10] {
+    let Change { key, logs, micros } = *change;
     [
         key.span.number().into(),
         key.account_id.into(),

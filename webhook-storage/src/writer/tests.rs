@@ -2,15 +2,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, OutputId, Timestamp, WebhookId,
     model::{DeliveryStatus, Request, Webhook},
-    store::NewDelivery,
+    store::{Accept, NewDelivery},
 };
 
 use super::*;
-use crate::{SecretKey, Storage, writer::statement::with};
+use crate::{
+    SecretKey, Storage,
+    fault::DatabaseError,
+    tx::{Param, Read, with},
+};
 
 pub(super) type Tested = Result<(), Box<dyn std::error::Error>>;
 
@@ -55,12 +58,11 @@ pub(super) fn accept(body_bytes: usize) -> Accept {
 }
 
 /// How SQLite runs `sql`.
-async fn plan(storage: &Storage, sql: &str) -> Result<String, DbErr> {
-    let values = sql.matches('?').map(|_| 1_i64.into());
-    let explain = with(DbBackend::Sqlite, &format!("EXPLAIN QUERY PLAN {sql}"), values);
-    let rows = storage.database().read.query_all_raw(explain).await?;
-    let details = rows.iter().map(|row| row.try_get_by::<String, _>("detail"));
-    Ok(details.collect::<Result<Vec<_>, _>>()?.join("\n"))
+async fn plan(storage: &Storage, sql: &str) -> Result<String, DatabaseError> {
+    let values = sql.matches('?').map(|_| Param::from(1_i64));
+    let explain = with(format!("EXPLAIN QUERY PLAN {sql}"), values);
+    let details = storage.database().read.query(explain, |row| row.get::<String>("detail"));
+    Ok(details.await?.join("\n"))
 }
 
 #[tokio::test]
@@ -68,13 +70,13 @@ async fn queries_of_the_queue_use_its_indexes() -> Tested {
     let folder = tempfile::tempdir()?;
     let storage = storage_in(&folder).await?;
     let queries = [
-        (claim::by_due(), "delivery_free_by_due"),
-        (claim::by_receipt(), "delivery_free_by_receipt"),
-        (claim::NEXT_DUE.to_owned(), "delivery_free_by_due"),
+        (ops::by_due(), "delivery_free_by_due"),
+        (ops::by_receipt(), "delivery_free_by_receipt"),
+        (ops::NEXT_DUE.to_owned(), "delivery_free_by_due"),
         (lease::lapsed_sql(), "delivery_held"),
-        (record::TRIM.to_owned(), "execution_of_function"),
+        (ops::TRIM.to_owned(), "execution_of_function"),
         (lease::free_sql("held_by = ?"), "delivery_held"),
-        (sqlite::SETTLE.to_owned(), "sqlite_autoindex_delivery"),
+        (ops::SETTLE.sqlite.clone(), "sqlite_autoindex_delivery"),
     ];
     let stops = crate::store::WAITING.into_iter().map(crate::store::stop_sql);
     let stops =

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use foldhash::HashMap;
 
-use super::{catalog::Catalog, lane::Lane, row::Row, tally::Tallies};
+use super::{catalog::Catalog, lane::Lane, row::Row, tally::AccountCounters};
 use crate::{
     id::{DeliveryId, NodeId, OutputId},
     model::Webhook,
@@ -19,13 +19,13 @@ pub(super) struct Index {
     /// Every row in order of time.
     pub(super) catalog: Catalog,
     /// Every row counted.
-    pub(super) tallies: Tallies,
+    pub(super) counters: AccountCounters,
 }
 
 impl Index {
     pub(super) fn add(&mut self, webhook: &Webhook, id: DeliveryId, row: &Row) {
         self.catalog.insert(webhook, id, row);
-        self.tallies.add(webhook, row);
+        self.counters.add(webhook, row);
         if let Some(output) = row.output_id.filter(|_| row.is_open()) {
             let lane = self.lanes.entry(output).or_default();
             lane.insert_open(id);
@@ -41,7 +41,7 @@ impl Index {
     /// Takes back what [`add`](Self::add) was told.
     pub(super) fn remove(&mut self, webhook: &Webhook, id: DeliveryId, row: &Row) {
         self.catalog.remove(webhook, id, row);
-        self.tallies.subtract(webhook, row);
+        self.counters.subtract(webhook, row);
         if let Some(output) = row.output_id.filter(|_| row.is_open())
             && let Some(lane) = self.lanes.get_mut(&output)
         {

@@ -128,7 +128,7 @@ impl LogStore for MemoryStore {
     }
 
     async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
-        Ok(self.queue().index.tallies.days(account, query))
+        Ok(self.queue().index.counters.days(account, query))
     }
 
     async fn minutes(
@@ -136,11 +136,11 @@ impl LogStore for MemoryStore {
         account: AccountId,
         query: &CountQuery,
     ) -> Result<Vec<MinuteCount>, Error> {
-        Ok(self.queue().index.tallies.minutes(account, query))
+        Ok(self.queue().index.counters.minutes(account, query))
     }
 
     async fn received(&self, account: AccountId, moment: Timestamp) -> Result<u64, Error> {
-        Ok(self.queue().index.tallies.received(account, moment))
+        Ok(self.queue().index.counters.received(account, moment))
     }
 
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {

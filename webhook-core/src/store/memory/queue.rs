@@ -98,7 +98,7 @@ impl Queue {
         self.make_room(1, entry.bytes);
 
         self.retention.add(&entry);
-        self.index.tallies.receive(entry.webhook.account_id, month);
+        self.index.counters.receive(entry.webhook.account_id, month);
         for (id, row) in rows {
             self.index.add(&entry.webhook, id, &row);
             self.rows.insert(id, row);

@@ -1,15 +1,15 @@
 //! Webhooks and deliveries as the store in memory keeps them.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{catalog::Group, retention::Need, tally::Counted};
+use super::{catalog::Group, retention::Need};
 use crate::{
     clock::{Month, Timestamp},
     id::{DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
     model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
-    store::{Accept, ClientReport, MAX_COUNTED_DURATION, NewDelivery},
+    store::{Accept, ClientReport, NewDelivery, tally::CountedLog},
 };
 
 /// About what a delivery takes beside responses and processed requests, indexes included.
@@ -141,21 +141,18 @@ impl Row {
         }
     }
 
-    /// As what it is counted: what attempts brought counts with the outcome.
-    pub(super) fn counted(&self) -> Counted {
-        let (status, outcome) = match self.status {
-            DeliveryStatus::Received | DeliveryStatus::Preparing => {
-                (DeliveryStatus::Received, None)
-            }
-            status => (status, self.last.as_deref()),
-        };
-        let duration = outcome.map_or(Duration::ZERO, |last| last.duration);
-        Counted {
-            status: status.as_str(),
-            status_code: outcome.map_or(0, |last| last.status_code),
-            retries: outcome.map_or(0, |_| self.attempts.saturating_sub(1)),
-            duration: duration.min(MAX_COUNTED_DURATION),
-        }
+    /// As what it is counted.
+    pub(super) fn counted(&self, webhook: &Webhook) -> CountedLog {
+        let open = CountedLog::open(
+            webhook.account_id,
+            webhook.bucket_id,
+            self.output_id,
+            self.created_at,
+        );
+        let (status_code, duration) =
+            self.last.as_ref().map(|last| (last.status_code, last.duration)).unwrap_or_default();
+        let nanos = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+        open.with_outcome(self.status, status_code, self.attempts, nanos)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -11,8 +11,8 @@ use std::{
 use tokio::sync::mpsc;
 
 use super::super::{
-    Job, Operation,
     backlog::{Backlog, BatchLimits},
+    batch::Queued,
 };
 
 /// How long outcomes wait for something to be stored, to share its commit.
@@ -25,22 +25,22 @@ const PATIENCE: Duration = Duration::from_micros(500);
 /// The queue as a thread sees it.
 #[derive(Debug)]
 pub(super) struct Jobs {
-    queue: mpsc::Receiver<Job>,
+    queue: mpsc::Receiver<Queued>,
     waker: Waker,
 }
 
 impl Jobs {
     /// For the thread that calls it.
-    pub(super) fn new(queue: mpsc::Receiver<Job>) -> Self {
+    pub(super) fn new(queue: mpsc::Receiver<Queued>) -> Self {
         Self { queue, waker: Waker::from(Arc::new(Unpark(thread::current()))) }
     }
 
     /// Waits for something that should be written now. Empty once the queue is
     /// closed and empty.
-    pub(super) fn wait(&mut self, most: usize) -> Vec<Job> {
+    pub(super) fn wait(&mut self, most: usize) -> Vec<Queued> {
         let mut taken: Vec<_> = self.queue.blocking_recv().into_iter().collect();
         let deadline = Instant::now() + PATIENCE;
-        while taken.last().is_some_and(Job::can_wait)
+        while taken.last().is_some_and(Queued::can_wait)
             && taken.len() < most
             && let Some(job) = self.next_until(deadline)
         {
@@ -59,7 +59,7 @@ impl Jobs {
     }
 
     /// The next one; none when it does not come in time, or when none comes any more.
-    fn next_until(&mut self, deadline: Instant) -> Option<Job> {
+    fn next_until(&mut self, deadline: Instant) -> Option<Queued> {
         let mut next = pin!(self.queue.recv());
         loop {
             match next.as_mut().poll(&mut Context::from_waker(&self.waker)) {
@@ -73,9 +73,9 @@ impl Jobs {
     }
 }
 
-impl Job {
+impl Queued {
     fn can_wait(&self) -> bool {
-        matches!(self.operation, Operation::Settle(_))
+        matches!(self, Self::Settle(_))
     }
 }
 
@@ -93,19 +93,26 @@ mod tests {
     use webhook_core::NodeId;
 
     use super::{super::tests::sent, *};
-    use crate::writer::{queue::Queue, tests::accept};
+    use crate::writer::{
+        job::{Job, Op},
+        queue::Queue,
+        tests::accept,
+    };
 
-    fn job(operation: Operation) -> Job {
+    fn job<O: Op>(op: O) -> Queued
+    where
+        Queued: From<Job<O>>,
+    {
         let reserved = Arc::new(Queue::new(1_000)).reserve(1).expect("there is room");
-        Job { operation, reply: oneshot::channel().0, reserved }
+        Job { op, reply: oneshot::channel().0, reserved }.into()
     }
 
-    fn outcome() -> Job {
+    fn outcome() -> Queued {
         job(sent(&accept(1), NodeId::generate()))
     }
 
-    fn webhook() -> Job {
-        job(Operation::Accept(accept(1)))
+    fn webhook() -> Queued {
+        job(accept(1))
     }
 
     #[test]

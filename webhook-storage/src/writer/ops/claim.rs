@@ -2,24 +2,25 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, EntityTrait, QueryFilter,
-    Value, prelude::Uuid,
-};
+use sea_orm::{DbBackend, prelude::Uuid};
 use webhook_core::{
     Error,
     model::{DeliveryStatus, Webhook},
-    store::{Claim, ClaimOrder, Claimed, Pending},
+    store::{Claim, ClaimOrder, Claimed, Pending, tally::LogCounters},
 };
 
 use super::{
-    Outcome,
-    batch::{Answers, Failure},
+    super::{
+        job::{Context, Failure, Op},
+        tally::{COLUMNS, counted},
+    },
     lease,
-    statement::{over_set, with},
-    tally::{COLUMNS, Counted, Tallies},
 };
-use crate::entity::{delivery, millis, moment, webhook};
+use crate::{
+    entity::{delivery, millis, moment, webhook},
+    fault::DatabaseError,
+    tx::{Param, Read, Row, Tx, over_set, with},
+};
 
 /// The most deliveries of one claim.
 const MAX_DELIVERIES: usize = 1_024;
@@ -36,83 +37,86 @@ const BY_RECEIPT: &str = " ORDER BY d.id LIMIT ?";
 /// Skips what another claim is about to take instead of waiting for it.
 const LOCKED: &str = " FOR UPDATE OF d SKIP LOCKED";
 
-pub(super) const NEXT_DUE: &str = "SELECT MIN(due_at) AS due_at FROM delivery \
+pub(crate) const NEXT_DUE: &str = "SELECT MIN(due_at) AS due_at FROM delivery \
     WHERE output_id = ? AND due_at IS NOT NULL AND held_by IS NULL";
 
 #[cfg(all(test, feature = "sqlite"))]
-pub(super) fn by_due() -> String {
+pub(crate) fn by_due() -> String {
     [FREE, BY_DUE].concat()
 }
 
 #[cfg(all(test, feature = "sqlite"))]
-pub(super) fn by_receipt() -> String {
+pub(crate) fn by_receipt() -> String {
     [FREE, BY_RECEIPT].concat()
 }
 
-/// What bounds a claim besides what its caller says.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ClaimLimits {
-    pub(super) bytes: usize,
-}
+impl Op for Claim {
+    type Answer = Claimed;
 
-pub(super) async fn apply(
-    transaction: &DatabaseTransaction,
-    claims: &[(usize, &Claim)],
-    limits: ClaimLimits,
-    tallies: &mut Tallies,
-    answers: &mut Answers,
-) -> Result<(), Failure> {
-    let mut freed_at = None;
-    for (number, claim) in claims {
-        if freed_at != Some(claim.now) {
-            lease::free_lapsed(transaction, claim.now).await?;
-            freed_at = Some(claim.now);
-        }
-        let claimed = take(transaction, claim, limits, tallies).await?;
-        answers.push((*number, Ok(Outcome::Claimed(claimed))));
+    const IS_TAKEN_BACK: bool = true;
+
+    fn size_bytes(&self) -> usize {
+        128
     }
-    Ok(())
+
+    async fn apply(
+        tx: &impl Tx,
+        claims: &[Self],
+        context: &mut Context,
+    ) -> Result<Vec<Result<Claimed, Error>>, Failure> {
+        let mut replies = Vec::with_capacity(claims.len());
+        let mut freed_at = None;
+        for claim in claims {
+            if freed_at != Some(claim.now) {
+                lease::free_lapsed(tx, claim.now).await?;
+                freed_at = Some(claim.now);
+            }
+            replies.push(Ok(take(tx, claim, context).await?));
+        }
+        Ok(replies)
+    }
+
+    async fn take_back(
+        &self,
+        tx: &impl Tx,
+        claimed: Claimed,
+        _context: &mut Context,
+    ) -> Result<(), DatabaseError> {
+        lease::give_back(tx, self.node, &claimed.deliveries).await
+    }
 }
 
 async fn take(
-    transaction: &DatabaseTransaction,
+    tx: &impl Tx,
     claim: &Claim,
-    limits: ClaimLimits,
-    tallies: &mut Tallies,
-) -> Result<Claimed, DbErr> {
-    let backend = transaction.get_database_backend();
-    let ids = candidates(transaction, claim, limits).await?;
+    context: &mut Context,
+) -> Result<Claimed, DatabaseError> {
+    let ids = candidates(tx, claim, context.claim_bytes).await?;
     let deliveries = if ids.is_empty() {
         Vec::new()
     } else {
         let head = "UPDATE delivery SET held_by = ?, status = ?, updated_at = ? WHERE id IN ";
-        let head = with(backend, head, [(); 3].map(|()| Value::Int(None))).sql;
-        let values = vec![
+        let values = [
             claim.node.as_uuid().into(),
             delivery::number(DeliveryStatus::Preparing).into(),
             millis(claim.now).into(),
         ];
-        let set = ids.iter().map(|id| Value::from(*id));
-        transaction.execute_raw(over_set(backend, &head, values, set, "")).await?;
-        load(transaction, &ids, tallies).await?
+        tx.execute(over_set(head, values, ids.iter().map(|id| Param::from(*id)), "")).await?;
+        load(tx, &ids, &mut context.counters).await?
     };
-    let next_due = with(backend, NEXT_DUE, [claim.output_id.as_uuid().into()]);
-    let next_due = match transaction.query_one_raw(next_due).await? {
-        Some(row) => row.try_get_by::<Option<i64>, _>("due_at")?,
-        None => None,
-    };
-    Ok(Claimed { deliveries, next_due_at: next_due.map(moment) })
+    let next_due = with(NEXT_DUE, [claim.output_id.as_uuid().into()]);
+    let next_due = tx.query_one(next_due, |row| row.get::<Option<i64>>("due_at")).await?;
+    Ok(Claimed { deliveries, next_due_at: next_due.flatten().map(moment) })
 }
 
 /// What the claim takes, in its order.
 async fn candidates(
-    transaction: &DatabaseTransaction,
+    tx: &impl Read,
     claim: &Claim,
-    limits: ClaimLimits,
-) -> Result<Vec<Uuid>, DbErr> {
-    let backend = transaction.get_database_backend();
+    max_bytes: usize,
+) -> Result<Vec<Uuid>, DatabaseError> {
     let limit = i64::try_from(claim.limit.min(MAX_DELIVERIES)).unwrap_or_default();
-    let mut values = vec![Value::from(claim.output_id.as_uuid())];
+    let mut values = vec![Param::from(claim.output_id.as_uuid())];
     let order = match claim.order {
         ClaimOrder::Due => {
             values.push(millis(claim.now).into());
@@ -121,35 +125,29 @@ async fn candidates(
         ClaimOrder::Receipt => BY_RECEIPT,
     };
     values.push(limit.into());
-    let lock = if backend == DbBackend::Postgres { LOCKED } else { "" };
-    let query = with(backend, &[FREE, order, lock].concat(), values);
+    let lock = if tx.backend() == DbBackend::Postgres { LOCKED } else { "" };
+    let query = with([FREE, order, lock].concat(), values);
+    let free = |row: &Row<'_>| Ok((row.get::<Uuid>("id")?, row.get::<i64>("size")?));
 
     let (mut ids, mut bytes) = (Vec::new(), 0_usize);
-    for row in transaction.query_all_raw(query).await? {
-        let size = row.try_get_by::<i64, _>("size")?;
+    for (id, size) in tx.query(query, free).await? {
         bytes = bytes.saturating_add(usize::try_from(size).unwrap_or_default());
-        if bytes > limits.bytes && !ids.is_empty() {
+        if bytes > max_bytes && !ids.is_empty() {
             break;
         }
-        ids.push(row.try_get_by("id")?);
+        ids.push(id);
     }
     Ok(ids)
 }
 
 /// The deliveries with their webhooks, in the order of `ids`.
 async fn load(
-    transaction: &DatabaseTransaction,
+    tx: &impl Tx,
     ids: &[Uuid],
-    tallies: &mut Tallies,
-) -> Result<Vec<Pending>, DbErr> {
-    let rows = delivery::Entity::find()
-        .filter(delivery::Column::Id.is_in(ids.iter().copied()))
-        .all(transaction)
-        .await?;
-    let webhooks = webhook::Entity::find()
-        .filter(webhook::Column::Id.is_in(rows.iter().map(|row| row.webhook_id)))
-        .all(transaction)
-        .await?;
+    counters: &mut LogCounters,
+) -> Result<Vec<Pending>, DatabaseError> {
+    let rows = delivery::find(tx, ids.iter().copied()).await?;
+    let webhooks = webhook::find(tx, rows.iter().map(|row| row.webhook_id)).await?;
     // Several deliveries can be of one webhook.
     let webhooks: HashMap<_, _> =
         webhooks.into_iter().map(|row| (row.id, row.read().map(Arc::new))).collect();
@@ -160,7 +158,7 @@ async fn load(
         let (id, webhook) = (row.id, webhooks.get(&row.webhook_id));
         match pending(row, webhook) {
             Ok(pending) => deliveries.push(pending),
-            Err(error) => give_up(transaction, id, &error, tallies).await?,
+            Err(error) => give_up(tx, id, &error, counters).await?,
         }
     }
     Ok(deliveries)
@@ -183,11 +181,11 @@ fn pending(
 /// Fails a delivery that cannot be read, which would otherwise be the first of
 /// its output at every claim.
 pub(super) async fn give_up(
-    transaction: &DatabaseTransaction,
+    tx: &impl Tx,
     id: Uuid,
     error: &Error,
-    tallies: &mut Tallies,
-) -> Result<(), DbErr> {
+    counters: &mut LogCounters,
+) -> Result<(), DatabaseError> {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     tracing::error!(delivery = %id, %error, cause, "a delivery that waits cannot be read");
     let sql = format!(
@@ -196,11 +194,8 @@ pub(super) async fn give_up(
     );
     let failed = delivery::number(DeliveryStatus::Failed);
     let values = [failed.into(), "the stored webhook cannot be read".into(), id.into()];
-    let update = with(transaction.get_database_backend(), &sql, values);
-    for row in transaction.query_all_raw(update).await? {
-        let counted = Counted::read(&row)?;
-        *tallies -= counted.while_open();
-        *tallies += counted;
+    for failed in tx.query(with(sql, values), counted).await? {
+        counters.replace(failed.while_open(), failed);
     }
     Ok(())
 }

@@ -1,15 +1,18 @@
 //! Ranges of indexes as parts of one query.
 
-use sea_orm::{DbBackend, Statement, Value, prelude::Uuid};
+use sea_orm::{DbBackend, prelude::Uuid};
 
 use super::range::{Direction, RANGE, Range};
-use crate::writer::statement::with;
+use crate::tx::{Param, Query, with};
 
 /// One range of one index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shelf {
+pub(crate) struct IndexRange {
+    /// Whose logs.
     pub(crate) account_id: Uuid,
+    /// Of which bucket.
     pub(crate) bucket_id: Uuid,
+    /// Which of them, and so which index.
     pub(crate) kind: Kind,
 }
 
@@ -31,8 +34,8 @@ pub(crate) enum Kind {
     Pending,
 }
 
-/// The most shelves of one query.
-pub(super) const MAX_SHELVES: usize = 64;
+/// The most ranges of one query.
+pub(super) const MAX_RANGES: usize = 64;
 
 impl Kind {
     const fn index(self) -> &'static str {
@@ -60,7 +63,7 @@ impl Kind {
         }
     }
 
-    fn value(self) -> Option<Value> {
+    fn value(self) -> Option<Param<'static>> {
         match self {
             Self::All | Self::Pending => None,
             Self::Ended(status) => Some(status.into()),
@@ -78,20 +81,20 @@ pub(super) fn indexed_by(backend: DbBackend, index: &str) -> String {
     }
 }
 
-/// The first `limit` logs of all these shelves, as `id` and `created_at`. They
-/// are of one kind and at most [`MAX_SHELVES`]; the last one is repeated up to a
+/// The first `limit` logs of all these ranges, as `id` and `created_at`. They
+/// are of one kind and at most [`MAX_RANGES`]; the last one is repeated up to a
 /// power of two: so there are few different texts.
 pub(super) fn select(
     backend: DbBackend,
-    shelves: &[Shelf],
+    ranges: &[IndexRange],
     range: Range,
     direction: Direction,
     limit: i64,
-) -> Statement {
+) -> Query<'static> {
     let order = direction.sql();
-    let mut values = Vec::with_capacity(shelves.len() * 8);
-    let mut part = |shelf: &Shelf| {
-        let Shelf { account_id, bucket_id, kind } = *shelf;
+    let mut values = Vec::with_capacity(ranges.len() * 8);
+    let mut part = |part: &IndexRange| {
+        let IndexRange { account_id, bucket_id, kind } = *part;
         values.extend([account_id.into(), bucket_id.into()]);
         values.extend(kind.value());
         values.extend(range.values());
@@ -103,14 +106,14 @@ pub(super) fn select(
             kind.condition(),
         )
     };
-    let sql = match shelves {
-        [shelf] => part(shelf),
+    let sql = match ranges {
+        [only] => part(only),
         _ => {
-            let count = shelves.len().next_power_of_two();
-            let last = shelves.last().into_iter().cycle();
-            let parts = shelves.iter().chain(last).take(count).enumerate();
+            let count = ranges.len().next_power_of_two();
+            let last = ranges.last().into_iter().cycle();
+            let parts = ranges.iter().chain(last).take(count).enumerate();
             let parts: Vec<_> = parts
-                .map(|(number, shelf)| format!("SELECT * FROM ({}) AS s{number}", part(shelf)))
+                .map(|(number, of)| format!("SELECT * FROM ({}) AS s{number}", part(of)))
                 .collect();
             values.push(limit.into());
             format!(
@@ -119,25 +122,21 @@ pub(super) fn select(
             )
         }
     };
-    with(backend, &sql, values)
+    with(sql, values)
 }
 
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
-    use sea_orm::ConnectionTrait;
-
     use super::*;
-    use crate::{SecretKey, Storage, StorageOptions};
+    use crate::{SecretKey, Storage, StorageOptions, fault::DatabaseError, tx::Read};
 
-    async fn plan(storage: &Storage, query: Statement) -> Result<Vec<String>, sea_orm::DbErr> {
-        let read = &storage.database().read;
-        let explain = Statement { sql: format!("EXPLAIN QUERY PLAN {}", query.sql), ..query };
-        let rows = read.query_all_raw(explain).await?;
-        rows.iter().map(|row| row.try_get_by("detail")).collect()
+    async fn plan(storage: &Storage, query: Query<'_>) -> Result<Vec<String>, DatabaseError> {
+        let sql = format!("EXPLAIN QUERY PLAN {}", query.sql).into();
+        storage.database().read.query(Query { sql, ..query }, |row| row.get("detail")).await
     }
 
     #[tokio::test]
-    async fn a_shelf_is_one_end_of_one_index() -> Result<(), Box<dyn std::error::Error>> {
+    async fn a_range_is_one_end_of_one_index() -> Result<(), Box<dyn std::error::Error>> {
         let folder = tempfile::tempdir()?;
         let url = format!("sqlite://{}", folder.path().join("webhooks.db").display());
         let options = StorageOptions::new(url.parse()?, SecretKey::generate()?);
@@ -152,8 +151,8 @@ mod tests {
         ];
         for kind in kinds {
             for direction in [Direction::OldestFirst, Direction::NewestFirst] {
-                let shelf = Shelf { account_id: Uuid::nil(), bucket_id: Uuid::nil(), kind };
-                let query = select(DbBackend::Sqlite, &[shelf], Range::ALL, direction, 9);
+                let range = IndexRange { account_id: Uuid::nil(), bucket_id: Uuid::nil(), kind };
+                let query = select(DbBackend::Sqlite, &[range], Range::ALL, direction, 9);
                 let plan = plan(&storage, query).await?;
                 assert_eq!(plan.len(), 1, "neither a scan nor a sort: {plan:?}");
                 assert!(plan[0].starts_with("SEARCH delivery USING"), "{plan:?}");

@@ -1,0 +1,99 @@
+//! Writing a batch: together, or one by one when one of it spoils it for all.
+
+use std::sync::Arc;
+
+use super::{
+    batch::{Batch, Queued},
+    job::Failure,
+    queue::Queue,
+};
+use crate::{
+    fault::{DatabaseError, ErrorClass},
+    tx::{Begin, Commit},
+};
+
+/// How often a batch starts over because another transaction was in its way.
+const TRIES: usize = 4;
+
+/// Commits batches where transactions begin.
+#[derive(Debug)]
+pub(super) struct Committer<B> {
+    /// Where transactions begin.
+    pub(super) begin: B,
+    /// What is told of each commit.
+    queue: Arc<Queue>,
+    /// How many bytes of webhooks one operation returns.
+    claim_bytes: usize,
+}
+
+impl<B: Begin> Committer<B> {
+    pub(super) fn new(begin: B, queue: Arc<Queue>, claim_bytes: usize) -> Self {
+        Self { begin, queue, claim_bytes }
+    }
+
+    /// Writes the operations and answers their callers.
+    pub(super) async fn write(&self, jobs: Vec<Queued>) {
+        let mut batch = Batch::of(jobs);
+        match self.commit(&mut batch).await {
+            Ok(()) => self.queue.committed(batch.len()),
+            Err(error) => batch.refuse(&error),
+        }
+        self.queue.health.note(batch.accepts.replies());
+        batch.answer();
+        if batch.is_unheard()
+            && let Err(error) = self.take_back(&mut batch).await
+        {
+            tracing::warn!(%error, "what nobody waits for any more stays claimed or drained");
+        }
+    }
+
+    async fn commit(&self, batch: &mut Batch) -> Result<(), DatabaseError> {
+        for _ in 0..TRIES {
+            match self.together(batch).await {
+                Ok(()) => return Ok(()),
+                Err(Failure::Split) => break,
+                Err(Failure::Database(error)) => match error.class() {
+                    ErrorClass::Interlocked => tracing::debug!(%error, "the batch starts over"),
+                    class if class.is_of_the_database() => return Err(error),
+                    _ => break,
+                },
+            }
+        }
+        self.one_by_one(batch).await
+    }
+
+    async fn together(&self, batch: &mut Batch) -> Result<(), Failure> {
+        let transaction = self.begin.begin_writing().await?;
+        match batch.apply(transaction.tx(), self.claim_bytes).await {
+            Ok(()) => Ok(transaction.commit().await?),
+            Err(failure) => {
+                transaction.rollback().await;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Still one transaction, but what fails is taken back alone.
+    async fn one_by_one(&self, batch: &mut Batch) -> Result<(), DatabaseError> {
+        let transaction = self.begin.begin_writing().await?;
+        match batch.apply_one_by_one(transaction.tx(), self.claim_bytes).await {
+            Ok(()) => transaction.commit().await,
+            Err(error) => {
+                transaction.rollback().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes back what was answered to callers who are gone.
+    async fn take_back(&self, batch: &mut Batch) -> Result<(), DatabaseError> {
+        let transaction = self.begin.begin_writing().await?;
+        match batch.take_back(transaction.tx()).await {
+            Ok(()) => transaction.commit().await,
+            Err(error) => {
+                transaction.rollback().await;
+                Err(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Handing webhooks to consumers.
+
+use std::collections::HashSet;
+
+use sea_orm::{DbBackend, prelude::Uuid};
+use webhook_core::{
+    Error,
+    model::DeliveryStatus,
+    store::{
+        Drain, Drained, LogCursor,
+        tally::{CountedLog, LogCounters},
+    },
+};
+
+use super::{
+    super::{
+        job::{Context, Failure, InAccount, Op},
+        tally::{COLUMNS, counted, counted_with},
+    },
+    claim,
+    settle,
+};
+use crate::{
+    entity::{delivery::number, millis},
+    fault::{DatabaseError, ErrorClass},
+    listing::{self, Direction, IndexRange, Kind, Range},
+    tx::{MAX_ROWS, Param, Read, Row, Tx, over_set, with},
+};
+
+/// The most logs of one drain.
+const MAX_LOGS: usize = 1_024;
+
+/// What those who drain one account hold in turn, with 32 bits of its ID.
+const LOCK_CLASS: i64 = 0x6472_6169;
+
+impl Op for InAccount<Drain> {
+    type Answer = Drained;
+
+    const IS_TAKEN_BACK: bool = true;
+
+    fn size_bytes(&self) -> usize {
+        128 + 16 * self.what.buckets.len()
+    }
+
+    fn error_subject(_class: ErrorClass) -> &'static str {
+        "log"
+    }
+
+    async fn apply(
+        tx: &impl Tx,
+        drains: &[Self],
+        context: &mut Context,
+    ) -> Result<Vec<Result<Drained, Error>>, Failure> {
+        if tx.backend() == DbBackend::Postgres {
+            lock_accounts(tx, drains.iter().map(|drain| drain.account)).await?;
+        }
+        let mut replies = Vec::with_capacity(drains.len());
+        for InAccount { account, what } in drains {
+            replies.push(Ok(take(tx, *account, what, context).await?));
+        }
+        Ok(replies)
+    }
+
+    /// Lets the logs wait again. The content of ephemeral ones is gone: those stay `sent`.
+    async fn take_back(
+        &self,
+        tx: &impl Tx,
+        drained: Drained,
+        context: &mut Context,
+    ) -> Result<(), DatabaseError> {
+        let head = "UPDATE delivery SET status = 4, handed_over = FALSE WHERE id IN ";
+        let tail =
+            format!(" AND handed_over AND status = 1 AND NOT ephemeral RETURNING {COLUMNS}");
+        let ids: Vec<_> = drained.logs.iter().map(|log| log.delivery.id.as_uuid()).collect();
+        for some in ids.chunks(MAX_ROWS) {
+            let ids = some.iter().map(|id| Param::from(*id));
+            let waiting = tx.query(over_set(head, [], ids, &tail), |row| {
+                Ok((counted_with(row, number(DeliveryStatus::Sent))?, counted(row)?))
+            });
+            for (sent, open) in waiting.await? {
+                context.counters.replace(sent, open);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lets one transaction at a time drain an account: two that looked for the
+/// oldest logs at once would find the same.
+async fn lock_accounts(
+    tx: &impl Read,
+    accounts: impl Iterator<Item = Uuid>,
+) -> Result<(), DatabaseError> {
+    let key = |account: Uuid| {
+        let [.., a, b, c, d] = *account.as_bytes();
+        i64::from(i32::from_be_bytes([a, b, c, d]))
+    };
+    let mut keys: Vec<_> = accounts.map(key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        let lock = "SELECT pg_advisory_xact_lock(CAST(? AS integer), CAST(? AS integer))";
+        tx.query(with(lock, [LOCK_CLASS.into(), key.into()]), |_| Ok(())).await?;
+    }
+    Ok(())
+}
+
+async fn take(
+    tx: &impl Tx,
+    account: Uuid,
+    drain: &Drain,
+    context: &mut Context,
+) -> Result<Drained, DatabaseError> {
+    let ranges = ranges(tx, account, drain).await?;
+    let range = Range::ALL.from(Some(drain.since)).after(drain.after);
+    let limit = drain.limit.min(MAX_LOGS);
+    let some = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    let mut found = listing::first(tx, &ranges, range, Direction::OldestFirst, some).await?;
+    let mut has_more = found.len() > limit;
+    found.truncate(limit);
+    let loaded = listing::load(tx, &found, context.claim_bytes).await?;
+    has_more |= loaded.is_cut;
+    for (id, error) in &loaded.broken {
+        claim::give_up(tx, id.as_uuid(), error, &mut context.counters).await?;
+    }
+    let mut logs = loaded.logs;
+    let cursors: Vec<_> = logs.iter().map(LogCursor::of).collect();
+    let taken = mark(tx, &cursors, drain, &mut context.counters).await?;
+    logs.retain_mut(|log| {
+        log.delivery.status = DeliveryStatus::Sent;
+        log.delivery.updated_at = drain.now;
+        taken.contains(&log.delivery.id.as_uuid())
+    });
+    Ok(Drained { logs, has_more })
+}
+
+/// Where the webhooks lie that the consumer asked for.
+async fn ranges(
+    tx: &impl Read,
+    account_id: Uuid,
+    drain: &Drain,
+) -> Result<Vec<IndexRange>, DatabaseError> {
+    let received = Some(number(DeliveryStatus::Received));
+    let sources = listing::sources(tx, account_id, received).await?.into_iter();
+    let wanted = sources.filter(|(bucket, output)| {
+        (drain.buckets.is_empty() || drain.buckets.iter().any(|id| id.as_uuid() == *bucket))
+            && drain.output_id.is_none_or(|id| *output == Some(id.as_uuid()))
+    });
+    let range = |(bucket_id, output): (Uuid, Option<Uuid>)| IndexRange {
+        account_id,
+        bucket_id,
+        kind: Kind::ForClients { source: output.unwrap_or(bucket_id) },
+    };
+    Ok(wanted.map(range).collect())
+}
+
+/// A log that was marked as sent.
+struct Marked {
+    id: Uuid,
+    webhook_id: Uuid,
+    ephemeral: bool,
+    counted: CountedLog,
+}
+
+impl Marked {
+    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            id: row.get("id")?,
+            webhook_id: row.get("webhook_id")?,
+            ephemeral: row.get("ephemeral")?,
+            counted: counted(row)?,
+        })
+    }
+}
+
+/// Marks the logs as sent, and returns those that nobody took meanwhile.
+async fn mark(
+    tx: &impl Tx,
+    cursors: &[LogCursor],
+    drain: &Drain,
+    counters: &mut LogCounters,
+) -> Result<HashSet<Uuid>, DatabaseError> {
+    let head = "UPDATE delivery SET status = ?, handed_over = TRUE, updated_at = ? WHERE id IN ";
+    let tail = format!(
+        " AND due_at IS NULL AND status IN (0, 4) RETURNING id, webhook_id, ephemeral, {COLUMNS}"
+    );
+    let (mut taken, mut ephemeral) = (HashSet::new(), HashSet::new());
+    for some in cursors.chunks(MAX_ROWS) {
+        let values = [number(DeliveryStatus::Sent).into(), millis(drain.now).into()];
+        let ids = some.iter().map(|cursor| Param::from(cursor.id.as_uuid()));
+        let marked = tx.query(over_set(head, values, ids, &tail), Marked::read).await?;
+        for Marked { id, webhook_id, ephemeral: is_ephemeral, counted } in marked {
+            counters.replace(counted.while_open(), counted);
+            taken.insert(id);
+            if is_ephemeral {
+                ephemeral.insert(webhook_id);
+            }
+        }
+    }
+    settle::forget(tx, ephemeral).await?;
+    Ok(taken)
+}

@@ -1,0 +1,147 @@
+//! Which nodes are alive, and freeing what the others hold.
+
+use sea_orm::{DbBackend, prelude::Uuid};
+use webhook_core::{
+    NodeId, OutputId, Timestamp,
+    model::DeliveryStatus,
+    store::{Lane, Pending},
+};
+
+use crate::{
+    entity::{delivery::number, millis, moment},
+    fault::DatabaseError,
+    tx::{MAX_ROWS, Param, Read, Row, Tx, over_set, with},
+};
+
+/// The nodes that hold something and are not known to be alive. It steps from
+/// one node to the next in the index, however much each of them holds.
+const LAPSED: &str = "WITH RECURSIVE holder (id) AS (\
+    SELECT (SELECT held_by FROM delivery WHERE held_by IS NOT NULL ORDER BY held_by LIMIT 1) \
+    UNION ALL SELECT (SELECT held_by FROM delivery WHERE held_by > holder.id \
+    ORDER BY held_by LIMIT 1) FROM holder WHERE holder.id IS NOT NULL), \
+    lapsed (id) AS (SELECT id FROM holder WHERE id IS NOT NULL \
+    AND NOT EXISTS (SELECT 1 FROM node_lease WHERE node_id = holder.id AND until > ?)) ";
+
+const NODES: &str = "SELECT id FROM lapsed";
+
+/// What nobody holds, by output: it is free, or in the name of a lapsed node.
+const LANES: &str = "SELECT output_id, MIN(due_at) AS due_at, COUNT(*) AS pending FROM (\
+    SELECT output_id, due_at FROM delivery WHERE due_at IS NOT NULL AND held_by IS NULL \
+    UNION ALL SELECT output_id, due_at FROM delivery WHERE held_by IN (SELECT id FROM lapsed)\
+    ) AS free WHERE output_id IS NOT NULL GROUP BY output_id";
+
+pub(crate) fn lapsed_sql() -> String {
+    [LAPSED, NODES].concat()
+}
+
+pub(crate) fn lanes_sql() -> String {
+    [LAPSED, LANES].concat()
+}
+
+const EXTEND: &str = "INSERT INTO node_lease (node_id, until) VALUES (?, ?) \
+    ON CONFLICT (node_id) DO UPDATE SET until = excluded.until";
+
+/// Says that `node` is alive until then.
+pub(crate) async fn extend(
+    tx: &impl Tx,
+    node: NodeId,
+    until: Timestamp,
+) -> Result<(), DatabaseError> {
+    tx.execute(with(EXTEND, [node.as_uuid().into(), millis(until).into()])).await?;
+    Ok(())
+}
+
+/// Frees what nodes hold that are not alive at `now`: nobody holds it anyway,
+/// and claims look at free deliveries only.
+pub(super) async fn free_lapsed(tx: &impl Tx, now: Timestamp) -> Result<(), DatabaseError> {
+    let held = match tx.backend() {
+        // What somebody is just settling or freeing is not waited for.
+        DbBackend::Postgres => {
+            "id IN (SELECT id FROM delivery WHERE held_by = ? FOR UPDATE SKIP LOCKED)"
+        }
+        _ => "held_by = ?",
+    };
+    let lapsed = lapsed(tx, now).await?;
+    for node in &lapsed {
+        free_where(tx, held, [*node]).await?;
+    }
+    if !lapsed.is_empty() {
+        let forget = "DELETE FROM node_lease WHERE until <= ?";
+        tx.execute(with(forget, [millis(now).into()])).await?;
+    }
+    Ok(())
+}
+
+/// The nodes of which [`free_lapsed`] would free something.
+async fn lapsed(tx: &impl Read, now: Timestamp) -> Result<Vec<Uuid>, DatabaseError> {
+    tx.query(with(lapsed_sql(), [millis(now).into()]), |row| row.get("id")).await
+}
+
+/// The outputs with deliveries that nobody holds at `now`.
+pub(crate) async fn lanes(tx: &impl Read, now: Timestamp) -> Result<Vec<Lane>, DatabaseError> {
+    let lane = |row: &Row<'_>| {
+        Ok(Lane {
+            output_id: OutputId::from_uuid(row.get("output_id")?),
+            due_at: moment(row.get("due_at")?),
+            pending: row.get::<i64>("pending")?.unsigned_abs(),
+        })
+    };
+    tx.query(with(lanes_sql(), [millis(now).into()]), lane).await
+}
+
+/// Frees what `node` holds, all or of one output.
+pub(crate) async fn free(
+    tx: &impl Tx,
+    node: Uuid,
+    output: Option<Uuid>,
+) -> Result<(), DatabaseError> {
+    match output {
+        None => free_where(tx, "held_by = ?", [node]).await,
+        Some(output) => free_where(tx, "held_by = ? AND output_id = ?", [node, output]).await,
+    }
+}
+
+pub(crate) fn free_sql(held: &str) -> String {
+    format!(
+        "UPDATE delivery SET held_by = NULL, \
+         status = CASE WHEN status = ? THEN ? ELSE status END WHERE {held}"
+    )
+}
+
+async fn free_where<const N: usize>(
+    tx: &impl Tx,
+    held: &str,
+    by: [Uuid; N],
+) -> Result<(), DatabaseError> {
+    let statuses = [DeliveryStatus::Preparing, DeliveryStatus::Received];
+    let statuses = statuses.map(|status| Param::from(number(status)));
+    let values = statuses.into_iter().chain(by.map(Param::from));
+    tx.execute(with(free_sql(held), values)).await?;
+    Ok(())
+}
+
+/// Frees some of what `node` holds.
+pub(super) async fn give_back(
+    tx: &impl Tx,
+    node: NodeId,
+    deliveries: &[Pending],
+) -> Result<(), DatabaseError> {
+    let head = "UPDATE delivery SET held_by = NULL, status = ? WHERE held_by = ? AND id IN ";
+    for some in deliveries.chunks(MAX_ROWS) {
+        let values = [number(DeliveryStatus::Received).into(), node.as_uuid().into()];
+        let set = some.iter().map(|pending| Param::from(pending.id.as_uuid()));
+        tx.execute(over_set(head, values, set, "")).await?;
+    }
+    Ok(())
+}
+
+/// Frees everything and forgets all leases: for a database that no other
+/// process can have open.
+pub(crate) async fn free_all(tx: &impl Tx) -> Result<(), DatabaseError> {
+    // No lease lasts until the end of time.
+    let holders = lapsed(tx, Timestamp::from_millis(i64::MAX)).await?;
+    for node in holders {
+        free(tx, node, None).await?;
+    }
+    tx.run("DELETE FROM node_lease").await
+}

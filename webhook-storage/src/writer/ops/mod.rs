@@ -1,0 +1,19 @@
+//! The operations, each written once for every database.
+
+mod accept;
+mod claim;
+mod drain;
+pub(crate) mod lease;
+mod purge;
+mod record;
+mod redeliver;
+mod report;
+mod settle;
+
+pub(crate) use self::{purge::Purge, record::Record, settle::forget};
+#[cfg(all(test, feature = "sqlite"))]
+pub(super) use self::{
+    claim::{NEXT_DUE, by_due, by_receipt},
+    record::TRIM,
+    settle::SETTLE,
+};

@@ -1,0 +1,75 @@
+//! Adding deliveries of stored webhooks.
+
+use sea_orm::prelude::Uuid;
+use webhook_core::{
+    Error,
+    store::{Redeliver, tally::LogCounters},
+};
+
+use super::{
+    super::job::{Context, Failure, InAccount, Op},
+    accept,
+    settle::{for_update, is_erased},
+};
+use crate::{
+    codec,
+    entity::{delivery, millis},
+    fault::DatabaseError,
+    tx::{Row, Tx, with},
+};
+
+impl Op for InAccount<Redeliver> {
+    type Answer = ();
+
+    fn size_bytes(&self) -> usize {
+        256 + self.what.processed.as_ref().map_or(0, |request| request.size_bytes())
+    }
+
+    async fn apply(
+        tx: &impl Tx,
+        redeliveries: &[Self],
+        context: &mut Context,
+    ) -> Result<Vec<Result<(), Error>>, Failure> {
+        let mut replies = Vec::with_capacity(redeliveries.len());
+        for InAccount { account, what } in redeliveries {
+            replies.push(add(tx, *account, what, &mut context.counters).await?);
+        }
+        Ok(replies)
+    }
+}
+
+async fn add(
+    tx: &impl Tx,
+    account: Uuid,
+    redeliver: &Redeliver,
+    counters: &mut LogCounters,
+) -> Result<Result<(), Error>, DatabaseError> {
+    let new = &redeliver.delivery;
+    let webhook_id = redeliver.webhook_id.as_uuid();
+    // Whoever erases or removes the webhook meanwhile comes before or after.
+    let find = format!(
+        "SELECT bucket_id, ephemeral FROM webhook WHERE id = ? AND account_id = ?{}",
+        for_update(tx.backend())
+    );
+    let find = with(find, [webhook_id.into(), account.into()]);
+    let webhook = |row: &Row<'_>| Ok((row.get("bucket_id")?, row.get("ephemeral")?));
+    let Some((bucket_id, ephemeral)) = tx.query_one(find, webhook).await? else {
+        return Ok(Err(Error::not_found("webhook")));
+    };
+    let find = "SELECT webhook_id FROM delivery WHERE id = ?";
+    let find = with(find, [new.id.as_uuid().into()]);
+    if let Some(stored) = tx.query_one(find, |row| row.get::<Uuid>("webhook_id")).await? {
+        let taken = || Error::conflict("a delivery with this id exists");
+        return Ok(if stored == webhook_id { Ok(()) } else { Err(taken()) });
+    }
+    if ephemeral && is_erased(tx, webhook_id).await? {
+        return Ok(Err(Error::conflict("the webhook is ephemeral: its content is erased")));
+    }
+    let created_at = millis(redeliver.now);
+    let row = delivery::Model::new(new, webhook_id, account, bucket_id, ephemeral, created_at);
+    counters.add(accept::counted(&row, new.status));
+    let processed = redeliver.processed.as_ref().map(|request| codec::encode_request(request));
+    let row = delivery::Model { processed, ..row };
+    tx.insert(&accept::DELIVERY, &[row], delivery::Model::inserted).await?;
+    Ok(Ok(()))
+}
