@@ -378,10 +378,10 @@ mod tests {
         let sent = open().with_outcome(DeliveryStatus::Sent, 200, 1, 7_000);
         counters.add(sent.while_open());
         counters.replace(sent.while_open(), sent);
-        assert_eq!(counters.logs().collect::<Vec<_>>(), [(
-            sent.key,
-            LogCount { logs: 1, micros: 7 }
-        )]);
+        assert_eq!(
+            counters.logs().collect::<Vec<_>>(),
+            [(sent.key, LogCount { logs: 1, micros: 7 })]
+        );
         counters.subtract(sent);
         assert!(counters.is_empty());
     }

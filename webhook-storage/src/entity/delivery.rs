@@ -54,23 +54,9 @@ const COLUMNS: &str = "id, webhook_id, account_id, bucket_id, output_id, interna
 
 /// The columns that a delivery is inserted with, in the order of [`Model::inserted`]. Others
 /// are written with an outcome.
-pub(crate) const INSERTED: [&str; 15] = [
-    "id",
-    "webhook_id",
-    "account_id",
-    "bucket_id",
-    "output_id",
-    "internal",
-    "ephemeral",
-    "status",
-    "due_at",
-    "held_by",
-    "created_at",
-    "updated_at",
-    "status_code",
-    "error",
-    "processed",
-];
+pub(crate) const INSERTED: &str = "\
+    id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, \
+    status, due_at, held_by, created_at, updated_at, status_code, error, processed";
 
 /// The deliveries that are there of these, in no order.
 pub(crate) async fn find(

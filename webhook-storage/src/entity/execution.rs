@@ -29,17 +29,9 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 /// The columns of a [`Model`], in the order of [`Model::values`].
-pub(crate) const COLUMNS: [&str; 9] = [
-    "id",
-    "function_id",
-    "account_id",
-    "created",
-    "updated",
-    "duration_ns",
-    "status",
-    "request",
-    "response",
-];
+pub(crate) const COLUMNS: &str = "\
+    id, function_id, account_id, created, updated, duration_ns, status, request, \
+    response";
 
 impl Model {
     pub(crate) fn values(&self) -> [Param<'_>; 9] {

@@ -40,22 +40,9 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 /// The columns of a [`Model`], in the order of [`values`].
-pub(crate) const COLUMNS: [&str; 14] = [
-    "id",
-    "account_id",
-    "bucket_id",
-    "input_id",
-    "method",
-    "extra_path",
-    "raw_query",
-    "headers",
-    "remote_addr",
-    "secure",
-    "ephemeral",
-    "input_execution_id",
-    "received_at",
-    "body",
-];
+pub(crate) const COLUMNS: &str = "\
+    id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
+    remote_addr, secure, ephemeral, input_execution_id, received_at, body";
 
 /// The webhooks that are there of these, in no order.
 pub(crate) async fn find(
@@ -66,7 +53,7 @@ pub(crate) async fn find(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let head = format!("SELECT {} FROM webhook WHERE id IN ", COLUMNS.join(", "));
+    let head = format!("SELECT {COLUMNS} FROM webhook WHERE id IN ");
     tx.query(over_set(&head, [], ids, ""), Model::of_row).await
 }
 
@@ -74,7 +61,9 @@ pub(crate) async fn find(
 pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 14] {
     let request = &webhook.request;
     let (raw_query, headers, body) = match with_content {
-        true => (&request.raw_query[..], codec::encode_headers(&request.headers), &request.body[..]),
+        true => {
+            (&request.raw_query[..], codec::encode_headers(&request.headers), &request.body[..])
+        }
         false => ("", Vec::new(), &[][..]),
     };
     [

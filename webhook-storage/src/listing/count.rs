@@ -141,8 +141,7 @@ fn read_sums(text: &str) -> Result<Vec<LogSums>, DbErr> {
 }
 
 fn log_sums([at, of_status, counts @ ..]: [i64; 8]) -> LogSums {
-    let [logs, answered, micros, retried, retry_count, max_retries] =
-        counts.map(i64::unsigned_abs);
+    let [logs, answered, micros, retried, retry_count, max_retries] = counts.map(i64::unsigned_abs);
     let status = status(of_status).unwrap_or(DeliveryStatus::Received);
     let mut sums = LogSums::new(moment(at), status);
     sums.logs = logs;
@@ -195,8 +194,9 @@ mod tests {
     fn a_text_of_sums_is_read_whole_or_not_at_all() -> Result<(), DatabaseError> {
         assert!(read_sums("")?.is_empty(), "nothing was counted");
         let read = read_sums("60000 1 5 5 900 2 3 2 120000 4 1 0 0 0 0 0")?;
-        let said =
-            |sums: &LogSums| (millis(sums.moment), number(sums.status), sums.logs, sums.max_retries);
+        let said = |sums: &LogSums| {
+            (millis(sums.moment), number(sums.status), sums.logs, sums.max_retries)
+        };
         assert_eq!(
             read.iter().map(said).collect::<Vec<_>>(),
             [(60000, 1, 5, 2), (120000, 4, 1, 0)]

@@ -15,7 +15,9 @@ use super::read_error;
 use crate::{
     Storage,
     entity::delivery::number,
-    listing::{self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Range},
+    listing::{
+        self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Range,
+    },
     tx::Read,
     writer::InAccount,
 };

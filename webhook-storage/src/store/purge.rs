@@ -144,8 +144,7 @@ impl Storage {
         }
         let found = listing::merge(found, Direction::OldestFirst, limit);
         let logs = found.into_iter().map(|LogCursor { id, .. }| id.as_uuid()).collect();
-        let buckets =
-            ranges.iter().map(|(_, range)| (range.account_id, range.bucket_id)).collect();
+        let buckets = ranges.iter().map(|(_, range)| (range.account_id, range.bucket_id)).collect();
         Ok(Step { day, buckets, logs })
     }
 

@@ -1,6 +1,9 @@
 //! sea-orm's connections and transactions.
 
-use std::{borrow::Cow, collections::{HashSet, VecDeque}};
+use std::{
+    borrow::Cow,
+    collections::{HashSet, VecDeque},
+};
 
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value, prelude::Uuid};
 
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn parameters_are_written_as_the_database_reads_them() {
-        let insert = Insert::new("t", ["a", "b"], " C");
+        let insert = Insert::new("t", "a, b", " C");
         let written = |backend| {
             let rows = [[1_i64, 2], [3, 4]].map(|row| row.map(Param::from)).to_vec();
             let statements = over_all(backend, &insert.head, rows, insert.tail);

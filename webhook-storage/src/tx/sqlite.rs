@@ -156,7 +156,7 @@ mod tests {
     fn any_number_of_rows_is_inserted_once() -> Result<(), Box<dyn std::error::Error>> {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch("CREATE TABLE t (n INTEGER PRIMARY KEY, twice INTEGER)")?;
-        let insert = Insert::new("t", ["n", "twice"], " ON CONFLICT DO NOTHING");
+        let insert = Insert::new("t", "n, twice", " ON CONFLICT DO NOTHING");
         let tx = SqliteTx { connection: &connection };
         for count in 0_i64..=70 {
             connection.execute("DELETE FROM t", ())?;

@@ -106,20 +106,21 @@ impl<const N: usize> Insert<N> {
     /// in every index once for all of them, because each follows the last.
     const SQLITE_ROWS: usize = 32;
 
-    /// An insertion into these columns of a table.
-    pub(crate) fn new(table: &str, columns: [&str; N], tail: &'static str) -> Self {
+    /// An insertion into these `N` columns of a table, as in SQL.
+    pub(crate) fn new(table: &str, columns: &str, tail: &'static str) -> Self {
         Self::of(table, columns, tail, Self::SQLITE_ROWS)
     }
 
     /// An insertion that changes rows which are there. SQLite's thread writes one row with
     /// each statement: to undo a part of several, SQLite would keep a journal of its own.
-    pub(crate) fn or_change(table: &str, columns: [&str; N], tail: &'static str) -> Self {
+    pub(crate) fn or_change(table: &str, columns: &str, tail: &'static str) -> Self {
         Self::of(table, columns, tail, 1)
     }
 
     #[cfg_attr(not(feature = "sqlite"), expect(unused_variables, reason = "SQLite's only"))]
-    fn of(table: &str, columns: [&str; N], tail: &'static str, sqlite_rows: usize) -> Self {
-        let into = format!("INTO {table} ({}) VALUES ", columns.join(", "));
+    fn of(table: &str, columns: &str, tail: &'static str, sqlite_rows: usize) -> Self {
+        assert_eq!(columns.split(',').count(), N, "a value for each column of {table}");
+        let into = format!("INTO {table} ({columns}) VALUES ");
         // What a statement that fails has done goes with the transaction or the savepoint,
         // and needs no journal of its own.
         #[cfg(feature = "sqlite")]
@@ -153,17 +154,17 @@ pub(crate) struct UpdateEach<const N: usize> {
 }
 
 impl<const N: usize> UpdateEach<N> {
-    /// An update of `table`, whose key `id` is compared with the first of the columns.
-    pub(crate) fn new(table: &str, columns: [&str; N], set: &str, condition: &str) -> Self {
-        let [key, ..] = columns.as_slice() else { unreachable!("the first column is the key") };
-        let condition = format!("{table}.id = s.{key} AND {condition}");
+    /// An update of `table` by `N` columns, as in SQL, the first of which is the key `id`.
+    pub(crate) fn new(table: &str, columns: &str, set: &str, condition: &str) -> Self {
+        assert_eq!(columns.split(',').count(), N, "a value for each column for {table}");
+        let condition = format!("{table}.id = s.id AND {condition}");
         Self {
             #[cfg(feature = "sqlite")]
             sqlite: with_parameters(
                 &format!("UPDATE {table} SET {set} WHERE {condition}"),
-                &columns,
+                columns,
             ),
-            head: format!("WITH s ({}) AS (VALUES ", columns.join(", ")),
+            head: format!("WITH s ({columns}) AS (VALUES "),
             tail: format!(
                 ") UPDATE {table} SET {set} FROM s WHERE {condition} RETURNING {table}.id"
             ),
@@ -173,7 +174,8 @@ impl<const N: usize> UpdateEach<N> {
 
 /// `sql` with the number of each column in place of `s.column`.
 #[cfg(feature = "sqlite")]
-fn with_parameters(sql: &str, columns: &[&str]) -> String {
+fn with_parameters(sql: &str, columns: &str) -> String {
+    let columns: Vec<_> = columns.split(", ").collect();
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut parts = sql.split("s.");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -230,7 +232,7 @@ mod tests {
     fn columns_have_names_in_every_text() {
         let update = UpdateEach::new(
             "t",
-            ["id", "n", "n_max"],
+            "id, n, n_max",
             "n = s.n, m = COALESCE(s.n_max, m)",
             "t.n < s.n AND books.id > 1",
         );

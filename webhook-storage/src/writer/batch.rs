@@ -106,11 +106,7 @@ impl<O: Op> Group<O> {
 }
 
 /// Writes one operation, and what it changes of the counts.
-async fn alone<O: Op>(
-    tx: &impl Tx,
-    op: &O,
-    claim_bytes: usize,
-) -> Result<Vec<Reply<O>>, Failure> {
+async fn alone<O: Op>(tx: &impl Tx, op: &O, claim_bytes: usize) -> Result<Vec<Reply<O>>, Failure> {
     let mut context = Context { counters: Default::default(), claim_bytes };
     let replies = O::apply(tx, std::slice::from_ref(op), &mut context).await?;
     tally::write(tx, &context.counters).await?;

@@ -74,9 +74,8 @@ impl Health {
         if accepted.iter().any(Result::is_ok) {
             return self.known.stored(Instant::now());
         }
-        let is_refused = |error: &Error| {
-            matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal)
-        };
+        let is_refused =
+            |error: &Error| matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Internal);
         if accepted.iter().filter_map(|accepted| accepted.as_ref().err()).any(is_refused) {
             self.known.refusing.store(true, Relaxed);
         }

@@ -89,18 +89,8 @@ struct Change {
 static CHANGE: LazyLock<Insert<10>> = LazyLock::new(|| {
     Insert::or_change(
         "tally",
-        [
-            "span",
-            "account_id",
-            "bucket_id",
-            "moment",
-            "output_id",
-            "status",
-            "status_code",
-            "retries",
-            "logs",
-            "micros",
-        ],
+        "span, account_id, bucket_id, moment, output_id, status, status_code, retries, logs, \
+         micros",
         " ON CONFLICT (span, account_id, bucket_id, moment, output_id, status, status_code, \
          retries) DO UPDATE SET logs = tally.logs + excluded.logs, \
          micros = tally.micros + excluded.micros",

@@ -17,8 +17,7 @@ use super::{
         job::{Context, Failure, InAccount, Op},
         tally::{COLUMNS, counted, counted_with},
     },
-    claim,
-    settle,
+    claim, settle,
 };
 use crate::{
     entity::{delivery::number, millis},
@@ -69,8 +68,7 @@ impl Op for InAccount<Drain> {
         context: &mut Context,
     ) -> Result<(), DatabaseError> {
         let head = "UPDATE delivery SET status = 4, handed_over = FALSE WHERE id IN ";
-        let tail =
-            format!(" AND handed_over AND status = 1 AND NOT ephemeral RETURNING {COLUMNS}");
+        let tail = format!(" AND handed_over AND status = 1 AND NOT ephemeral RETURNING {COLUMNS}");
         let ids: Vec<_> = drained.logs.iter().map(|log| log.delivery.id.as_uuid()).collect();
         for some in ids.chunks(MAX_ROWS) {
             let ids = some.iter().map(|id| Param::from(*id));

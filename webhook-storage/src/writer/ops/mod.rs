@@ -10,10 +10,10 @@ mod redeliver;
 mod report;
 mod settle;
 
-pub(crate) use self::{purge::Purge, record::Record, settle::forget};
 #[cfg(all(test, feature = "sqlite"))]
 pub(super) use self::{
     claim::{NEXT_DUE, by_due, by_receipt},
     record::TRIM,
     settle::SETTLE,
 };
+pub(crate) use self::{purge::Purge, record::Record, settle::forget};

@@ -28,21 +28,8 @@ use crate::{
 pub(crate) static SETTLE: LazyLock<UpdateEach<13>> = LazyLock::new(|| {
     UpdateEach::new(
         "delivery",
-        [
-            "id",
-            "node",
-            "now",
-            "status",
-            "due_at",
-            "attempts",
-            "status_code",
-            "duration_ns",
-            "error",
-            "response_headers",
-            "response_body",
-            "processed",
-            "output_execution_id",
-        ],
+        "id, node, now, status, due_at, attempts, status_code, duration_ns, error, \
+         response_headers, response_body, processed, output_execution_id",
         "held_by = NULL, updated_at = s.now, status = s.status, due_at = s.due_at, \
          attempts = s.attempts, status_code = s.status_code, duration_ns = s.duration_ns, \
          error = s.error, response_headers = s.response_headers, \
@@ -79,7 +66,8 @@ impl Op for Settle {
         while !left.is_empty() {
             // Of several outcomes of one delivery the first counts; the others see it.
             let mut last = None;
-            let is_next = |(_, settle): &mut (usize, &Self)| last.replace(settle.id) == Some(settle.id);
+            let is_next =
+                |(_, settle): &mut (usize, &Self)| last.replace(settle.id) == Some(settle.id);
             let later = left.extract_if(.., is_next).collect();
             let written = tx.update_each(&SETTLE, &left, values).await?;
             for ((number, settle), written) in left.into_iter().zip(written) {
@@ -103,8 +91,7 @@ fn count(settle: &Settle, counters: &mut LogCounters) -> Option<Uuid> {
     let open =
         CountedLog::open(origin.account_id, origin.bucket_id, origin.output_id, origin.created_at);
     let Attempt { status_code, duration, .. } = &*settle.attempt;
-    let outcome =
-        open.with_outcome(settle.status, *status_code, settle.attempts, nanos(*duration));
+    let outcome = open.with_outcome(settle.status, *status_code, settle.attempts, nanos(*duration));
     counters.replace(open, outcome);
     (origin.ephemeral && settle.status.is_final()).then(|| origin.webhook_id.as_uuid())
 }

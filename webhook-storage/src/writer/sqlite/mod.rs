@@ -80,7 +80,9 @@ impl SqliteWriter {
             // All that came while another had the lock is in the same batch.
             jobs.fill(&mut backlog, limits);
             if ready(self.committer.write(backlog.next_batch(limits))).is_none() {
-                tracing::error!("a batch was not written: it waited for something else than SQLite");
+                tracing::error!(
+                    "a batch was not written: it waited for something else than SQLite"
+                );
             }
             drop(lock);
         }
