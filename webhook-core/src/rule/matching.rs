@@ -12,6 +12,7 @@ use super::{
     signature::Signature,
     view::{Source, View},
 };
+use crate::model::constant_time_eq;
 
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
@@ -35,7 +36,7 @@ pub(super) enum Test {
 impl Match {
     pub(super) fn matches(&self, view: &View<'_>) -> bool {
         match &self.test {
-            Test::Equals(expected) => self.any(view, |value| equal(expected, value)) == Some(true),
+            Test::Equals(expected) => self.any(view, |value| constant_time_eq(expected, value)) == Some(true),
             Test::Contains(text) => {
                 self.any(view, |value| text.find(value).is_some()) == Some(true)
             }
@@ -75,10 +76,4 @@ impl Match {
 fn decode(value: &[u8]) -> Option<Vec<u8>> {
     let text: Vec<u8> = value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     BASE64.decode(&text).or_else(|_| BASE64_URL.decode(&text)).ok()
-}
-
-/// Compares in time that depends on the lengths only.
-fn equal(expected: &[u8], value: &[u8]) -> bool {
-    let differences = expected.iter().zip(value).fold(0, |sum, (a, b)| sum | (a ^ b));
-    expected.len() == value.len() && std::hint::black_box(differences) == 0
 }
