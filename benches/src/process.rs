@@ -198,8 +198,17 @@ pub struct Peer {
 impl Peer {
     /// Starts this program once more, as one of its parts.
     pub fn start(exe: &Path, arguments: &[&str]) -> Outcome<Self> {
+        Self::start_with(exe, arguments, &[])
+    }
+
+    /// The same with these variables of the environment.
+    pub fn start_with(exe: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome<Self> {
         let mut command = Command::new(exe);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .args(arguments)
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let process = Process { child, ask: false };

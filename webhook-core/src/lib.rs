@@ -60,6 +60,8 @@
 //! writes them from a sample, and `webhook-conformance` has the suites that every
 //! store must pass.
 
+#[doc(hidden)]
+pub mod ablation;
 pub mod admin;
 pub mod billing;
 mod body;

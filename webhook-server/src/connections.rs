@@ -217,7 +217,7 @@ impl Common {
         tls: Option<ProtocolVersion>,
         peer: SocketAddr,
         seat: Arc<Seat>,
-        mut closing: watch::Receiver<()>,
+        closing: watch::Receiver<()>,
     ) -> Ended
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -232,11 +232,30 @@ impl Common {
         };
         let is_wanted = edge::Connection::is_of_webhooks;
         let ending = closing.clone();
+        let stream = if webhook_core::ablation::without("http1-server") {
+            let connection =
+                self.http.serve_connection_with_upgrades(TokioIo::new(stream), service);
+            return self.by_hyper(connection, &seat, closing).await;
+        } else {
+            stream
+        };
         let stream = match http1::serve(stream, &self.plain, ending, is_wanted, answer).await? {
             Served::Ended => return Ok(()),
             Served::Left(stream) => stream,
         };
         let connection = self.http.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        self.by_hyper(connection, &seat, closing).await
+    }
+
+    async fn by_hyper<I>(
+        &self,
+        connection: auto::UpgradeableConnection<'_, TokioIo<I>, front::Connection, TokioExecutor>,
+        seat: &Seat,
+        mut closing: watch::Receiver<()>,
+    ) -> Ended
+    where
+        I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let mut connection = pin!(connection);
         let mut is_closing = false;
         let mut stalled = pin!(seat.unread_for(self.write_timeout));

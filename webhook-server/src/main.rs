@@ -7,7 +7,7 @@
 
 mod account;
 mod agent;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "mimalloc"))]
 mod allocator;
 mod api;
 mod auth;

@@ -37,6 +37,7 @@ mod connect;
 mod connection;
 mod failure;
 mod http1;
+mod plain;
 mod pool;
 mod resolve;
 mod stream;

@@ -36,7 +36,8 @@ pub(crate) struct Cores {
 
 #[derive(Debug)]
 struct Core {
-    runtime: Runtime,
+    handle: Handle,
+    runtime: Option<Runtime>,
     places: Arc<AtomicUsize>,
 }
 
@@ -50,6 +51,11 @@ pub(crate) struct Place {
 impl Cores {
     /// As many as this process may use, each bound to one of them if asked.
     pub(crate) fn start(bound: bool) -> io::Result<Self> {
+        if webhook_core::ablation::without("core-runtimes") {
+            let handle = Handle::current();
+            let core = Core { handle, runtime: None, places: Arc::default() };
+            return Ok(Self { cores: vec![core] });
+        }
         let count = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let cores = if bound { affinity::cores() } else { Vec::new() };
         // Who has a share of the time of many cores, as containers may, would
@@ -61,7 +67,11 @@ impl Cores {
     }
 
     fn of(cores: impl IntoIterator<Item = Option<usize>>) -> io::Result<Self> {
-        let core = |core| Ok(Core { runtime: runtime(core)?, places: Arc::default() });
+        let core = |core| {
+            let runtime = runtime(core)?;
+            let handle = runtime.handle().clone();
+            Ok(Core { handle, runtime: Some(runtime), places: Arc::default() })
+        };
         Ok(Self { cores: cores.into_iter().map(core).collect::<io::Result<_>>()? })
     }
 
@@ -69,7 +79,7 @@ impl Cores {
     pub(crate) fn place(&self) -> Option<Place> {
         let core = self.cores.iter().min_by_key(|core| core.places.load(Ordering::Relaxed))?;
         core.places.fetch_add(1, Ordering::Relaxed);
-        let runtime = core.runtime.handle().clone();
+        let runtime = core.handle.clone();
         Some(Place { runtime, places: Arc::clone(&core.places) })
     }
 }
@@ -94,7 +104,9 @@ fn runtime(core: Option<usize>) -> io::Result<Runtime> {
 impl Drop for Cores {
     fn drop(&mut self) {
         for core in self.cores.drain(..) {
-            core.runtime.shutdown_background();
+            if let Some(runtime) = core.runtime {
+                runtime.shutdown_background();
+            }
         }
     }
 }

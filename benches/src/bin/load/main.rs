@@ -13,7 +13,8 @@
 //! itself, and [`report`] writes down what came out.
 
 // The server's, also for the programs that it is compared with.
-#[cfg(target_os = "linux")]
+mod ablation;
+#[cfg(all(target_os = "linux", feature = "mimalloc"))]
 #[path = "../../../../webhook-server/src/allocator.rs"]
 mod allocator;
 mod ledger;
@@ -36,7 +37,9 @@ fn main() -> ExitCode {
     let arguments = options::Arguments::parse();
     let done = match arguments.part {
         Some(part) => part.run().map(|()| true),
-        None if arguments.options.list => scenario::print_list().map(|()| true),
+        None if arguments.options.list => {
+            scenario::print_list().and_then(|()| ablation::print_list()).map(|()| true)
+        }
         None => run::run(arguments.options),
     };
     match done {

@@ -18,6 +18,11 @@ impl Measured {
         self.values.push((name.into(), value));
     }
 
+    /// What was measured under this name.
+    pub(crate) fn of(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|(found, _)| found == name).map(|(_, value)| *value)
+    }
+
     /// Something that must be zero.
     pub(crate) fn never(&mut self, name: &str, count: u64) {
         if count > 0 {
@@ -50,8 +55,7 @@ impl Summary {
 
 /// A value of all passes, where they have it.
 pub(crate) fn summary(passes: &[Measured], name: &str) -> Option<Summary> {
-    let of_pass = |pass: &Measured| pass.values.iter().find(|(n, _)| n == name).map(|(_, v)| *v);
-    Summary::of(passes.iter().filter_map(of_pass).collect())
+    Summary::of(passes.iter().filter_map(|pass| pass.of(name)).collect())
 }
 
 /// The median of all passes at each point that all of them have.

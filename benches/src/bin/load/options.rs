@@ -5,7 +5,11 @@ use std::{path::PathBuf, time::Duration};
 use benches::program;
 use clap::Parser;
 
-use crate::{Outcome, part::Part};
+use crate::{
+    Outcome,
+    ablation::{Piece, Switch},
+    part::Part,
+};
 
 /// Measures the server beside its comparators.
 #[derive(Debug, Parser)]
@@ -22,6 +26,9 @@ pub(crate) struct Options {
     /// Which scenarios; all of them when it is not said.
     #[arg(long = "scenario", value_name = "NAME", num_args = 1..)]
     pub(crate) scenarios: Vec<String>,
+    /// Pieces that are there for speed: measures the same without each of them.
+    #[arg(long, value_name = "PIECE", num_args = 1..)]
+    pub(crate) without: Vec<String>,
     /// Passes of each subject, which alternate.
     #[arg(long, default_value_t = 5)]
     pub(crate) passes: usize,
@@ -94,13 +101,17 @@ impl Scale {
 }
 
 /// What every pass needs to know.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) scale: Scale,
     pub(crate) passes: usize,
     /// The program itself, whose parts are processes of their own.
     pub(crate) exe: PathBuf,
     pub(crate) server: PathBuf,
+    /// The program whose parts are measured: itself, or a build of it without a piece.
+    pub(crate) measured: PathBuf,
+    /// For what is measured, beyond what every pass sets.
+    pub(crate) variables: &'static [(&'static str, &'static str)],
     /// Databases are here: on a disk, where temporary folders often are not.
     pub(crate) folder: PathBuf,
 }
@@ -116,7 +127,22 @@ impl Context {
             }
         };
         let folder = program::scratch("load")?;
-        Ok(Self { scale, passes, exe, server, folder })
+        let measured = exe.clone();
+        Ok(Self { scale, passes, exe, server, measured, variables: &[], folder })
+    }
+
+    /// The same for subjects without a piece.
+    pub(crate) fn without(&self, piece: &Piece) -> Outcome<Self> {
+        let mut context = self.clone();
+        match piece.switch {
+            Switch::Variables(variables) => context.variables = variables,
+            Switch::Feature(feature) => {
+                let built = program::without(feature)?;
+                context.server = built.join("webhook-server");
+                context.measured = built.join("load");
+            }
+        }
+        Ok(context)
     }
 
     /// A folder that is removed with what is in it.

@@ -7,10 +7,12 @@ use std::{
 
 use crate::{
     Outcome,
+    ablation::{self, Piece},
     measured::Measured,
     options::{Context, Options},
     report,
     scenario::{self, Scenario},
+    subject::Subject,
     work::Pass,
 };
 
@@ -35,11 +37,15 @@ pub(crate) struct SubjectResults {
 pub(crate) fn run(options: Options) -> Outcome<bool> {
     let scenarios = scenario::chosen(&options.scenarios)?;
     let context = Context::new(&options)?;
+    let mut without = Vec::new();
+    for piece in ablation::chosen(&options.without)? {
+        without.push((piece, context.without(piece)?));
+    }
     let mut all = Vec::new();
     let mut good = true;
     for (number, scenario) in scenarios.iter().enumerate() {
         let line = Line { scenario, place: format!("{}/{}", number + 1, scenarios.len()) };
-        let results = measure(&context, *scenario, &line, &mut good);
+        let results = measure(&context, &without, *scenario, &line, &mut good);
         report::table::print(&results)?;
         all.push(results);
         // After each, so that a run which is cut short leaves what it has.
@@ -53,35 +59,62 @@ pub(crate) fn run(options: Options) -> Outcome<bool> {
     Ok(good)
 }
 
-fn measure(context: &Context, scenario: Scenario, line: &Line<'_>, good: &mut bool) -> Results {
-    let subjects = scenario.subjects.iter();
-    let named =
-        subjects.map(|subject| SubjectResults { name: subject.name(), ..Default::default() });
-    let mut results: Vec<_> = named.collect();
+/// A subject, whole or without a piece.
+struct Variant<'a> {
+    name: &'static str,
+    subject: Subject,
+    context: &'a Context,
+}
+
+/// Each subject, followed by the same without each of the pieces that it has.
+fn variants<'a>(
+    context: &'a Context,
+    without: &'a [(&'static Piece, Context)],
+    scenario: Scenario,
+) -> Vec<Variant<'a>> {
+    let whole = |subject: Subject| Variant { name: subject.name(), subject, context };
+    let lacking = |subject: Subject| {
+        let has = without.iter().filter(move |(piece, _)| piece.is_in(subject));
+        has.map(move |(piece, context)| Variant { name: piece.title, subject, context })
+    };
+    let each = |subject: &Subject| std::iter::once(whole(*subject)).chain(lacking(*subject));
+    scenario.subjects.iter().flat_map(each).collect()
+}
+
+fn measure(
+    context: &Context,
+    without: &[(&'static Piece, Context)],
+    scenario: Scenario,
+    line: &Line<'_>,
+    good: &mut bool,
+) -> Results {
+    let variants = variants(context, without, scenario);
+    let named = |variant: &Variant<'_>| SubjectResults { name: variant.name, ..Default::default() };
+    let mut results: Vec<_> = variants.iter().map(named).collect();
     for pass in 1..=context.passes {
-        for (subject, results) in scenario.subjects.iter().zip(&mut results) {
+        for (Variant { name, subject, context }, results) in variants.iter().zip(&mut results) {
             if results.note.is_some() {
                 continue;
             }
             let began = Instant::now();
-            let say = |what: &str| line.show(pass, context.passes, subject.name(), what);
+            let say = |what: &str| line.show(pass, context.passes, name, what);
             say("");
             match scenario.work.measure(context, *subject, &say) {
                 Ok(Pass::Measured(measured)) => {
                     for fault in &measured.faults {
                         *good = false;
-                        line.note(subject.name(), fault);
+                        line.note(name, fault);
                     }
                     results.passes.push(measured);
                     say(&format!("{:.0} s", began.elapsed().as_secs_f64()));
                 }
                 Ok(Pass::Skipped(reason)) => {
-                    line.note(subject.name(), &format!("skipped: {reason}"));
+                    line.note(name, &format!("skipped: {reason}"));
                     results.note = Some(format!("skipped: {reason}"));
                 }
                 Err(error) => {
                     *good = false;
-                    line.note(subject.name(), &error.to_string());
+                    line.note(name, &error.to_string());
                     results.note = Some(error.to_string());
                 }
             }

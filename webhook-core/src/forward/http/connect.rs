@@ -16,7 +16,7 @@ use tokio::{
 use url::{Host, Position, Url};
 
 use super::{
-    connection::{Cause, Connection, Http2},
+    connection::{Cause, Connection, Either, Http2},
     failure,
     http1::Http1,
     resolve::Resolve,
@@ -176,7 +176,12 @@ impl Connector {
             tokio::spawn(async move { drop(driver.await) });
             return Http2::new(sender, authority).map(Connection::Http2);
         }
-        Http1::new(stream, authority, max_header_bytes).map(Connection::Http1)
+        if crate::ablation::without("http1-client") {
+            let plain = super::plain::Plain::new(stream, authority, max_header_bytes).await?;
+            return Ok(Connection::Http1(Either::Plain(plain)));
+        }
+        let own = Http1::new(stream, authority, max_header_bytes)?;
+        Ok(Connection::Http1(Either::Own(own)))
     }
 }
 

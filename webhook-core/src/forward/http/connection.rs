@@ -26,8 +26,23 @@ type Body = Full<Bytes>;
 
 /// A connection that can take requests.
 pub(super) enum Connection {
-    Http1(Http1),
+    Http1(Either),
     Http2(Http2),
+}
+
+/// One or the other.
+pub(super) enum Either {
+    Own(Http1),
+    Plain(super::plain::Plain),
+}
+
+impl Either {
+    pub(super) fn is_ready(&mut self) -> bool {
+        match self {
+            Self::Own(own) => own.is_ready(),
+            Self::Plain(plain) => plain.is_ready(),
+        }
+    }
 }
 
 /// Why an exchange has no answer.
@@ -54,7 +69,8 @@ impl Connection {
         max_response_bytes: usize,
     ) -> Result<ForwardResponse, Failure> {
         match self {
-            Self::Http1(http1) => http1.exchange(outgoing, max_response_bytes).await,
+            Self::Http1(Either::Own(http1)) => http1.exchange(outgoing, max_response_bytes).await,
+            Self::Http1(Either::Plain(plain)) => plain.exchange(outgoing, max_response_bytes).await,
             Self::Http2(http2) => http2.exchange(outgoing, max_response_bytes).await,
         }
     }

@@ -12,10 +12,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{
-    connection::{Connection, Http2},
-    http1::Http1,
-};
+use super::connection::{Connection, Either, Http2};
 use crate::forward::ForwardResponse;
 
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +46,7 @@ struct Host {
 
 /// A connection that nobody uses.
 struct Idle {
-    http1: Http1,
+    http1: Either,
     expires: Instant,
     /// Where it was opened. On another runtime's thread each of its events would
     /// cost a switch between threads, and with that runtime it ends.

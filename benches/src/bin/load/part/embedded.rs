@@ -47,7 +47,10 @@ pub(super) fn run(to: SocketAddr) -> Outcome<()> {
         let ingest = webhooks.ingest();
         tokio::spawn(async move { webhooks.run(std::future::pending()).await });
         let cores = std::thread::available_parallelism()?.get();
-        let cores = (0..cores).map(|_| core()).collect::<Result<Vec<_>, _>>()?;
+        let cores = match webhook_core::ablation::without("core-runtimes") {
+            true => vec![tokio::runtime::Handle::current()],
+            false => (0..cores).map(|_| core()).collect::<Result<Vec<_>, _>>()?,
+        };
         for core in cores.iter().cycle() {
             let (stream, peer) = listener.accept().await?;
             stream.set_nodelay(true)?;
@@ -83,6 +86,20 @@ fn core() -> std::io::Result<tokio::runtime::Handle> {
 }
 
 async fn serve(stream: TcpStream, ip: IpAddr, ingest: IngestService) -> Outcome<()> {
+    let answer = |mut request: Request<_>| {
+        request.extensions_mut().insert(ClientAddr { ip, secure: false });
+        let ingest = ingest.clone();
+        async move { ingest.receive(request).await }
+    };
+    if webhook_core::ablation::without("http1-server") {
+        let service = hyper::service::service_fn(|request: Request<hyper::body::Incoming>| {
+            let answering = answer(request);
+            async move { Ok::<_, std::convert::Infallible>(answering.await) }
+        });
+        let io = hyper_util::rt::TokioIo::new(stream);
+        let http = hyper::server::conn::http1::Builder::new();
+        return Ok(http.serve_connection(io, service).await?);
+    }
     let answer = |mut request: Request<_>| {
         request.extensions_mut().insert(ClientAddr { ip, secure: false });
         let ingest = ingest.clone();

@@ -42,8 +42,13 @@ fn subject(found: &SubjectResults, names: &[String]) -> Value {
     let mut values = Map::new();
     for name in names {
         if let Some(summary) = summary(&found.passes, name) {
-            let summary =
-                json!({ "median": summary.median, "min": summary.least, "max": summary.most });
+            let each = found.passes.iter().map(|pass| pass.of(name));
+            let summary = json!({
+                "median": summary.median,
+                "min": summary.least,
+                "max": summary.most,
+                "each": each.collect::<Vec<_>>(),
+            });
             values.insert(name.clone(), summary);
         }
     }

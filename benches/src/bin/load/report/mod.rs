@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What is compared with a comparator, where both have it.
-const COMPARED: [&str; 4] = ["events/s", "delivered/s", "ack p50 ms", "ack p99 ms"];
+const COMPARED: [&str; 5] = ["events/s", "delivered/s", "ack p50 ms", "ack p99 ms", "CPU µs/event"];
 
 /// One median divided by another.
 struct Ratio {

@@ -4,7 +4,11 @@ use super::{Running, Started, Target};
 use crate::{Outcome, options::Context, process::Peer, work::sink::Sink};
 
 pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
-    let mut peer = Peer::start(&context.exe, &["embedded", &sink.address.to_string()])?;
+    let mut peer = Peer::start_with(
+        &context.measured,
+        &["embedded", &sink.address.to_string()],
+        context.variables,
+    )?;
     let (address, path) = peer.hear()?;
     Ok(Started::Target(Box::new(Target {
         running: Running::Part(peer),

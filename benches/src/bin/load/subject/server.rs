@@ -63,7 +63,7 @@ impl Server {
             .env("WEBHOOK_DATA_DIR", folder)
             .env("WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", "true")
             .env("WEBHOOK_API_KEY", KEY)
-            .envs(variables.iter().copied())
+            .envs(context.variables.iter().chain(variables).copied())
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(&log)?);
         let mut process = Process::spawn(&mut command)?;
