@@ -1,8 +1,8 @@
 //! Webhooks behind an axum route of one's own, in a store of one's own: what a
 //! relay asks of a store is eleven methods. `curl -d hello` the printed address.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use axum::{Router, routing::post};
@@ -12,7 +12,7 @@ use webhook_core::{model::*, relay::RelayOptions, store::*, *};
 #[cfg(test)]
 mod tests;
 
-/// One bucket, and what came into it.
+/// One bucket, and what came into it. A real store would be a database.
 #[derive(Debug)]
 struct OwnStore {
     bucket: Bucket,
@@ -21,15 +21,8 @@ struct OwnStore {
 
 #[derive(Debug, Default)]
 struct Rows {
-    deliveries: BTreeMap<DeliveryId, Row>,
+    deliveries: BTreeMap<DeliveryId, StoredDelivery>,
     leases: HashMap<NodeId, Timestamp>,
-}
-
-#[derive(Debug)]
-struct Row {
-    webhook: Arc<Webhook>,
-    delivery: Delivery,
-    held_by: Option<NodeId>,
 }
 
 impl OwnStore {
@@ -41,39 +34,24 @@ impl OwnStore {
         bucket.outputs.push(Output::new(OutputId::generate(), id, now, spec));
         Arc::new(Self { bucket, rows: Mutex::default() })
     }
-
-    fn rows(&self) -> MutexGuard<'_, Rows> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn logs(&self, account: AccountId, is: impl Fn(&Row) -> bool) -> Vec<Log> {
-        let rows = self.rows();
-        let found = rows.deliveries.values().filter(|row| row.webhook.account_id == account);
-        found.filter(|row| is(row)).map(|row| Log::new(&row.webhook, &row.delivery)).collect()
-    }
 }
 
 impl Rows {
-    /// Whether a node that is alive attempts it.
-    fn is_held(&self, row: &Row, now: Timestamp) -> bool {
-        row.held_by.and_then(|node| self.leases.get(&node)).is_some_and(|until| now < *until)
+    /// What is held by no node that is alive.
+    fn free(&self, now: Timestamp) -> impl Iterator<Item = &StoredDelivery> {
+        let alive = move |node| self.leases.get(&node).is_some_and(|until| now < *until);
+        self.deliveries.values().filter(move |row| !row.held_by.is_some_and(alive))
     }
 
-    /// What waits for an attempt, in order of receipt.
-    fn free(&self, now: Timestamp) -> impl Iterator<Item = (OutputId, Timestamp, DeliveryId)> {
-        let free = self.deliveries.values().filter(move |row| !self.is_held(row, now));
-        free.filter_map(|Row { delivery: it, .. }| Some((it.output_id?, it.due_at?, it.id)))
+    fn of(&mut self, webhook: WebhookId) -> Vec<&mut StoredDelivery> {
+        self.deliveries.values_mut().filter(|row| row.webhook.id == webhook).collect()
     }
 
-    /// Whether all deliveries of the webhook are over; then its content is, if it is ephemeral.
-    fn end(&mut self, id: WebhookId) -> bool {
-        let of = |row: &&mut Row| row.webhook.id == id;
-        let over = self.deliveries.values_mut().filter(of).all(|row| row.delivery.is_over());
-        for row in self.deliveries.values_mut().filter(of).filter(|row| over && row.webhook.ephemeral) {
-            Arc::make_mut(&mut row.webhook).request.erase();
-            row.delivery.processed.as_mut().map(Request::erase);
-        }
-        over
+    /// After the last outcome nothing is kept of an ephemeral webhook's content.
+    fn erase_if_over(&mut self, webhook: WebhookId) {
+        let rows = self.of(webhook);
+        let over = rows.iter().all(|row| row.webhook.ephemeral && row.is_over());
+        rows.into_iter().filter(|_| over).for_each(StoredDelivery::erase);
     }
 }
 
@@ -89,48 +67,96 @@ impl RouteStore for OwnStore {
 
 #[async_trait]
 impl DeliveryStore for OwnStore {
-    async fn accept(&self, Accept { webhook, deliveries }: Accept) -> Result<Accepted, Error> {
-        let (mut rows, count) = (self.rows(), deliveries.len());
-        if rows.deliveries.values().any(|row| row.webhook.id == webhook.id) {
+    async fn accept(&self, Accept { webhook, deliveries, .. }: Accept) -> Result<Accepted, Error> {
+        let mut rows = self.rows.lock().unwrap();
+        if !rows.of(webhook.id).is_empty() {
             return Ok(Accepted::Known);
         }
-        let new = deliveries.into_iter().map(|new| (new.id, Row::new(&webhook, new, webhook.received_at)));
-        let new = BTreeMap::from_iter(new);
-        if new.len() < count || new.keys().any(|id| rows.deliveries.contains_key(id)) {
+        let ids: BTreeSet<_> = deliveries.iter().map(|new| new.id).collect();
+        if ids.len() < deliveries.len() || ids.iter().any(|id| rows.deliveries.contains_key(id)) {
             return Err(Error::conflict("a delivery with this id exists"));
         }
-        rows.deliveries.extend(new);
-        rows.end(webhook.id);
+        let row = |new| StoredDelivery::new(&webhook, new, webhook.received_at);
+        rows.deliveries.extend(deliveries.into_iter().map(row).map(|row| (row.delivery.id, row)));
+        rows.erase_if_over(webhook.id);
         Ok(Accepted::Stored)
     }
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
-        let Claim { node, output_id, now, limit, order } = claim;
-        let mut rows = self.rows();
-        let mut free: Vec<_> = rows.free(now).filter(|it| it.0 == output_id).collect();
-        if order == ClaimOrder::Due {
-            free.sort();
-        }
-        let meant = free.iter().take_while(|it| order == ClaimOrder::Receipt || it.1 <= now);
-        let rest = free.split_off(meant.count().min(limit));
-        let next_due_at = rest.iter().map(|it| it.1).min();
-        let taken = free.iter().filter_map(|it| {
-            let row = rows.deliveries.get_mut(&it.2)?;
-            (row.held_by, row.delivery.status) = (Some(node), DeliveryStatus::Preparing);
-            row.delivery.updated_at = now;
-            Pending::new(&row.delivery, &row.webhook)
-        });
-        Ok(Claimed { deliveries: taken.collect(), next_due_at })
+        let mut rows = self.rows.lock().unwrap();
+        let (ids, next_due_at) = claim.choose(rows.free(claim.now));
+        let take = |id| rows.deliveries.get_mut(&id)?.hold(claim.node, claim.now);
+        Ok(Claimed { deliveries: ids.into_iter().filter_map(take).collect(), next_due_at })
     }
     async fn settle(&self, settle: Settle) -> Result<(), Error> {
-        let mut rows = self.rows();
-        let row = rows.deliveries.get(&settle.id).filter(|row| row.delivery.due_at.is_some());
-        let row = row.ok_or_else(|| Error::conflict("the delivery is not pending"))?;
-        if row.held_by != Some(settle.node) && rows.is_held(row, settle.now) {
-            return Err(Error::conflict("another node holds the delivery"));
-        }
-        let (id, webhook) = (settle.id, row.webhook.id);
-        let row = rows.deliveries.entry(id).and_modify(|row| { row.held_by = None; row.delivery.settle(settle) });
-        rows.end(webhook);
+        let (mut rows, now) = (self.rows.lock().unwrap(), settle.now);
+        let Rows { deliveries, leases } = &mut *rows;
+        let row = deliveries.get_mut(&settle.id).ok_or_else(|| Error::conflict("not there"))?;
+        let webhook = row.webhook.id;
+        row.settle(settle, |node| leases.get(&node).is_some_and(|until| now < *until))?;
+        rows.erase_if_over(webhook);
         Ok(())
     }
+    async fn redeliver(&self, account: AccountId, again: Redeliver) -> Result<(), Error> {
+        let mut rows = self.rows.lock().unwrap();
+        let known = rows.of(again.webhook_id);
+        let known_as = known.first().filter(|row| row.webhook.account_id == account);
+        let webhook = known_as.ok_or_else(|| Error::not_found("webhook"))?.webhook.clone();
+        if known.iter().any(|row| row.delivery.id == again.delivery.id) {
+            return Ok(());
+        }
+        let erased = webhook.ephemeral && known.iter().all(|row| row.is_over());
+        if erased || rows.deliveries.contains_key(&again.delivery.id) {
+            return Err(Error::conflict("the content is erased, or the id is another's"));
+        }
+        let mut row = StoredDelivery::new(&webhook, again.delivery, again.now);
+        row.delivery.processed = again.processed.map(Arc::unwrap_or_clone);
+        rows.deliveries.insert(row.delivery.id, row);
+        Ok(())
+    }
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
+        self.rows.lock().unwrap().leases.insert(node, until);
+        Ok(())
+    }
+    async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
+        for row in self.rows.lock().unwrap().deliveries.values_mut() {
+            let stays = of.is_some() && of != row.delivery.output_id;
+            row.held_by = row.held_by.filter(|holder| *holder != node || stays);
+        }
+        Ok(())
+    }
+    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
+        Ok(Lane::of(self.rows.lock().unwrap().free(now)))
+    }
+    async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
+        let log = self.rows.lock().unwrap().deliveries.get(&id).map(StoredDelivery::log);
+        Ok(log.filter(|log| log.webhook.account_id == account))
+    }
+    async fn logs_of(&self, account: AccountId, id: WebhookId) -> Result<Vec<Log>, Error> {
+        let mut rows = self.rows.lock().unwrap();
+        let known = rows.of(id).into_iter().filter(|row| row.webhook.account_id == account);
+        Ok(known.map(|row| row.log()).collect())
+    }
+}
+
+/// Receives at `/hooks/` and sends anywhere, to this program itself as well.
+fn webhooks(store: &Arc<OwnStore>) -> Webhooks {
+    let mut options = RelayOptions::default();
+    options.path_prefix = "/hooks/".to_owned();
+    let forwarder = HttpForwarder::builder().guard(AddressGuard::allow_all()).build();
+    let stores = Stores::relay(store.clone(), store.clone());
+    Webhooks::builder(stores).forwarder(forwarder).options(options).build()
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let store = OwnStore::new(format!("http://{address}/orders"));
+    println!("http://{address}/hooks/{}", store.bucket.inputs[0].id);
+    let webhooks = webhooks(&store);
+    let application = Router::new()
+        .route("/orders", post(|body: String| async move { println!("arrived: {body}") }))
+        .route_service("/hooks/{*rest}", webhooks.ingest());
+    tokio::spawn(async move { webhooks.run(std::future::pending()).await });
+    Ok(axum::serve(listener, application).await?)
 }

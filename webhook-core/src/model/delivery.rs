@@ -135,14 +135,6 @@ pub struct Delivery {
     pub updated_at: Timestamp,
 }
 
-impl Delivery {
-    /// Whether it has come to its end.
-    #[must_use]
-    pub const fn is_over(&self) -> bool {
-        self.due_at.is_none() && self.status.is_final()
-    }
-}
-
 /// A delivery with its webhook, as the interface shows it (`Log`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {

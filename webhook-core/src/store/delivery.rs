@@ -8,7 +8,7 @@ use crate::{
     clock::Timestamp,
     error::Error,
     id::{AccountId, BucketId, DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
-    model::{Attempt, Delivery, DeliveryStatus, Log, Request, Webhook},
+    model::{Attempt, DeliveryStatus, Log, Request, Webhook},
 };
 
 /// Keeps webhooks and one delivery per output of each.
@@ -179,58 +179,6 @@ pub struct Pending {
     pub processed: Option<Arc<Request>>,
     /// The webhook.
     pub webhook: Arc<Webhook>,
-}
-
-impl Pending {
-    /// What a node gets of a delivery that it holds from now on; none when the
-    /// delivery waits for nobody.
-    #[must_use]
-    pub fn new(delivery: &Delivery, webhook: &Arc<Webhook>) -> Option<Self> {
-        Some(Self {
-            id: delivery.id,
-            output_id: delivery.output_id?,
-            due_at: delivery.due_at?,
-            created_at: delivery.created_at,
-            attempts: delivery.attempts,
-            processed: delivery.processed.clone().map(Arc::new),
-            webhook: Arc::clone(webhook),
-        })
-    }
-}
-
-/// For stores that keep deliveries as they are.
-impl Delivery {
-    /// A delivery of `webhook_id` that is stored at `created_at`.
-    #[must_use]
-    pub fn new(webhook_id: WebhookId, new: NewDelivery, created_at: Timestamp) -> Self {
-        let NewDelivery { id, output_id, internal, status, reason, due_at, held_by: _ } = new;
-        Self {
-            id,
-            webhook_id,
-            output_id,
-            internal,
-            status,
-            due_at: due_at.filter(|_| !status.is_final()),
-            attempts: 0,
-            last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
-            processed: None,
-            output_execution_id: None,
-            created_at,
-            updated_at: created_at,
-        }
-    }
-
-    /// Writes what came of an attempt. Whether the node may is for the store to say.
-    pub fn settle(&mut self, settle: Settle) {
-        let Settle { now, status, due_at, attempts, attempt, processed, .. } = settle;
-        self.status = status;
-        self.due_at = due_at.filter(|_| !status.is_final());
-        self.attempts = attempts;
-        self.last = Some(Arc::unwrap_or_clone(attempt));
-        self.updated_at = now;
-        self.processed = processed.map(Arc::unwrap_or_clone).or_else(|| self.processed.take());
-        self.output_execution_id = settle.output_execution_id.or(self.output_execution_id);
-    }
 }
 
 /// What of a delivery was stored with it and never changes: what its outcome is

@@ -25,6 +25,7 @@ mod function;
 mod log;
 pub mod memory;
 mod route;
+mod row;
 pub mod tally;
 mod token;
 
@@ -45,6 +46,7 @@ pub use log::{
     LogQuery, LogStore, MAX_COUNTED_DURATION, MinuteCount, Reported,
 };
 pub use route::RouteStore;
+pub use row::StoredDelivery;
 pub use token::TokenStore;
 
 use absent::Absent;

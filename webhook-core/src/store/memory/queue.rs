@@ -11,7 +11,7 @@ use super::{
     index::Index,
     lane::Lane,
     retention::{Need, Retention},
-    row::{Arrival, Entry, Row, forget_content},
+    row::{Arrival, Entry, Row},
 };
 use crate::{
     clock::Timestamp,
@@ -189,13 +189,13 @@ impl Queue {
         self.retention.recount(entry, |entry| {
             entry.bytes -= entry.webhook.request.size_bytes();
             let webhook = Arc::make_mut(&mut entry.webhook);
-            forget_content(&mut webhook.request);
+            webhook.request.erase();
             entry.bytes += webhook.request.size_bytes();
         });
         for delivery in entry.deliveries.clone() {
             self.change(delivery, |row| {
                 if let Some(processed) = &mut row.processed {
-                    forget_content(Arc::make_mut(processed));
+                    Arc::make_mut(processed).erase();
                 }
             });
         }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::{catalog::Group, retention::Need};
 use crate::{
     clock::{Month, Timestamp},
@@ -197,11 +195,4 @@ impl Row {
             updated_at,
         }
     }
-}
-
-/// Drops what an ephemeral webhook does not keep.
-pub(super) fn forget_content(request: &mut Request) {
-    request.raw_query = String::new();
-    request.headers = http::HeaderMap::new();
-    request.body = Bytes::new();
 }
