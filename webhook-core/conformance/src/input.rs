@@ -2,7 +2,7 @@
 
 use webhook_core::{
     AccountId, BucketId, FunctionId, InputId, OutputId, Timestamp,
-    model::{AuthType, Bucket, Headers, Input, InputSpec, ResponseFromOutput, Secret},
+    model::{AuthType, Bucket, Headers, Input, InputSpec, MinTls, ResponseFromOutput, Secret},
     store::Stores,
 };
 
@@ -56,7 +56,7 @@ fn odd_input(bucket: BucketId, response_from_output: ResponseFromOutput) -> Inpu
             custom_domain: "xn--bcher-kva.example".to_owned(),
             path_prefix: "/a/ä".to_owned(),
             strip_path_prefix: true,
-            tls_version: "1.3".to_owned(),
+            tls_version: Some(MinTls::Tls13),
             legacy_tls: true,
         },
         ..input(bucket, "")

@@ -82,7 +82,7 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
             disabled: true,
             lock_path: true,
             retries: 7,
-            timeout: 180,
+            timeout: Some(Duration::from_secs(180)),
             tls_verification: false,
             throttle: Throttle {
                 enabled: true,
@@ -147,7 +147,7 @@ pub async fn numbers_of_an_output_round_trip_at_their_limits(stores: &Stores) {
     for (retries, number, duration) in limits {
         let mut output = output(bucket.id, "");
         output.spec.retries = retries;
-        output.spec.timeout = number;
+        output.spec.timeout = (number > 0).then(|| Duration::from_secs(number.into()));
         output.spec.throttle.rate = number;
         output.spec.throttle.max_concurrent = number;
         output.spec.throttle.max_queue_depth = number;

@@ -85,8 +85,9 @@ pub struct InputSpec {
     /// The oldest version of TLS that senders to the custom domain may speak:
     /// `1.2` (what empty stands for) or `1.3`. The strictest input of a domain
     /// decides, because the path is not known when TLS begins.
-    #[serde(deserialize_with = "wire::null_default")]
-    pub tls_version: String,
+    #[serde(with = "min_tls")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub tls_version: Option<MinTls>,
     /// Kept for clients that set it: nothing older than TLS 1.2 is spoken.
     #[serde(deserialize_with = "wire::null_default")]
     pub legacy_tls: bool,
@@ -97,6 +98,57 @@ impl InputSpec {
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.path_prefix.strip_suffix('/').unwrap_or(&self.path_prefix)
+    }
+}
+
+/// The oldest version of TLS that senders may speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum MinTls {
+    /// TLS 1.2; `1.2` on the wire.
+    Tls12,
+    /// TLS 1.3; `1.3` on the wire.
+    Tls13,
+}
+
+impl MinTls {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tls12 => "1.2",
+            Self::Tls13 => "1.3",
+        }
+    }
+
+    /// The version of this name on the wire.
+    #[must_use]
+    pub fn from_wire(name: &str) -> Option<Self> {
+        [Self::Tls12, Self::Tls13].into_iter().find(|version| version.as_str() == name)
+    }
+}
+
+/// A version; none is `""`.
+mod min_tls {
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(
+        version: &Option<MinTls>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(version.map_or("", MinTls::as_str))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<MinTls>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        MinTls::from_wire(&text).map(Some).ok_or_else(|| {
+            de::Error::custom(format_args!("must be 1.2 or 1.3, or empty, not {text:?}"))
+        })
     }
 }
 
@@ -150,5 +202,34 @@ fn text_or_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
             String::from_utf8(bytes).map_err(|_| de::Error::custom("the bytes are not UTF-8 text"))
         }
         Body::Null(()) => Ok(String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tls_versions_are_those_that_are_spoken() {
+        for (written, read) in [
+            (json!(""), None),
+            (json!(null), None),
+            (json!("1.2"), Some(MinTls::Tls12)),
+            (json!("1.3"), Some(MinTls::Tls13)),
+        ] {
+            let spec: InputSpec = serde_json::from_value(json!({"tls_version": written}))
+                .expect("a version that is spoken");
+            assert_eq!(spec.tls_version, read);
+            let again = serde_json::to_value(&spec).expect("JSON");
+            assert_eq!(again["tls_version"], json!(written.as_str().unwrap_or_default()));
+        }
+        for version in ["1.0", "1.1", "1.4", "tls", " 1.3"] {
+            let error = serde_json::from_value::<InputSpec>(json!({"tls_version": version}))
+                .expect_err(version);
+            let reason = format!("must be 1.2 or 1.3, or empty, not {version:?}");
+            assert_eq!(error.to_string(), reason);
+        }
     }
 }

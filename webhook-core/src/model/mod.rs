@@ -31,7 +31,7 @@ pub use delivery::{Attempt, Delivery, DeliveryStatus, Log};
 pub use domain::{Domain, DomainSpec};
 pub use function::{Driver, Execution, ExecutionStatus, Function, FunctionSpec, Variable};
 pub use headers::Headers;
-pub use input::{Input, InputSpec, ResponseFromOutput};
+pub use input::{Input, InputSpec, MinTls, ResponseFromOutput};
 pub use invoke::{HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse};
 pub use output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,

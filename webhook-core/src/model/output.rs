@@ -91,8 +91,9 @@ pub struct OutputSpec {
     #[serde(deserialize_with = "wire::null_default")]
     pub retries: i32,
     /// How long one attempt may take, in seconds, 0 to 180; 0 stands for 30.
-    #[serde(deserialize_with = "wire::null_default")]
-    pub timeout: u32,
+    #[serde(with = "wire::optional_seconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
+    pub timeout: Option<Duration>,
     /// Whether the destination's certificate is verified; on by default.
     #[serde(deserialize_with = "wire::null_true")]
     pub tls_verification: bool,
@@ -122,7 +123,7 @@ impl Default for OutputSpec {
             disabled: false,
             lock_path: false,
             retries: 0,
-            timeout: 0,
+            timeout: None,
             tls_verification: true,
             throttle: Throttle::default(),
             durability: Durability::default(),

@@ -83,6 +83,25 @@ pub(crate) mod optional_id {
     }
 }
 
+/// A duration as whole seconds; none is 0.
+pub(crate) mod optional_seconds {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        duration: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(duration.map_or(0, |duration| duration.as_secs()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let secs = Option::<u32>::deserialize(deserializer)?.filter(|secs| *secs > 0);
+        Ok(secs.map(|secs| Duration::from_secs(secs.into())))
+    }
+}
+
 /// A duration as integer nanoseconds.
 pub(crate) mod nanoseconds {
     use super::*;

@@ -35,10 +35,7 @@ pub(super) fn forward_request(
 
 /// How long one attempt may take.
 pub(super) fn timeout(spec: &OutputSpec) -> Duration {
-    match spec.timeout {
-        0 => DEFAULT_TIMEOUT,
-        secs => Duration::from_secs(secs.into()),
-    }
+    spec.timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(DEFAULT_TIMEOUT)
 }
 
 /// Destination path and extra path, the destination's own query and the

@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use webhook_core::{
     BucketId, Error, FunctionId, InputId,
-    model::{Headers, Input, InputSpec},
+    model::{Headers, Input, InputSpec, MinTls},
 };
 
 use super::{millis, moment, name, named};
@@ -70,7 +70,7 @@ impl Model {
             custom_domain,
             path_prefix,
             strip_path_prefix,
-            tls_version,
+            tls_version: tls_version.map_or("", MinTls::as_str).to_owned(),
             legacy_tls,
         })
     }
@@ -78,6 +78,12 @@ impl Model {
     pub(crate) fn read(self) -> Result<Input, Error> {
         let row = Row { table: "input", id: self.id };
         let from_output = named(self.response_from_output);
+        let tls_version = match &*self.tls_version {
+            "" => None,
+            name => {
+                Some(row.read("tls_version", MinTls::from_wire(name).ok_or("unknown version"))?)
+            }
+        };
         Ok(Input {
             id: InputId::from_uuid(self.id),
             bucket_id: BucketId::from_uuid(self.bucket_id),
@@ -95,7 +101,7 @@ impl Model {
                 custom_domain: self.custom_domain,
                 path_prefix: self.path_prefix,
                 strip_path_prefix: self.strip_path_prefix,
-                tls_version: self.tls_version,
+                tls_version,
                 legacy_tls: self.legacy_tls,
             },
         })

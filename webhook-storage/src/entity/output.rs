@@ -1,6 +1,8 @@
 //! Outputs. Their headers carry credentials and their rules signing secrets,
 //! so both are sealed.
 
+use std::{num::TryFromIntError, time::Duration};
+
 use sea_orm::entity::prelude::*;
 use webhook_core::{
     BucketId, CronId, Error, FunctionId, OutputId, Rules,
@@ -101,7 +103,7 @@ impl Model {
             disabled,
             lock_path,
             retries: retries.into(),
-            timeout_secs: timeout.into(),
+            timeout_secs: seconds(timeout),
             tls_verification,
             throttle: json(&throttle)?,
             durability: json(&durability)?,
@@ -139,7 +141,7 @@ impl Model {
                 disabled: self.disabled,
                 lock_path: self.lock_path,
                 retries: row.read("retries", self.retries.try_into())?,
-                timeout: row.read("timeout_secs", self.timeout_secs.try_into())?,
+                timeout: row.read("timeout_secs", duration(self.timeout_secs))?,
                 tls_verification: self.tls_verification,
                 throttle: row.read("throttle", serde_json::from_str(&self.throttle))?,
                 durability: row.read("durability", serde_json::from_str(&self.durability))?,
@@ -148,4 +150,14 @@ impl Model {
             },
         })
     }
+}
+
+/// None is 0.
+fn seconds(duration: Option<Duration>) -> i64 {
+    duration.map_or(0, |duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX))
+}
+
+fn duration(secs: i64) -> Result<Option<Duration>, TryFromIntError> {
+    let secs = u64::try_from(secs)?;
+    Ok((secs > 0).then(|| Duration::from_secs(secs)))
 }

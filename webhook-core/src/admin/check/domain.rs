@@ -111,17 +111,6 @@ fn is_segment(segment: &str) -> bool {
     true
 }
 
-/// The oldest version of TLS that senders to the input's domain may speak.
-pub(super) fn tls_version(version: &str) -> Result<(), Error> {
-    match version {
-        "" | "1.2" | "1.3" => Ok(()),
-        other => {
-            let reason = format!("must be 1.2 or 1.3, or empty, not {other:?}");
-            Err(Error::invalid("tls_version", reason))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,16 +197,6 @@ mod tests {
         ] {
             let error = path_prefix(prefix).expect_err(prefix);
             assert!(error.to_string().starts_with("path_prefix: "), "{error}");
-        }
-    }
-
-    #[test]
-    fn tls_versions_are_those_that_are_spoken() {
-        for version in ["", "1.2", "1.3"] {
-            tls_version(version).expect(version);
-        }
-        for version in ["1.0", "1.1", "1.4", "tls", " 1.3"] {
-            assert!(tls_version(version).is_err(), "{version:?}");
         }
     }
 }

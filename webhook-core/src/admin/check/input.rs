@@ -17,7 +17,7 @@ pub(in crate::admin) fn input(spec: &InputSpec, options: &AdminOptions) -> Resul
         custom_domain,
         path_prefix,
         strip_path_prefix: _,
-        tls_version,
+        tls_version: _,
         legacy_tls: _,
     } = spec;
     optional_name("name", name, options)?;
@@ -36,6 +36,5 @@ pub(in crate::admin) fn input(spec: &InputSpec, options: &AdminOptions) -> Resul
     if !custom_domain.is_empty() {
         domain::domain("custom_domain", custom_domain)?;
     }
-    domain::path_prefix(path_prefix)?;
-    domain::tls_version(tls_version)
+    domain::path_prefix(path_prefix)
 }

@@ -40,10 +40,15 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
     headers::sendable(&own_headers.0, options)?;
     host(&own_headers.0)?;
     retry::validate(spec)?;
-    let max_timeout = options.max_timeout.as_secs();
-    if u64::from(*timeout) > max_timeout {
-        let reason = format!("must be from 0 to {max_timeout} seconds, not {timeout}");
-        return Err(Error::invalid("timeout", reason));
+    if let Some(timeout) = timeout {
+        let (most, secs) = (options.max_timeout.as_secs(), timeout.as_secs());
+        if secs > most {
+            let reason = format!("must be from 0 to {most} seconds, not {secs}");
+            return Err(Error::invalid("timeout", reason));
+        }
+        if timeout.subsec_nanos() > 0 {
+            return Err(Error::invalid("timeout", "must be whole seconds"));
+        }
     }
     throttle(own_throttle, options)?;
     durability(own_durability, options)?;

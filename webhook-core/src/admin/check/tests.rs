@@ -76,7 +76,6 @@ fn inputs() {
             (json!({"custom_domain": "Hooks.example.com"}), None),
             (json!({"custom_domain": "hooks"}), Some("custom_domain")),
             (json!({"tls_version": "1.3", "legacy_tls": true}), None),
-            (json!({"tls_version": "1.1"}), Some("tls_version")),
             (json!({"path_prefix": "/v2"}), None),
             (json!({"path_prefix": "v2"}), Some("path_prefix")),
         ],

@@ -6,7 +6,7 @@ use super::{MaxAge, Snapshots};
 use crate::{
     error::Error,
     id::InputId,
-    model::{Domain, Input},
+    model::{Domain, Input, MinTls},
     store::DomainStore,
 };
 
@@ -38,7 +38,8 @@ impl DomainRoutes {
             })
             .collect();
         routes.sort_by(|a, b| b.prefix.len().cmp(&a.prefix.len()).then(a.input.cmp(&b.input)));
-        let requires_tls13 = inputs.iter().any(|input| input.spec.tls_version == "1.3");
+        let requires_tls13 =
+            inputs.iter().any(|input| input.spec.tls_version == Some(MinTls::Tls13));
         Self { name: domain.spec.domain, routes, requires_tls13 }
     }
 

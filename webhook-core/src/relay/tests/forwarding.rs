@@ -47,7 +47,7 @@ async fn an_output_overwrites_headers_and_locks_the_path() {
             destination: HOOK.into(),
             headers,
             lock_path: true,
-            timeout: 7,
+            timeout: Some(Duration::from_secs(7)),
             tls_verification: false,
             ..OutputSpec::default()
         })

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::*;
 use crate::{
     id::DomainId,
-    model::{Domain, DomainSpec},
+    model::{Domain, DomainSpec, MinTls},
     relay::DomainService,
     store::DomainStore,
 };
@@ -154,7 +154,7 @@ async fn the_strictest_input_decides_about_tls() {
     let account = world.bucket.account_id;
     reserve(&world.stores, account, NAME).await;
     assert!(!domain(&world.relay, NAME).await.expect("reserved").requires_tls13());
-    let spec = InputSpec { tls_version: "1.3".to_owned(), ..at(NAME, "/a", false) };
+    let spec = InputSpec { tls_version: Some(MinTls::Tls13), ..at(NAME, "/a", false) };
     let strict = Input { id: InputId::generate(), spec, ..input(&world) };
     world.stores.inputs.create_input(account, &strict).await.expect("a new input");
     world.relay.domain_changed(NAME);
