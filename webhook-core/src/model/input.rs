@@ -86,7 +86,7 @@ pub struct InputSpec {
     /// `1.2` (what empty stands for) or `1.3`. The strictest input of a domain
     /// decides, because the path is not known when TLS begins.
     #[serde(with = "min_tls")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, default = ""))]
     pub tls_version: Option<MinTls>,
     /// Kept for clients that set it: nothing older than TLS 1.2 is spoken.
     #[serde(deserialize_with = "wire::null_default")]
@@ -102,12 +102,14 @@ impl InputSpec {
 }
 
 /// The oldest version of TLS that senders may speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum MinTls {
-    /// TLS 1.2; `1.2` on the wire.
+    /// TLS 1.2.
+    #[serde(rename = "1.2")]
     Tls12,
-    /// TLS 1.3; `1.3` on the wire.
+    /// TLS 1.3.
+    #[serde(rename = "1.3")]
     Tls13,
 }
 

@@ -92,7 +92,7 @@ pub struct OutputSpec {
     pub retries: i32,
     /// How long one attempt may take, in seconds, 0 to 180; 0 stands for 30.
     #[serde(with = "wire::optional_seconds")]
-    #[cfg_attr(feature = "openapi", schema(value_type = u32))]
+    #[cfg_attr(feature = "openapi", schema(value_type = u32, default = 0))]
     pub timeout: Option<Duration>,
     /// Whether the destination's certificate is verified; on by default.
     #[serde(deserialize_with = "wire::null_true")]

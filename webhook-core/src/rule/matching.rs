@@ -36,7 +36,9 @@ pub(super) enum Test {
 impl Match {
     pub(super) fn matches(&self, view: &View<'_>) -> bool {
         match &self.test {
-            Test::Equals(expected) => self.any(view, |value| constant_time_eq(expected, value)) == Some(true),
+            Test::Equals(expected) => {
+                self.any(view, |value| constant_time_eq(expected, value)) == Some(true)
+            }
             Test::Contains(text) => {
                 self.any(view, |value| text.find(value).is_some()) == Some(true)
             }

@@ -2,10 +2,7 @@
 //! sender gets the destination's answer. Like nginx it has a thread for each
 //! core, and a connection stays with one of them.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-};
+use std::net::{IpAddr, SocketAddr};
 
 use http::Request;
 use tokio::{
