@@ -7,8 +7,6 @@
 
 mod account;
 mod agent;
-#[cfg(all(target_os = "linux", feature = "mimalloc"))]
-mod allocator;
 mod api;
 mod auth;
 mod cli;

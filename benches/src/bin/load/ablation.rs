@@ -53,13 +53,6 @@ const PIECES: &[Piece] = &[
         switch: Switch::Variables(&[("WEBHOOK_WITHOUT", "http1-server,http1-client")]),
     },
     Piece {
-        name: "gather",
-        title: "no gather",
-        about: "SQLite's own file system",
-        subjects: &[Server, Store],
-        switch: Switch::Variables(&[("WEBHOOK_WITHOUT", "gather")]),
-    },
-    Piece {
         name: "rusqlite",
         title: "no rusqlite",
         about: "sea-orm writes everything",
@@ -81,20 +74,13 @@ const PIECES: &[Piece] = &[
         switch: Switch::Variables(&[("WEBHOOK_WITHOUT", "core-runtimes")]),
     },
     Piece {
-        name: "mimalloc",
-        title: "no mimalloc",
-        about: "the C library's allocator",
-        subjects: &[Server, Embedded, Store],
-        switch: Switch::Feature("mimalloc"),
-    },
-    Piece {
         name: "all",
         title: "none of them",
         about: "the libraries' ways, but for rusqlite",
         subjects: &[Server],
         switch: Switch::Variables(&[(
             "WEBHOOK_WITHOUT",
-            "http1-server,http1-client,gather,core-runtimes",
+            "http1-server,http1-client,core-runtimes",
         )]),
     },
 ];

@@ -12,11 +12,7 @@
 //! program that is measured, [`part`] one for each process of the harness
 //! itself, and [`report`] writes down what came out.
 
-// The server's, also for the programs that it is compared with.
 mod ablation;
-#[cfg(all(target_os = "linux", feature = "mimalloc"))]
-#[path = "../../../../webhook-server/src/allocator.rs"]
-mod allocator;
 mod ledger;
 mod measured;
 mod options;

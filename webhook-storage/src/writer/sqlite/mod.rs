@@ -89,14 +89,10 @@ impl SqliteWriter {
     }
 }
 
-/// A connection with the settings of [`database`](crate::database)'s own, through a
-/// file system that writes what a commit adds to the log at once.
+/// A connection with the settings of [`database`](crate::database)'s own.
 fn connect(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = match webhook_core::ablation::without("gather") {
-        true => Connection::open_with_flags(path, flags)?,
-        false => Connection::open_with_flags_and_vfs(path, flags, sqlite_gather::vfs()?)?,
-    };
+    let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "foreign_keys", "ON")?;
