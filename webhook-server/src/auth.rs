@@ -1,4 +1,4 @@
-//! Who calls: the credentials of management requests.
+//! The credentials of management requests.
 
 mod guesses;
 
@@ -21,7 +21,7 @@ pub(crate) use guesses::{Guesses, network};
 
 use crate::{error::ApiError, permit::RequestPermit, state::AppState};
 
-/// Credentials as they were shown.
+/// Credentials as a request carries them.
 #[derive(PartialEq, Eq, Hash)]
 #[cfg_attr(test, derive(Debug))]
 pub(crate) enum Shown {
@@ -43,7 +43,8 @@ impl Shown {
     }
 }
 
-/// Lets a request pass that shows valid credentials, and tells the handlers whose they are.
+/// Middleware that lets requests with valid credentials pass, and tells the handlers whose
+/// credentials they are.
 pub(crate) async fn require(
     State(state): State<AppState>,
     mut request: Request,
@@ -52,15 +53,15 @@ pub(crate) async fn require(
     let shown = shown(request.headers())?;
     let from = request.extensions().get::<ClientAddr>().map(|client| client.ip);
     let permit = request.extensions().get::<RequestPermit>().cloned();
-    // Who waits because of wrong credentials keeps nobody else waiting.
+    // A request whose answer is delayed gives its permit back, so that others go on.
     let before_delay = || permit.iter().for_each(RequestPermit::give_back);
     let caller = identify(&state, from, &shown, before_delay).await?;
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }
 
-/// The one place where credentials become a caller. Who shows wrong ones again
-/// and again is answered later, before which `before_delay` is called.
+/// Finds the caller of credentials; nothing else in the server does. The answer to an
+/// address that has shown many wrong ones is delayed, and `before_delay` is called before.
 pub(crate) async fn identify(
     state: &AppState,
     from: Option<IpAddr>,
@@ -113,8 +114,8 @@ fn parse(value: &str) -> Result<Shown, Error> {
     Err(unauthorized("the scheme must be Bearer or Basic"))
 }
 
-/// What in the headers has the form of a credential of this server's, at the
-/// price of a look at `Authorization`. An API key counts without a scheme, too.
+/// The credentials in `Authorization` that have the form of this server's. It costs other
+/// requests nothing but reading that header. An API key counts without a scheme as well.
 pub(crate) fn candidates(headers: &HeaderMap) -> Vec<Shown> {
     let values = headers.get_all(AUTHORIZATION).iter().filter_map(|value| value.to_str().ok());
     let shown = values.filter_map(|value| match value.trim() {
@@ -124,7 +125,7 @@ pub(crate) fn candidates(headers: &HeaderMap) -> Vec<Shown> {
     shown.filter(Shown::has_our_form).collect()
 }
 
-/// Whether one of them belongs to an account.
+/// Whether any of these credentials belongs to an account.
 pub(crate) async fn any_is_known(admin: &Admin, candidates: Vec<Shown>) -> Result<bool, Error> {
     for shown in candidates {
         let known = match &shown {

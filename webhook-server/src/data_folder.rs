@@ -1,4 +1,4 @@
-//! The data folder: what has to be there together, and what a first start makes.
+//! The data folder: which files belong together, and which the first start makes.
 
 use std::{
     io::ErrorKind,

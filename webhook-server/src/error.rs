@@ -9,7 +9,7 @@ use webhook_core::{Error, ErrorKind};
 
 use crate::failure::with_causes;
 
-/// What an answer is, is what it says, and not what a browser makes of it.
+/// Tells browsers to believe the `Content-Type` of an answer.
 pub(crate) const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// An error as a caller sees it: the status, and plain text that says what is wrong.
@@ -63,7 +63,7 @@ impl IntoResponse for ApiError {
         }
         let mut response = text(status, error.to_string());
         if let Some(after) = error.retry_after() {
-            // Rounded up: asking again earlier would be in vain.
+            // Rounded up, because an earlier request would be refused again.
             let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
         }

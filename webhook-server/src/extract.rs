@@ -1,4 +1,4 @@
-//! Parts of requests, with the refusals that the interface asks for.
+//! The parts of a request as handlers take them, and the refusals of what is malformed.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use crate::{error::ApiError, permit::RequestPermit, shares::Share, state::AppSta
 /// How long the body of a management request may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// 3 MiB in base64 with what is around it.
+/// 3 MiB in base64, and the JSON around it.
 pub(crate) const MAX_REPORT_BYTES: usize = 5 << 20;
 
-/// How many objects and arrays of a body may lie inside each other.
+/// How deeply objects and arrays of a body may be nested.
 const MAX_DEPTH: usize = 100;
 
 /// A JSON object in the body, whatever `Content-Type` says (clients forget it).
@@ -74,7 +74,7 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalObject<T> 
     }
 }
 
-/// The body as it is, within the limit for management requests.
+/// The body as bytes, within the limit for management requests.
 #[derive(Debug)]
 pub(crate) struct Raw(pub(crate) Bytes);
 
@@ -101,7 +101,7 @@ where
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(query)) => Ok(Self(query)),
-            // That a field is there twice, for example.
+            // Such as a field that is there twice.
             Err(rejection) => {
                 let cause = std::error::Error::source(&rejection).map(ToString::to_string);
                 let reason = cause.unwrap_or_else(|| rejection.body_text());
@@ -111,15 +111,15 @@ where
     }
 }
 
-/// A whole body, and its share of what all of them may take.
+/// A complete body, and its part of the memory for all of them.
 struct Arrived {
     bytes: Bytes,
     _share: Share<Option<AccountId>>,
 }
 
 impl Arrived {
-    /// Waits for the body of a request. Meanwhile others are answered: a caller
-    /// who is slow keeps nobody else waiting.
+    /// Waits for the body of a request. The request gives its permit back meanwhile, so that
+    /// a slow client keeps no other waiting.
     async fn of(request: Request, state: &AppState, max_bytes: usize) -> Result<Self, ApiError> {
         let permit = request.extensions().get::<RequestPermit>().cloned();
         let account = request.extensions().get::<Caller>().map(Caller::account_id);
@@ -153,7 +153,7 @@ impl Arrived {
     }
 }
 
-/// Why there is no whole body.
+/// Why a body is not complete.
 enum NotWhole {
     NoRoom,
     Failed(BoxError),
@@ -175,7 +175,7 @@ async fn collect(
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    // Structs can be read from arrays as well, field by field; nobody means that.
+    // serde reads structs from arrays as well, field by field, which no client means.
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return Err(Error::invalid("body", "must be a JSON object").into());
     }
@@ -197,8 +197,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// What is wrong with a body, for people. Where it is wrong the field says; the place in
-/// the text is for what is no JSON.
+/// What is wrong with a body, for people. The field says where; the position in the text
+/// is given only for what is not JSON.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     if !error.is_data() {
@@ -220,7 +220,7 @@ fn reason(error: &serde_json::Error) -> String {
     }
 }
 
-/// What the parser's name of a number's type means.
+/// The parser's name of a number type in words.
 fn bounds(wanted: &str) -> Option<(i128, i128)> {
     macro_rules! of {
         ($($name:ident),+) => {
@@ -234,8 +234,8 @@ fn bounds(wanted: &str) -> Option<(i128, i128)> {
     of!(u8, u16, u32, u64, i8, i16, i32, i64)
 }
 
-/// How many objects and arrays lie inside each other. The parser has a limit of
-/// its own for what it reads, but skips fields that nobody reads at any depth.
+/// How deeply objects and arrays are nested. The parser's own limit does not count fields
+/// that it skips.
 fn depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -255,7 +255,7 @@ fn depth(json: &[u8]) -> usize {
     deepest
 }
 
-/// The identifiers in the path. What is no identifier names nothing: 404.
+/// The identifiers in the path. Text that is no identifier is answered with 404.
 #[derive(Debug)]
 pub(crate) struct Ids<T>(pub(crate) T);
 
@@ -277,7 +277,7 @@ where
     }
 }
 
-/// As [`Ids`], for operations that list no 404: what is no identifier is 400.
+/// As [`Ids`], for operations without 404 in the document: there it is 400.
 #[derive(Debug)]
 pub(crate) struct KnownIds<T>(pub(crate) T);
 
@@ -294,8 +294,8 @@ where
     }
 }
 
-/// Whether the query says `force=true`. Anything that does not clearly say so
-/// is no force: the operation lists no 400, and refusing to delete is the safe side.
+/// Whether the query says `force=true`. Any other text counts as false: the document has no
+/// 400 for the operation, and not deleting is the safe side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Force(pub(crate) bool);
 
@@ -368,7 +368,7 @@ mod tests {
             assert!(said.contains(text), "{json}: {said}");
             assert!(!said.contains("u16") && !said.contains("column"), "{json}: {said}");
         }
-        // What is no JSON has no field.
+        // Text that is not JSON has no field.
         assert!(said("{\"small\":}").contains("line 1 column 10"));
     }
 

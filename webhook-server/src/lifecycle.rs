@@ -31,10 +31,10 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let ingest = service.webhooks.ingest();
     let edge = Edge::new(service.webhooks.clone(), service.router, &config);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
-    // Ends with this function, after all connections and deliveries.
+    // Dropped at the end of this function, after all connections and deliveries.
     let cores = Cores::start(config.listen.bind_cores)
         .map_err(|error| Failure::io("cannot start the runtimes", error))?;
-    // After everything that can fail: the key is shown once.
+    // After everything that can fail, because the key is shown once.
     let storage = &service.storage;
     let notice = first_start::prepare(service.webhooks.admin(), storage, &config, bound).await?;
 
@@ -71,8 +71,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let timeout = config.listen.shutdown_timeout;
     let deadline = Instant::now() + timeout;
     let orderly = async {
-        // First the senders, while the relay still runs: some of them wait for
-        // an answer that it brings. Half of the time is left to it.
+        // The connections end first, while the relay still runs, because some senders wait
+        // for an answer that the relay brings. Half of the time is left to the relay.
         let gone = async { tokio::join!(graceful.shutdown(), service.state.sockets().close()) };
         if timeout_at(deadline - timeout / 2, gone).await.is_err() {
             tracing::warn!("some connections were cut because they did not end in time");
@@ -104,8 +104,8 @@ fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> F
     }
 }
 
-/// Tells the operator, and whoever starts the server from a program, where it
-/// listens: on standard output, with nothing else before it. Whether that could be said.
+/// Prints the address that the server listens at as the first line of standard output, for
+/// people and for programs that start the server. The result says whether that worked.
 fn announce(
     scheme: &str,
     bound: SocketAddr,
@@ -121,7 +121,7 @@ fn announce(
     match print(&text) {
         Ok(()) => true,
         Err(failure) => {
-            // Nobody reads it, which is no reason not to serve.
+            // A closed standard output does not keep the server from serving.
             tracing::warn!("{failure}");
             false
         }
@@ -129,7 +129,7 @@ fn announce(
 }
 
 async fn until(mut stopped: watch::Receiver<()>) {
-    // The sender never sends: it is dropped.
+    // Nothing is sent: dropping the sender is the signal.
     let _ = stopped.changed().await;
 }
 

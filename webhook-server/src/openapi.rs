@@ -1,5 +1,5 @@
-//! The OpenAPI document: what the handlers say of themselves, put into the
-//! shape that clients expect.
+//! The OpenAPI document: made from the handlers' own descriptions and put into the shape
+//! that clients expect.
 
 mod answers;
 mod bounds;

@@ -39,7 +39,7 @@ pub(crate) async fn readyz(State(state): State<AppState>) -> Response {
     match tokio::time::timeout(READY_TIMEOUT, check).await {
         Ok(Ok(())) => text(StatusCode::OK, "ready"),
         Ok(Err(error)) => {
-            // Without a cause it has been said a moment ago.
+            // Without a cause the log said it a moment ago.
             if let Some(cause) = std::error::Error::source(&error) {
                 tracing::warn!(%error, cause, "not ready");
             }

@@ -1,4 +1,4 @@
-//! The right to be answered, of which there are so many.
+//! A bound on how many management requests are answered at the same time.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -11,11 +11,11 @@ use tokio::{
 };
 use webhook_core::Error;
 
-/// How long a request whose body has arrived may wait for its turn.
+/// How long a request may wait for a permit after its body has arrived.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A management request's right to be answered. It is given back while the
-/// request waits for its caller, who may be slow.
+/// A management request's permit. It is given back while the request waits for its
+/// client, which may be slow.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestPermit {
     requests: Arc<Semaphore>,
@@ -23,7 +23,7 @@ pub(crate) struct RequestPermit {
 }
 
 impl RequestPermit {
-    /// One of `requests`, unless all are taken.
+    /// Takes one of `requests`, or fails when all are taken.
     pub(crate) fn of(requests: &Arc<Semaphore>) -> Result<Self, Error> {
         let held = Arc::clone(requests).try_acquire_owned().map_err(|_| too_many())?;
         Ok(Self { requests: Arc::clone(requests), held: Arc::new(Mutex::new(Some(held))) })
@@ -33,7 +33,7 @@ impl RequestPermit {
         self.put(None);
     }
 
-    /// Waits a moment for one of those that others give back.
+    /// Waits a moment until another request gives its permit back.
     pub(crate) async fn take_again(&self) -> Result<(), Error> {
         let taken = timeout(PATIENCE, Arc::clone(&self.requests).acquire_owned()).await;
         self.put(Some(taken.ok().and_then(Result::ok).ok_or_else(too_many)?));

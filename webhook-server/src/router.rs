@@ -1,4 +1,4 @@
-//! Every route of the server but the webhooks' own, in one place.
+//! All routes of the server except those of webhooks, which [`edge`](crate::edge) takes.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::{
     state::AppState,
 };
 
-/// The operations of the interface, which also make the document.
+/// The management operations. The OpenAPI document is made from them.
 pub(crate) fn operations() -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(
@@ -75,7 +75,7 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(usage::get_usage))
 }
 
-/// Those whose callers show no credentials of this server's.
+/// The operations whose callers show no credentials of this server.
 pub(crate) fn open_operations() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(stripe_webhook::take_stripe_event))
 }
@@ -88,7 +88,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .route_layer(middleware::from_fn(to_the_end))
         .route_layer(middleware::from_fn_with_state(state.clone(), within_limit));
-    // The last layer is the first to see a request.
+    // A request passes the layers from the last to the first.
     let operations = operations
         .method_not_allowed_fallback(method_not_allowed)
         .route_layer(middleware::from_fn(to_the_end))
@@ -120,7 +120,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .with_state(state)
 }
 
-/// The routes of the address that is for metrics alone.
+/// The routes of the separate address for metrics.
 pub(crate) fn scrapes(state: AppState, token: Option<Arc<Secret>>) -> Router {
     Router::new()
         .route("/metrics", get(pages::metrics))
@@ -146,8 +146,8 @@ async fn within_limit(
     Ok(response)
 }
 
-/// An operation that has begun is finished even when its caller hangs up: a
-/// change must not be stored and then hidden from the relay.
+/// Finishes an operation even when its caller hangs up. Otherwise a change could be stored
+/// without the relay learning of it.
 async fn to_the_end(request: Request, next: Next) -> Response {
     match tokio::spawn(next.run(request)).await {
         Ok(response) => response,
@@ -163,8 +163,8 @@ async fn observe(State(state): State<AppState>, request: Request, next: Next) ->
     response
 }
 
-/// Answers of the management operations and of the pages are what they say they are.
-/// What inputs answer, their owners say.
+/// Tells browsers to believe the `Content-Type` of management operations and pages. The
+/// answers of inputs are left alone: their owners choose the headers.
 async fn as_it_says(mut response: Response) -> Response {
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     response

@@ -1,6 +1,6 @@
-//! Who may read the metrics, and the address that they may have of their own.
+//! Who may read the metrics, and a separate address for them.
 //!
-//! They tell how much everybody's webhooks are, so they are not for everybody.
+//! The metrics count the webhooks of all accounts, so not every client may read them.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -38,14 +38,14 @@ use crate::{
     state::AppState,
 };
 
-/// Connections at once: those who scrape are few.
+/// How many connections the separate address has at once: few programs read metrics.
 const CONNECTIONS: usize = 32;
-/// How long one may take, which is for one request.
+/// How long such a connection may last. It takes one request.
 const CONNECTION_TIME: Duration = Duration::from_secs(30);
 /// How long accepting rests when the machine is out of sockets.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What proxies add to what they forward.
+/// Headers that proxies add to what they forward.
 const OF_PROXIES: [HeaderName; 6] = [
     FORWARDED,
     VIA,
@@ -55,14 +55,14 @@ const OF_PROXIES: [HeaderName; 6] = [
     HeaderName::from_static("x-real-ip"),
 ];
 
-/// Who may read the metrics where everybody comes.
+/// Who may read the metrics at the address that all clients use.
 #[derive(Debug)]
 pub(crate) enum Readers {
-    /// Nobody: they have an address of their own.
+    /// Nobody: there is a separate address for them.
     Elsewhere,
-    /// Whoever shows the token.
+    /// Clients that show the token.
     Token(Secret),
-    /// Whoever is on this machine, or shows credentials of an account.
+    /// Clients on this machine, and clients with credentials of an account.
     Local,
 }
 
@@ -76,7 +76,7 @@ impl Readers {
     }
 }
 
-/// Lets a request for the metrics pass whose sender may read them.
+/// Middleware that lets a request for the metrics pass when its sender may read them.
 pub(crate) async fn permit(
     State(state): State<AppState>,
     request: Request,
@@ -89,7 +89,7 @@ pub(crate) async fn permit(
             Ok(next.run(request).await)
         }
         Readers::Local if is_local(&request) => Ok(next.run(request).await),
-        // The handler looks at what the caller may.
+        // The handler checks what the caller may see.
         Readers::Local => auth::require(State(state), request, next).await,
     }
 }
@@ -108,9 +108,9 @@ fn expect_token(token: &Secret, headers: &HeaderMap) -> Result<(), Error> {
     }
 }
 
-/// Whether it comes from this machine, and from nobody behind a proxy on it: its headers
-/// would show that, or the name that the proxy is reached under. A browser that was told
-/// that a public name is this machine's shows that name, too.
+/// Whether a request comes from this machine and was not forwarded by a proxy on it. A proxy
+/// adds headers, or passes on the public name of the request in `Host`. A browser that was
+/// made to resolve a public name to this machine (DNS rebinding) shows that name as well.
 fn is_local(request: &Request) -> bool {
     let from_here =
         request.extensions().get::<ClientAddr>().is_some_and(|client| client.ip.is_loopback());
@@ -120,7 +120,7 @@ fn is_local(request: &Request) -> bool {
     from_here && !is_forwarded && !has_public_name
 }
 
-/// The address of their own.
+/// The separate address of the metrics.
 #[derive(Debug)]
 pub(crate) struct Scrapes {
     listener: TcpListener,
@@ -129,7 +129,7 @@ pub(crate) struct Scrapes {
 }
 
 impl Scrapes {
-    /// Listens, if there is to be such an address.
+    /// Listens, if an address is configured.
     pub(crate) async fn bind(config: &MetricsConfig) -> Result<Option<Self>, Failure> {
         let Some(address) = config.metrics_listen else { return Ok(None) };
         let failed =

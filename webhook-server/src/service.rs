@@ -97,11 +97,12 @@ fn guard(config: &Config) -> AddressGuard {
     }
 }
 
-/// How long a cron that another server made may go unseen here. That server
-/// runs it in time; this is for when it does not come to that.
+/// How long it may take until this server sees a cron that another server made. The other
+/// server runs it in time; this bounds the delay when it has stopped meanwhile.
 const SHARED_CRONS_AGE: Duration = Duration::from_secs(15);
 
-/// How long a change that another server made in a shared database may go unseen.
+/// How long it may take until this server sees a change that another server made in a
+/// shared database.
 const SHARED_ROUTE_AGE: Duration = Duration::from_secs(5);
 
 fn relay_options(config: &Config) -> RelayOptions {

@@ -1,4 +1,4 @@
-//! A bound that many share, of whom none may take more than half.
+//! A bound that many share, and of which each may take half.
 
 use std::{
     collections::HashMap,
@@ -6,28 +6,36 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// So much of something for all together, and half of it for each.
+/// An amount for all together, of which each key may take half.
 #[derive(Debug)]
 pub(crate) struct Shares<K>(Arc<Inner<K>>);
 
 #[derive(Debug)]
 struct Inner<K> {
+    /// How much there is in all.
     all: usize,
+    /// How much of it one key may take.
     each: usize,
+    /// What is taken.
     taken: Mutex<Taken<K>>,
 }
 
 #[derive(Debug)]
 struct Taken<K> {
+    /// How much is taken in all.
     sum: usize,
+    /// How much each key has taken.
     by: HashMap<K, usize>,
 }
 
-/// What one of them holds; given back when it is dropped.
+/// What one holder has taken. Dropping it gives it back.
 #[derive(Debug)]
 pub(crate) struct Share<K: Eq + Hash> {
+    /// Where it was taken from.
     shares: Arc<Inner<K>>,
+    /// The key that it counts for.
     of: K,
+    /// How much it is.
     amount: usize,
 }
 
@@ -44,7 +52,7 @@ impl<K: Eq + Hash + Clone> Shares<K> {
 }
 
 impl<K: Eq + Hash + Clone> Share<K> {
-    /// Takes so much more; `false`, and nothing more, when it is not there.
+    /// Takes `more` in addition. When there is not as much, it takes nothing and is `false`.
     #[must_use]
     pub(crate) fn grow(&mut self, more: usize) -> bool {
         let Inner { all, each, taken } = &*self.shares;

@@ -98,7 +98,7 @@ impl AppState {
         self.shared.webhooks.clients()
     }
 
-    /// What everything is kept in.
+    /// The store.
     pub(crate) fn storage(&self) -> &Storage {
         &self.shared.storage
     }
@@ -111,12 +111,12 @@ impl AppState {
         &self.shared.metrics
     }
 
-    /// Who may read the metrics where everybody comes.
+    /// Who may read the metrics at the address that all clients use.
     pub(crate) fn metrics_readers(&self) -> &Readers {
         &self.shared.metrics_readers
     }
 
-    /// What the reference may load, and from where.
+    /// The Content-Security-Policy of the reference's page.
     pub(crate) fn docs_policy(&self) -> HeaderValue {
         self.shared.docs_policy.clone()
     }
@@ -135,17 +135,18 @@ impl AppState {
         self.shared.max_request_bytes
     }
 
-    /// The right to answer one more management request, unless too many are being answered.
+    /// A permit to answer a management request, unless all are taken.
     pub(crate) fn request_permit(&self) -> Result<RequestPermit, Error> {
         RequestPermit::of(&self.shared.requests)
     }
 
-    /// What the bodies of an account's requests, or of a stranger's, take while they arrive.
+    /// The memory that the bodies of an account's requests take while they arrive; none
+    /// stands for requests without a known credential.
     pub(crate) fn arriving(&self, account: Option<AccountId>) -> Share<Option<AccountId>> {
         self.shared.arriving.of(account)
     }
 
-    /// Who has shown wrong credentials.
+    /// The addresses that have shown wrong credentials.
     pub(crate) fn guesses(&self) -> &Guesses {
         &self.shared.guesses
     }

@@ -25,7 +25,7 @@ use crate::{
 /// What [`Metrics::text`] is written in.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Sends the log to standard error. What is left of it has to be flushed.
+/// Sends the log to standard error. The caller must flush it before the process ends.
 pub(crate) fn start_log(config: &LogConfig) -> Result<Log, Failure> {
     let filter = EnvFilter::try_new(&config.log)
         .map_err(|error| Failure::caused_by("cannot read the log filter", error))?;

@@ -75,67 +75,56 @@ impl Rule {
     }
 
     /// The header of this name, in any case.
-    #[must_use]
     pub fn header(name: impl Into<String>) -> Parameter {
         Parameter::named("header", name)
     }
 
     /// The value of this key in the query, percent-decoded.
-    #[must_use]
     pub fn query(key: impl Into<String>) -> Parameter {
         Parameter::named("query", key)
     }
 
     /// What is at this dotted path in the body.
-    #[must_use]
     pub fn payload(path: impl Into<String>) -> Parameter {
         Parameter::named("payload", path)
     }
 
     /// The bytes of the body.
-    #[must_use]
     pub fn body() -> Parameter {
         Parameter::whole("body")
     }
 
     /// The request's method.
-    #[must_use]
     pub fn method() -> Parameter {
         Parameter::named("request", "method")
     }
 
     /// What follows the input's address in the path.
-    #[must_use]
     pub fn path() -> Parameter {
         Parameter::named("request", "path")
     }
 
     /// The sender's address, as text.
-    #[must_use]
     pub fn remote_addr() -> Parameter {
         Parameter::named("request", "remote-addr")
     }
 
     /// This text itself.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Parameter {
         Parameter::named("string", text)
     }
 
     /// The parsed body, as JSON text.
-    #[must_use]
     pub fn entire_payload() -> Parameter {
         Parameter::whole("entire-payload")
     }
 
     /// The query, as JSON text.
-    #[must_use]
     pub fn entire_query() -> Parameter {
         Parameter::whole("entire-query")
     }
 
     /// The headers, as JSON text.
-    #[must_use]
     pub fn entire_headers() -> Parameter {
         Parameter::whole("entire-headers")
     }

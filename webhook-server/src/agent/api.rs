@@ -18,7 +18,7 @@ use super::Broken;
 use crate::failure::Failure;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest answer that is read: a thousand buckets with all they hold.
+/// The longest answer that is read: enough for a thousand buckets.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
 /// Key and secret, as the WebSocket and Basic take them.

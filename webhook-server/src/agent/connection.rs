@@ -23,7 +23,7 @@ use super::{
 
 /// How long connecting, and each answer before the first webhook, may take.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A server that says nothing for so long is gone: it asks every 30 s.
+/// How long the server may be silent before it counts as gone. It sends a ping every 30 s.
 const SILENCE: Duration = Duration::from_secs(90);
 /// The longest frame: the largest webhook in base64.
 const MAX_FRAME_BYTES: usize = 64 << 20;
@@ -37,10 +37,10 @@ pub(super) struct Connection {
     stream: WebSocketStream<Box<dyn Io>>,
 }
 
-/// What the server brings.
+/// What the server sends.
 pub(super) enum Event {
     Webhook(Box<Webhook>),
-    /// Something that the user is to read.
+    /// A message for the user.
     Said(String),
 }
 
@@ -107,12 +107,12 @@ impl Connection {
         }
     }
 
-    /// Says that this client is there.
+    /// Tells the server that this client is there.
     pub(super) async fn pong(&mut self) -> Result<(), Broken> {
         self.send(json!({ "action": "pong" })).await
     }
 
-    /// The next thing that matters; pings are answered here.
+    /// The next webhook or message. Pings are answered here.
     pub(super) async fn next(&mut self) -> Result<Event, Broken> {
         loop {
             let text = timeout(SILENCE, self.text()).await;

@@ -79,7 +79,7 @@ pub(crate) async fn run(options: Forward, key: Option<Secret>) -> Result<(), Fai
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
-    // What has begun is finished and reported: nobody has to do it again.
+    // Deliveries that have begun are finished and reported, so that they do not come again.
     let finished = timeout(FAREWELL, slots.acquire_many(concurrency.into()));
     tokio::select! {
         finished = finished => if finished.is_err() {
@@ -125,7 +125,7 @@ impl Agent {
             if started.elapsed() >= GOOD_CONNECTION {
                 pause = FIRST_PAUSE;
             }
-            // Agents that lost the same server must not come back all at once.
+            // Random, because agents that lost the same server would come back all at once.
             let wait = pause.mul_f64(0.5 + fastrand::f64() / 2.0);
             eprintln!("{broken}; connecting again in {:.1} s", wait.as_secs_f64());
             sleep(wait).await;
@@ -157,8 +157,8 @@ impl Agent {
             match connection.next().await? {
                 Event::Said(message) => eprintln!("server: {message}"),
                 Event::Webhook(webhook) => {
-                    // While all slots are busy nothing is read: the server
-                    // keeps what follows.
+                    // While all slots are busy nothing is read, and the server keeps what
+                    // follows.
                     let slot = loop {
                         let free = Arc::clone(&self.slots).acquire_owned();
                         match timeout(SIGN_OF_LIFE, free).await {
@@ -178,7 +178,7 @@ impl Agent {
     }
 }
 
-/// Prints a line, if anybody reads it: the webhooks matter more.
+/// Prints a line. A closed standard output does not stop the deliveries.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

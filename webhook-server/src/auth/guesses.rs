@@ -1,4 +1,4 @@
-//! Slows down who shows wrong credentials, and nobody else.
+//! Slows down addresses that show wrong credentials.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -13,55 +13,68 @@ use webhook_core::Error;
 
 use crate::config::ManagementConfig;
 
-/// What the number of wrong credentials that are answered at once refers to.
+/// The time within which wrong credentials are counted.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Wrong credentials of one address whose answers are held back at a time.
+/// How many answers to one address are held back at the same time.
 const TURNS: usize = 4;
-/// Addresses that are remembered; the least guilty are forgotten first.
+/// How many addresses are remembered. Those with the fewest wrong credentials are
+/// forgotten first.
 const MAX_ADDRESSES: usize = 4_096;
-/// Right credentials that are remembered.
+/// How many right credentials are remembered.
 const MAX_RIGHT: usize = 1_024;
 
 /// Counts the wrong credentials of each address.
 ///
-/// The first few are answered at once. Beyond them each answer is held back,
-/// a few at a time, and what an address shows besides is not even looked at.
-/// That also bounds how fast somebody guesses who does not wait for answers.
-/// Credentials that have been right before are always looked at, so that who
-/// works behind the same address as the guesser goes on working.
+/// The first wrong credentials of an address are answered at once. After them each answer
+/// is delayed, and at most [`TURNS`] are delayed at the same time: further credentials of
+/// the address are refused without a look at them. So a client cannot guess faster by
+/// sending many requests at once. Credentials that were right before are always checked,
+/// so that other clients behind the same address go on working.
 #[derive(Debug)]
 pub(crate) struct Guesses {
+    /// How long an answer is delayed.
     delay: Duration,
+    /// Hashes credentials, so that none is kept in memory.
     fingerprints: RandomState,
+    /// What is remembered.
     book: Mutex<Book>,
 }
 
-/// What is known at a moment.
+/// What is remembered about addresses and credentials.
 #[derive(Debug)]
 struct Book {
-    /// What one wrong credential weighs of the [`WINDOW`].
+    /// By how much one wrong credential moves [`Record::until`]: the [`WINDOW`] divided by
+    /// the number of wrong credentials that are answered at once.
     weight: Duration,
+    /// The addresses that showed wrong credentials.
     addresses: HashMap<IpAddr, Record>,
+    /// The fingerprints of right credentials.
     right: HashSet<u64>,
-    /// The same, the oldest first.
+    /// The same fingerprints, the oldest first.
     right_in_order: VecDeque<u64>,
 }
 
+/// What is remembered about an address.
 #[derive(Debug)]
 struct Record {
-    /// When all that was wrong is forgotten.
+    /// When all of its wrong credentials are forgotten.
     until: Instant,
-    /// From when on each turn can be taken.
+    /// For each delayed answer that it may have, when the next one may begin.
     turns: [Instant; TURNS],
 }
 
-/// Credentials that are being looked at.
+/// Credentials that are being checked.
 #[derive(Debug)]
 pub(crate) struct Attempt<'a> {
+    /// Where the outcome is counted.
     guesses: &'a Guesses,
+    /// The address that showed them, if it counts.
     from: Option<IpAddr>,
+    /// The hash of the credentials.
     fingerprint: u64,
+    /// Which of [`Record::turns`] this check takes, if it needs one.
     turn: Option<usize>,
+    /// Whether they turned out right.
     is_right: bool,
 }
 
@@ -74,8 +87,8 @@ impl Guesses {
         }
     }
 
-    /// Lets credentials be looked at, unless too many wrong ones came from the
-    /// address (`Busy`). Without an address, or a delay, nothing is counted.
+    /// Begins to check credentials. It is `Busy` when too many wrong ones came from the
+    /// address. Without an address or a delay nothing is counted.
     pub(crate) fn attempt(
         &self,
         from: Option<IpAddr>,
@@ -97,7 +110,7 @@ impl Guesses {
 }
 
 impl Attempt<'_> {
-    /// The credentials are right.
+    /// Says that the credentials are right.
     pub(crate) fn right(mut self) {
         self.is_right = true;
         if self.from.is_some() {
@@ -105,7 +118,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// The credentials are wrong; how long their answer is to be held back.
+    /// Says that the credentials are wrong, and returns how long to delay the answer.
     pub(crate) fn wrong(self) -> Duration {
         let Some(from) = self.from else { return Duration::ZERO };
         let mut book = self.guesses.book();
@@ -118,8 +131,8 @@ impl Attempt<'_> {
 }
 
 impl Drop for Attempt<'_> {
-    /// The turn is free at once or, because a guesser may hang up, when the
-    /// answer would have been given.
+    /// Frees the turn: at once when the credentials were right, otherwise when the delay is
+    /// over, because hanging up early must not give a client another turn.
     fn drop(&mut self) {
         let (Some(from), Some(turn)) = (self.from, self.turn) else { return };
         let now = Instant::now();
@@ -141,8 +154,8 @@ impl Book {
         }
     }
 
-    /// A turn, if one is needed to have credentials looked at; when to come
-    /// again, if there is none.
+    /// The turn that checking these credentials takes, or none when it takes none. The
+    /// error is how long to wait until a turn is free.
     fn turn(
         &mut self,
         from: IpAddr,
@@ -159,8 +172,8 @@ impl Book {
         };
         match record.turns.iter().position(|free| *free <= now) {
             Some(turn) => {
-                // Should it take longer to look than to hold the answer back, there are more
-                // who look at once.
+                // Set to the end of the window, in case the check takes longer than the delay:
+                // then more than `TURNS` checks may run at once.
                 record.turns[turn] = now + WINDOW.max(delay);
                 Ok(Some(turn))
             }
@@ -171,7 +184,7 @@ impl Book {
         }
     }
 
-    /// Counts a wrong credential, and says whether it was one too many.
+    /// Counts a wrong credential. The result says whether its answer must be delayed.
     fn wrong(&mut self, from: IpAddr, now: Instant) -> bool {
         if self.addresses.len() >= MAX_ADDRESSES && !self.addresses.contains_key(&from) {
             self.forget(now);
@@ -184,7 +197,8 @@ impl Book {
         is_slow
     }
 
-    /// Forgets who did nothing lately and, if those are few, half of the others.
+    /// Forgets the addresses whose window has passed and, if those are fewer than half,
+    /// the half of the others with the fewest wrong credentials.
     fn forget(&mut self, now: Instant) {
         self.addresses.retain(|_, record| record.until > now);
         if self.addresses.len() > MAX_ADDRESSES / 2 {
@@ -215,13 +229,14 @@ impl Book {
 }
 
 impl Record {
-    /// Whether one more would be one too many.
+    /// Whether the answer to another wrong credential must be delayed.
     fn is_slow(&self, weight: Duration, now: Instant) -> bool {
         self.until + weight > now + WINDOW
     }
 }
 
-/// What one sender has of addresses: of IPv6 a whole /64.
+/// The address by which a client is counted: of IPv6 the network of 64 bits, because one
+/// client has all addresses in it.
 pub(crate) fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => IpAddr::V4(ip),

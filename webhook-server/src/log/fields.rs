@@ -8,7 +8,7 @@ use tracing_subscriber::{
     fmt::{FormatFields, format::Writer},
 };
 
-/// Enough for most lines.
+/// How much memory a line gets at first: enough for most.
 const ROOM: usize = 384;
 
 /// Writes fields as `tracing_subscriber` does, but for control characters: its own
@@ -19,7 +19,7 @@ pub(crate) struct Plain;
 
 impl<'w> FormatFields<'w> for Plain {
     fn format_fields<R: RecordFields>(&self, mut writer: Writer<'w>, fields: R) -> fmt::Result {
-        // Together, because each write to the writer is a call through a table.
+        // Formatted into a string first, because each write to `writer` is a virtual call.
         let mut line = Line { text: String::with_capacity(ROOM), written: Ok(()) };
         fields.record(&mut line);
         line.written.and_then(|()| writer.write_str(&line.text))
@@ -66,8 +66,8 @@ impl Visit for Line {
     }
 }
 
-/// Escapes control characters: a value may be what a stranger sent, and a
-/// terminal must not obey it, nor a line look like two.
+/// Escapes control characters. A value may come from a sender: a terminal must not obey it,
+/// and it must not end the line.
 struct Printable<'a>(&'a mut String);
 
 impl Write for Printable<'_> {

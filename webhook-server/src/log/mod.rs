@@ -1,8 +1,8 @@
 //! The log's way to standard error.
 //!
-//! There is a line for each attempt, and a system call for each line is a part
-//! of what a delivery costs. So lines wait a moment and are written
-//! together. Warnings and errors do not wait, and take along what does.
+//! There is a line for each attempt, and a system call for each line would be a noticeable
+//! part of what a delivery costs. So lines wait a moment and are written together. Warnings
+//! and errors are written at once, with the lines that wait.
 
 mod fields;
 
@@ -18,27 +18,28 @@ use tracing_subscriber::fmt::MakeWriter;
 
 pub(crate) use fields::Plain;
 
-/// How much waits; whoever brings more writes it out.
+/// How many bytes may wait. The line that exceeds it is written at once with the others.
 const MAX_WAITING_BYTES: usize = 64 * 1024;
 
-/// Writes lines together. A clone is a handle on the same.
+/// Writes lines together. Clones share the lines that wait.
 #[derive(Clone)]
 pub(crate) struct Log {
     shared: Arc<Shared>,
 }
 
 struct Shared {
+    /// The lines that wait.
     waiting: Mutex<Vec<u8>>,
-    /// Told when the first line waits.
+    /// Notified when the first line begins to wait.
     first: Condvar,
-    /// How long a line may wait; zero when none does.
+    /// How long a line may wait. With zero every line is written at once.
     delay: Duration,
-    /// Locked before `waiting` by who writes, so that lines stay in order.
+    /// Where lines are written. It is locked before `waiting`, so that they stay in order.
     out: Mutex<Box<dyn Write + Send>>,
 }
 
 impl Log {
-    /// A log that ends at `out`, with a thread that writes what waits.
+    /// Starts a log that writes to `out`, with a thread that writes the lines that wait.
     pub(crate) fn start(out: impl Write + Send + 'static, delay: Duration) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             waiting: Mutex::default(),
@@ -60,7 +61,7 @@ impl Log {
         Ok(Self { shared })
     }
 
-    /// Writes what waits.
+    /// Writes the lines that wait.
     pub(crate) fn flush(&self) {
         self.shared.write_out();
     }
@@ -85,7 +86,7 @@ impl Shared {
     fn write_out(&self) {
         let mut out = lock(&self.out);
         let lines = std::mem::take(&mut *lock(&self.waiting));
-        // A log that nobody can read is no reason to stop.
+        // A closed standard error does not stop the server.
         let _ = out.write_all(&lines).and_then(|()| out.flush());
     }
 }
@@ -109,7 +110,9 @@ impl<'a> MakeWriter<'a> for Log {
 
 /// Takes one line.
 pub(crate) struct Line<'a> {
+    /// Where it waits.
     shared: &'a Shared,
+    /// Whether it may wait.
     waits: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One client's conversation: who it is, what it listens to, what it gets.
+//! One client from its first frame to its end: it authenticates, subscribes and gets webhooks.
 
 use std::{collections::HashSet, net::IpAddr, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
     state::AppState,
 };
 
-/// How long a client may take to say who it is.
+/// How long a client may take to authenticate.
 const AUTH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Unanswered pings after which a client counts as gone.
 const MISSED_PINGS: u32 = 2;
@@ -31,21 +31,28 @@ const MAX_INFO_CHARS: usize = 200;
 /// How many unknown names a client is told.
 const MAX_LISTED: usize = 50;
 
-/// A client that has said who it is.
+/// A client that has authenticated.
 pub(super) struct Session {
+    /// What the handlers share.
     state: AppState,
+    /// The account and scope of the client's credentials.
     caller: Caller,
+    /// What the client says about itself, for `GET /v1/connected-clients`.
     info: ClientInfo,
+    /// The connection.
     socket: Socket,
+    /// The client's place among all of them.
     _slot: Slot,
+    /// What the client is subscribed to.
     subscription: Option<Subscription>,
-    /// What it showed, until its first subscription.
+    /// The credentials, until the first subscription checks them once more.
     shown: Option<Shown>,
+    /// How many pings in a row the client has not answered.
     unanswered: u32,
 }
 
 impl Session {
-    /// Talks to a client until one of the two ends it.
+    /// Serves a client until it or the server ends the connection.
     pub(super) async fn run(
         state: AppState,
         upgraded: Upgraded,
@@ -84,7 +91,8 @@ impl Session {
     async fn converse(mut self) {
         let ended = self.exchange().await;
         tracing::debug!(ip = ?self.socket.ip, ?ended, "a client leaves");
-        // Before the goodbye: what it has not reported on is free for others.
+        // Dropped before the close frame, so that other clients get at once what this one has
+        // not reported on.
         drop(self.subscription.take());
         self.socket.end(ended).await;
     }
@@ -153,14 +161,14 @@ impl Session {
         self.socket.send(frame::status("subscribed", &message)).await
     }
 
-    /// A subscription to nothing yet, until it is known which outputs are meant.
+    /// A subscription without outputs; those that the client names are looked up after it.
     async fn first_subscription(&mut self) -> Result<Subscription, End> {
         check_room(&self.state, &self.caller).await?;
         let none = Listening::Buckets(HashSet::new());
         let account = self.caller.account_id();
         let subscription = self.state.clients().subscribe(account, none, self.info.clone());
-        // From here on a change of the credential ends the subscription; one
-        // that came between showing it and now is only seen by asking again.
+        // From here on a change of the credential ends the subscription. A change between
+        // authenticating and this moment is seen only by checking the credential again.
         if let Some(shown) = self.shown.take()
             && known(&self.state, self.socket.ip, &shown).await? != self.caller
         {
@@ -193,7 +201,7 @@ impl Session {
     }
 }
 
-/// The next of the subscription; never, where there is none.
+/// The next webhook of the subscription; without a subscription this waits for ever.
 async fn next(subscription: &mut Option<Subscription>) -> Result<Streamed, webhook_core::Error> {
     match subscription {
         Some(subscription) => subscription.next().await,
@@ -207,7 +215,7 @@ fn parse(text: &str) -> Result<Said, End> {
     })
 }
 
-/// What the first frame has told.
+/// What the first frame says.
 struct Known {
     caller: Caller,
     info: ClientInfo,
@@ -215,7 +223,7 @@ struct Known {
     shown: Shown,
 }
 
-/// Waits for the first frame, which says who the client is.
+/// Waits for the first frame, which carries the credentials.
 async fn authenticate(
     state: &AppState,
     socket: &mut Socket,
@@ -243,7 +251,7 @@ async fn authenticate(
     Ok(Known { caller, info, slot, shown })
 }
 
-/// Who shows this.
+/// The caller whose credentials these are.
 async fn known(state: &AppState, ip: Option<IpAddr>, shown: &Shown) -> Result<Caller, End> {
     auth::identify(state, ip, shown, || {}).await.map_err(|error| {
         match error.kind() {
@@ -259,7 +267,7 @@ async fn known(state: &AppState, ip: Option<IpAddr>, shown: &Shown) -> Result<Ca
     })
 }
 
-/// Whether the plan has room for this client.
+/// Whether the account's plan allows another client.
 async fn check_room(state: &AppState, caller: &Caller) -> Result<(), End> {
     match state.admin().check_clients(caller).await {
         Ok(()) => Ok(()),
@@ -287,7 +295,7 @@ struct Chosen {
 fn choose(buckets: &[Bucket], wanted: &[String], limited: bool) -> Chosen {
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
     for name in wanted {
-        // What looks like an ID is one, and never a name.
+        // Text that has the form of an ID is never taken for a name.
         let is_meant = |bucket: &&Bucket| match name.parse::<BucketId>() {
             Ok(id) => bucket.id == id,
             Err(_) => bucket.spec.name == *name,

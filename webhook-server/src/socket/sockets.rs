@@ -1,4 +1,4 @@
-//! What the sockets share: their bounds, their number, and their end.
+//! What all sockets share: bounds, the count of open ones, and the end of the server.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -15,25 +15,32 @@ use crate::{
 /// All sockets of the server.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    /// For clients that have said who they are.
+    /// One permit for each client that may be connected after it has authenticated.
     slots: Arc<Semaphore>,
-    /// For those that have not: strangers take no place from the others.
+    /// Places for clients that have not authenticated yet, so that they take none from
+    /// those that have.
     unknown: Shares<Option<IpAddr>>,
+    /// The metric of open sockets.
     open: Gauge,
-    /// The conversations.
+    /// The tasks of all clients, which the end of the server waits for.
     pub(super) tasks: TaskTracker,
+    /// How often a client is asked whether it is still there.
     pub(super) ping_interval: Duration,
+    /// How long a client may take to read a frame.
     pub(super) write_timeout: Duration,
+    /// Tells all clients that the server ends.
     stop: watch::Sender<bool>,
 }
 
-/// The right to say who one is.
+/// The place of a client that has not authenticated yet.
 pub(super) type Stranger = Share<Option<IpAddr>>;
 
-/// The right to be open; counted for as long as it lives.
+/// The place of a client that has authenticated. It is counted until it is dropped.
 #[derive(Debug)]
 pub(super) struct Slot {
+    /// The client's part in the bound on all of them.
     _permit: OwnedSemaphorePermit,
+    /// Counts one less on drop.
     open: Gauge,
 }
 
@@ -56,19 +63,19 @@ impl Sockets {
         }
     }
 
-    /// Whether one more could be open.
+    /// Whether there is a place for another client.
     pub(super) fn has_room(&self) -> bool {
         self.slots.available_permits() > 0
     }
 
-    /// The right of one more from this address to say who it is, unless there
-    /// are too many who have not.
+    /// A place for another client of this address that has not authenticated yet, unless
+    /// all are taken.
     pub(super) fn stranger(&self, ip: Option<IpAddr>) -> Option<Stranger> {
         let mut share = self.unknown.of(ip.map(network));
         share.grow(1).then_some(share)
     }
 
-    /// The right to open one more, unless there are too many.
+    /// A place for another client that has authenticated, unless all are taken.
     pub(super) fn slot(&self) -> Option<Slot> {
         let permit = Arc::clone(&self.slots).try_acquire_owned().ok()?;
         self.open.inc();
@@ -82,7 +89,7 @@ impl Sockets {
         self.tasks.wait().await;
     }
 
-    /// Ends when the server does.
+    /// Returns when the server ends.
     pub(super) async fn stopped(&self) {
         // The sender lives as long as this does.
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;

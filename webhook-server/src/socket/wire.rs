@@ -1,4 +1,4 @@
-//! The socket itself: bounded frames, bounded patience.
+//! The WebSocket below a session, with bounds on frames and on waiting.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -21,20 +21,20 @@ use super::frame;
 
 /// The longest frame, and the longest message, that a client may send.
 pub(super) const MAX_INBOUND_BYTES: usize = 64 << 10;
-/// Allocated for each socket, and all that an idle one needs.
+/// The buffer that each socket has, also while it is idle.
 const READ_BUFFER_BYTES: usize = 1 << 10;
-/// How long a client may take to answer the goodbye.
+/// How long a client may take to answer the close frame.
 const GOODBYE: Duration = Duration::from_secs(2);
-/// What is read and dropped after a frame that is too long, so that its sender
-/// gets to read why it was disconnected.
+/// How much is read and thrown away after a frame that is too long, so that its sender can
+/// read the reason before the connection ends.
 const DISCARDED_BYTES: u64 = 16 << 20;
 
-/// Why a socket ends; what the client is told.
+/// Why a socket ends, and what the client is told.
 #[derive(Debug)]
 pub(super) enum End {
-    /// The client is gone, or does not read: there is nobody to tell.
+    /// The client is gone or does not read, so that it is told nothing.
     Gone,
-    /// With this code, and this status frame before.
+    /// Closed with this code, after this status frame.
     Told(CloseCode, &'static str, String),
     /// The server stops.
     Stopping,
@@ -86,7 +86,7 @@ impl Socket {
         }
     }
 
-    /// The next text that the client sends. Dropping the future loses nothing.
+    /// The next text that the client sends. Cancelling it loses no frame.
     pub(super) async fn receive(&mut self) -> Result<String, End> {
         loop {
             return match self.stream.next().await {
@@ -111,11 +111,11 @@ impl Socket {
         }
     }
 
-    /// Says goodbye.
+    /// Sends the close frame and waits for the client's.
     pub(super) async fn end(mut self, end: End) {
         let (code, reason) = match end {
             End::Gone => {
-                // Answers a goodbye of the client's own, if there was one.
+                // Answers the client's close frame, if it sent one.
                 let _ = timeout(GOODBYE, self.stream.flush()).await;
                 return;
             }
@@ -133,8 +133,8 @@ impl Socket {
         if !matches!(timeout_at(deadline, close).await, Ok(Ok(()))) {
             return;
         }
-        // Until the client has answered; closing earlier, with its data unread,
-        // would reset the connection and take the goodbye away from it.
+        // Reads until the client has answered. Closing with unread data would reset the
+        // connection, and the client would lose the close frame.
         let rest = async {
             while let Some(Ok(_)) = self.stream.next().await {}
             if code == CloseCode::Size {
@@ -146,7 +146,7 @@ impl Socket {
     }
 }
 
-/// What fits into the reason of a close frame.
+/// The part of a text that fits into a close frame.
 fn short(text: &str) -> String {
     const MAX_REASON_BYTES: usize = 120;
     let mut end = text.len().min(MAX_REASON_BYTES);

@@ -1,4 +1,4 @@
-//! All certificates: which name is shown which, and their files.
+//! All certificates: which one is used for which name, and their files.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,13 +15,15 @@ use webhook_core::relay::host_name;
 use super::certificate::{Pair, Stamp, Unusable};
 use crate::config::TlsConfig;
 
-/// More domains than this have no certificate of their own here.
+/// How many domains may have a certificate of their own.
 const MAX_DOMAINS: usize = 10_000;
 
-/// What handshakes choose from. Replaced piece by piece while the server runs.
+/// The certificates that handshakes choose from. Each is replaced while the server runs.
 #[derive(Debug)]
 pub(super) struct Certificates {
+    /// The server's own, for every name without another one.
     own: RwLock<Arc<CertifiedKey>>,
+    /// Those of domains.
     domains: RwLock<HashMap<String, Arc<CertifiedKey>>>,
 }
 
@@ -36,15 +38,20 @@ impl ResolvesServerCert for Certificates {
     }
 }
 
-/// The files, as they were when they were last looked at.
+/// The files of certificates, and how they looked when they were read.
 #[derive(Debug)]
 pub(super) struct Files {
+    /// The server's own certificate and key.
     own: Pair,
+    /// How these two files looked.
     own_stamps: [Option<Stamp>; 2],
+    /// The folder with the certificates of domains.
     folder: Option<PathBuf>,
-    /// Whether the folder could not be read the last time, which is said once.
+    /// Whether the folder could not be read the last time. The log says it once.
     folder_failed: bool,
+    /// How the files of each domain looked.
     domains: BTreeMap<String, [Option<Stamp>; 2]>,
+    /// Where certificates are put when they have been read.
     certificates: Arc<Certificates>,
 }
 
@@ -79,8 +86,8 @@ impl Files {
         Arc::clone(&self.certificates)
     }
 
-    /// Takes what has changed into use. What cannot be used leaves the former
-    /// certificate where it is, and is said once in the log.
+    /// Uses the certificates whose files have changed. One that cannot be used leaves the
+    /// former certificate in place, and the log says so once.
     pub(super) fn look_again(&mut self) {
         let stamps = self.own.stamps();
         if stamps != self.own_stamps {

@@ -1,4 +1,4 @@
-//! TLS, which the server ends itself when it has a certificate.
+//! TLS, when the server itself has a certificate.
 //!
 //! [`certificate`] is one certificate and its key, [`certificates`] all of them
 //! and when they are read again; here is the handshake.
@@ -26,18 +26,23 @@ use webhook_core::relay::IngestService;
 use crate::{config::TlsConfig, failure::Failure};
 use certificates::{Certificates, Files};
 
-/// Shakes hands with clients.
+/// Does the handshakes with clients.
 pub(crate) struct Tls {
+    /// The settings for names that allow TLS 1.2.
     from_tls12: Arc<ServerConfig>,
+    /// The settings for domains that require TLS 1.3.
     from_tls13: Arc<ServerConfig>,
+    /// Says what a domain requires.
     ingest: IngestService,
+    /// One permit for each handshake that may be computed at the same time.
     handshakes: Semaphore,
+    /// How long a handshake may take.
     timeout: Duration,
 }
 
 impl Tls {
-    /// Reads the certificates; none when there is to be no TLS. Returned beside
-    /// is what keeps them fresh.
+    /// Reads the certificates, or returns none when no TLS is configured. The second value
+    /// reads them again when their files change.
     ///
     /// # Errors
     /// When the server's own certificate cannot be used, or signals cannot be
@@ -57,14 +62,13 @@ impl Tls {
             handshakes: Semaphore::new(config.max_tls_handshakes as usize),
             timeout: config.tls_handshake_timeout,
         };
-        // From here on, before anybody can know the process and send the signal,
-        // which would end it.
+        // Registered early: before that, the signal would end the process.
         let hangup = signal(SignalKind::hangup())
             .map_err(|error| Failure::io("cannot listen for SIGHUP", error))?;
         Ok(Some((tls, Refresh { files, every: config.tls_reload_interval, hangup })))
     }
 
-    /// Shakes hands with a client, within the timeout.
+    /// Does the handshake with a client, within the timeout.
     pub(crate) async fn handshake<S>(&self, tcp: S) -> io::Result<TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -77,7 +81,7 @@ impl Tls {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        // Whoever says nothing takes no place from those who do.
+        // Waits for the first message without a permit, so that silent clients take none.
         let start = LazyConfigAcceptor::new(Acceptor::default(), tcp).await?;
         let name = start.client_hello().server_name().map(str::to_owned);
         let config = self.config(name.as_deref()).await;
@@ -85,13 +89,13 @@ impl Tls {
         start.into_stream(config).await
     }
 
-    /// How to speak with a client that asks for this name.
+    /// The settings for a client that asks for this name.
     async fn config(&self, name: Option<&str>) -> Arc<ServerConfig> {
         let Some(name) = name else { return Arc::clone(&self.from_tls12) };
         let strict = match self.ingest.domain(name).await {
             Ok(domain) => domain.is_some_and(|domain| domain.requires_tls13()),
             Err(error) => {
-                // The request that follows is refused, or the store is back by then.
+                // The request that follows is refused unless the store answers again by then.
                 tracing::warn!(%error, "cannot look a domain up for a handshake");
                 false
             }
@@ -100,7 +104,7 @@ impl Tls {
     }
 }
 
-/// Keeps the certificates as their files are.
+/// Reads certificates again when their files change.
 pub(crate) struct Refresh {
     files: Files,
     every: Duration,
@@ -108,7 +112,7 @@ pub(crate) struct Refresh {
 }
 
 impl Refresh {
-    /// Looks at the files from time to time and at SIGHUP, for ever.
+    /// Looks at the files periodically and at SIGHUP. It returns only with an error.
     ///
     /// # Errors
     /// When looking at them failed by a defect.
