@@ -2,6 +2,8 @@
 
 use std::{error::Error as StdError, time::Duration};
 
+use http::StatusCode;
+
 type Source = Box<dyn StdError + Send + Sync>;
 
 /// What a caller can do about an [`Error`].
@@ -34,6 +36,30 @@ pub enum ErrorKind {
     Unavailable,
     /// A defect or a broken store. The cause is for the log, not for the caller.
     Internal,
+}
+
+impl ErrorKind {
+    /// The status that an HTTP interface answers with: the one table of it. Two
+    /// interfaces differ from it, each in one place. To the sender of a webhook a
+    /// conflict is 429, because it may come again; and where something is made, a
+    /// missing part of it is 400.
+    #[must_use]
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::Invalid => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::PaymentRequired => StatusCode::PAYMENT_REQUIRED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Self::Conflict => StatusCode::PRECONDITION_FAILED,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Busy => StatusCode::TOO_MANY_REQUESTS,
+            Self::Refused => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
 }
 
 /// Why an operation failed.

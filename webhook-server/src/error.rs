@@ -1,4 +1,4 @@
-//! The one table from errors to statuses.
+//! Errors as answers to management requests.
 
 use axum::{
     body::Body,
@@ -37,27 +37,10 @@ impl ApiError {
     }
 }
 
-/// The status of each kind of error.
-pub(crate) fn status(kind: ErrorKind) -> StatusCode {
-    match kind {
-        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
-        ErrorKind::Unauthorized => StatusCode::UNAUTHORIZED,
-        ErrorKind::PaymentRequired => StatusCode::PAYMENT_REQUIRED,
-        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
-        ErrorKind::NotFound => StatusCode::NOT_FOUND,
-        ErrorKind::Conflict => StatusCode::PRECONDITION_FAILED,
-        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ErrorKind::Busy => StatusCode::TOO_MANY_REQUESTS,
-        ErrorKind::Refused => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
-        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    }
-}
-
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self(error) = self;
-        let status = status(error.kind());
+        let status = error.kind().status();
         if status.is_server_error() {
             tracing::error!(cause = cause(&error), "{error}");
         }

@@ -40,14 +40,9 @@ pub(super) fn of_destination(response: DestinationResponse) -> Response<Full<Byt
 /// Why the webhook was not taken, in plain text.
 pub(super) fn refusal(error: &Error) -> Response<Full<Bytes>> {
     let status = match error.kind() {
-        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
-        ErrorKind::Unauthorized => StatusCode::UNAUTHORIZED,
-        ErrorKind::NotFound => StatusCode::NOT_FOUND,
-        ErrorKind::Timeout => StatusCode::REQUEST_TIMEOUT,
-        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ErrorKind::Busy | ErrorKind::Conflict => StatusCode::TOO_MANY_REQUESTS,
-        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
+        // Nothing that the sender could mend: it may come again.
+        ErrorKind::Conflict => StatusCode::TOO_MANY_REQUESTS,
+        kind => kind.status(),
     };
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));

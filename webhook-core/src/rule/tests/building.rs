@@ -30,7 +30,10 @@ fn parameters() -> Vec<(Parameter, Value)> {
 }
 
 /// Each test of a parameter, with its type and the field that holds the text.
-const TESTS: [(fn(Parameter, String) -> Rule, &str, &str); 7] = [
+/// Makes a rule, which JSON says with this key and operator.
+type Built = (fn(Parameter, String) -> Rule, &'static str, &'static str);
+
+const TESTS: [Built; 7] = [
     (Parameter::equals, "value", "value"),
     (Parameter::contains, "contains", "substring"),
     (Parameter::does_not_contain, "does-not-contain", "substring"),
