@@ -5,7 +5,6 @@ use std::{
     collections::{BTreeSet, HashMap},
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use serde_json::Value;
@@ -229,46 +228,6 @@ fn every_page_that_a_comment_names_is_there() {
     assert!(dead.is_empty(), "are not in the repository:\n{}", dead.join("\n"));
     let comment = "//! (`docs/a.md`, b/c.md). {name}.md [d](../e.md#f)";
     assert_eq!(named_pages(comment).collect::<Vec<_>>(), ["docs/a.md", "b/c.md", "../e.md"]);
-}
-
-/// What the top level of the repository consists of.
-const TOP_LEVEL: [&str; 19] = [
-    ".ci",
-    ".gitignore",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "Cargo.lock",
-    "Cargo.toml",
-    "LICENSE-APACHE",
-    "LICENSE-MIT",
-    "README.md",
-    "benches",
-    "clippy.toml",
-    "deny.toml",
-    "docs",
-    "examples",
-    "rustfmt.toml",
-    "sqlite-gather",
-    "webhook-core",
-    "webhook-server",
-    "webhook-storage",
-];
-
-/// A new crate is nested in the one that it belongs to.
-#[test]
-fn the_top_level_has_the_three_crates_and_the_customary_files() {
-    // What git knows: a developer's own files are nobody's concern.
-    let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
-    let Some(listed) = listed.ok().filter(|output| output.status.success()) else {
-        println!("skipped: this is no clone");
-        return;
-    };
-    let listed = String::from_utf8(listed.stdout).expect("names in UTF-8");
-    let files = listed.split('\0').filter(|file| root().join(file).exists());
-    let top: BTreeSet<_> = files.filter_map(|file| file.split('/').next()).collect();
-    let more: Vec<_> =
-        top.iter().filter(|name| !name.is_empty() && !TOP_LEVEL.contains(name)).collect();
-    assert!(more.is_empty(), "belongs into one of the folders: {more:?}");
 }
 
 #[test]

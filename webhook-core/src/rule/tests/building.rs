@@ -29,8 +29,7 @@ fn parameters() -> Vec<(Parameter, Value)> {
     ]
 }
 
-/// Each test of a parameter, with its type and the field that holds the text.
-/// Makes a rule, which JSON says with this key and operator.
+/// A test of a parameter, with its type in JSON and the field that holds the text.
 type Built = (fn(Parameter, String) -> Rule, &'static str, &'static str);
 
 const TESTS: [Built; 7] = [
