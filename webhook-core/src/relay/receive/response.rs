@@ -25,7 +25,7 @@ pub(super) fn scripted_or_static(
             make(status, set.headers.clone(), set.body.clone())
         }
         None => make(
-            input.static_status(),
+            StatusCode::from_u16(input.spec.status_code).unwrap_or(StatusCode::OK),
             input.spec.headers.0.clone(),
             Bytes::copy_from_slice(input.spec.body.as_bytes()),
         ),
