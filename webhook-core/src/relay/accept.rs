@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    RelayOptions,
     byte_semaphore::BytePermit,
     clients::Clients,
     deliver::{Deliverer, QueuedDelivery, Reservation},
     detach::Uncancelled,
+    options::RelayOptions,
     route::{self, Decision, Match},
     waiters::{Waiter, Waiters},
 };

@@ -15,10 +15,10 @@ use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::{
-    RelayOptions,
     accept::Intake,
     deliver::Workers,
     functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
+    options::RelayOptions,
     route,
 };
 use crate::{

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{RelayOptions, cache::FunctionCache};
+use super::{cache::FunctionCache, options::RelayOptions};
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},

@@ -218,7 +218,7 @@ impl Relay {
         listening: Listening,
         client: ClientInfo,
     ) -> Subscription {
-        self.clients.subscribe(account, listening, client)
+        Subscription::new(Arc::clone(&self.clients), account, listening, client)
     }
 
     /// The account's clients that are connected to this relay.

@@ -82,6 +82,13 @@ pub struct RelayOptions {
     pub max_recorded_body_bytes: usize,
 }
 
+impl RelayOptions {
+    /// The longest body of a webhook, for buckets with `large_webhooks` or without.
+    pub(super) fn body_limit(&self, large: bool) -> usize {
+        if large { self.max_large_body_bytes } else { self.max_body_bytes }
+    }
+}
+
 impl Default for RelayOptions {
     fn default() -> Self {
         Self {

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::{Notify, mpsc};
 
-use super::StreamedWebhook;
+use super::event::StreamedWebhook;
 use crate::{
     clock::Timestamp,
     id::{AccountId, BucketId, DeliveryId, TokenId},

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::Clients;
+use super::publish::Clients;
 use crate::{
     body::cut,
     error::Error,

@@ -8,8 +8,9 @@ use std::{
 use tokio::sync::mpsc;
 
 use super::{
-    ClientInfo, Clients, ConnectedClient, Listening, StreamedWebhook,
-    hub::{Delivered, Subscriber},
+    event::StreamedWebhook,
+    hub::{ClientInfo, ConnectedClient, Delivered, Listening, Subscriber},
+    publish::Clients,
 };
 use crate::{
     clock::Timestamp,
@@ -69,7 +70,7 @@ enum Position {
 }
 
 impl Subscription {
-    pub(super) fn new(
+    pub(in crate::relay) fn new(
         clients: Arc<Clients>,
         account: AccountId,
         listening: Listening,

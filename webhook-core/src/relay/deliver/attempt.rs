@@ -9,8 +9,8 @@ use crate::{
     id::ExecutionId,
     model::{Bucket, Output, Request},
     relay::{
-        RelayOptions,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
+        options::RelayOptions,
         outgoing,
         waiters::Waiters,
     },

@@ -4,8 +4,10 @@
 //! worker makes an [`attempt`](self::attempt) and [`settle`](self::settle)s it.
 
 mod attempt;
+mod claim;
 mod dispatch;
 mod lease;
+mod lifecycle;
 mod pace;
 mod queue;
 mod settle;
@@ -13,7 +15,8 @@ mod timers;
 mod workers;
 
 pub(super) use self::{
-    dispatch::{Deliverer, DelivererParts},
+    dispatch::Deliverer,
+    lifecycle::DelivererParts,
     queue::{QueuedDelivery, Reservation},
     workers::Workers,
 };

@@ -16,9 +16,10 @@ use crate::{
     id::NodeId,
     model::{Attempt, Bucket, DeliveryStatus, Output},
     relay::{
-        Observer, RelayOptions,
         clients::Clients,
         functions::Functions,
+        observer::Observer,
+        options::RelayOptions,
         waiters::{DestinationResponse, Waiters},
     },
     retry::{self, Next, Progress},
@@ -117,9 +118,6 @@ impl Settler {
                 functions.run_on_response(function, bucket, output, webhook, sent, &mut attempt);
             Box::pin(running).await;
         }
-        let log = LogLine { pending, status, due_at, attempts, now };
-        log.write(&attempt);
-
         let settle = Settle {
             id: pending.id,
             origin: Origin::of(pending),
@@ -132,6 +130,7 @@ impl Settler {
             processed: transformed.clone(),
             output_execution_id: execution_id,
         };
+        log(pending, &settle);
         let written = self.write(queue, settle).await;
         if written == Written::Stored
             && fate == Fate::HandedOver
@@ -282,29 +281,19 @@ fn without_content(attempt: &Attempt) -> Attempt {
     Attempt { status_code, duration, ..Attempt::default() }
 }
 
-/// One line for each attempt.
-struct LogLine<'a> {
-    pending: &'a Pending,
-    status: DeliveryStatus,
-    due_at: Option<Timestamp>,
-    attempts: u32,
-    now: Timestamp,
-}
-
-impl LogLine<'_> {
-    fn write(&self, attempt: &Attempt) {
-        let retry_in_ms = self.due_at.map(|due| due.since(self.now).as_millis() as u64);
-        tracing::info!(
-            delivery = %self.pending.id,
-            bucket = %self.pending.webhook.bucket_id,
-            output = %self.pending.output_id,
-            attempt = self.attempts,
-            outcome = self.status.as_str(),
-            status = attempt.status_code,
-            ms = attempt.duration.as_millis() as u64,
-            error = attempt.error.as_deref(),
-            retry_in_ms,
-            "attempt"
-        );
-    }
+/// Writes one line for each attempt.
+fn log(pending: &Pending, settle: &Settle) {
+    let Settle { status, due_at, attempts, attempt, now, .. } = settle;
+    tracing::info!(
+        delivery = %pending.id,
+        bucket = %pending.webhook.bucket_id,
+        output = %pending.output_id,
+        attempt = attempts,
+        outcome = status.as_str(),
+        status = attempt.status_code,
+        ms = attempt.duration.as_millis() as u64,
+        error = attempt.error.as_deref(),
+        retry_in_ms = due_at.map(|due| due.since(*now).as_millis() as u64),
+        "attempt"
+    );
 }

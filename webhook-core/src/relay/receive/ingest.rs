@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, header};
 use http_body::Body;
 use http_body_util::Full;
 use tower_service::Service;
@@ -23,12 +23,14 @@ use crate::{
     model::{Bucket, Input, Request, ResponseFromOutput, Webhook},
     plan::{Quotas, Ticket},
     relay::{
-        Observer, RelayOptions,
         accept::{Intake, PendingResponse},
         byte_semaphore::ByteSemaphore,
         cache::{BucketCache, DomainCache, DomainRoutes},
         functions::{FunctionFailed, FunctionFailure, Functions, INPUT_FAILED, InputDecision},
-        headers, route,
+        headers,
+        observer::Observer,
+        options::RelayOptions,
+        route,
     },
 };
 
@@ -165,13 +167,9 @@ impl Receiver {
             bucket.input(input_id).filter(|input| !moved(input)).ok_or_else(no_such_input)?;
         self.admit(&bucket, &parts.headers)?;
 
-        let limit = if bucket.spec.large_webhooks {
-            self.options.max_large_body_bytes
-        } else {
-            self.options.max_body_bytes
-        };
-        let reading =
-            body::read(body, &parts.headers, limit, &self.body_bytes, self.options.body_timeout);
+        let limit = self.options.body_limit(bucket.spec.large_webhooks);
+        let timeout = self.options.body_timeout;
+        let reading = body::read(body, &parts.headers, limit, &self.body_bytes, timeout);
         let (body, receiving) = reading.await?;
 
         let ticket = match &self.quotas {
@@ -274,13 +272,6 @@ fn address<'a>(prefix: &str, path: &'a str) -> Result<(InputId, &'a str), Error>
     let rest = path.strip_prefix(prefix).ok_or_else(no_such_input)?;
     let (input, extra) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     Ok((input.parse().map_err(|_| no_such_input())?, extra))
-}
-
-impl Input {
-    /// The status of the static answer.
-    pub(super) fn static_status(&self) -> StatusCode {
-        StatusCode::from_u16(self.spec.status_code).unwrap_or(StatusCode::OK)
-    }
 }
 
 #[cfg(test)]

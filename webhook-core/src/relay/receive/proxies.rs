@@ -8,7 +8,7 @@ use std::{
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri, header::HOST};
 use ipnet::IpNet;
 
-use super::ClientAddr;
+use super::ingest::ClientAddr;
 use crate::relay::headers::{FORWARDED_FOR, FORWARDED_HOST, FORWARDED_PROTO};
 
 /// The networks of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are

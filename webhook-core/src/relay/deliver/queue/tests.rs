@@ -1,10 +1,13 @@
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 
 use super::*;
 use crate::{
     id::{AccountId, BucketId, DeliveryId, InputId, WebhookId},
-    model::{Request, Throttle, Webhook},
+    model::{OutputSpec, Request, Throttle, ThrottleMode, Webhook},
+    relay::options::RelayOptions,
 };
 
 fn at(secs: i64) -> Timestamp {

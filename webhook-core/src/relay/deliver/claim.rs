@@ -1,0 +1,78 @@
+//! Deliveries that wait in the store come into their queue.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    lease::Lease,
+    queue::{OutputQueue, QueueLimits, QueuedDelivery},
+};
+use crate::{
+    clock::Clock,
+    id::NodeId,
+    relay::byte_semaphore::ByteSemaphore,
+    store::{Claim, DeliveryStore},
+};
+
+/// How long a queue waits when the store did not answer.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+
+/// Claims deliveries for this node, and frees them.
+#[derive(Debug)]
+pub(super) struct Claimer {
+    pub(super) node: NodeId,
+    pub(super) deliveries: Arc<dyn DeliveryStore>,
+    /// Bounds the webhooks that wait in memory.
+    pub(super) memory: ByteSemaphore,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Claimer {
+    /// Brings at most `limit` due deliveries from the store into the queue. `false` when
+    /// the store did not answer.
+    pub(super) async fn claim(
+        &self,
+        lease: &Lease,
+        queue: &OutputQueue,
+        limits: QueueLimits,
+        limit: usize,
+    ) -> bool {
+        let now = self.clock.now();
+        let claim = Claim {
+            node: self.node,
+            output_id: queue.output_id,
+            now,
+            limit: if self.memory.is_spent() { limit.min(8) } else { limit },
+            order: limits.order(),
+        };
+        let claimed = match lease.hold().await {
+            Ok(()) => self.deliveries.claim(claim).await,
+            Err(error) => Err(error),
+        };
+        match claimed {
+            Ok(claimed) => {
+                let deliveries = claimed.deliveries.into_iter().map(|pending| {
+                    let bytes = self.memory.take_anyway(pending.webhook.request.size_bytes());
+                    QueuedDelivery::new(pending, Some(Arc::new(bytes)))
+                });
+                queue.claimed(deliveries.collect(), claimed.next_due_at, now);
+                true
+            }
+            Err(error) => {
+                tracing::warn!(output = %queue.output_id, %error, "deliveries cannot be claimed");
+                queue.claim_failed(now + STORE_PAUSE);
+                false
+            }
+        }
+    }
+
+    /// Frees what this node holds of the queue's output and has in no queue.
+    pub(super) async fn free(&self, queue: &OutputQueue) {
+        match self.deliveries.release(self.node, Some(queue.output_id)).await {
+            Ok(()) => queue.recovered(),
+            Err(error) => {
+                tracing::warn!(output = %queue.output_id, %error, "deliveries cannot be freed");
+                queue.not_recovered(self.clock.now() + STORE_PAUSE);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! How delivering begins and ends.
+
+use std::sync::Arc;
+
+use super::{
+    attempt::Attempter,
+    claim::Claimer,
+    dispatch::{Deliverer, Queues, queue_of},
+    lease::Lease,
+    queue::QueueLimits,
+    settle::Settler,
+    timers::Timers,
+    workers::Workers,
+};
+use crate::{
+    clock::Clock,
+    error::Error,
+    forward::Forwarder,
+    id::NodeId,
+    relay::{
+        byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients, functions::Functions,
+        observer::Observer, options::RelayOptions, waiters::Waiters,
+    },
+    store::DeliveryStore,
+};
+
+/// What a [`Deliverer`] is made of.
+#[derive(Debug)]
+pub(in crate::relay) struct DelivererParts {
+    pub(in crate::relay) node: NodeId,
+    pub(in crate::relay) deliveries: Arc<dyn DeliveryStore>,
+    pub(in crate::relay) buckets: Arc<BucketCache>,
+    pub(in crate::relay) forwarder: Arc<dyn Forwarder>,
+    pub(in crate::relay) functions: Arc<Functions>,
+    pub(in crate::relay) clients: Arc<Clients>,
+    pub(in crate::relay) waiters: Arc<Waiters>,
+    pub(in crate::relay) workers: Arc<Workers>,
+    pub(in crate::relay) observer: Arc<dyn Observer>,
+    pub(in crate::relay) clock: Arc<dyn Clock>,
+    pub(in crate::relay) options: Arc<RelayOptions>,
+}
+
+impl Deliverer {
+    pub(in crate::relay) fn new(parts: DelivererParts) -> Self {
+        let DelivererParts { node, deliveries, buckets, forwarder, functions, .. } = parts;
+        let DelivererParts { clients, waiters, workers, observer, clock, options, .. } = parts;
+        let timers = Arc::new(Timers::default());
+        let memory = ByteSemaphore::new(options.memory_budget_bytes);
+        Self {
+            node,
+            queues: Queues::default(),
+            lease: Lease::new(node, options.lease, deliveries.clone(), clock.clone()),
+            claimer: Claimer {
+                node,
+                deliveries: deliveries.clone(),
+                memory: memory.clone(),
+                clock: clock.clone(),
+            },
+            memory,
+            attempter: Attempter {
+                forwarder,
+                functions: functions.clone(),
+                waiters: waiters.clone(),
+                options: options.clone(),
+            },
+            settler: Settler {
+                node,
+                deliveries: deliveries.clone(),
+                timers: timers.clone(),
+                workers: workers.clone(),
+                functions,
+                clients,
+                waiters,
+                observer: observer.clone(),
+                clock: clock.clone(),
+                options: options.clone(),
+            },
+            timers,
+            workers,
+            buckets,
+            deliveries,
+            observer,
+            clock,
+            options,
+        }
+    }
+
+    /// Finds what waits in the store, and from now on delivers.
+    pub(in crate::relay) async fn start(self: &Arc<Self>) -> Result<(), Error> {
+        // What this node held in a former life is free for it again.
+        self.deliveries.release(self.node, None).await?;
+        // What is accepted until then is found in the store, what is accepted later waits
+        // in its queue: nothing is in neither, and nothing is counted twice.
+        let before = self.queues.begin().await;
+        let counted: i64 = before.values().map(|queue| queue.pending()).sum();
+        self.observer.pending(-counted);
+        let now = self.clock.now();
+        let mut to_wake = Vec::new();
+        for found in self.deliveries.lanes(now).await? {
+            let limits = QueueLimits::unthrottled(&self.options);
+            let queue = queue_of(&mut self.queues.by_output(), found.output_id, limits);
+            queue.found(found.pending, found.due_at);
+            self.observer.pending(i64::try_from(found.pending).unwrap_or(i64::MAX));
+            self.timers.add(found.due_at, found.output_id);
+            if found.due_at <= now {
+                to_wake.push(found.output_id);
+            }
+        }
+        self.workers.begin();
+        let queues = self.queues.by_output();
+        to_wake.extend(queues.values().filter(|queue| queue.has_work()).map(|q| q.output_id));
+        drop(queues);
+        self.wake(to_wake);
+        Ok(())
+    }
+
+    /// Returns when nothing is being attempted.
+    pub(in crate::relay) async fn idle(&self) {
+        self.workers.ended().await;
+    }
+
+    /// Finishes what is in flight, for `drain_timeout` at most, and leaves the rest to others.
+    pub(in crate::relay) async fn stop(&self) -> Result<(), Error> {
+        self.workers.stop();
+        self.queues.end();
+        let drained = tokio::time::timeout(self.options.drain_timeout, self.workers.ended()).await;
+        if drained.is_err() {
+            tracing::warn!("stopped with deliveries in flight; they are attempted again");
+        }
+        self.lease.end();
+        self.deliveries.release(self.node, None).await
+    }
+
+    /// Wakes queues when it is time, and keeps the lease while something is held, for as
+    /// long as this is awaited. An idle relay lets its lease run out.
+    pub(in crate::relay) async fn run(self: &Arc<Self>) {
+        let waking = async {
+            loop {
+                let due = self.timers.due(&*self.clock).await;
+                self.wake(due);
+            }
+        };
+        let holding = async {
+            loop {
+                self.lease.check_interval().await;
+                if !self.workers.are_idle()
+                    && let Err(error) = self.lease.hold().await
+                {
+                    tracing::error!(%error, "the lease cannot be renewed");
+                }
+            }
+        };
+        tokio::join!(waking, holding);
+    }
+}
