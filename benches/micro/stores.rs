@@ -66,6 +66,7 @@ impl Scene {
             secure: false,
             ephemeral: false,
             input_execution_id: None,
+            input_failed: false,
             received_at: NOW,
         };
         let delivery = NewDelivery {

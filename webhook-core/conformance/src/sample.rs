@@ -130,6 +130,7 @@ pub(super) fn webhook(account: AccountId) -> Webhook {
         secure: false,
         ephemeral: false,
         input_execution_id: None,
+        input_failed: false,
         received_at: NOW,
     }
 }
@@ -142,6 +143,7 @@ pub(super) fn odd_webhook(account: AccountId) -> Webhook {
         secure: true,
         ephemeral: true,
         input_execution_id: Some(ExecutionId::generate()),
+        input_failed: true,
         received_at: Timestamp::from_millis(4_102_444_800_999),
         ..webhook(account)
     }

@@ -65,6 +65,9 @@ pub struct Webhook {
     pub ephemeral: bool,
     /// The run of the input function, if there was one.
     pub input_execution_id: Option<ExecutionId>,
+    /// Whether the input's function failed on it: then [`request`](Self::request) is
+    /// what came, not what the function made of it.
+    pub input_failed: bool,
     /// When it was received.
     pub received_at: Timestamp,
 }

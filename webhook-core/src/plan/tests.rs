@@ -138,6 +138,7 @@ impl Shop {
             secure: false,
             ephemeral: false,
             input_execution_id: None,
+            input_failed: false,
             received_at: self.clock.now(),
         };
         let delivery = NewDelivery {

@@ -197,6 +197,7 @@ impl Crons {
                 }
                 Err(FunctionFailed { failure: FunctionFailure::Failed, reason, execution_id }) => {
                     webhook.input_execution_id = execution_id;
+                    webhook.input_failed = true;
                     return self.intake.keep(webhook, &bucket, &reason, false).await;
                 }
                 Err(FunctionFailed { reason, .. }) => {
@@ -234,6 +235,7 @@ impl Crons {
             secure: false,
             ephemeral: bucket.spec.ephemeral,
             input_execution_id: None,
+            input_failed: false,
             received_at: self.clock.now(),
         }
     }

@@ -18,7 +18,7 @@ use crate::{
     store::FunctionStore,
 };
 
-/// What the log says of a webhook whose input function failed begins with this.
+/// What the sender is told, and how the log begins, when the input's function failed.
 pub(super) const INPUT_FAILED: &str = "the input's function failed";
 
 /// Runs functions and records their runs.

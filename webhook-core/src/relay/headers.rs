@@ -181,6 +181,7 @@ mod tests {
             secure: true,
             ephemeral: false,
             input_execution_id: None,
+            input_failed: false,
             received_at: Timestamp::default(),
         };
         forwarded(&webhook.request.headers, &webhook, overwrite, DeliveryId::generate())

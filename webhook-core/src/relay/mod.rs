@@ -118,7 +118,7 @@ impl Relay {
         let functions = Arc::new(Functions {
             cache: FunctionCache::new(bytes, max_age.clone(), stores.functions.clone()),
             runtime: functions,
-            store: stores.functions.clone(),
+            store: stores.functions,
             clock: clock.clone(),
             ids: ids.clone(),
             options: options.clone(),
@@ -158,7 +158,6 @@ impl Relay {
             intake: intake.clone(),
             buckets: buckets.clone(),
             functions: functions.clone(),
-            runs: stores.functions,
             clock: clock.clone(),
             ids: ids.clone(),
         });

@@ -6,7 +6,7 @@ use super::{
     accept::{Intake, new_delivery},
     cache::BucketCache,
     deliver::QueuedDelivery,
-    functions::{FunctionFailed, FunctionFailure, Functions, INPUT_FAILED, InputDecision},
+    functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
     route::{self, Decision, Match},
 };
 use crate::{
@@ -15,10 +15,10 @@ use crate::{
     id::{AccountId, OutputId},
     ids::Ids,
     model::{
-        Bucket, DeliveryStatus, ExecutionStatus, Log, Output, ProcessPolicy, Request, Resend,
-        ResponseFromOutput, Webhook,
+        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Request, Resend, ResponseFromOutput,
+        Webhook,
     },
-    store::{FunctionStore, Pending, Redeliver},
+    store::{Pending, Redeliver},
 };
 
 /// Sends stored webhooks again.
@@ -27,7 +27,6 @@ pub(super) struct Replayer {
     pub(super) intake: Arc<Intake>,
     pub(super) buckets: Arc<BucketCache>,
     pub(super) functions: Arc<Functions>,
-    pub(super) runs: Arc<dyn FunctionStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<Ids>,
 }
@@ -36,7 +35,7 @@ impl Replayer {
     pub(super) async fn replay(&self, account: AccountId, replay: Resend) -> Result<(), Error> {
         let log = self.intake.deliveries.log(account, replay.log).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;
-        if replay.policy == ProcessPolicy::Force && self.input_failed(&log).await? {
+        if replay.policy == ProcessPolicy::Force && log.webhook.input_failed {
             return self.receive_again(&replay, &log).await;
         }
         match replay.output.or(log.delivery.output_id) {
@@ -138,19 +137,6 @@ impl Replayer {
         })
     }
 
-    /// Whether the webhook was kept because its input's function failed: what is
-    /// stored is then what came, not what the function made of it.
-    async fn input_failed(&self, log: &Log) -> Result<bool, Error> {
-        let last = log.delivery.last.as_ref().and_then(|last| last.error.as_deref());
-        if last.is_some_and(|error| error.starts_with(INPUT_FAILED)) {
-            return Ok(true);
-        }
-        // A delivery of the same webhook may have another reason.
-        let Some(id) = log.webhook.input_execution_id else { return Ok(false) };
-        let run = self.runs.execution(log.webhook.account_id, id).await?;
-        Ok(run.is_some_and(|run| run.status == ExecutionStatus::Error))
-    }
-
     /// Receives the webhook of `log` anew, for the output that `replay` or the
     /// log names, or for all enabled ones.
     async fn receive_again(&self, replay: &Resend, log: &Log) -> Result<(), Error> {
@@ -164,8 +150,13 @@ impl Replayer {
             enabled_output(&bucket, id)?;
         }
         let (id, received_at) = self.ids.next_and_moment();
-        let mut webhook =
-            Webhook { id, received_at, input_execution_id: None, ..log.webhook.clone() };
+        let mut webhook = Webhook {
+            id,
+            received_at,
+            input_execution_id: None,
+            input_failed: false,
+            ..log.webhook.clone()
+        };
         if let Some(function) = input.spec.function_id {
             match self.functions.run_of_input(function, &bucket, input, &mut webhook).await {
                 Ok(InputDecision { stop: false, .. }) => {}

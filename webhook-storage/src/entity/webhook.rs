@@ -30,6 +30,7 @@ pub struct Model {
     pub(crate) secure: bool,
     pub(crate) ephemeral: bool,
     pub(crate) input_execution_id: Option<Uuid>,
+    pub(crate) input_failed: bool,
     pub(crate) received_at: i64,
     pub(crate) body: Vec<u8>,
 }
@@ -42,7 +43,7 @@ impl ActiveModelBehavior for ActiveModel {}
 /// The columns of a [`Model`], in the order of [`values`].
 pub(crate) const COLUMNS: &str = "\
     id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
-    remote_addr, secure, ephemeral, input_execution_id, received_at, body";
+    remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, body";
 
 /// The webhooks that are there of these, in no order.
 pub(crate) async fn find(
@@ -58,7 +59,7 @@ pub(crate) async fn find(
 }
 
 /// What is stored of a webhook, or what is left of it when its content is not to be kept.
-pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 14] {
+pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 15] {
     let request = &webhook.request;
     let (raw_query, headers, body) = match with_content {
         true => {
@@ -79,6 +80,7 @@ pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 14] {
         webhook.secure.into(),
         webhook.ephemeral.into(),
         webhook.input_execution_id.map(|id| id.as_uuid()).into(),
+        webhook.input_failed.into(),
         millis(webhook.received_at).into(),
         body.into(),
     ]
@@ -99,6 +101,7 @@ impl Model {
             secure: row.get("secure")?,
             ephemeral: row.get("ephemeral")?,
             input_execution_id: row.get("input_execution_id")?,
+            input_failed: row.get("input_failed")?,
             received_at: row.get("received_at")?,
             body: row.get("body")?,
         })
@@ -124,6 +127,7 @@ impl Model {
             secure: self.secure,
             ephemeral: self.ephemeral,
             input_execution_id: self.input_execution_id.map(ExecutionId::from_uuid),
+            input_failed: self.input_failed,
             received_at: moment(self.received_at),
         })
     }

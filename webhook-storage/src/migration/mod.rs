@@ -8,6 +8,7 @@ mod deliveries;
 mod domains;
 mod endings;
 mod hand_overs;
+mod input_failures;
 mod logs;
 
 use std::time::SystemTime;
@@ -34,6 +35,7 @@ const STEPS: &[Step] = &[
     ("m0011_endings", |_| endings::SCHEMA.to_owned()),
     ("m0012_hand_overs", |_| hand_overs::SCHEMA.to_owned()),
     ("m0013_clients", |_| clients::SCHEMA.to_owned()),
+    ("m0014_input_failures", |_| input_failures::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -127,3 +127,37 @@ async fn logs_that_are_there_already_are_counted() -> Tested {
     storage.close().await;
     Ok(())
 }
+
+#[tokio::test]
+async fn what_a_log_said_of_an_inputs_function_becomes_a_fact() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let options = options(&folder)?;
+    let old = Database::open(&options).await?;
+    let step = STEPS.iter().position(|(name, _)| *name == "m0014_input_failures");
+    apply(&old, &STEPS[..step.expect("the step")]).await?;
+    let errors =
+        ["NULL", "'the output''s function failed: no'", "'the input''s function failed: no'"];
+    for (number, error) in errors.into_iter().enumerate() {
+        let insert = format!(
+            "INSERT INTO webhook (id, account_id, bucket_id, input_id, method, extra_path, \
+             raw_query, headers, secure, ephemeral, received_at, body) VALUES \
+             (x'{number:032x}', x'{0:032x}', x'{0:032x}', x'{0:032x}', 'POST', x'', x'', x'', \
+             0, 0, 0, x''); \
+             INSERT INTO delivery (id, webhook_id, account_id, bucket_id, internal, ephemeral, \
+             status, created_at, updated_at, error) VALUES (x'{number:032x}', \
+             x'{number:032x}', x'{0:032x}', x'{0:032x}', 0, 0, 2, 0, 0, {error})",
+            7
+        );
+        old.write.execute_unprepared(&insert).await?;
+    }
+    migrate(&old).await?;
+    let webhooks = webhook::Entity::find().all(&old.read).await?;
+    let mut failed: Vec<_> = webhooks.iter().map(|row| (row.id, row.input_failed)).collect();
+    failed.sort_unstable();
+    assert_eq!(
+        failed.into_iter().map(|(_, failed)| failed).collect::<Vec<_>>(),
+        [false, false, true]
+    );
+    old.close().await;
+    Ok(())
+}

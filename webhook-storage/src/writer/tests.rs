@@ -43,6 +43,7 @@ pub(super) fn accept(body_bytes: usize) -> Accept {
         secure: false,
         ephemeral: false,
         input_execution_id: None,
+        input_failed: false,
         received_at: Timestamp::default(),
     };
     let delivery = NewDelivery {

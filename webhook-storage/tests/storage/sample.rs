@@ -29,6 +29,7 @@ pub(crate) fn webhook(body: impl Into<Bytes>) -> Webhook {
         secure: false,
         ephemeral: false,
         input_execution_id: None,
+        input_failed: false,
         received_at: NOW,
     }
 }

@@ -123,6 +123,7 @@ impl Sender {
             secure: false,
             ephemeral: false,
             input_execution_id: None,
+            input_failed: false,
             received_at,
         };
         let delivery = NewDelivery {

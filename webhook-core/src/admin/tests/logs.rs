@@ -33,6 +33,7 @@ async fn receive(house: &House, bucket: &Bucket) -> Result<DeliveryId, Error> {
         secure: false,
         ephemeral: false,
         input_execution_id: None,
+        input_failed: false,
         received_at: house.admin.now(),
     };
     let delivery = NewDelivery {

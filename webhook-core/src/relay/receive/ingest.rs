@@ -196,6 +196,7 @@ impl Receiver {
             secure: client.is_some_and(|client| client.secure),
             ephemeral: bucket.spec.ephemeral,
             input_execution_id: None,
+            input_failed: false,
             received_at,
         };
 
@@ -216,6 +217,7 @@ impl Receiver {
                 // The sender learns that it failed; the reason is the account's.
                 Err(FunctionFailed { failure: FunctionFailure::Failed, reason, execution_id }) => {
                     webhook.input_execution_id = execution_id;
+                    webhook.input_failed = true;
                     self.intake.keep(webhook, &bucket, &reason, false).await?;
                     ticket.used();
                     return Err(Error::new(ErrorKind::Internal, INPUT_FAILED).caused_by(reason));

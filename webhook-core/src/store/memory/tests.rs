@@ -51,6 +51,7 @@ fn new(to: To, body_bytes: usize) -> (Stored, Accept) {
         secure: false,
         ephemeral: false,
         input_execution_id: None,
+        input_failed: false,
         received_at: NOW,
     });
     let delivery = NewDelivery {

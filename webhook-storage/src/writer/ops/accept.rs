@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Storing a webhook again changes nothing.
-static WEBHOOK: LazyLock<Insert<14>> =
+static WEBHOOK: LazyLock<Insert<15>> =
     LazyLock::new(|| Insert::new("webhook", webhook::COLUMNS, " ON CONFLICT (id) DO NOTHING"));
 
 pub(super) static DELIVERY: LazyLock<Insert<15>> =
@@ -72,7 +72,7 @@ pub(super) fn counted(row: &delivery::Model, status: DeliveryStatus) -> CountedL
     open.with_outcome(status, 0, 0, 0)
 }
 
-fn webhook_values<'a>(accept: &'a &Accept) -> [Param<'a>; 14] {
+fn webhook_values<'a>(accept: &'a &Accept) -> [Param<'a>; 15] {
     // What is final in every part when it comes is not going to be sent.
     let needed = accept.deliveries.iter().any(|delivery| !delivery.status.is_final());
     webhook::values(&accept.webhook, needed || !accept.webhook.ephemeral)

@@ -31,6 +31,7 @@ fn queued(id: DeliveryId, due_at: Timestamp) -> QueuedDelivery {
         secure: false,
         ephemeral: false,
         input_execution_id: None,
+        input_failed: false,
         received_at: due_at,
     };
     let pending = Pending {
