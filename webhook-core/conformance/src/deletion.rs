@@ -8,8 +8,8 @@ use webhook_core::{
 
 use super::{
     delivery::{
-        ALL, Queued, claim_as, claim_due, find_log, lanes, log, logs_of, node, queue, queue_many,
-        retry, take_due,
+        ALL, Queued, backlogs, claim_as, claim_due, find_log, log, logs_of, node, queue,
+        queue_many, retry, take_due,
     },
     log::{Outcome, Place, oracle::assert_exact, reported},
     sample::{NOW, after, bucket, expect_conflict, expect_not_found, input, output},
@@ -42,7 +42,7 @@ async fn assert_nothing_to_claim(stores: &Stores, node: NodeId, output_id: Outpu
         assert!(claimed.deliveries.is_empty(), "{claimed:?}");
         assert_eq!(claimed.next_due_at, None);
     }
-    assert!(lanes(stores, after(900_000)).await.iter().all(|lane| lane.0 != output_id));
+    assert!(backlogs(stores, after(900_000)).await.iter().all(|backlog| backlog.0 != output_id));
 }
 
 /// Fails unless the log has everything it had `before`, and is no longer due.
@@ -102,7 +102,7 @@ pub async fn deleting_an_output_leaves_others_alone(stores: &Stores) {
 
     delete_output(stores, &bucket, gone).await;
     assert_eq!((log(stores, done).await, log(stores, waiting).await), before);
-    assert_eq!(lanes(stores, NOW).await, [(stays, NOW, 1)]);
+    assert_eq!(backlogs(stores, NOW).await, [(stays, NOW, 1)]);
     assert_eq!(claim_due(stores, node, stays, NOW).await, [waiting.id]);
 }
 

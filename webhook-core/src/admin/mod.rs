@@ -98,7 +98,7 @@ const LOCKS: usize = 64;
 /// Told of every change to a bucket, a function, a domain or a credential
 /// before the operation that made it returns, so that what it caches is never
 /// older than an answer the caller has seen.
-pub trait BucketWatcher: Send + Sync + fmt::Debug {
+pub trait ChangeListener: Send + Sync + fmt::Debug {
     /// `bucket` was made, changed or removed. Its inputs and outputs are all
     /// that it had before the change and all that it has after it.
     fn bucket_changed(&self, bucket: &Bucket);
@@ -117,7 +117,7 @@ pub trait BucketWatcher: Send + Sync + fmt::Debug {
     fn crons_changed(&self);
 }
 
-impl BucketWatcher for Relay {
+impl ChangeListener for Relay {
     fn bucket_changed(&self, bucket: &Bucket) {
         self.bucket_changed(bucket);
     }
@@ -143,11 +143,11 @@ impl BucketWatcher for Relay {
 #[derive(Debug)]
 struct Listeners {
     relay: Relay,
-    other: Option<Arc<dyn BucketWatcher>>,
+    other: Option<Arc<dyn ChangeListener>>,
 }
 
 impl Listeners {
-    fn each(&self, tell: impl Fn(&dyn BucketWatcher)) {
+    fn each(&self, tell: impl Fn(&dyn ChangeListener)) {
         tell(&self.relay);
         if let Some(other) = &self.other {
             tell(&**other);
@@ -213,7 +213,7 @@ pub(crate) struct AdminParts {
     /// Where functions are invoked and webhooks are sent again.
     pub(crate) relay: Relay,
     /// Whom to tell of changes beside the relay.
-    pub(crate) listener: Option<Arc<dyn BucketWatcher>>,
+    pub(crate) listener: Option<Arc<dyn ChangeListener>>,
     /// Compiles functions before they are saved.
     pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
     pub(crate) generator: Option<Arc<dyn FunctionGenerator>>,

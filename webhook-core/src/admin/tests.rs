@@ -32,7 +32,7 @@ struct Told(
     AtomicUsize,
 );
 
-impl BucketWatcher for Told {
+impl ChangeListener for Told {
     fn bucket_changed(&self, bucket: &Bucket) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bucket.clone());
     }

@@ -69,7 +69,7 @@ impl Admin {
     ///
     /// The caller carries the token's scope of this moment. What outlives one
     /// request (a subscription) is ended through
-    /// [`BucketWatcher::credential_changed`](super::BucketWatcher::credential_changed)
+    /// [`ChangeListener::credential_changed`](super::ChangeListener::credential_changed)
     /// when the scope changes.
     pub async fn authenticate_token(&self, key: &str, secret: &str) -> Result<Caller, Error> {
         let wrong = || Error::new(ErrorKind::Unauthorized, "unauthorized: unknown access token");

@@ -37,7 +37,7 @@ pub use output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
     ThrottleMode,
 };
-pub use report::{Action, LogAction, LogReport, ProcessPolicy, Resend};
+pub use report::{Action, LogAction, LogReport, ProcessPolicy, Replay};
 pub use secret::Secret;
 pub(crate) use secret::constant_time_eq;
 pub use token::{AccessToken, ApiAccess, TokenScopes, TokenSpec};

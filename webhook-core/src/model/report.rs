@@ -62,7 +62,7 @@ pub struct LogAction {
 
 /// Which webhook is sent again, where to, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resend {
+pub struct Replay {
     /// The log of an earlier delivery.
     pub log: DeliveryId,
     /// Another output of the webhook's bucket; none for the same one, or for
@@ -90,7 +90,7 @@ pub enum ProcessPolicy {
 #[non_exhaustive]
 pub enum Action {
     /// The webhook is sent again.
-    Resend,
+    Replay,
 }
 
 impl LogAction {
@@ -99,10 +99,10 @@ impl LogAction {
     /// # Errors
     ///
     /// [`Invalid`](crate::ErrorKind::Invalid) when no action was named.
-    pub fn resend(self, log: DeliveryId) -> Result<Resend, Error> {
+    pub fn replay(self, log: DeliveryId) -> Result<Replay, Error> {
         let Self { action, output, process_policy: policy } = self;
         match action {
-            Some(Action::Resend) => Ok(Resend { log, output, policy }),
+            Some(Action::Replay) => Ok(Replay { log, output, policy }),
             None => Err(Error::invalid("action", NO_ACTION)),
         }
     }
@@ -114,7 +114,7 @@ const NO_ACTION: &str = "must be \"resend\"";
 fn action<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Action>, D::Error> {
     match Option::<String>::deserialize(deserializer)?.as_deref() {
         None => Ok(None),
-        Some("resend") => Ok(Some(Action::Resend)),
+        Some("resend") => Ok(Some(Action::Replay)),
         Some(_) => Err(de::Error::custom(NO_ACTION)),
     }
 }

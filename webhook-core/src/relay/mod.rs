@@ -8,7 +8,7 @@
 //!             input and                  │ after the commit
 //!             reads the                  ▼
 //!             body         deliver/  dispatch: Deliverer,
-//!                          a queue of workers per output
+//!                          a queue and workers per output
 //!                                        │        ▲ claims what waits
 //!                                        ▼        │ in the store
 //!                          settle ◄── attempt
@@ -17,10 +17,10 @@
 //! ```
 //!
 //! Each part is a struct that holds what it uses, and is made once. Beside the way are
-//! `clients` (who listens instead of being sent to), `replay` and `crons`, which put webhooks into
-//! `accept` as `ingest` does, and what several parts use: the `cache` of what is
-//! stored, the runs of `functions`, the `waiters` for a destination's response. Imports
-//! lead from later steps to earlier ones nowhere: receive → accept → deliver → clients → cache.
+//! `clients`, who listen instead of being sent to, and `replay` and `crons`, which put
+//! webhooks into `accept` as `ingest` does. Several parts use the `cache` of what is
+//! stored, the runs of `functions` and the `waiters` for a destination's response.
+//! Imports lead down only: receive → accept → deliver → clients → cache.
 //!
 //! A delivery is attempted at least once: after a crash between the request and
 //! the commit of its outcome it is sent again, with the same `X-Webhook-Relay-Id`.
@@ -62,7 +62,7 @@ use self::{
 };
 pub use self::{
     clients::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription},
-    observer::{Observer, Silent},
+    observer::{NoObserver, Observer},
     options::RelayOptions,
     receive::{
         ClientAddr, DomainService, IngestService, InvalidProxies, TrustedProxies, host_name,
@@ -76,7 +76,7 @@ use crate::{
     function::{FunctionRuntime, ScriptResponse},
     id::{AccountId, FunctionId, NodeId},
     ids::Ids,
-    model::{Bucket, Log, Request, Resend},
+    model::{Bucket, Log, Replay, Request},
     plan::Quotas,
     store::{ClientReport, Stores},
 };
@@ -237,14 +237,14 @@ impl Relay {
         self.clients.report(account, report).await
     }
 
-    /// Sends a webhook again, as a delivery and log of its own; see [`Resend`].
+    /// Sends a webhook again, as a delivery and log of its own; see [`Replay`].
     ///
     /// # Errors
     ///
     /// `NotFound` when the account has no such log or output, `Conflict` when
     /// the content has been erased or the output is disabled.
-    pub async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
-        self.replayer.replay(account, resend).await
+    pub async fn replay(&self, account: AccountId, replay: Replay) -> Result<(), Error> {
+        self.replayer.replay(account, replay).await
     }
 
     /// Runs a function of the account once, for somebody who wants to see what

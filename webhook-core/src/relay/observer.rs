@@ -24,6 +24,6 @@ pub trait Observer: Send + Sync + fmt::Debug {
 
 /// Listens to nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoObserver;
 
-impl Observer for Silent {}
+impl Observer for NoObserver {}

@@ -15,7 +15,7 @@ use crate::{
     id::{AccountId, OutputId},
     ids::Ids,
     model::{
-        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Request, Resend, ResponseFromOutput,
+        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Replay, Request, ResponseFromOutput,
         Webhook,
     },
     store::{Pending, Redeliver},
@@ -32,7 +32,7 @@ pub(super) struct Replayer {
 }
 
 impl Replayer {
-    pub(super) async fn replay(&self, account: AccountId, replay: Resend) -> Result<(), Error> {
+    pub(super) async fn replay(&self, account: AccountId, replay: Replay) -> Result<(), Error> {
         let log = self.intake.deliveries.log(account, replay.log).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;
         if replay.policy == ProcessPolicy::Force && log.webhook.input_failed {
@@ -139,7 +139,7 @@ impl Replayer {
 
     /// Receives the webhook of `log` anew, for the output that `replay` or the
     /// log names, or for all enabled ones.
-    async fn receive_again(&self, replay: &Resend, log: &Log) -> Result<(), Error> {
+    async fn receive_again(&self, replay: &Replay, log: &Log) -> Result<(), Error> {
         if log.webhook.ephemeral {
             return Err(Error::conflict("the webhook is ephemeral: its content is erased"));
         }

@@ -68,7 +68,7 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error>;
 
     /// Every output that has pending deliveries which no node holds at `now`.
-    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error>;
+    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error>;
 
     /// One log of the account.
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error>;
@@ -244,7 +244,7 @@ pub struct Settle {
 
 /// An output with pending deliveries that no node holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lane {
+pub struct Backlog {
     /// The output.
     pub output_id: OutputId,
     /// When the first of them is due.

@@ -36,7 +36,7 @@ pub use billing::BillingStore;
 pub use bucket::{BucketCounts, BucketStore, InputStore, OutputStore};
 pub use cron::{AdvanceCron, ClaimCrons, CronStore};
 pub use delivery::{
-    Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, Lane, NewDelivery, Origin,
+    Accept, Accepted, Backlog, Claim, ClaimOrder, Claimed, DeliveryStore, NewDelivery, Origin,
     Pending, Redeliver, Settle,
 };
 pub use domain::DomainStore;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::Webhooks;
 use crate::{
-    admin::{Admin, AdminOptions, AdminParts, BucketWatcher},
+    admin::{Admin, AdminOptions, AdminParts, ChangeListener},
     billing::{BillingProvider, Unconfigured},
     clock::{Clock, SystemClock},
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
@@ -30,7 +30,7 @@ pub struct WebhooksBuilder {
     plans: Option<Plans>,
     billing: Arc<dyn BillingProvider>,
     observer: Arc<dyn Observer>,
-    listener: Option<Arc<dyn BucketWatcher>>,
+    listener: Option<Arc<dyn ChangeListener>>,
     options: RelayOptions,
     admin_options: AdminOptions,
     node: Option<NodeId>,
@@ -117,7 +117,7 @@ impl WebhooksBuilder {
     /// Tells `listener`, after the relay, of every change that the management
     /// makes: so that other processes on the same stores learn of it.
     #[must_use]
-    pub fn listener(mut self, listener: Arc<dyn BucketWatcher>) -> Self {
+    pub fn listener(mut self, listener: Arc<dyn ChangeListener>) -> Self {
         self.listener = Some(listener);
         self
     }

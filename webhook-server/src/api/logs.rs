@@ -221,7 +221,7 @@ pub(crate) async fn act_on_log(
     Ids(id): Ids<DeliveryId>,
     JsonObject(action): JsonObject<LogAction>,
 ) -> Answer<Response> {
-    state.admin().resend(&caller, action.resend(id)?).await?;
+    state.admin().replay(&caller, action.replay(id)?).await?;
     Ok(Response::of(id, "resent"))
 }
 

@@ -6,7 +6,7 @@
 ///   is only ever written in the transaction of its webhook.
 /// * The indexes of claims hold free deliveries only. One that its node holds
 ///   from the start, which is the rule, never enters them. `held_by` is in one
-///   so that SQLite counts lanes without looking into the table.
+///   so that SQLite counts backlogs without looking into the table.
 /// * `delivery_waiting` holds what waits for connected clients: not due, and
 ///   none of `sent`, `failed`, `rejected`.
 /// * A delivery repeats what logs are filtered by, so that listing them reads

@@ -5,7 +5,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
 use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp, WebhookId,
     model::Log,
-    store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
+    store::{Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Redeliver, Settle},
 };
 
 use super::read_error;
@@ -47,8 +47,8 @@ impl DeliveryStore for Storage {
         self.database().finish(transaction, freed, "lease").await
     }
 
-    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
-        lease::lanes(&self.database().read, now).await.map_err(read_error)
+    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error> {
+        lease::backlogs(&self.database().read, now).await.map_err(read_error)
     }
 
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {

@@ -88,7 +88,7 @@ async fn queries_of_the_queue_use_its_indexes() -> Tested {
         assert!(!plan.contains("SCAN d"), "no table is read whole: {sql}\n{plan}");
         assert!(!plan.contains("SORT") && !plan.contains("TEMP B-TREE"), "{sql}\n{plan}");
     }
-    let plan = plan(&storage, &lease::lanes_sql()).await?;
+    let plan = plan(&storage, &lease::backlogs_sql()).await?;
     for index in ["USING COVERING INDEX delivery_free_by_due", "delivery_held"] {
         assert!(plan.contains(index), "{plan}");
     }

@@ -29,10 +29,11 @@ async fn a_claim_returns_a_bounded_number_of_bytes() {
         for expected in [2, 1, 1, 1] {
             let claimed = storage.claim(claim(node, output)).await.expect("a claim");
             assert_eq!(claimed.deliveries.len(), expected);
-            let more = storage.lanes(NOW).await.expect("lanes").pop().map(|lane| lane.due_at);
+            let more =
+                storage.backlogs(NOW).await.expect("backlogs").pop().map(|backlog| backlog.due_at);
             assert_eq!(claimed.next_due_at, more, "what is left is due already");
         }
-        assert!(storage.lanes(NOW).await.expect("lanes").is_empty());
+        assert!(storage.backlogs(NOW).await.expect("backlogs").is_empty());
         storage.close().await;
     })
     .await;

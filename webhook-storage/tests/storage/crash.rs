@@ -94,9 +94,9 @@ async fn what_was_acknowledged_survives_a_kill() -> Tested {
         assert!(log.is_some(), "{id} was acknowledged");
     }
     // The dead process holds nothing: all of it is there to be claimed at once.
-    let lanes = storage.lanes(NOW).await?;
-    assert_eq!(lanes.len(), 1);
-    assert!(lanes[0].pending >= acknowledged.len() as u64, "{} of them", lanes[0].pending);
+    let backlogs = storage.backlogs(NOW).await?;
+    assert_eq!(backlogs.len(), 1);
+    assert!(backlogs[0].pending >= acknowledged.len() as u64, "{} of them", backlogs[0].pending);
     let mut claimed = HashSet::new();
     loop {
         let more = storage.claim(claim(NodeId::generate(), output)).await?.deliveries;

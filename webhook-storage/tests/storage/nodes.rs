@@ -102,7 +102,7 @@ async fn an_idle_storage_runs_no_queries() -> Tested {
     let (node, output) = (NodeId::generate(), OutputId::generate());
     storage.accept(accept(output)).await?;
     storage.claim(claim(node, output)).await?;
-    assert_eq!(storage.lanes(NOW).await?.len(), 1);
+    assert_eq!(storage.backlogs(NOW).await?.len(), 1);
     let before = last_queries(&name).await?;
     assert!(!before.is_empty(), "its connections are there");
 

@@ -11,7 +11,7 @@ use webhook_core::{
 };
 
 use super::{
-    accept, claim_due, find_log, lanes, logs_of, new_delivery, node, rejected, sent, settle,
+    accept, backlogs, claim_due, find_log, logs_of, new_delivery, node, rejected, sent, settle,
     try_accept,
 };
 use crate::sample::{NOW, ODD_TEXT, after, expect_conflict, ids, odd_webhook, race, webhook};
@@ -184,7 +184,7 @@ pub async fn accepting_a_webhook_again_changes_nothing(stores: &Stores) {
     for other in &others {
         assert_eq!(find_log(stores, first.account_id, other.id).await, None);
     }
-    assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
+    assert_eq!(backlogs(stores, NOW).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, node(stores).await, output, NOW).await, [delivery.id]);
 }
 
@@ -221,7 +221,7 @@ pub async fn accepting_a_delivery_id_again_stores_nothing(stores: &Stores) {
         assert_eq!(logs_of(stores, &second).await, []);
     }
     assert_eq!(logs_of(stores, &first).await, logs);
-    assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
+    assert_eq!(backlogs(stores, NOW).await, [(output, NOW, 1)]);
 }
 
 /// One webhook that is stored many times at once is stored once, with the deliveries of one call.

@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::{
-    ALL, accept, claim_as, claim_due, ids_of, lanes, log, new_delivery, node, queue, queue_many,
+    ALL, accept, backlogs, claim_as, claim_due, ids_of, log, new_delivery, node, queue, queue_many,
     rejected, retry, sent, settle, try_accept,
 };
 use crate::sample::{NOW, after, odd_webhook, race, webhook};
@@ -154,7 +154,7 @@ pub async fn claim_takes_only_pending_ones(stores: &Stores) {
         assert!(claimed.deliveries.is_empty());
         assert_eq!(claimed.next_due_at, None);
     }
-    assert_eq!(lanes(stores, after(1_000)).await, []);
+    assert_eq!(backlogs(stores, after(1_000)).await, []);
 }
 
 /// An output that has nothing pending has nothing to claim.
@@ -298,12 +298,12 @@ pub async fn concurrent_accepts_and_claims_lose_nothing(stores: &Stores) {
     let claimed: Vec<_> = claimed.iter().flatten().collect();
     assert_eq!(claimed.len(), WRITERS * EACH);
     assert_eq!(claimed.into_iter().collect::<HashSet<_>>(), written);
-    assert_eq!(lanes(stores, after(1_000)).await, []);
+    assert_eq!(backlogs(stores, after(1_000)).await, []);
 }
 
 /// Lanes tell for each output how many deliveries wait, due or not, and when the first is due.
 pub async fn lanes_are_the_outputs_with_free_deliveries(stores: &Stores) {
-    assert_eq!(lanes(stores, NOW).await, []);
+    assert_eq!(backlogs(stores, NOW).await, []);
     let (first, second) = (OutputId::generate(), OutputId::generate());
     for secs in [30, 10, 20] {
         queue(stores, first, after(secs)).await;
@@ -312,22 +312,22 @@ pub async fn lanes_are_the_outputs_with_free_deliveries(stores: &Stores) {
     let final_from_the_start = rejected(OutputId::generate());
     accept(stores, &webhook(AccountId::generate()), &[final_from_the_start]).await;
     for now in [NOW, after(15), after(1_000)] {
-        assert_eq!(lanes(stores, now).await, [(first, after(10), 3), (second, NOW, 1)]);
+        assert_eq!(backlogs(stores, now).await, [(first, after(10), 3), (second, NOW, 1)]);
     }
 }
 
-/// What a node holds is in no lane; what was settled for a retry is again.
+/// What a node holds is in no backlog; what was settled for a retry is again.
 pub async fn lanes_leave_out_what_is_held(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let queued = queue_many(stores, output, NOW, 3).await;
     let held = claim_as(stores, receipt(node, output, 2)).await.deliveries;
-    assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
+    assert_eq!(backlogs(stores, NOW).await, [(output, NOW, 1)]);
     settle(stores, retry(&held[0], node, NOW, after(60))).await;
-    assert_eq!(lanes(stores, NOW).await, [(output, NOW, 2)]);
+    assert_eq!(backlogs(stores, NOW).await, [(output, NOW, 2)]);
     settle(stores, sent(&held[1], node, NOW)).await;
-    assert_eq!(lanes(stores, NOW).await, [(output, NOW, 2)]);
+    assert_eq!(backlogs(stores, NOW).await, [(output, NOW, 2)]);
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued[2]]);
-    assert_eq!(lanes(stores, NOW).await, [(output, after(60), 1)]);
+    assert_eq!(backlogs(stores, NOW).await, [(output, after(60), 1)]);
     claim_as(stores, receipt(node, output, 1)).await;
-    assert_eq!(lanes(stores, NOW).await, []);
+    assert_eq!(backlogs(stores, NOW).await, []);
 }

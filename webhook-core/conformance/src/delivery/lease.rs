@@ -6,7 +6,7 @@ use webhook_core::{
 };
 
 use super::{
-    Queued, accept, claim_as, claim_due, extend, ids_of, lanes, log, new_delivery, node,
+    Queued, accept, backlogs, claim_as, claim_due, extend, ids_of, log, new_delivery, node,
     node_until, queue, queue_many, retry, sent, settle, take_due,
 };
 use crate::sample::{NOW, after, expect_conflict, race, webhook};
@@ -37,12 +37,12 @@ pub async fn delivery_is_held_from_accept(stores: &Stores) {
     for node in [holder, other] {
         assert!(claim_due(stores, node, output, just_before(after(10))).await.is_empty());
     }
-    assert_eq!(lanes(stores, just_before(after(10))).await, []);
+    assert_eq!(backlogs(stores, just_before(after(10))).await, []);
     expect_conflict(stores.deliveries.settle(sent(held, other, after(1))).await);
     settle(stores, sent(held, holder, after(1))).await;
 
     let lapsed = queue_held(stores, output, holder).await;
-    assert_eq!(lanes(stores, after(10)).await, [(output, NOW, 1)]);
+    assert_eq!(backlogs(stores, after(10)).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, other, output, after(10)).await, [lapsed.id]);
 }
 
@@ -54,7 +54,7 @@ pub async fn lease_ends_at_its_moment(stores: &Stores) {
     assert_eq!(claim_due(stores, first, output, NOW).await, [queued.id]);
 
     let last = just_before(after(10));
-    assert_eq!(lanes(stores, last).await, []);
+    assert_eq!(backlogs(stores, last).await, []);
     let claim =
         Claim { node: second, output_id: output, now: last, limit: 9, order: ClaimOrder::Due };
     let claimed = claim_as(stores, claim).await;
@@ -62,7 +62,7 @@ pub async fn lease_ends_at_its_moment(stores: &Stores) {
     assert_eq!(claimed.next_due_at, None);
     expect_conflict(stores.deliveries.settle(sent(queued, second, last)).await);
 
-    assert_eq!(lanes(stores, after(10)).await, [(output, NOW, 1)]);
+    assert_eq!(backlogs(stores, after(10)).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, second, output, after(10)).await, [queued.id]);
 }
 
@@ -115,7 +115,7 @@ pub async fn lease_covers_what_was_claimed_before(stores: &Stores) {
     for output in [a, b] {
         assert!(claim_due(stores, second, output, just_before(after(20))).await.is_empty());
     }
-    assert_eq!(lanes(stores, after(20)).await, [(a, NOW, 1), (b, NOW, 2)]);
+    assert_eq!(backlogs(stores, after(20)).await, [(a, NOW, 1), (b, NOW, 2)]);
     let mut taken = claim_due(stores, second, a, after(20)).await;
     taken.extend(claim_due(stores, second, b, after(20)).await);
     taken.sort();
@@ -132,12 +132,12 @@ pub async fn leases_of_nodes_are_independent(stores: &Stores) {
     let of_long = queue(stores, output, NOW).await.id;
     assert_eq!(claim_due(stores, long, output, NOW).await, [of_long]);
     extend(stores, other, after(500)).await;
-    assert_eq!(lanes(stores, after(10)).await, [(output, NOW, 1)]);
+    assert_eq!(backlogs(stores, after(10)).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, other, output, after(10)).await, [of_short]);
     assert_eq!(claim_due(stores, other, output, after(20)).await, [of_long]);
 }
 
-/// What a lapsed node held counts in its lane beside what was free all along.
+/// What a lapsed node held counts in its backlog beside what was free all along.
 pub async fn lanes_count_what_a_lapsed_node_held(stores: &Stores) {
     let output = OutputId::generate();
     let node = node_until(stores, after(10)).await;
@@ -146,21 +146,21 @@ pub async fn lanes_count_what_a_lapsed_node_held(stores: &Stores) {
         queue(stores, output, due_at).await;
     }
     assert_eq!(claim_due(stores, node, output, after(3)).await.len(), 2);
-    assert_eq!(lanes(stores, after(10)).await, [(output, after(1), 2)]);
+    assert_eq!(backlogs(stores, after(10)).await, [(output, after(1), 2)]);
     queue(stores, output, after(2)).await;
-    assert_eq!(lanes(stores, just_before(after(10))).await, [(output, after(2), 1)]);
-    assert_eq!(lanes(stores, after(10)).await, [(output, after(1), 3)]);
+    assert_eq!(backlogs(stores, just_before(after(10))).await, [(output, after(2), 1)]);
+    assert_eq!(backlogs(stores, after(10)).await, [(output, after(1), 3)]);
     queue(stores, output, NOW).await;
-    assert_eq!(lanes(stores, after(10)).await, [(output, NOW, 4)]);
+    assert_eq!(backlogs(stores, after(10)).await, [(output, NOW, 4)]);
 }
 
 /// Deliveries in the name of a node that never said it was alive are free.
 pub async fn node_without_a_lease_holds_nothing(stores: &Stores) {
     let (output, other) = (OutputId::generate(), node(stores).await);
     let id = queue_held(stores, output, NodeId::generate()).await.id;
-    assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
+    assert_eq!(backlogs(stores, NOW).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, other, output, NOW).await, [id]);
-    assert_eq!(lanes(stores, NOW).await, []);
+    assert_eq!(backlogs(stores, NOW).await, []);
 }
 
 /// Release frees what was claimed and what was held from the start, at once and for all.
@@ -170,10 +170,10 @@ pub async fn release_frees_everything_of_a_node(stores: &Stores) {
     let claimed = queue_many(stores, a, NOW, 3).await;
     assert_eq!(claim_due(stores, first, a, NOW).await.len(), 3);
     let accepted = queue_held(stores, b, first).await;
-    assert_eq!(lanes(stores, NOW).await, []);
+    assert_eq!(backlogs(stores, NOW).await, []);
 
     release(stores, first).await;
-    assert_eq!(lanes(stores, NOW).await, [(a, NOW, 3), (b, NOW, 1)]);
+    assert_eq!(backlogs(stores, NOW).await, [(a, NOW, 3), (b, NOW, 1)]);
     let mut taken = claim_due(stores, second, a, NOW).await;
     taken.sort();
     assert_eq!(taken, claimed);
@@ -190,10 +190,10 @@ pub async fn release_leaves_other_nodes_alone(stores: &Stores) {
     let of_second = queue(stores, output, NOW).await;
     assert_eq!(claim_due(stores, second, output, NOW).await, [of_second.id]);
     release(stores, first).await;
-    assert_eq!(lanes(stores, NOW).await, [(output, NOW, 1)]);
+    assert_eq!(backlogs(stores, NOW).await, [(output, NOW, 1)]);
     assert_eq!(claim_due(stores, second, output, NOW).await, [of_first]);
     release(stores, first).await;
-    assert_eq!(lanes(stores, NOW).await, []);
+    assert_eq!(backlogs(stores, NOW).await, []);
     settle(stores, sent(of_second, second, NOW)).await;
 }
 

@@ -215,11 +215,13 @@ pub(super) async fn logs_of(stores: &Stores, webhook: &Webhook) -> Vec<Log> {
     logs.expect("the logs can be read")
 }
 
-/// The lanes at `now` in a fixed order, as (output, first due, number).
-pub(super) async fn lanes(stores: &Stores, now: Timestamp) -> Vec<(OutputId, Timestamp, u64)> {
-    let lanes = stores.deliveries.lanes(now).await.expect("the lanes can be listed");
-    let mut lanes: Vec<_> =
-        lanes.into_iter().map(|lane| (lane.output_id, lane.due_at, lane.pending)).collect();
-    lanes.sort();
-    lanes
+/// The backlogs at `now` in a fixed order, as (output, first due, number).
+pub(super) async fn backlogs(stores: &Stores, now: Timestamp) -> Vec<(OutputId, Timestamp, u64)> {
+    let backlogs = stores.deliveries.backlogs(now).await.expect("the backlogs can be listed");
+    let mut backlogs: Vec<_> = backlogs
+        .into_iter()
+        .map(|backlog| (backlog.output_id, backlog.due_at, backlog.pending))
+        .collect();
+    backlogs.sort();
+    backlogs
 }

@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::{
-    accept, claim_as, claim_due, find_log, lanes, log, logs_of, new_delivery, node, queue,
+    accept, backlogs, claim_as, claim_due, find_log, log, logs_of, new_delivery, node, queue,
     rejected, sent, settle,
 };
 use crate::{
@@ -75,7 +75,7 @@ pub async fn redelivered_webhook_has_another_log(stores: &Stores) {
         all.sort_unstable_by_key(|log| log.delivery.id);
         assert_eq!(logs_of(stores, &webhook).await, all);
     }
-    assert_eq!(lanes(stores, after(90)).await, [(output, after(90), 1)], "one is free");
+    assert_eq!(backlogs(stores, after(90)).await, [(output, after(90), 1)], "one is free");
     assert_eq!(claim_due(stores, node, output, after(90)).await, [pending.id]);
 }
 
@@ -110,7 +110,7 @@ pub async fn redelivery_of_a_missing_webhook_is_not_found(stores: &Stores) {
     let theirs = Webhook { account_id: AccountId::generate(), ..webhook.clone() };
     expect_not_found(redeliver(stores, &theirs, again(&webhook, &delivery)).await);
     assert_eq!(logs_of(stores, &webhook).await.len(), 1);
-    assert_eq!(lanes(stores, NOW).await, []);
+    assert_eq!(backlogs(stores, NOW).await, []);
 }
 
 /// The same delivery again changes nothing; that of another webhook is refused.
@@ -151,7 +151,7 @@ pub async fn redelivery_of_an_erased_webhook_is_a_conflict(stores: &Stores) {
     let refused = redeliver(stores, &webhook, again(&webhook, &third)).await;
     expect_conflict(refused);
     assert_eq!(find_log(stores, webhook.account_id, third.id).await, None);
-    assert_eq!(lanes(stores, NOW).await, []);
+    assert_eq!(backlogs(stores, NOW).await, []);
 }
 
 /// Of several redeliveries with one ID at once one is stored.
@@ -223,7 +223,7 @@ pub async fn received_without_a_time_is_left_to_clients(stores: &Stores) {
     assert_eq!((delivery.processed, delivery.output_execution_id), (Some(processed), Some(run)));
     assert_eq!((delivery.attempts, delivery.updated_at), (0, after(1)));
     assert!(claim_due(stores, node, output, after(900)).await.is_empty());
-    assert_eq!(lanes(stores, after(900)).await, []);
+    assert_eq!(backlogs(stores, after(900)).await, []);
     expect_conflict(stores.deliveries.settle(left).await);
 }
 
@@ -252,7 +252,7 @@ pub async fn final_status_leaves_no_time(stores: &Stores) {
     settle(stores, outcome).await;
     let delivery = log(stores, queued).await.delivery;
     assert_eq!((delivery.status, delivery.due_at), (DeliveryStatus::Sent, None));
-    assert_eq!(lanes(stores, after(9)).await, []);
+    assert_eq!(backlogs(stores, after(9)).await, []);
     let webhook = webhook(AccountId::generate());
     let stopped = NewDelivery { due_at: Some(NOW), ..rejected(output) };
     accept(stores, &webhook, std::slice::from_ref(&stopped)).await;

@@ -10,7 +10,7 @@ use webhook_core::{
 };
 
 use super::{
-    Queued, accept, claim_as, claim_due, extend, ids_of, lanes, log, new_delivery, node,
+    Queued, accept, backlogs, claim_as, claim_due, extend, ids_of, log, new_delivery, node,
     node_until, queue, queue_many, rejected, retry, sent, settle, take_due,
 };
 use crate::sample::{
@@ -137,7 +137,7 @@ pub async fn final_delivery_is_never_claimed_again(stores: &Stores) {
         assert!(claimed.deliveries.is_empty());
         assert_eq!(claimed.next_due_at, None);
     }
-    assert_eq!(lanes(stores, now).await, []);
+    assert_eq!(backlogs(stores, now).await, []);
 }
 
 /// Attempts in which the function did not run keep what it made before.
@@ -195,7 +195,7 @@ pub async fn settle_twice_is_a_conflict(stores: &Stores) {
     expect_conflict(stores.deliveries.settle(odd_settle(queued, node)).await);
     expect_conflict(stores.deliveries.settle(retry(queued, node, after(2), after(3))).await);
     assert_eq!(log(stores, queued).await, settled);
-    assert_eq!(lanes(stores, after(10)).await, []);
+    assert_eq!(backlogs(stores, after(10)).await, []);
 }
 
 /// Neither an unknown delivery, nor one that is final, nor one that waits for clients is settled.

@@ -15,7 +15,7 @@ use super::{Admin, Caller, caller};
 use crate::{
     error::Error,
     id::{AccountId, BucketId, DeliveryId},
-    model::{Bucket, DeliveryStatus, Log, LogReport, Resend},
+    model::{Bucket, DeliveryStatus, Log, LogReport, Replay},
     relay::ConnectedClient,
     store::ClientReport,
 };
@@ -84,12 +84,12 @@ impl Admin {
     /// Sends the webhook of a log again, as a delivery and log of its own.
     /// What is missing is [`NotFound`](crate::ErrorKind::NotFound), erased
     /// content a [`Conflict`](crate::ErrorKind::Conflict).
-    pub async fn resend(&self, caller: &Caller, resend: Resend) -> Result<(), Error> {
+    pub async fn replay(&self, caller: &Caller, replay: Replay) -> Result<(), Error> {
         caller.require_api_access()?;
         if caller.is_scoped() {
-            self.reached_log(caller, resend.log).await?;
+            self.reached_log(caller, replay.log).await?;
         }
-        self.relay.resend(caller.account_id(), resend).await
+        self.relay.replay(caller.account_id(), replay).await
     }
 
     /// The clients of the account that are connected here.

@@ -96,7 +96,7 @@ impl Deliverer {
         self.observer.pending(-counted);
         let now = self.clock.now();
         let mut to_wake = Vec::new();
-        for found in self.deliveries.lanes(now).await? {
+        for found in self.deliveries.backlogs(now).await? {
             let limits = QueueLimits::unthrottled(&self.options);
             let queue = queue_of(&mut self.queues.by_output(), found.output_id, limits);
             queue.found(found.pending, found.due_at);

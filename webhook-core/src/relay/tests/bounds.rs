@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::{failing::Faulty, *};
 use crate::{
     id::{DeliveryId, NodeId, OutputId, WebhookId},
-    store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Redeliver, Settle},
+    store::{Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Redeliver, Settle},
 };
 
 #[tokio::test(start_paused = true)]
@@ -86,7 +86,7 @@ async fn an_idle_relay_asks_its_store_nothing() {
         async fn release(&self, _: NodeId, _: Option<OutputId>) -> Result<(), Error> {
             Ok(())
         }
-        async fn lanes(&self, _: Timestamp) -> Result<Vec<Lane>, Error> {
+        async fn backlogs(&self, _: Timestamp) -> Result<Vec<Backlog>, Error> {
             Ok(Vec::new())
         }
         async fn log(&self, _: AccountId, _: DeliveryId) -> Result<Option<Log>, Error> {

@@ -15,7 +15,9 @@ use super::*;
 use crate::{
     id::{DeliveryId, NodeId, WebhookId},
     relay::Observer,
-    store::{Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Redeliver, RouteStore, Settle},
+    store::{
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Redeliver, RouteStore, Settle,
+    },
 };
 
 /// A store that answers the next calls of a kind with these errors.
@@ -95,10 +97,10 @@ impl DeliveryStore for Faulty {
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
         self.stores.deliveries.release(node, of).await
     }
-    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
-        let lanes = self.stores.deliveries.lanes(now).await;
+    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error> {
+        let backlogs = self.stores.deliveries.backlogs(now).await;
         tokio::time::sleep(self.lanes_take).await;
-        lanes
+        backlogs
     }
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
         self.stores.deliveries.log(account, id).await

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     id::DeliveryId,
-    model::{ProcessPolicy, ReplayMissing, Resend},
+    model::{ProcessPolicy, Replay, ReplayMissing},
     relay::{ClientInfo, Listening, Streamed, StreamedWebhook, Subscription},
     store::ClientReport,
 };
@@ -236,8 +236,8 @@ async fn a_resend_is_a_delivery_of_its_own() {
     // It is stored later than the webhook, and its outcome counts there.
     tokio::time::advance(Duration::from_secs(60)).await;
     for (output, policy) in [(None, ProcessPolicy::Skip), (Some(other), ProcessPolicy::Force)] {
-        let resend = Resend { log, output, policy };
-        world.relay.resend(world.bucket.account_id, resend).await.expect("sent again");
+        let replay = Replay { log, output, policy };
+        world.relay.replay(world.bucket.account_id, replay).await.expect("sent again");
     }
     world.forwarder.finished(4).await;
     let requests = world.forwarder.requests();
@@ -254,12 +254,12 @@ async fn a_resend_is_a_delivery_of_its_own() {
         assert_eq!(delivery.status, DeliveryStatus::Sent);
         assert!(delivery.created_at >= START + Duration::from_secs(60));
     }
-    let absent = Resend { log: DeliveryId::generate(), output: None, policy: ProcessPolicy::Skip };
-    let error = world.relay.resend(world.bucket.account_id, absent).await.expect_err("no such log");
+    let absent = Replay { log: DeliveryId::generate(), output: None, policy: ProcessPolicy::Skip };
+    let error = world.relay.replay(world.bucket.account_id, absent).await.expect_err("no such log");
     assert_eq!(error.kind(), crate::ErrorKind::NotFound);
-    let foreign = Resend { log, output: None, policy: ProcessPolicy::Skip };
+    let foreign = Replay { log, output: None, policy: ProcessPolicy::Skip };
     let error =
-        world.relay.resend(AccountId::generate(), foreign).await.expect_err("another's log");
+        world.relay.replay(AccountId::generate(), foreign).await.expect_err("another's log");
     assert_eq!(error.kind(), crate::ErrorKind::NotFound);
     world.stop().await;
 }

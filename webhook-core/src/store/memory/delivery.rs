@@ -16,7 +16,8 @@ use crate::{
     id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
     model::{Delivery, DeliveryStatus, Log, Webhook},
     store::{
-        Accept, Accepted, Claim, Claimed, DeliveryStore, Lane, Origin, Pending, Redeliver, Settle,
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Origin, Pending, Redeliver,
+        Settle,
     },
 };
 
@@ -38,7 +39,8 @@ impl Queue {
         }
         self.leases.retain(|_, until| now < *until);
 
-        let ids = self.index.lanes.get(&output_id).map(|lane| lane.first(order, now, limit));
+        let ids =
+            self.index.outputs.get(&output_id).map(|backlog| backlog.first(order, now, limit));
         let mut deliveries = Vec::new();
         for id in ids.unwrap_or_default() {
             self.change(id, |row| {
@@ -48,7 +50,8 @@ impl Queue {
             });
             deliveries.extend(self.pending(id));
         }
-        let next_due_at = self.index.lanes.get(&output_id).and_then(|lane| lane.next_due_at());
+        let next_due_at =
+            self.index.outputs.get(&output_id).and_then(|backlog| backlog.next_due_at());
         Claimed { deliveries, next_due_at }
     }
 
@@ -111,20 +114,24 @@ impl Queue {
         Ok(())
     }
 
-    fn free_lanes(&self, now: Timestamp) -> Vec<Lane> {
-        let free = self.index.lanes.iter().filter_map(|(output_id, lane)| {
-            let pending = u64::try_from(lane.free()).unwrap_or(u64::MAX);
-            Some((*output_id, Lane { output_id: *output_id, due_at: lane.next_due_at()?, pending }))
+    fn free_backlogs(&self, now: Timestamp) -> Vec<Backlog> {
+        let free = self.index.outputs.iter().filter_map(|(output_id, backlog)| {
+            let pending = u64::try_from(backlog.free()).unwrap_or(u64::MAX);
+            Some((
+                *output_id,
+                Backlog { output_id: *output_id, due_at: backlog.next_due_at()?, pending },
+            ))
         });
-        let mut lanes: HashMap<_, _> = free.collect();
+        let mut backlogs: HashMap<_, _> = free.collect();
         let in_name_only = self.lapsed(now).filter_map(|node| self.index.held.get(&node)).flatten();
         for row in in_name_only.filter_map(|id| self.rows.get(id)) {
             let (Some(output_id), Some(due_at)) = (row.output_id, row.due_at) else { continue };
-            let lane = lanes.entry(output_id).or_insert(Lane { output_id, due_at, pending: 0 });
-            lane.due_at = lane.due_at.min(due_at);
-            lane.pending += 1;
+            let backlog =
+                backlogs.entry(output_id).or_insert(Backlog { output_id, due_at, pending: 0 });
+            backlog.due_at = backlog.due_at.min(due_at);
+            backlog.pending += 1;
         }
-        lanes.into_values().collect()
+        backlogs.into_values().collect()
     }
 
     fn entry(&self, account: AccountId, webhook: WebhookId) -> Option<&Entry> {
@@ -171,8 +178,8 @@ impl DeliveryStore for MemoryStore {
         Ok(())
     }
 
-    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
-        Ok(self.queue().free_lanes(now))
+    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error> {
+        Ok(self.queue().free_backlogs(now))
     }
 
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use foldhash::HashMap;
 
-use super::{catalog::Catalog, lane::Lane, row::Row, tally::AccountCounters};
+use super::{catalog::Catalog, output_index::OutputIndex, row::Row, tally::AccountCounters};
 use crate::{
     id::{DeliveryId, NodeId, OutputId},
     model::Webhook,
@@ -13,7 +13,7 @@ use crate::{
 /// All that has to know of a row, and of each change to it.
 #[derive(Default)]
 pub(super) struct Index {
-    pub(super) lanes: HashMap<OutputId, Lane>,
+    pub(super) outputs: HashMap<OutputId, OutputIndex>,
     /// The pending deliveries in each node's name, whether or not its lease lasts.
     pub(super) held: HashMap<NodeId, BTreeSet<DeliveryId>>,
     /// Every row in order of time.
@@ -27,10 +27,10 @@ impl Index {
         self.catalog.insert(webhook, id, row);
         self.counters.add(webhook, row);
         if let Some(output) = row.output_id.filter(|_| row.is_open()) {
-            let lane = self.lanes.entry(output).or_default();
-            lane.insert_open(id);
+            let of_output = self.outputs.entry(output).or_default();
+            of_output.insert_open(id);
             if let (Some(due_at), None) = (row.due_at, row.held_by) {
-                lane.insert_free(id, due_at);
+                of_output.insert_free(id, due_at);
             }
         }
         if let Some(node) = row.held_by {
@@ -43,14 +43,14 @@ impl Index {
         self.catalog.remove(webhook, id, row);
         self.counters.subtract(webhook, row);
         if let Some(output) = row.output_id.filter(|_| row.is_open())
-            && let Some(lane) = self.lanes.get_mut(&output)
+            && let Some(of_output) = self.outputs.get_mut(&output)
         {
-            lane.remove_open(id);
+            of_output.remove_open(id);
             if let (Some(due_at), None) = (row.due_at, row.held_by) {
-                lane.remove_free(id, due_at);
+                of_output.remove_free(id, due_at);
             }
-            if lane.is_empty() {
-                self.lanes.remove(&output);
+            if of_output.is_empty() {
+                self.outputs.remove(&output);
             }
         }
         if let Some(node) = row.held_by

@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashMapExt};
 
 use super::{
     index::Index,
-    lane::Lane,
+    output_index::OutputIndex,
     retention::{Need, Retention},
     row::{Arrival, Entry, Row},
 };
@@ -154,7 +154,8 @@ impl Queue {
 
     /// Ends all that waits for an output which is no more.
     pub(super) fn give_up(&mut self, output: OutputId) {
-        let open: Vec<_> = self.index.lanes.get(&output).into_iter().flat_map(Lane::open).collect();
+        let open: Vec<_> =
+            self.index.outputs.get(&output).into_iter().flat_map(OutputIndex::open).collect();
         for id in open {
             self.change(id, |row| {
                 row.due_at = None;

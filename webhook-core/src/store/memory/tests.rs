@@ -241,7 +241,7 @@ async fn nothing_is_left_of_webhooks_that_went() {
     memory.claim(claim).await.expect("deliveries can be claimed");
     let queue = memory.queue();
     assert!(queue.rows.contains_key(&last.delivery));
-    assert_eq!((queue.webhooks.len(), queue.rows.len(), queue.index.lanes.len()), (1, 1, 1));
+    assert_eq!((queue.webhooks.len(), queue.rows.len(), queue.index.outputs.len()), (1, 1, 1));
     assert_eq!((queue.index.held.len(), queue.leases.len()), (0, 0));
 }
 

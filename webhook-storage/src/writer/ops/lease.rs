@@ -4,7 +4,7 @@ use sea_orm::{DbBackend, prelude::Uuid};
 use webhook_core::{
     NodeId, OutputId, Timestamp,
     model::DeliveryStatus,
-    store::{Lane, Pending},
+    store::{Backlog, Pending},
 };
 
 use crate::{
@@ -34,7 +34,7 @@ pub(crate) fn lapsed_sql() -> String {
     [LAPSED, NODES].concat()
 }
 
-pub(crate) fn lanes_sql() -> String {
+pub(crate) fn backlogs_sql() -> String {
     [LAPSED, LANES].concat()
 }
 
@@ -78,15 +78,18 @@ async fn lapsed(tx: &impl Read, now: Timestamp) -> Result<Vec<Uuid>, DatabaseErr
 }
 
 /// The outputs with deliveries that nobody holds at `now`.
-pub(crate) async fn lanes(tx: &impl Read, now: Timestamp) -> Result<Vec<Lane>, DatabaseError> {
-    let lane = |row: &Row<'_>| {
-        Ok(Lane {
+pub(crate) async fn backlogs(
+    tx: &impl Read,
+    now: Timestamp,
+) -> Result<Vec<Backlog>, DatabaseError> {
+    let backlog = |row: &Row<'_>| {
+        Ok(Backlog {
             output_id: OutputId::from_uuid(row.get("output_id")?),
             due_at: moment(row.get("due_at")?),
             pending: row.get::<i64>("pending")?.unsigned_abs(),
         })
     };
-    tx.query(with(lanes_sql(), [millis(now).into()]), lane).await
+    tx.query(with(backlogs_sql(), [millis(now).into()]), backlog).await
 }
 
 /// Frees what `node` holds, all or of one output.

@@ -8,7 +8,7 @@ use crate::{clock::Timestamp, id::DeliveryId, store::ClaimOrder};
 
 /// An index over the rows of one output; it exists while one of them is open.
 #[derive(Default)]
-pub(super) struct Lane {
+pub(super) struct OutputIndex {
     /// Pending ones that no node holds.
     due: BTreeSet<(Timestamp, DeliveryId)>,
     /// The same in order of receipt.
@@ -17,7 +17,7 @@ pub(super) struct Lane {
     open: HashSet<DeliveryId>,
 }
 
-impl Lane {
+impl OutputIndex {
     pub(super) fn insert_free(&mut self, id: DeliveryId, due_at: Timestamp) {
         self.due.insert((due_at, id));
         self.receipt.insert((id, due_at));
