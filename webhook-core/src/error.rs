@@ -57,6 +57,7 @@ impl ErrorKind {
             Self::Busy => StatusCode::TOO_MANY_REQUESTS,
             Self::Refused => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unsupported => StatusCode::NOT_IMPLEMENTED,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Claim, ClaimOrder, Lane, NewDelivery, Pending, Settle};
+use super::{Backlog, Claim, ClaimOrder, NewDelivery, Pending, Settle};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -138,19 +138,20 @@ impl Claim {
     }
 }
 
-impl Lane {
+impl Backlog {
     /// The outputs of the `free` deliveries: for stores that have no index.
     #[must_use]
     pub fn of<'a>(free: impl Iterator<Item = &'a StoredDelivery>) -> Vec<Self> {
-        let mut lanes = BTreeMap::new();
+        let mut backlogs = BTreeMap::new();
         for StoredDelivery { delivery, .. } in free {
             let (Some(output_id), Some(due_at)) = (delivery.output_id, delivery.due_at) else {
                 continue;
             };
-            let lane = lanes.entry(output_id).or_insert(Self { output_id, due_at, pending: 0 });
-            lane.due_at = lane.due_at.min(due_at);
-            lane.pending += 1;
+            let backlog =
+                backlogs.entry(output_id).or_insert(Self { output_id, due_at, pending: 0 });
+            backlog.due_at = backlog.due_at.min(due_at);
+            backlog.pending += 1;
         }
-        lanes.into_values().collect()
+        backlogs.into_values().collect()
     }
 }

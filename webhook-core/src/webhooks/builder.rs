@@ -14,7 +14,7 @@ use crate::{
     id::NodeId,
     ids::{Ids, Random, SystemRandom},
     plan::{Plans, Quotas},
-    relay::{Observer, Relay, RelayOptions, RelayParts, Silent},
+    relay::{NoObserver, Observer, Relay, RelayOptions, RelayParts},
     store::Stores,
 };
 
@@ -47,7 +47,7 @@ impl WebhooksBuilder {
             generator: None,
             plans: None,
             billing: Arc::new(Unconfigured),
-            observer: Arc::new(Silent),
+            observer: Arc::new(NoObserver),
             listener: None,
             options: RelayOptions::default(),
             admin_options: AdminOptions::default(),
