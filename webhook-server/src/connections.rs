@@ -249,7 +249,7 @@ impl Common {
 
     async fn by_hyper<I>(
         &self,
-        connection: auto::UpgradeableConnection<'_, TokioIo<I>, front::Connection, TokioExecutor>,
+        connection: auto::UpgradeableConnection<'_, TokioIo<I>, edge::Connection, TokioExecutor>,
         seat: &Seat,
         mut closing: watch::Receiver<()>,
     ) -> Ended

@@ -124,8 +124,8 @@ impl DeliveryStore for OwnStore {
         }
         Ok(())
     }
-    async fn lanes(&self, now: Timestamp) -> Result<Vec<Lane>, Error> {
-        Ok(Lane::of(self.rows.lock().unwrap().free(now)))
+    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error> {
+        Ok(Backlog::of(self.rows.lock().unwrap().free(now)))
     }
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
         let log = self.rows.lock().unwrap().deliveries.get(&id).map(StoredDelivery::log);

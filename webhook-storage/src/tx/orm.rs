@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn parameters_are_written_as_the_database_reads_them() {
-        let insert = Insert::new("t", "a, b", " C");
+        let insert = Insert::<2>::new("t", "a, b", " C");
         let written = |backend| {
             let rows = [[1_i64, 2], [3, 4]].map(|row| row.map(Param::from)).to_vec();
             let statements = over_all(backend, &insert.head, rows, insert.tail);

@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn columns_have_names_in_every_text() {
-        let update = UpdateEach::new(
+        let update = UpdateEach::<3>::new(
             "t",
             "id, n, n_max",
             "n = s.n, m = COALESCE(s.n_max, m)",
