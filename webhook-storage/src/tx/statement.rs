@@ -21,7 +21,7 @@ pub(crate) struct Query<'a> {
     /// The text, with `?` for each value.
     pub(crate) sql: Cow<'a, str>,
     /// The values, in order.
-    pub(super) values: Vec<Param<'a>>,
+    pub(crate) values: Vec<Param<'a>>,
 }
 
 /// `sql` with these values.
