@@ -3,8 +3,9 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use webhook_core::function::generate::{
-    FunctionGenerator, GenerateError, GenerateRequest, GeneratedFunction,
+use webhook_core::{
+    function::generate::{FunctionGenerator, GenerateError, GenerateRequest, GeneratedFunction},
+    model::Driver,
 };
 
 use super::diff::first_difference;
@@ -14,48 +15,20 @@ use super::program::Program;
 use super::sample::{Format, Sample, read_answer, read_input, read_output};
 use super::search;
 
-/// The language of a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Driver {
-    /// Lua, the default.
-    Lua,
-    /// JavaScript.
-    JavaScript,
-}
-
-impl Driver {
-    /// The name that a function's `driver` field has: `lua` or `js`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lua => "lua",
-            Self::JavaScript => "js",
-        }
-    }
-
-    /// What a request's free text asks for: JavaScript where it says `JavaScript` or `JS` and does not say no to it,
-    /// otherwise Lua.
-    fn asked_for(additional_info: &str) -> Self {
-        let words: Vec<String> = additional_info
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_ascii_lowercase)
-            .collect();
-        let asks = words.iter().enumerate().any(|(index, word)| {
-            let named = matches!(word.as_str(), "javascript" | "js" | "ecmascript" | "nodejs");
-            let denied = index.checked_sub(1).and_then(|before| words.get(before));
-            named && !denied.is_some_and(|word| matches!(word.as_str(), "not" | "no" | "without"))
-        });
-        if asks { Self::JavaScript } else { Self::Lua }
-    }
-}
-
-impl From<Driver> for webhook_core::model::Driver {
-    fn from(driver: Driver) -> Self {
-        match driver {
-            Driver::Lua => Self::Lua,
-            Driver::JavaScript => Self::Js,
-        }
-    }
+/// What a request's free text asks for: JavaScript where it says `JavaScript` or `JS` and does not say no to it,
+/// otherwise Lua.
+fn asked_for(additional_info: &str) -> Driver {
+    let words: Vec<String> = additional_info
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let asks = words.iter().enumerate().any(|(index, word)| {
+        let named = matches!(word.as_str(), "javascript" | "js" | "ecmascript" | "nodejs");
+        let denied = index.checked_sub(1).and_then(|before| words.get(before));
+        named && !denied.is_some_and(|word| matches!(word.as_str(), "not" | "no" | "without"))
+    });
+    if asks { Driver::Js } else { Driver::Lua }
 }
 
 /// Runs a written function.
@@ -116,7 +89,7 @@ impl<V: Validate> SearchGenerator<V> {
 #[async_trait]
 impl<V: Validate> FunctionGenerator for SearchGenerator<V> {
     async fn generate(&self, request: GenerateRequest) -> Result<GeneratedFunction, GenerateError> {
-        let driver = Driver::asked_for(&request.additional_info);
+        let driver = asked_for(&request.additional_info);
         let GenerateRequest { input_payload, output_payload, additional_info: _ } = request;
         let limits = self.limits.clone();
         let search = move || {
@@ -130,7 +103,7 @@ impl<V: Validate> FunctionGenerator for SearchGenerator<V> {
         let checked = self.check(driver, &code, &input_payload, program.input, &wanted).await;
         Ok(GeneratedFunction {
             code,
-            driver: driver.into(),
+            driver: driver,
             validation_ok: checked.is_ok(),
             validation_err: checked.err().unwrap_or_default(),
         })
@@ -154,7 +127,7 @@ pub(crate) fn write(
 ) -> Result<Written, GenerateError> {
     let input = read_input(input_payload, limits)?;
     let wanted = read_output(output_payload, limits)?;
-    let program = search::find(&input, &wanted, driver == Driver::JavaScript, limits).map_err(|search::Exhausted| {
+    let program = search::find(&input, &wanted, driver == Driver::Js, limits).map_err(|search::Exhausted| {
         let reason = format!(
             "no function found within {} steps; a shorter sample of the same shape leaves less to search",
             limits.max_steps
@@ -164,7 +137,11 @@ pub(crate) fn write(
     let too_long = |reason| GenerateError::Invalid { field: "output_payload", reason };
     let code = match driver {
         Driver::Lua => emit(&program, &Lua),
-        Driver::JavaScript => emit(&program, &JavaScript),
+        Driver::Js => emit(&program, &JavaScript),
+        Driver::Wasm => {
+            let reason = "functions are written in Lua and JavaScript".to_owned();
+            return Err(GenerateError::Failed { reason });
+        }
     };
     let code = code.map_err(|EmitError::TooManyLists| {
         too_long(
@@ -191,12 +168,12 @@ mod driver_tests {
     fn the_language_is_read_from_the_wishes() {
         for (info, driver) in [
             ("", Driver::Lua),
-            ("please write it in JavaScript", Driver::JavaScript),
-            ("JS", Driver::JavaScript),
+            ("please write it in JavaScript", Driver::Js),
+            ("JS", Driver::Js),
             ("in lua, not javascript", Driver::Lua),
             ("the adjsted total", Driver::Lua),
         ] {
-            assert_eq!(Driver::asked_for(info), driver, "{info}");
+            assert_eq!(asked_for(info), driver, "{info}");
         }
     }
 }

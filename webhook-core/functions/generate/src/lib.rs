@@ -4,6 +4,28 @@
 //! turns one into the other, writes it down as Lua (or JavaScript, when the request says so) and runs it on the sample
 //! before it answers. The search is local and deterministic: the same sample always gives the same function.
 //!
+//! ```
+//! use std::sync::Arc;
+//! use webhook_core::function::{
+//!     FunctionRuntime,
+//!     generate::{FunctionGenerator, GenerateRequest},
+//! };
+//! use webhook_generate::{InRuntime, SearchGenerator};
+//!
+//! # async fn example(runtime: Arc<dyn FunctionRuntime>) -> Result<(), Box<dyn std::error::Error>> {
+//! // For instance the `LuaRuntime` of `webhook-functions`.
+//! let generator = SearchGenerator::new(InRuntime(runtime));
+//! let sample = GenerateRequest {
+//!     input_payload: r#"{"user": {"name": "Ann"}}"#.to_owned(),
+//!     output_payload: r#"{"text": "Hello Ann"}"#.to_owned(),
+//!     ..GenerateRequest::default()
+//! };
+//! let function = generator.generate(sample).await?;
+//! println!("{}", function.code);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! What it finds, among others: fields moved, renamed, nested and flattened; constants; texts composed from fields
 //! around fixed words; lists mapped element by element, filtered, flattened, joined; numbers, flags, cases and dates
 //! converted; sums and counts; key and value lists as objects. JSON, XML (in the shape that the `xml` module of the
@@ -55,6 +77,6 @@ mod xml;
 #[cfg(test)]
 mod tests;
 
-pub use generator::{Driver, SearchGenerator, Validate};
+pub use generator::{SearchGenerator, Validate};
 pub use limits::GenerateLimits;
 pub use validate::InRuntime;

@@ -12,10 +12,10 @@ use http::{HeaderMap, HeaderValue, Method, header::CONTENT_TYPE};
 use webhook_core::{
     AccountId, FunctionId,
     function::{FunctionRuntime, Invocation},
-    model::Request,
+    model::{Driver, Request},
 };
 
-use super::{Driver, Validate};
+use super::Validate;
 
 /// Runs written functions in a runtime, under the limits that functions have.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl Validate for InRuntime {
             account_id: AccountId::generate(),
             function_id: FunctionId::from_uuid(uuid::Uuid::nil()),
             revision: revision.finish(),
-            driver: driver.into(),
+            driver: driver,
             source: Arc::from(source),
             config: Arc::new(BTreeMap::new()),
             metadata: BTreeMap::new(),

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use webhook_core::function::generate::GenerateError;
 
-use super::super::generator::{Driver, write};
+use webhook_core::model::Driver;
+
+use super::super::generator::write;
 use super::super::limits::GenerateLimits;
 
 /// The bound is the number of steps; this finds work that is not counted. An unoptimised build on a machine that does

@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 
-use webhook_core::function::generate::{
-    FunctionGenerator, GenerateError, GenerateRequest, GeneratedFunction,
+use webhook_core::{
+    function::generate::{FunctionGenerator, GenerateError, GenerateRequest, GeneratedFunction},
+    model::Driver,
 };
 
-use super::super::{Driver, SearchGenerator, Validate};
+use super::super::{SearchGenerator, Validate};
 
 /// Runs the source with the interpreters where they are installed.
 #[derive(Debug)]
@@ -59,17 +60,17 @@ async fn generate(
 
 #[tokio::test]
 async fn a_function_is_written_and_checked() {
-    for (info, driver) in [("", Driver::Lua), ("in JavaScript please", Driver::JavaScript)] {
+    for (info, driver) in [("", Driver::Lua), ("in JavaScript please", Driver::Js)] {
         if super::interpreter(driver).is_none() {
             continue;
         }
         let request =
             request(r#"{"user":{"name":"Ann"},"n":3}"#, r#"{"text":"Hello Ann","n":"3"}"#, info);
         let function = generate(Interpreters, request).await.expect("a function");
-        assert_eq!(function.driver, driver.into());
+        assert_eq!(function.driver, driver);
         assert!(function.validation_ok, "{}", function.validation_err);
         assert_eq!(function.validation_err, "");
-        assert_eq!(function.code.contains("function transform(r)"), driver == Driver::JavaScript);
+        assert_eq!(function.code.contains("function transform(r)"), driver == Driver::Js);
     }
 }
 
@@ -123,7 +124,7 @@ fn requests_and_answers_have_the_wire_names() {
     assert_eq!((request.input_payload.as_str(), request.additional_info.as_str()), ("1", ""));
     let function = GeneratedFunction {
         code: "x".to_owned(),
-        driver: Driver::JavaScript.into(),
+        driver: Driver::Js,
         validation_ok: true,
         validation_err: String::new(),
     };

@@ -16,9 +16,11 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use webhook_core::model::Driver;
+
 use super::diff::first_difference;
 use super::eval::run;
-use super::generator::{Driver, Written, write};
+use super::generator::{Written, write};
 use super::limits::GenerateLimits;
 use super::sample::{read_answer, read_input, read_output};
 use super::value::Value;
@@ -32,7 +34,8 @@ fn interpreter(driver: Driver) -> Option<(&'static str, &'static str, &'static s
     static NODE: OnceLock<bool> = OnceLock::new();
     let (command, version, option, shim, there) = match driver {
         Driver::Lua => ("lua5.4", "-v", "-e", LUA_SHIM, &LUA),
-        Driver::JavaScript => ("node", "--version", "-e", JS_SHIM, &NODE),
+        Driver::Wasm => return None,
+        Driver::Js => ("node", "--version", "-e", JS_SHIM, &NODE),
     };
     let there = there.get_or_init(|| {
         let found =
@@ -77,7 +80,7 @@ fn run_source(
 #[track_caller]
 fn holds(input: &str, output: &str, others: &[(&str, &str)]) -> [String; 2] {
     let limits = GenerateLimits::default();
-    [Driver::Lua, Driver::JavaScript].map(|driver| {
+    [Driver::Lua, Driver::Js].map(|driver| {
         let Written { code, program, wanted } =
             write(input, output, driver, &limits).expect("a function is found");
         for (payload, expected) in [(input, output)].iter().chain(others) {

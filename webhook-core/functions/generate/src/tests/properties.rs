@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::super::diff::first_difference;
 use super::super::eval::run;
-use super::super::generator::{Driver, write};
+use webhook_core::model::Driver;
+
+use super::super::generator::write;
 use super::super::limits::GenerateLimits;
 use super::super::sample::{Format, read_answer, read_input};
 use super::super::value::Value;
@@ -90,7 +92,7 @@ fn collect(value: &serde_json::Value, out: &mut Vec<serde_json::Value>) {
 /// Whatever is found explains the sample, and stands any other payload.
 fn explains(input: &str, output: &str, other: &str) -> Result<(), TestCaseError> {
     let limits = GenerateLimits { max_steps: 300_000, ..GenerateLimits::default() };
-    for driver in [Driver::Lua, Driver::JavaScript] {
+    for driver in [Driver::Lua, Driver::Js] {
         let Ok(written) = write(input, output, driver, &limits) else { continue };
         let Ok(sample) = read_input(input, &limits) else { continue };
         let got = run(&written.program, &sample.value).unwrap_or(Value::Null);
@@ -143,7 +145,7 @@ proptest! {
     fn sources_do_what_the_evaluator_does((input, output) in related(), other in document()) {
         let limits = GenerateLimits { max_steps: 300_000, ..GenerateLimits::default() };
         let (input, output, other) = (input.to_string(), output.to_string(), other.to_string());
-        for driver in [Driver::Lua, Driver::JavaScript] {
+        for driver in [Driver::Lua, Driver::Js] {
             let Ok(written) = write(&input, &output, driver, &limits) else { continue };
             // Scripts read whole numbers as they can: JavaScript not all of them.
             let exact = driver == Driver::Lua || ![&input, &output].iter().any(|text| text.contains("9223372036854775"));

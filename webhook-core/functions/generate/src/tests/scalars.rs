@@ -239,7 +239,8 @@ fn absent_fields_leave_gaps_not_errors() {
 
 #[test]
 fn long_numbers_stay_exact() {
-    use super::super::generator::{Driver, write};
+    use super::super::generator::write;
+    use webhook_core::model::Driver;
     let written = write(
         r#"{"id":9007199254740993}"#,
         r#"{"id":"9007199254740993"}"#,

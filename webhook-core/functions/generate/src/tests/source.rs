@@ -1,6 +1,8 @@
 //! How the written source reads.
 
-use super::super::generator::{Driver, write};
+use webhook_core::model::Driver;
+
+use super::super::generator::write;
 
 fn source(driver: Driver, input: &str, output: &str) -> String {
     write(input, output, driver, &Default::default()).expect("a function is found").code
@@ -45,7 +47,7 @@ r:SetRequestBody(json.encode(out))
 
 #[test]
 fn javascript_reads_well() {
-    let code = source(Driver::JavaScript, INPUT, OUTPUT);
+    let code = source(Driver::Js, INPUT, OUTPUT);
     let (main, _) = code.split_once("\n}\n\n").expect("helpers come after");
     let wanted = r##"// Makes JSON out of JSON. Written from one sample: see that it says what you mean.
 
@@ -81,7 +83,7 @@ function transform(r) {
 fn names_from_a_payload_cannot_leave_a_comment_or_a_text() {
     let input = "{\"a\\nos.exit(1)--\":[{\"]]\\r\\nos.exit(1)\":\"some text\"},{\"]]\\r\\nos.exit(1)\":\"more text\"}]}";
     let output = "{\"x\\nos.exit(1)--\":[\"some text\",\"more text\"]}";
-    for driver in [Driver::Lua, Driver::JavaScript] {
+    for driver in [Driver::Lua, Driver::Js] {
         let code = source(driver, input, output);
         assert!(!code.lines().any(|line| line.trim_start().starts_with("os.exit")), "{code}");
         assert!(code.is_ascii() && !code.contains('\r'), "{code}");
