@@ -1,17 +1,17 @@
 //! Calls that wait for a thread: the accounts in turn, each with a cap on what runs.
 
 use std::{
-    collections::{HashMap, VecDeque},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use webhook_core::{AccountId, function::FunctionError};
+use webhook_core::function::FunctionError;
 
 use super::{
     call::{Call, Job},
     turns::Turns,
 };
+use crate::scheduler::ByAccount;
 
 /// How many calls may wait and run.
 #[derive(Clone, Copy, Debug)]
@@ -35,21 +35,12 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    lanes: HashMap<AccountId, Lane>,
-    /// The accounts that have waiting calls, the next one first.
-    order: VecDeque<AccountId>,
-    waiting: usize,
+    calls: ByAccount<Job>,
     running: Vec<(Instant, Arc<Call>)>,
     threads: usize,
     /// Threads that wait for a call, or will in a moment.
     idle_threads: usize,
     closed: bool,
-}
-
-#[derive(Debug, Default)]
-struct Lane {
-    waiting: VecDeque<Job>,
-    running: usize,
 }
 
 /// What became of a call that was to be added.
@@ -78,19 +69,13 @@ impl Queue {
     pub(super) fn push(&self, job: Job) -> Added {
         let mut state = self.state();
         let (account, bounds) = (job.call.account, self.bounds);
-        let own = state.lanes.get(&account).map_or(0, |lane| lane.waiting.len());
-        if state.closed || state.waiting >= bounds.waiting || own >= bounds.waiting.div_ceil(2) {
+        if state.closed || !state.calls.has_room(account, bounds.waiting) {
             return Added::No;
         }
-        let lane = state.lanes.entry(account).or_default();
-        lane.waiting.push_back(job);
-        let runnable = lane.running < bounds.running_per_account;
-        if lane.waiting.len() == 1 {
-            state.order.push_back(account);
-        }
-        state.waiting += 1;
-        let needs =
-            runnable && state.idle_threads < state.waiting && state.threads < bounds.threads;
+        let runnable = state.calls.push(account, job) < bounds.running_per_account;
+        let needs = runnable
+            && state.idle_threads < state.calls.waiting()
+            && state.threads < bounds.threads;
         state.threads += usize::from(needs);
         state.idle_threads += usize::from(needs);
         drop(state);
@@ -113,7 +98,7 @@ impl Queue {
         let mut state = self.state();
         let until = Instant::now() + idle;
         loop {
-            if let Some(job) = state.take(self.bounds.running_per_account) {
+            if let Some((_, job)) = state.calls.take(self.bounds.running_per_account) {
                 state.running.push((Instant::now(), Arc::clone(&job.call)));
                 state.idle_threads = state.idle_threads.saturating_sub(1);
                 return Some(job);
@@ -134,13 +119,8 @@ impl Queue {
         let mut state = self.state();
         state.idle_threads += 1;
         state.running.retain(|(_, other)| !Arc::ptr_eq(call, other));
-        if let Some(lane) = state.lanes.get_mut(&call.account) {
-            lane.running = lane.running.saturating_sub(1);
-            if lane.running == 0 && lane.waiting.is_empty() {
-                state.lanes.remove(&call.account);
-            }
-        }
-        let more = state.waiting > 0;
+        state.calls.ended(call.account);
+        let more = state.calls.waiting() > 0;
         drop(state);
         if more {
             self.work.notify_one();
@@ -151,12 +131,10 @@ impl Queue {
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.closed = true;
-        state.order.clear();
-        state.waiting = 0;
         // Dropping a job tells its caller.
-        let lanes = std::mem::take(&mut state.lanes);
+        let calls = std::mem::take(&mut state.calls);
         drop(state);
-        drop(lanes);
+        drop(calls);
         self.work.notify_all();
         self.watch.notify_all();
     }
@@ -169,7 +147,8 @@ impl Queue {
         const TICK: Duration = Duration::from_millis(50);
         let mut state = self.state();
         while !state.closed {
-            if state.waiting == 0 && state.running.iter().all(|(_, call)| call.is_overdue()) {
+            if state.calls.waiting() == 0 && state.running.iter().all(|(_, call)| call.is_overdue())
+            {
                 state = self.watch.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
@@ -180,47 +159,9 @@ impl Queue {
                     call.abandon(turns, late.clone());
                 }
             }
-            for job in state.stale(total) {
+            for job in state.calls.take_stale(|job| job.call.age() > total) {
                 job.call.answer(Err(FunctionError::Busy), Vec::new());
             }
         }
-    }
-}
-
-impl State {
-    fn take(&mut self, running_per_account: usize) -> Option<Job> {
-        for _ in 0..self.order.len() {
-            let account = self.order.pop_front()?;
-            let Some(lane) = self.lanes.get_mut(&account) else { continue };
-            if lane.running >= running_per_account {
-                self.order.push_back(account);
-                continue;
-            }
-            let job = lane.waiting.pop_front();
-            if !lane.waiting.is_empty() {
-                self.order.push_back(account);
-            }
-            if let Some(job) = job {
-                lane.running += 1;
-                self.waiting -= 1;
-                return Some(job);
-            }
-        }
-        None
-    }
-
-    /// Takes out the calls that have waited longer than `total`.
-    fn stale(&mut self, total: Duration) -> Vec<Job> {
-        let mut stale = Vec::new();
-        for lane in self.lanes.values_mut() {
-            while lane.waiting.front().is_some_and(|job| job.call.age() > total) {
-                stale.extend(lane.waiting.pop_front());
-            }
-        }
-        self.waiting -= stale.len();
-        self.lanes.retain(|_, lane| lane.running > 0 || !lane.waiting.is_empty());
-        let lanes = &self.lanes;
-        self.order.retain(|id| lanes.get(id).is_some_and(|lane| !lane.waiting.is_empty()));
-        stale
     }
 }

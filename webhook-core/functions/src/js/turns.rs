@@ -1,7 +1,7 @@
 //! Who computes: some calls at a time, the accounts in turn.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, hash_map::Entry},
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -11,6 +11,8 @@ use std::{
 };
 
 use webhook_core::AccountId;
+
+use crate::scheduler::ByAccount;
 
 /// Hands out the right to compute, so that an account with many calls gets no
 /// more of the processor than an account with one.
@@ -25,17 +27,10 @@ pub(super) struct Turns {
 #[derive(Debug)]
 struct State {
     free: usize,
-    accounts: HashMap<AccountId, Account>,
-    /// The accounts that wait, the next one first.
-    order: VecDeque<AccountId>,
-}
-
-#[derive(Debug, Default)]
-struct Account {
-    computing: usize,
-    waiting: VecDeque<SyncSender<()>>,
-    /// Calls past their deadline that the engine does not let go of.
-    overdue: usize,
+    /// Those that wait, and what of each account computes.
+    calls: ByAccount<SyncSender<()>>,
+    /// Calls past their deadline that the engine does not let go of, by account.
+    overdue: HashMap<AccountId, usize>,
 }
 
 /// Why a call does not get to compute.
@@ -49,7 +44,7 @@ pub(super) enum Refused {
 
 impl Turns {
     pub(super) fn new(computing: usize, per_account: usize) -> Self {
-        let state = State { free: computing, accounts: HashMap::new(), order: VecDeque::new() };
+        let state = State { free: computing, calls: ByAccount::default(), overdue: HashMap::new() };
         Self { state: Mutex::new(state), waiting: AtomicUsize::new(0), per_account }
     }
 
@@ -67,15 +62,11 @@ impl Turns {
     pub(super) fn take(&self, account: AccountId, deadline: Instant) -> Result<(), Refused> {
         let granted = {
             let mut state = self.state();
-            let own = state.accounts.entry(account).or_default();
-            if own.overdue > 0 {
+            if state.overdue.contains_key(&account) {
                 return Err(Refused::Overdue);
             }
             let (grant, granted) = sync_channel(1);
-            own.waiting.push_back(grant);
-            if own.waiting.len() == 1 {
-                state.order.push_back(account);
-            }
+            state.calls.push(account, grant);
             self.waiting.fetch_add(1, Ordering::Relaxed);
             self.hand_on(&mut state);
             granted
@@ -88,7 +79,7 @@ impl Turns {
     }
 
     fn unless_overdue(&self, account: AccountId) -> Result<(), Refused> {
-        let overdue = self.state().accounts.get(&account).is_some_and(|own| own.overdue > 0);
+        let overdue = self.state().overdue.contains_key(&account);
         if overdue {
             self.give_back(account);
             return Err(Refused::Overdue);
@@ -108,63 +99,35 @@ impl Turns {
     pub(super) fn give_back(&self, account: AccountId) {
         let mut state = self.state();
         state.free += 1;
-        if let Some(own) = state.accounts.get_mut(&account) {
-            own.computing = own.computing.saturating_sub(1);
-        }
+        state.calls.ended(account);
         self.hand_on(&mut state);
-        state.forget(account);
     }
 
     /// No call of the account gets a turn until the overdue one has ended.
     pub(super) fn block(&self, account: AccountId) {
-        self.state().accounts.entry(account).or_default().overdue += 1;
+        *self.state().overdue.entry(account).or_default() += 1;
     }
 
     /// An overdue call has ended.
     pub(super) fn unblock(&self, account: AccountId) {
         let mut state = self.state();
-        if let Some(own) = state.accounts.get_mut(&account) {
-            own.overdue = own.overdue.saturating_sub(1);
+        if let Entry::Occupied(mut overdue) = state.overdue.entry(account) {
+            *overdue.get_mut() -= 1;
+            if *overdue.get() == 0 {
+                overdue.remove();
+            }
         }
-        state.forget(account);
     }
 
     fn hand_on(&self, state: &mut State) {
-        let mut passed = 0;
-        while state.free > 0 && passed < state.order.len() {
-            let Some(account) = state.order.pop_front() else { return };
-            let Some(own) = state.accounts.get_mut(&account) else { continue };
-            if own.computing >= self.per_account {
-                state.order.push_back(account);
-                passed += 1;
-                continue;
-            }
-            let grant = own.waiting.pop_front();
-            let more = !own.waiting.is_empty();
-            if let Some(grant) = grant {
-                self.waiting.fetch_sub(1, Ordering::Relaxed);
+        while state.free > 0 {
+            let Some((account, grant)) = state.calls.take(self.per_account) else { return };
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            match grant.try_send(()) {
+                Ok(()) => state.free -= 1,
                 // Who gave up waiting has dropped the other end.
-                if grant.try_send(()).is_ok() {
-                    own.computing += 1;
-                    state.free -= 1;
-                    passed = 0;
-                }
+                Err(_) => state.calls.ended(account),
             }
-            if more {
-                state.order.push_back(account);
-            }
-        }
-    }
-}
-
-impl State {
-    fn forget(&mut self, account: AccountId) {
-        let idle = self
-            .accounts
-            .get(&account)
-            .is_some_and(|own| own.computing == 0 && own.overdue == 0 && own.waiting.is_empty());
-        if idle {
-            self.accounts.remove(&account);
         }
     }
 }
@@ -207,7 +170,7 @@ mod tests {
             thread.join().expect("no panic");
         }
         assert_eq!(*order.lock().expect("no panic"), [busy, other, busy, busy]);
-        assert!(turns.state().accounts.is_empty());
+        assert!(turns.state().calls.is_idle());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Calls that wait for a thread: the accounts in turn, each with a cap on what runs.
 
 use std::{
-    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
@@ -16,6 +15,7 @@ use webhook_core::{
 };
 
 use super::compile::Program;
+use crate::scheduler::ByAccount;
 
 /// A call on its way to a VM.
 pub(super) struct Job {
@@ -37,26 +37,8 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    lanes: HashMap<AccountId, Lane>,
-    /// The accounts that have waiting calls, the next one first.
-    order: VecDeque<AccountId>,
-    waiting: usize,
+    calls: ByAccount<Box<Job>>,
     closed: bool,
-}
-
-#[derive(Default)]
-struct Lane {
-    waiting: VecDeque<Box<Job>>,
-    running: usize,
-}
-
-impl std::fmt::Debug for Lane {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lane")
-            .field("waiting", &self.waiting.len())
-            .field("running", &self.running)
-            .finish()
-    }
 }
 
 impl Queue {
@@ -73,16 +55,10 @@ impl Queue {
     pub(super) fn push(&self, job: Box<Job>) -> Result<(), Box<Job>> {
         let mut state = self.state();
         let account = job.invocation.account_id;
-        let own = state.lanes.get(&account).map_or(0, |lane| lane.waiting.len());
-        if state.closed || state.waiting >= self.capacity || own >= self.capacity.div_ceil(2) {
+        if state.closed || !state.calls.has_room(account, self.capacity) {
             return Err(job);
         }
-        let lane = state.lanes.entry(account).or_default();
-        lane.waiting.push_back(job);
-        if lane.waiting.len() == 1 {
-            state.order.push_back(account);
-        }
-        state.waiting += 1;
+        state.calls.push(account, job);
         drop(state);
         self.changed.notify_one();
         Ok(())
@@ -97,8 +73,8 @@ impl Queue {
                 if state.closed {
                     return None;
                 }
-                if let Some(job) = state.take(self.running_per_account) {
-                    let more = state.waiting > 0;
+                if let Some((_, job)) = state.calls.take(self.running_per_account) {
+                    let more = state.calls.waiting() > 0;
                     drop(state);
                     if more {
                         self.changed.notify_one();
@@ -113,13 +89,8 @@ impl Queue {
     /// A call of this account has ended.
     pub(super) fn ended(&self, account: AccountId) {
         let mut state = self.state();
-        if let Some(lane) = state.lanes.get_mut(&account) {
-            lane.running = lane.running.saturating_sub(1);
-            if lane.running == 0 && lane.waiting.is_empty() {
-                state.lanes.remove(&account);
-            }
-        }
-        let more = state.waiting > 0;
+        state.calls.ended(account);
+        let more = state.calls.waiting() > 0;
         drop(state);
         if more {
             self.changed.notify_one();
@@ -130,36 +101,11 @@ impl Queue {
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.closed = true;
-        let lanes = std::mem::take(&mut state.lanes);
-        state.order.clear();
-        state.waiting = 0;
+        let calls = std::mem::take(&mut state.calls);
         drop(state);
-        drop(lanes);
+        drop(calls);
         self.changed.notify_waiters();
         // For a thread that is about to wait.
         self.changed.notify_one();
-    }
-}
-
-impl State {
-    fn take(&mut self, running_per_account: usize) -> Option<Box<Job>> {
-        for _ in 0..self.order.len() {
-            let account = self.order.pop_front()?;
-            let Some(lane) = self.lanes.get_mut(&account) else { continue };
-            if lane.running >= running_per_account {
-                self.order.push_back(account);
-                continue;
-            }
-            let job = lane.waiting.pop_front();
-            if !lane.waiting.is_empty() {
-                self.order.push_back(account);
-            }
-            if let Some(job) = job {
-                lane.running += 1;
-                self.waiting -= 1;
-                return Some(job);
-            }
-        }
-        None
     }
 }

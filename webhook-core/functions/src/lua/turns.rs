@@ -1,13 +1,11 @@
 //! Who computes next on a thread: the accounts in turn.
 
-use std::{
-    cell::RefCell,
-    collections::{HashMap, VecDeque},
-};
+use std::cell::RefCell;
 
 use tokio::sync::oneshot;
-
 use webhook_core::AccountId;
+
+use crate::scheduler::ByAccount;
 
 /// Hands out the thread for one slice at a time, so that an account with many
 /// calls gets no more of it than an account with one.
@@ -19,9 +17,7 @@ pub(super) struct Turns {
 #[derive(Default)]
 struct State {
     taken: bool,
-    /// The accounts that wait, the next one first.
-    order: VecDeque<AccountId>,
-    waiting: HashMap<AccountId, VecDeque<oneshot::Sender<()>>>,
+    waiting: ByAccount<oneshot::Sender<()>>,
 }
 
 /// The right to compute until it is dropped.
@@ -35,11 +31,7 @@ impl Turns {
             let mut state = self.state.borrow_mut();
             if state.taken {
                 let (grant, granted) = oneshot::channel();
-                let lane = state.waiting.entry(account).or_default();
-                lane.push_back(grant);
-                if lane.len() == 1 {
-                    state.order.push_back(account);
-                }
+                state.waiting.push(account, grant);
                 Some(granted)
             } else {
                 state.taken = true;
@@ -55,15 +47,10 @@ impl Turns {
 
     fn pass_on(&self) {
         let mut state = self.state.borrow_mut();
-        while let Some(account) = state.order.pop_front() {
-            let Some(lane) = state.waiting.get_mut(&account) else { continue };
-            let grant = lane.pop_front();
-            if lane.is_empty() {
-                state.waiting.remove(&account);
-            } else {
-                state.order.push_back(account);
-            }
-            if grant.is_some_and(|grant| grant.send(()).is_ok()) {
+        // One computes at a time, whoever it is: no account counts as running.
+        while let Some((account, grant)) = state.waiting.take(usize::MAX) {
+            state.waiting.ended(account);
+            if grant.send(()).is_ok() {
                 return;
             }
         }
