@@ -48,12 +48,15 @@
 //! | [`function`] | what runs user-defined functions, and what a run is on the wire |
 //! | [`cron`] | when a cron job runs |
 //! | [`plan`], [`billing`] | what an account may have; the payment processor |
+//! | [`encoding`] | lenient base64, for programs beside the relay |
 //!
 //! # Features
 //!
 //! `http` (on by default): the HTTP forwarder, and `http1`, connections that
-//! bring webhooks. `openapi`: `utoipa::ToSchema`
-//! for the models. `test-util`: a clock that tokio's paused time moves and a
+//! bring webhooks. `stripe`: the client of Stripe's API. `time-zones`: crons in
+//! other time zones than UTC. `xml`: rules on the fields of XML bodies. What needs
+//! one of these and does not find it is refused with an error that names it.
+//! `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock that tokio's paused time moves and a
 //! forwarder that plays a script.
 //!
 //! `webhook-functions` runs functions in Lua and JavaScript, `webhook-generate`
@@ -67,6 +70,7 @@ pub mod billing;
 mod body;
 mod clock;
 pub mod cron;
+pub mod encoding;
 mod error;
 pub mod forward;
 pub mod function;

@@ -1,13 +1,15 @@
 //! The payment processor: who pays, checkout sessions, and what it reports.
 //!
-//! It is behind [`BillingProvider`]; [`Stripe`] speaks Stripe's API,
+//! It is behind [`BillingProvider`]; `Stripe`, with the
+//! feature of that name, speaks Stripe's API,
 //! [`Unconfigured`] stands for none. What the account may have is decided by
 //! its [plan](crate::plan), which follows its subscription.
 
 mod country;
+#[cfg(feature = "stripe")]
 mod stripe;
 mod tax;
-#[cfg(test)]
+#[cfg(all(test, feature = "stripe"))]
 mod tests;
 mod unconfigured;
 
@@ -17,6 +19,7 @@ use async_trait::async_trait;
 use http::HeaderMap;
 
 pub use country::is_country;
+#[cfg(feature = "stripe")]
 pub use stripe::{DEFAULT_API_BASE, Stripe, StripeOptions};
 pub use tax::is_tax_id_type;
 pub use unconfigured::Unconfigured;

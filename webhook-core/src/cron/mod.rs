@@ -12,6 +12,9 @@
 //! time that this much has elapsed, counted from `starts_at`, which is its
 //! first run, or from when the cron was made.
 //!
+//! Other time zones than UTC need the feature `time-zones`, with which the IANA
+//! database is part of the program. Without it a schedule that names one is refused.
+//!
 //! # Clocks that are set
 //!
 //! As in Vixie cron. A schedule whose minute *and* hour do not begin with `*`
@@ -23,6 +26,8 @@
 //! and never in a skipped one. `@every` knows no clocks on walls.
 //!
 //! ```
+//! # #[cfg(feature = "time-zones")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use webhook_core::{Timestamp, cron::Timetable, model::CronSpec};
 //!
 //! let spec = CronSpec {
@@ -36,7 +41,10 @@
 //! // At 2 o'clock the clocks are set to 3: it runs then.
 //! let expected: jiff::Timestamp = "2026-03-29T01:00:00Z".parse()?;
 //! assert_eq!(next, Some(Timestamp::from_millis(expected.as_millisecond())));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "time-zones"))]
+//! # fn main() {}
 //! ```
 
 mod calendar;
@@ -178,16 +186,29 @@ impl Timetable {
 
 /// The time zone of this IANA name, in any case; UTC for none.
 fn zone(name: &str) -> Result<TimeZone, Error> {
-    let unknown = || {
-        let reason = format!("{name:?} is not an IANA time zone such as Europe/London or UTC");
-        Error::invalid("timezone", reason)
+    let found = match cfg!(feature = "time-zones") {
+        true => any_zone(name),
+        false => utc_alone(name),
     };
-    match name {
-        "" => Ok(TimeZone::UTC),
-        _ => {
-            let zone = TimeZone::get(name).map_err(|_| unknown())?;
-            if zone.is_unknown() { Err(unknown()) } else { Ok(zone) }
-        }
+    found.map_err(|reason| Error::invalid("timezone", reason))
+}
+
+fn any_zone(name: &str) -> Result<TimeZone, String> {
+    if name.is_empty() {
+        return Ok(TimeZone::UTC);
+    }
+    let known = TimeZone::get(name).ok().filter(|zone| !zone.is_unknown());
+    known.ok_or_else(|| format!("{name:?} is not an IANA time zone such as Europe/London or UTC"))
+}
+
+/// Without the database a cron of another zone must not run at the hours of UTC.
+fn utc_alone(name: &str) -> Result<TimeZone, String> {
+    match name.is_empty() || name.eq_ignore_ascii_case("UTC") {
+        true => Ok(TimeZone::UTC),
+        false => Err(format!(
+            "{name:?} is not UTC, and webhook-core was built without its feature time-zones, \
+             which has the others"
+        )),
     }
 }
 

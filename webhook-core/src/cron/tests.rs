@@ -404,3 +404,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn without_the_database_only_utc_is_taken() {
+    for name in ["", "UTC", "utc"] {
+        assert_eq!(utc_alone(name), Ok(TimeZone::UTC), "{name:?}");
+    }
+    for name in ["Europe/Berlin", "Etc/UTC", "nowhere"] {
+        let refusal = utc_alone(name).expect_err(name);
+        assert!(refusal.contains("time-zones"), "{refusal}");
+    }
+}

@@ -20,7 +20,7 @@ use crate::{
 /// Runs functions in a sandbox.
 ///
 /// Implementations never panic, never block the calling thread, and end every
-/// call within its [`Limits`].
+/// call within its [`ScriptLimits`].
 #[async_trait]
 pub trait FunctionRuntime: Send + Sync + fmt::Debug {
     /// Whether `source` compiles.
@@ -85,7 +85,7 @@ pub struct ScriptResponse {
 pub struct Completion {
     /// What the script left, or why it failed.
     pub result: Result<ScriptOutcome, FunctionError>,
-    /// What it printed, a line each, cut at [`Limits::log_bytes`].
+    /// What it printed, a line each, cut at [`ScriptLimits::log_bytes`].
     pub logs: Vec<String>,
     /// How long the call took, waiting included.
     pub duration: Duration,
@@ -141,7 +141,7 @@ impl FunctionError {
 /// What one call of a function may use. `docs/configuration.md` lists the options that set it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct ScriptLimits {
     /// The length of the source, 64 KB.
     pub source_bytes: usize,
     /// Everything, waiting included, 5 s.
@@ -168,7 +168,7 @@ pub struct Limits {
     pub http_response_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for ScriptLimits {
     fn default() -> Self {
         Self {
             source_bytes: 64 << 10,

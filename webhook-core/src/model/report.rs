@@ -1,14 +1,11 @@
 //! What callers ask of a log.
 
-use base64::{
-    Engine, alphabet,
-    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
-};
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, de};
 
 use super::{DeliveryStatus, Headers, wire};
 use crate::{
+    encoding::Base64,
     error::Error,
     id::{DeliveryId, OutputId},
 };
@@ -152,10 +149,7 @@ fn optional_status<'de, D: Deserializer<'de>>(
 }
 
 fn base64_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
-    const LENIENT: GeneralPurpose = GeneralPurpose::new(
-        &alphabet::STANDARD,
-        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-    );
     let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
-    LENIENT.decode(text).map(Bytes::from).map_err(|_| de::Error::custom("must be base64"))
+    let decoded = Base64::Standard.decode(text.as_bytes());
+    decoded.map(Bytes::from).map_err(|_| de::Error::custom("must be base64"))
 }

@@ -205,7 +205,7 @@ impl Crons {
                 }
             }
         }
-        let matches = route::matches(&bucket, &webhook);
+        let matches = route::matches(&bucket, &webhook)?;
         let no_answer = ResponseFromOutput::Static;
         match self.intake.accept(webhook.clone(), &bucket, &matches, no_answer).await {
             Ok(_) => Ok(()),

@@ -84,10 +84,11 @@ impl Replayer {
             }
             ProcessPolicy::Force => None,
         };
-        let decision = output.map(|output| match policy {
-            ProcessPolicy::Skip => Match::unfiltered(output).decision,
-            ProcessPolicy::Force => route::match_of(output, &webhook).decision,
+        let decided = output.map(|output| match policy {
+            ProcessPolicy::Skip => Ok(Match::unfiltered(output).decision),
+            ProcessPolicy::Force => route::match_of(output, &webhook).map(|it| it.decision),
         });
+        let decision = decided.transpose()?;
         let mut reserved = None;
         match (decision, output) {
             (Some(Decision::Deliver), Some(output)) => {
@@ -173,7 +174,7 @@ impl Replayer {
                 }
             }
         }
-        let mut matches = route::matches(&bucket, &webhook);
+        let mut matches = route::matches(&bucket, &webhook)?;
         matches.retain(|Match { output, .. }| wanted.is_none_or(|wanted| output.id == wanted));
         let accepting = self.intake.accept(webhook, &bucket, &matches, ResponseFromOutput::Static);
         accepting.await.map(drop)

@@ -1,6 +1,7 @@
 //! Step 2: which outputs a webhook goes to.
 
 use crate::{
+    error::Error,
     id::OutputId,
     model::{Bucket, Output, ResponseFromOutput, Webhook},
     rule::Subject,
@@ -33,23 +34,25 @@ impl<'a> Match<'a> {
         Self { output, decision }
     }
 
-    fn new(output: &'a Output, subject: &Subject<'_>) -> Self {
-        if output.spec.rules.matches(subject) {
-            Self::unfiltered(output)
-        } else {
-            Self { output, decision: Decision::Reject }
-        }
+    fn new(output: &'a Output, subject: &Subject<'_>) -> Result<Self, Error> {
+        let rules = &output.spec.rules;
+        rules.can_evaluate(subject)?;
+        Ok(match rules.matches(subject) {
+            true => Self::unfiltered(output),
+            false => Self { output, decision: Decision::Reject },
+        })
     }
 }
 
 /// The enabled outputs of the bucket in ID order, each with what its rules say.
-pub(super) fn matches<'a>(bucket: &'a Bucket, webhook: &Webhook) -> Vec<Match<'a>> {
+/// Fails when this build cannot evaluate one of them.
+pub(super) fn matches<'a>(bucket: &'a Bucket, webhook: &Webhook) -> Result<Vec<Match<'a>>, Error> {
     let subject = Subject::from(webhook);
     enabled(bucket).map(|output| Match::new(output, &subject)).collect()
 }
 
 /// What the rules of one output say.
-pub(super) fn match_of<'a>(output: &'a Output, webhook: &Webhook) -> Match<'a> {
+pub(super) fn match_of<'a>(output: &'a Output, webhook: &Webhook) -> Result<Match<'a>, Error> {
     Match::new(output, &Subject::from(webhook))
 }
 

@@ -1,10 +1,5 @@
 //! One match: a parameter of the request and what it is held against.
 
-use base64::{
-    Engine,
-    alphabet::{STANDARD, URL_SAFE},
-    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
-};
 use memchr::memmem::Finder;
 
 use super::{
@@ -12,12 +7,7 @@ use super::{
     signature::Signature,
     view::{Source, View},
 };
-use crate::model::constant_time_eq;
-
-const LENIENT: GeneralPurposeConfig =
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-const BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
-const BASE64_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
+use crate::{encoding::Base64, model::constant_time_eq};
 
 pub(super) struct Match {
     pub(super) source: Source,
@@ -76,6 +66,5 @@ impl Match {
 
 /// Decodes either alphabet of base64, with or without padding or line breaks.
 fn decode(value: &[u8]) -> Option<Vec<u8>> {
-    let text: Vec<u8> = value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    BASE64.decode(&text).or_else(|_| BASE64_URL.decode(&text)).ok()
+    Base64::Standard.decode_spaced(value).or_else(|_| Base64::UrlSafe.decode_spaced(value)).ok()
 }

@@ -106,7 +106,8 @@
 //!   numbers digit by digit as they came: `true`, `null`, `1.50`,
 //!   `{"a":[1,2]}`. A list has no alternatives: it compares as one text.
 //! * **Form**: the field's name, dots and brackets included.
-//! * **XML** (UTF-8): `order.item.0.sku` from the root element on, by local
+//! * **XML** (UTF-8; with the feature `xml`, without which
+//!   [`Rules::can_evaluate`] refuses such a webhook): `order.item.0.sku` from the root element on, by local
 //!   names. An attribute is `-name`, the text beside attributes or elements
 //!   `#text`, both trimmed of white space at the ends; an element with nothing
 //!   but text is that text. Elements of one name make a list, and `0` finds an
@@ -145,14 +146,20 @@ mod vocabulary;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, net::IpAddr, sync::Arc};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value};
 
-use crate::model::{Request, Webhook};
+use crate::{
+    error::Error,
+    model::{Request, Webhook},
+};
 
 pub use build::{Parameter, Rule};
+
+/// When a sender may try a webhook again that another build could evaluate.
+const RETRY_UNREADABLE_AFTER: Duration = Duration::from_secs(60);
 
 /// How many rules may be inside each other, the outermost counted.
 pub const MAX_DEPTH: usize = 32;
@@ -205,6 +212,28 @@ impl Rules {
     #[must_use]
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
         self.compiled.as_ref().is_none_or(|compiled| compiled.tree.matches(subject))
+    }
+
+    /// Whether this build can evaluate the rules for `subject`: ask it before
+    /// [`matches`](Self::matches), to which a body that is not read has no
+    /// parameters.
+    ///
+    /// # Errors
+    ///
+    /// A rule looks into a body of XML, and `webhook-core` was built without its
+    /// feature `xml`. It is of the kind [`Unavailable`](crate::ErrorKind::Unavailable),
+    /// so that the sender tries again.
+    pub fn can_evaluate(&self, subject: &Subject<'_>) -> Result<(), Error> {
+        let with_xml = cfg!(feature = "xml");
+        let reads_payload = self.compiled.as_ref().is_some_and(|it| it.tree.reads_payload);
+        match !reads_payload || payload::is_readable(subject.request, with_xml) {
+            true => Ok(()),
+            false => Err(Error::unavailable(
+                "the rules look into a body of XML, and webhook-core was built without its \
+                 feature xml",
+                RETRY_UNREADABLE_AFTER,
+            )),
+        }
     }
 
     /// Whether these are no rules, so that every webhook passes.

@@ -28,7 +28,8 @@ pub(super) fn parse(json: &Object) -> Result<Tree, Invalid> {
         payload: parser.payload_paths.into_iter().collect(),
         query: parser.query_keys.into_iter().collect(),
     };
-    Ok(Tree { root, rules: parser.rules, names })
+    let reads_payload = parser.reads_entire_payload || !names.payload.is_empty();
+    Ok(Tree { root, rules: parser.rules, names, reads_payload })
 }
 
 #[derive(Default)]
@@ -39,6 +40,7 @@ struct Parser {
     slow_regexes: usize,
     signatures: usize,
     payload_paths: BTreeSet<Box<str>>,
+    reads_entire_payload: bool,
     query_keys: BTreeSet<Box<str>>,
 }
 
@@ -188,7 +190,10 @@ impl Parser {
                 }
             }
             Origin::Text => Source::Text(self.text(parameter, "name")?.into()),
-            Origin::EntirePayload => Source::EntirePayload,
+            Origin::EntirePayload => {
+                self.reads_entire_payload = true;
+                Source::EntirePayload
+            }
             Origin::EntireQuery => Source::EntireQuery,
             Origin::EntireHeaders => Source::EntireHeaders,
         })

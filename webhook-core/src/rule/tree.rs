@@ -13,6 +13,8 @@ pub(super) struct Tree {
     /// How many rules there are.
     pub(super) rules: usize,
     pub(super) names: Names,
+    /// Whether any rule looks into the body.
+    pub(super) reads_payload: bool,
 }
 
 /// What rules look up by name, each sorted and without repetition.

@@ -2,7 +2,7 @@
 
 use std::{num::NonZero, time::Duration};
 
-use webhook_core::function::Limits;
+use webhook_core::function::ScriptLimits;
 
 use super::{ConfigError, IngestConfig, at_least_one, value};
 
@@ -123,8 +123,8 @@ impl FunctionConfig {
 
     /// What one call may use. A body that a function leaves may be as long as
     /// the longest that comes in.
-    pub(crate) fn limits(&self, ingest: &IngestConfig) -> Limits {
-        let mut limits = Limits::default();
+    pub(crate) fn limits(&self, ingest: &IngestConfig) -> ScriptLimits {
+        let mut limits = ScriptLimits::default();
         limits.source_bytes = self.function_source_bytes;
         limits.total_time = self.function_total_time;
         limits.compute_time = self.function_compute_time;

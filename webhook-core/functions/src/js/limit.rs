@@ -1,6 +1,6 @@
 //! The limits of a call by their names.
 
-use webhook_core::function::{FunctionError, Limits};
+use webhook_core::function::{FunctionError, ScriptLimits};
 
 /// A limit that the host looks at itself; the others are named where they are thrown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ const PREFIX: &str = "limit exceeded: ";
 
 impl Limit {
     /// The limit with its value, as it stands in [`FunctionError::Limit`].
-    pub(super) fn describe(self, limits: &Limits) -> String {
+    pub(super) fn describe(self, limits: &ScriptLimits) -> String {
         match self {
             Self::TotalTime => format!("total time of {} ms", limits.total_time.as_millis()),
             Self::ComputeTime => format!("compute time of {} ms", limits.compute_time.as_millis()),
@@ -35,18 +35,18 @@ impl Limit {
         }
     }
 
-    pub(super) fn error(self, limits: &Limits) -> FunctionError {
+    pub(super) fn error(self, limits: &ScriptLimits) -> FunctionError {
         FunctionError::Limit(self.describe(limits))
     }
 
     /// What a script sees when it runs into the limit.
-    pub(super) fn message(self, limits: &Limits) -> String {
+    pub(super) fn message(self, limits: &ScriptLimits) -> String {
         format!("{PREFIX}{}", self.describe(limits))
     }
 }
 
 /// What an error that reached the end of the script means by its name and message.
-pub(super) fn classify(name: &str, message: &str, limits: &Limits) -> Option<FunctionError> {
+pub(super) fn classify(name: &str, message: &str, limits: &ScriptLimits) -> Option<FunctionError> {
     if let Some(limit) = message.strip_prefix(PREFIX) {
         return Some(FunctionError::Limit(limit.to_owned()));
     }

@@ -2,7 +2,7 @@
 
 use std::{num::NonZero, sync::Arc, thread};
 
-use webhook_core::{Clock, SystemClock, forward::Forwarder, function::Limits};
+use webhook_core::{Clock, SystemClock, forward::Forwarder, function::ScriptLimits};
 
 use super::JsRuntime;
 
@@ -11,7 +11,7 @@ use super::JsRuntime;
 #[non_exhaustive]
 pub struct JsOptions {
     /// What one call may use.
-    pub limits: Limits,
+    pub limits: ScriptLimits,
     /// Calls that compute at a time: as many as cores, from 2 to 4.
     pub computing: usize,
     /// Calls that run at a time, those included that wait for an answer, with a thread each: 64.
@@ -32,7 +32,7 @@ pub struct JsOptions {
 impl Default for JsOptions {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: ScriptLimits::default(),
             computing: thread::available_parallelism().map_or(2, NonZero::get).clamp(2, 4),
             running_calls: 64,
             running_calls_per_account: 16,
@@ -53,7 +53,7 @@ pub struct JsRuntimeBuilder {
 
 impl JsRuntimeBuilder {
     /// What one call may use.
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: ScriptLimits) -> Self {
         self.options.limits = limits;
         self
     }

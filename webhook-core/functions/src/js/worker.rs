@@ -9,7 +9,7 @@ use std::{
 use webhook_core::{
     Clock,
     forward::Forwarder,
-    function::{FunctionError, Limits},
+    function::{FunctionError, ScriptLimits},
 };
 
 use super::{
@@ -24,7 +24,7 @@ use super::{
 pub(super) struct Shared {
     pub(super) queue: Arc<Queue>,
     pub(super) turns: Arc<Turns>,
-    pub(super) limits: Arc<Limits>,
+    pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forwarder: Option<Arc<dyn Forwarder>>,
     pub(super) on_thread_start: fn(),

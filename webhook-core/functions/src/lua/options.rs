@@ -2,7 +2,7 @@
 
 use std::{num::NonZero, sync::Arc, thread};
 
-use webhook_core::{Clock, SystemClock, forward::Forwarder, function::Limits};
+use webhook_core::{Clock, SystemClock, forward::Forwarder, function::ScriptLimits};
 
 use super::LuaRuntime;
 
@@ -11,7 +11,7 @@ use super::LuaRuntime;
 #[non_exhaustive]
 pub struct LuaOptions {
     /// What one call may use.
-    pub limits: Limits,
+    pub limits: ScriptLimits,
     /// Threads that run scripts: as many as cores, at most 4.
     pub threads: usize,
     /// Sends the requests of scripts, and refuses addresses; without one `http` fails.
@@ -34,7 +34,7 @@ pub struct LuaOptions {
 impl Default for LuaOptions {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: ScriptLimits::default(),
             threads: thread::available_parallelism().map_or(1, NonZero::get).min(4),
             forwarder: None,
             clock: Arc::new(SystemClock),
@@ -56,7 +56,7 @@ pub struct LuaRuntimeBuilder {
 
 impl LuaRuntimeBuilder {
     /// What one call may use.
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: ScriptLimits) -> Self {
         self.options.limits = limits;
         self
     }

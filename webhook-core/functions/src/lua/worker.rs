@@ -13,7 +13,7 @@ use tokio::{sync::Semaphore, task::LocalSet};
 use webhook_core::{
     Clock,
     forward::Forwarder,
-    function::{Completion, FunctionError, Limits},
+    function::{Completion, FunctionError, ScriptLimits},
 };
 
 use super::{
@@ -27,7 +27,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) queue: Arc<Queue>,
-    pub(super) limits: Arc<Limits>,
+    pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forwarder: Option<Arc<dyn Forwarder>>,
     /// Calls that a thread runs at a time, those included that wait for an answer.

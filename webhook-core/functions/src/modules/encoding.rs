@@ -1,54 +1,12 @@
 //! Base64 and hex.
 
-use base64::{
-    Engine as _, alphabet,
-    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
-};
+use webhook_core::encoding::Base64;
 
 use super::ModuleError;
 
-const STANDARD: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
-
-/// Written without padding, as tokens have it; read with and without.
-const URL_SAFE: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::URL_SAFE,
-    GeneralPurposeConfig::new()
-        .with_encode_padding(false)
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
-
-/// One of the two alphabets of base64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Alphabet {
-    Standard,
-    UrlSafe,
-}
-
-impl Alphabet {
-    const fn engine(self) -> &'static GeneralPurpose {
-        match self {
-            Self::Standard => &STANDARD,
-            Self::UrlSafe => &URL_SAFE,
-        }
-    }
-}
-
-pub(crate) fn base64_encode(data: &[u8], alphabet: Alphabet) -> String {
-    alphabet.engine().encode(data)
-}
-
 /// Line breaks and spaces are passed over, because e-mail has them.
-pub(crate) fn base64_decode(text: &[u8], alphabet: Alphabet) -> Result<Vec<u8>, ModuleError> {
-    let decoded = if text.iter().any(u8::is_ascii_whitespace) {
-        let text: Vec<u8> =
-            text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        alphabet.engine().decode(text)
-    } else {
-        alphabet.engine().decode(text)
-    };
+pub(crate) fn base64_decode(text: &[u8], alphabet: Base64) -> Result<Vec<u8>, ModuleError> {
+    let decoded = alphabet.decode_spaced(text);
     decoded.map_err(|error| ModuleError::invalid(format!("not base64: {error}").to_lowercase()))
 }
 
@@ -68,10 +26,10 @@ mod tests {
     #[test]
     fn base64_is_read_with_and_without_padding() {
         for text in ["YQ==", "YQ", "Y\nQ ==\r\n"] {
-            assert_eq!(base64_decode(text.as_bytes(), Alphabet::Standard), Ok(b"a".to_vec()));
+            assert_eq!(base64_decode(text.as_bytes(), Base64::Standard), Ok(b"a".to_vec()));
         }
-        assert_eq!(base64_encode(b"\xff\xfe", Alphabet::UrlSafe), "__4");
-        assert!(base64_decode(b"a*", Alphabet::Standard).is_err());
+        assert_eq!(Base64::UrlSafe.encode(b"\xff\xfe"), "__4");
+        assert!(base64_decode(b"a*", Base64::Standard).is_err());
     }
 
     #[test]

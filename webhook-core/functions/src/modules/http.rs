@@ -9,7 +9,7 @@ use serde_json::Value;
 use url::Url;
 use webhook_core::{
     forward::{ForwardRequest, ForwardResponse},
-    function::Limits,
+    function::ScriptLimits,
 };
 
 use super::{Bounds, ModuleError, url::encode_query};
@@ -38,7 +38,7 @@ pub(crate) fn request(
     method: &str,
     url: &str,
     options: RequestOptions,
-    limits: &Limits,
+    limits: &ScriptLimits,
     bounds: &mut Bounds,
 ) -> Result<ForwardRequest, ModuleError> {
     let RequestOptions { query, headers, cookies, body, form, timeout, auth } = options;
@@ -144,7 +144,7 @@ mod tests {
 
     fn build(options: RequestOptions) -> Result<ForwardRequest, ModuleError> {
         let mut bounds = Bounds::of_memory(1 << 20);
-        let mut limits = Limits::default();
+        let mut limits = ScriptLimits::default();
         limits.string_bytes = 1_000;
         request("post", "https://example.com/a?x=1", options, &limits, &mut bounds)
     }
@@ -175,7 +175,7 @@ mod tests {
     fn what_cannot_be_sent_is_refused() {
         let send = |method, url| {
             let mut bounds = Bounds::of_memory(1 << 20);
-            request(method, url, RequestOptions::default(), &Limits::default(), &mut bounds)
+            request(method, url, RequestOptions::default(), &ScriptLimits::default(), &mut bounds)
         };
         assert!(send("a b", "http://h").is_err());
         for url in ["", "/a", "ftp://h", "file:///etc/passwd", "http://"] {
@@ -194,7 +194,7 @@ mod tests {
             ..RequestOptions::default()
         };
         assert_eq!(build(form(1_000)).err(), Some(ModuleError::TooLong));
-        let (mut bounds, limits) = (Bounds::of_memory(1_000), Limits::default());
+        let (mut bounds, limits) = (Bounds::of_memory(1_000), ScriptLimits::default());
         let mut send = || request("POST", "http://h", form(600), &limits, &mut bounds);
         assert!(send().is_ok());
         assert_eq!(send().err(), Some(ModuleError::TooLarge));

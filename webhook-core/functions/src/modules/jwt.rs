@@ -8,13 +8,9 @@ use ring::{
     },
 };
 use serde_json::{Value, json};
+use webhook_core::encoding::Base64;
 
-use super::{
-    Bounds, ModuleError, Output,
-    encoding::{Alphabet, base64_decode, base64_encode},
-    keys,
-    tree::from_json,
-};
+use super::{Bounds, ModuleError, Output, encoding::base64_decode, keys, tree::from_json};
 
 /// How a token is signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +57,7 @@ pub(crate) fn sign(
     let part = |value: &Value| {
         let mut json = Output::of_at_most(longest);
         json.push_json(value)?;
-        Ok::<_, ModuleError>(base64_encode(&json.finish()?, Alphabet::UrlSafe))
+        Ok::<_, ModuleError>(Base64::UrlSafe.encode(&json.finish()?))
     };
     let mut token = format!("{}.{}", part(&header)?, part(claims)?);
     let data = token.as_bytes();
@@ -84,7 +80,7 @@ pub(crate) fn sign(
         }
     };
     token.push('.');
-    token.push_str(&base64_encode(&signature, Alphabet::UrlSafe));
+    token.push_str(&Base64::UrlSafe.encode(&signature));
     Ok(token)
 }
 
@@ -101,7 +97,7 @@ pub(crate) fn verify(
     let (signed, signature) = token.rsplit_once('.').ok_or_else(malformed)?;
     let (header, claims) = signed.split_once('.').ok_or_else(malformed)?;
     let mut part = |text: &str| -> Result<Value, ModuleError> {
-        let json = base64_decode(text.as_bytes(), Alphabet::UrlSafe).map_err(|_| malformed())?;
+        let json = base64_decode(text.as_bytes(), Base64::UrlSafe).map_err(|_| malformed())?;
         from_json(&json, &mut bounds)?.map_err(|_| malformed())
     };
     let header = part(header)?;
@@ -111,7 +107,7 @@ pub(crate) fn verify(
         return Err(ModuleError::invalid(format!("jwt: signed with {name}, which is not allowed")));
     }
     let signature =
-        base64_decode(signature.as_bytes(), Alphabet::UrlSafe).map_err(|_| malformed())?;
+        base64_decode(signature.as_bytes(), Base64::UrlSafe).map_err(|_| malformed())?;
     let data = signed.as_bytes();
     let verified = match algorithm {
         Algorithm::Hs256 => hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, key), data, &signature),

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, FunctionId,
-    function::{Completion, FunctionError, FunctionRuntime, Invocation, Limits},
+    function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptLimits},
     model::{Driver, Request},
 };
 use webhook_functions::js::JsRuntime;
@@ -64,7 +64,7 @@ fn resident_bytes() -> Option<usize> {
 async fn every_script_ends_in_time_and_leaves_nothing() {
     let scripts = scripts();
     assert!(scripts.len() >= 40, "{}", scripts.len());
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.compute_time = Duration::from_millis(500);
     limits.total_time = Duration::from_secs(2);
     let runtime = JsRuntime::builder().limits(limits).build().expect("threads");

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use webhook_core::function::{FunctionError, Limits};
+use webhook_core::function::{FunctionError, ScriptLimits};
 use webhook_functions::js::JsRuntime;
 
 use crate::complete;
@@ -104,7 +104,7 @@ const SCRIPTS: &[(&str, &str)] = &[
 #[tokio::test]
 #[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 async fn no_step_of_the_library_goes_on_past_the_limit() {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.compute_time = Duration::from_millis(200);
     limits.total_time = Duration::from_secs(30);
     let runtime = JsRuntime::builder().limits(limits).build().expect("threads");

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use webhook_core::function::{Completion, FunctionRuntime, Limits};
+use webhook_core::function::{Completion, FunctionRuntime, ScriptLimits};
 use webhook_functions::lua::LuaRuntime;
 
 use crate::harness::{StubForwarder, invocation};
@@ -26,7 +26,7 @@ const KEPT_MB: usize = 32;
 const NEVER: Duration = Duration::from_secs(120);
 
 /// A runtime with these limits but those of time.
-fn unhurried(limits: &Limits) -> LuaRuntime {
+fn unhurried(limits: &ScriptLimits) -> LuaRuntime {
     let mut limits = limits.clone();
     (limits.total_time, limits.compute_time) = (NEVER, NEVER);
     LuaRuntime::builder().limits(limits).threads(1).build().expect("threads")
@@ -43,7 +43,7 @@ fn what_came(completion: &Completion) -> String {
 /// machine, in this build, at this moment: as many steps of patterns as one
 /// match may take, in matches that are each far from their limit. Three times
 /// that, because steps of other patterns cost more.
-async fn longest_host_call(limits: &Limits) -> Duration {
+async fn longest_host_call(limits: &ScriptLimits) -> Duration {
     let runtime = unhurried(limits);
     let (part, length) = (10, 1_000);
     let matches = limits.pattern_steps / part / length;
@@ -77,7 +77,7 @@ fn resident_bytes() -> Option<usize> {
 
 #[tokio::test]
 async fn hostile_scripts_end_within_their_limits() {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.total_time = Duration::from_millis(1_500);
     limits.compute_time = Duration::from_millis(500);
     limits.fuel = 5_000_000;
@@ -130,7 +130,7 @@ async fn hostile_scripts_end_within_their_limits() {
             failures.push(format!("{name}: took {took} ms, more than {deadline} ms"));
         }
         let logged: usize = completion.logs.iter().map(String::len).sum();
-        if logged > Limits::default().log_bytes {
+        if logged > ScriptLimits::default().log_bytes {
             failures.push(format!("{name}: logged {logged} bytes"));
         }
         // The thread still serves others.

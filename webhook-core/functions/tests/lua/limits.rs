@@ -6,15 +6,15 @@ use std::{
 };
 
 use webhook_core::{
-    function::{FunctionError, FunctionRuntime, Limits},
+    function::{FunctionError, FunctionRuntime, ScriptLimits},
     model::Driver,
 };
 use webhook_functions::lua::LuaRuntime;
 
 use crate::harness::{StubForwarder, invocation};
 
-async fn failure(change: impl FnOnce(&mut Limits), source: &str) -> FunctionError {
-    let mut limits = Limits::default();
+async fn failure(change: impl FnOnce(&mut ScriptLimits), source: &str) -> FunctionError {
+    let mut limits = ScriptLimits::default();
     change(&mut limits);
     let runtime = LuaRuntime::builder()
         .limits(limits)
@@ -26,7 +26,7 @@ async fn failure(change: impl FnOnce(&mut Limits), source: &str) -> FunctionErro
     completion.result.expect_err("the script should run into the limit")
 }
 
-async fn names(change: impl FnOnce(&mut Limits), source: &str, message: &str) {
+async fn names(change: impl FnOnce(&mut ScriptLimits), source: &str, message: &str) {
     let error = failure(change, source).await;
     assert_eq!(error, FunctionError::Limit(message.to_owned()), "{source}");
     assert_eq!(error.to_string(), format!("limit exceeded: {message}"));
@@ -94,7 +94,7 @@ async fn memory() {
 
 #[tokio::test]
 async fn garbage_is_not_memory() {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.memory_bytes = 2 << 20;
     let runtime = LuaRuntime::builder().limits(limits).threads(1).build().expect("threads");
     let source = "for i = 1, 200 do local s = ('x'):rep(100000) .. i end";
@@ -163,7 +163,7 @@ async fn http_calls() {
 
 #[tokio::test]
 async fn source_size() {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.source_bytes = 100;
     let runtime = LuaRuntime::builder().limits(limits).threads(1).build().expect("threads");
     let source = format!("-- {}", "x".repeat(98));
@@ -175,7 +175,7 @@ async fn source_size() {
 
 #[tokio::test]
 async fn captured_output_is_cut() {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.log_bytes = 100;
     let runtime = LuaRuntime::builder().limits(limits).threads(1).build().expect("threads");
     let source = "for i = 1, 1000 do print(('x'):rep(30)) end";
@@ -187,7 +187,7 @@ async fn captured_output_is_cut() {
 
 #[tokio::test]
 async fn output_comes_back_beside_the_error() {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.fuel = 50_000;
     let runtime = LuaRuntime::builder().limits(limits).threads(1).build().expect("threads");
     let completion = runtime.run(invocation("print('here') while true do end")).await;

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, header::CONTENT_TYPE};
 use webhook_core::{
     AccountId, FunctionId,
-    function::{FunctionRuntime, Invocation, Limits},
+    function::{FunctionRuntime, Invocation, ScriptLimits},
     model::{Driver, Request},
 };
 use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
@@ -65,7 +65,7 @@ fn peak_bytes() -> Option<u64> {
 async fn child() {
     let Ok(name) = env::var(CASE) else { return };
     let case = CASES.iter().find(|case| case.name == name).expect("a case of this name");
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     // A development build is slow; memory is what this is about.
     (limits.total_time, limits.compute_time) = (Duration::from_secs(600), Duration::from_secs(600));
     limits.fuel = 1_000_000_000;

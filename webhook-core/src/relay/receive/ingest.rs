@@ -234,7 +234,7 @@ impl Receiver {
             Some(_) => ResponseFromOutput::Static,
             None => input.spec.response_from_output,
         };
-        let matches = route::matches(&bucket, &webhook);
+        let matches = route::matches(&bucket, &webhook)?;
         let pending = self.intake.accept(webhook, &bucket, &matches, wanted).await?;
         ticket.used();
         match pending {

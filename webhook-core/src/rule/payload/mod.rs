@@ -3,6 +3,7 @@
 pub(super) mod form;
 mod json;
 pub(super) mod text;
+#[cfg(feature = "xml")]
 mod xml;
 
 use std::cell::OnceCell;
@@ -26,6 +27,7 @@ enum Document<'a> {
     /// Valid JSON text.
     Json(&'a str),
     /// XML, as JSON text.
+    #[cfg(feature = "xml")]
     Xml(String),
     Form(&'a [u8]),
 }
@@ -60,6 +62,7 @@ impl<'a> Payload<'a> {
         let found = self.found.get_or_init(|| match self.document() {
             None => Found::Nothing,
             Some(Document::Json(text)) => Found::Json(Texts::of(text, self.paths, false)),
+            #[cfg(feature = "xml")]
             Some(Document::Xml(text)) => Found::Json(Texts::of(text, self.paths, true)),
             Some(Document::Form(body)) => Found::Form(form::fields(body, self.paths)),
         });
@@ -82,6 +85,7 @@ impl<'a> Payload<'a> {
     pub(super) fn entire(&self) -> Option<&str> {
         let text = || match self.document()? {
             Document::Json(text) => Some(text::compact(text)),
+            #[cfg(feature = "xml")]
             Document::Xml(text) => Some(text.clone()),
             Document::Form(body) => form::to_json(body),
         };
@@ -90,11 +94,13 @@ impl<'a> Payload<'a> {
 
     fn document(&self) -> Option<&Document<'a>> {
         let parse = || {
-            let request = self.request;
-            let body = request.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&request.body);
-            match format(request, body)? {
+            let body = without_mark(self.request);
+            match format(self.request, body)? {
                 Format::Json => json::check(body).map(Document::Json),
+                #[cfg(feature = "xml")]
                 Format::Xml => xml::to_json(body).map(Document::Xml),
+                #[cfg(not(feature = "xml"))]
+                Format::Xml => None,
                 Format::Form => Some(Document::Form(body)),
             }
         };
@@ -106,10 +112,21 @@ impl Document<'_> {
     fn as_json(&self) -> Option<&str> {
         match self {
             Self::Json(text) => Some(text),
+            #[cfg(feature = "xml")]
             Self::Xml(text) => Some(text),
             Self::Form(_) => None,
         }
     }
+}
+
+/// Whether the body is in a format that this build reads.
+pub(super) fn is_readable(request: &Request, with_xml: bool) -> bool {
+    with_xml || !matches!(format(request, without_mark(request)), Some(Format::Xml))
+}
+
+/// The body behind the mark that says UTF-8.
+fn without_mark(request: &Request) -> &[u8] {
+    request.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&request.body)
 }
 
 /// What the body claims to be, or else looks like.

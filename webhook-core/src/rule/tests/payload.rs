@@ -1,7 +1,9 @@
+use serde_json::json;
+
 use super::{is_missing, is_text, rule, with_body};
 use crate::{
     model::Request,
-    rule::{MAX_VALUES, MAX_XML_DEPTH, Subject, tests::parse},
+    rule::{MAX_VALUES, MAX_XML_DEPTH, Subject, payload::is_readable, tests::parse},
 };
 
 const JSON: &str = "application/json";
@@ -262,4 +264,22 @@ fn many_entries_are_read_in_linear_time() {
     let repeated = with_body(JSON, format!(r#"{{{}"a":2}}"#, r#""a":1,"#.repeat(100_000)));
     check(&repeated, &[("a", Some("2"))]);
     check(&with_body("", "a&".repeat(100_000) + "b=2"), &[("a", Some("")), ("b", Some("2"))]);
+}
+
+#[test]
+fn a_body_that_this_build_does_not_read_is_known() {
+    let of = |content_type, body: &'static str| with_body(content_type, body);
+    for request in [of("text/xml", "<a/>"), of("", "\u{feff}<a/>"), of("application/soap+xml", "x")]
+    {
+        assert!(!is_readable(&request, false) && is_readable(&request, true), "{request:?}");
+    }
+    for request in [of("application/json", "<a/>"), of("", "{}"), of("", "a=b"), of("", "")] {
+        assert!(is_readable(&request, false), "{request:?}");
+    }
+    let reads = parse(json!({"not": {"match": {
+        "type": "value", "value": "", "parameter": {"source": "entire-payload"},
+    }}}));
+    let xml = of("text/xml", "<a/>");
+    let answer = reads.can_evaluate(&Subject { request: &xml, remote_addr: None });
+    assert_eq!(answer.is_ok(), cfg!(feature = "xml"), "{answer:?}");
 }

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, FunctionId,
-    function::{Completion, FunctionError, FunctionRuntime, Invocation, Limits, ScriptOutcome},
+    function::{
+        Completion, FunctionError, FunctionRuntime, Invocation, ScriptLimits, ScriptOutcome,
+    },
     model::{Driver, Request},
 };
 
@@ -16,8 +18,8 @@ pub(super) fn runtime() -> JsRuntime {
     JsRuntime::builder().build().expect("threads")
 }
 
-pub(super) fn limited(change: impl FnOnce(&mut Limits)) -> JsRuntime {
-    let mut limits = Limits::default();
+pub(super) fn limited(change: impl FnOnce(&mut ScriptLimits)) -> JsRuntime {
+    let mut limits = ScriptLimits::default();
     change(&mut limits);
     JsRuntime::builder().limits(limits).build().expect("threads")
 }

@@ -3,7 +3,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use webhook_core::function::{FunctionError, FunctionRuntime, Limits};
+use webhook_core::function::{FunctionError, FunctionRuntime, ScriptLimits};
 
 use super::fixture::{complete, invocation, limited, runtime};
 use crate::js::JsRuntime;
@@ -18,7 +18,7 @@ async fn limit_of(runtime: &JsRuntime, source: &str) -> String {
 #[tokio::test]
 async fn each_limit_is_hit_and_named() {
     let endless = "for (;;) {}";
-    type Case = (fn(&mut Limits), &'static str, &'static str);
+    type Case = (fn(&mut ScriptLimits), &'static str, &'static str);
     let cases: &[Case] = &[
         (|l| l.source_bytes = 10, "r.body = 'long'", "source of 10 bytes"),
         (|l| l.compute_time = Duration::from_millis(50), endless, "compute time of 50 ms"),
@@ -100,7 +100,7 @@ const STUCK: &str =
 
 #[tokio::test]
 async fn who_the_engine_does_not_let_go_of_is_answered_for_and_keeps_nobody_else() {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.total_time = Duration::from_millis(700);
     let runtime = JsRuntime::builder().limits(limits).computing(2).build().expect("threads");
     let stuck = invocation(STUCK);
@@ -121,7 +121,7 @@ async fn who_the_engine_does_not_let_go_of_is_answered_for_and_keeps_nobody_else
 
 #[tokio::test]
 async fn a_full_queue_is_busy() {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     limits.compute_time = Duration::from_millis(300);
     let builder = JsRuntime::builder().limits(limits).running_calls(1, 1).queued_calls(2);
     let runtime = builder.build().expect("threads");
@@ -135,7 +135,7 @@ async fn a_full_queue_is_busy() {
 #[tokio::test]
 async fn a_caller_that_goes_away_ends_its_call() {
     let long = Duration::from_secs(60);
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     (limits.compute_time, limits.total_time, limits.fuel) = (long, long, u64::MAX);
     let runtime = JsRuntime::builder().limits(limits).running_calls(1, 1).build().expect("threads");
     {

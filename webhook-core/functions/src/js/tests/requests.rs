@@ -6,7 +6,7 @@ use std::{
 use http::{HeaderName, HeaderValue, StatusCode};
 use webhook_core::{
     forward::{Answer, ScriptedForwarder},
-    function::{FunctionError, FunctionRuntime, Limits},
+    function::{FunctionError, FunctionRuntime, ScriptLimits},
 };
 
 use super::fixture::{complete, invocation, runtime};
@@ -17,7 +17,7 @@ fn sending(forwarder: &ScriptedForwarder) -> JsRuntime {
 }
 
 fn sending_within(total_time: Duration, forwarder: &ScriptedForwarder) -> JsRuntime {
-    let mut limits = Limits::default();
+    let mut limits = ScriptLimits::default();
     (limits.total_time, limits.http_response_bytes) = (total_time, 100);
     let builder = JsRuntime::builder().limits(limits).computing(2);
     builder.forwarder(Arc::new(forwarder.clone())).build().expect("threads")

@@ -1,7 +1,7 @@
 //! From what a script threw to an error of the function.
 
 use rquickjs::{Coerced, Ctx, Value};
-use webhook_core::function::{FunctionError, Limits};
+use webhook_core::function::{FunctionError, ScriptLimits};
 
 use crate::js::{limit, source};
 
@@ -55,7 +55,7 @@ impl Thrown {
     }
 
     /// As the error of a run.
-    pub(super) fn into_error(self, limits: &Limits) -> FunctionError {
+    pub(super) fn into_error(self, limits: &ScriptLimits) -> FunctionError {
         if let Some(error) = limit::classify(&self.name, &self.message, limits) {
             return error;
         }

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use webhook_core::{
     Clock,
     forward::Forwarder,
-    function::{Invocation, Limits, ScriptOutcome, ScriptResponse},
+    function::{Invocation, ScriptLimits, ScriptOutcome, ScriptResponse},
     model::Request,
 };
 
@@ -20,7 +20,7 @@ use crate::{
 
 /// The state that a VM's functions share.
 pub(super) struct Host {
-    pub(super) limits: Arc<Limits>,
+    pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forwarder: Option<Arc<dyn Forwarder>>,
     pub(super) meter: Rc<Meter>,

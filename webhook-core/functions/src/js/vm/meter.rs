@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use webhook_core::function::{FunctionError, Limits};
+use webhook_core::function::{FunctionError, ScriptLimits};
 
 use crate::js::{
     call::Call,
@@ -24,7 +24,7 @@ const SLICE: Duration = Duration::from_millis(5);
 /// Measures one call after the other.
 #[derive(Debug)]
 pub(super) struct Meter {
-    limits: Arc<Limits>,
+    limits: Arc<ScriptLimits>,
     turns: Arc<Turns>,
     call: RefCell<Option<Arc<Call>>>,
     deadline: Cell<Instant>,
@@ -38,7 +38,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    pub(super) fn new(limits: Arc<Limits>, turns: Arc<Turns>) -> Rc<Self> {
+    pub(super) fn new(limits: Arc<ScriptLimits>, turns: Arc<Turns>) -> Rc<Self> {
         let now = Instant::now();
         Rc::new(Self {
             limits,

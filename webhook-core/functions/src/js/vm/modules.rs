@@ -6,7 +6,7 @@ use std::{borrow::Cow, rc::Rc};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rquickjs::{Ctx, Function, IntoJs, Object, Result, TypedArray, Value};
 use serde_json::Value as Tree;
-use webhook_core::function::Limits;
+use webhook_core::{encoding::Base64, function::ScriptLimits};
 
 use super::{host::Host, rows::JsonRows};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     modules::{
         Bounds, ModuleError, Output, cipher, csv,
         digest::{self, Hash},
-        encoding::{Alphabet, base64_decode, base64_encode, hex_decode, hex_encode},
+        encoding::{base64_decode, hex_decode, hex_encode},
         jwt::{self, Algorithm},
         tree::{Reading, from_json},
         url, xml, yaml,
@@ -51,7 +51,7 @@ enum Answer {
 
 impl Answer {
     /// A tree, whose text must fit into the memory as well.
-    fn tree(tree: &Tree, limits: &Limits) -> std::result::Result<Self, ModuleError> {
+    fn tree(tree: &Tree, limits: &ScriptLimits) -> std::result::Result<Self, ModuleError> {
         let mut json = Output::of_at_most(limits.memory_bytes);
         json.push_json(tree).map_err(|_| ModuleError::TooLarge)?;
         json.finish().map(Self::Json)
@@ -125,10 +125,10 @@ fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answe
             let (data, key, iv) = (given.data(0)?, given.data(2)?, given.data(3)?);
             Answer::Bytes(run(&data, given.text(1), &key, &iv)?)
         }
-        "base64.encode" => Answer::Text(base64_encode(&given.data(0)?, Alphabet::Standard)),
-        "base64.url_encode" => Answer::Text(base64_encode(&given.data(0)?, Alphabet::UrlSafe)),
-        "base64.decode" => Answer::Bytes(base64_decode(&given.data(0)?, Alphabet::Standard)?),
-        "base64.url_decode" => Answer::Bytes(base64_decode(&given.data(0)?, Alphabet::UrlSafe)?),
+        "base64.encode" => Answer::Text(Base64::Standard.encode(&given.data(0)?)),
+        "base64.url_encode" => Answer::Text(Base64::UrlSafe.encode(&given.data(0)?)),
+        "base64.decode" => Answer::Bytes(base64_decode(&given.data(0)?, Base64::Standard)?),
+        "base64.url_decode" => Answer::Bytes(base64_decode(&given.data(0)?, Base64::UrlSafe)?),
         "hex.encode" => Answer::Text(hex_encode(&given.data(0)?)),
         "hex.decode" => Answer::Bytes(hex_decode(&given.data(0)?)?),
         "url.encode" => Answer::Text(url::encode(&given.data(0)?)),

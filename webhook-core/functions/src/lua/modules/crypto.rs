@@ -1,6 +1,7 @@
 //! `crypto`
 
 use piccolo::{Error, Value};
+use webhook_core::encoding::Base64;
 
 use super::encoding;
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
     modules::{
         ModuleError, cipher,
         digest::{self, Hash},
-        encoding::{Alphabet, base64_decode, base64_encode, hex_decode, hex_encode},
+        encoding::{base64_decode, hex_decode, hex_encode},
     },
 };
 
@@ -123,7 +124,7 @@ fn encrypt<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.done_bytes(encrypted.map(|bytes| match form {
         Form::Raw => bytes,
         Form::Hex => hex_encode(&bytes).into_bytes(),
-        Form::Base64 => base64_encode(&bytes, Alphabet::Standard).into_bytes(),
+        Form::Base64 => Base64::Standard.encode(&bytes).into_bytes(),
     }))
 }
 
@@ -137,7 +138,7 @@ fn decrypt<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let bytes: Result<Vec<u8>, ModuleError> = match form {
         Form::Raw => Ok(data.as_bytes().to_vec()),
         Form::Hex => hex_decode(data.as_bytes()),
-        Form::Base64 => base64_decode(data.as_bytes(), Alphabet::Standard),
+        Form::Base64 => base64_decode(data.as_bytes(), Base64::Standard),
     };
     let decrypted =
         bytes.and_then(|bytes| cipher::decrypt(&bytes, &name, key.as_bytes(), iv.as_bytes()));

@@ -1,8 +1,10 @@
 //! `base64` and `hex`.
 
+use webhook_core::encoding::Base64;
+
 use crate::{
     lua::vm::call::{Call, Native, Outcome},
-    modules::encoding::{Alphabet, base64_decode, base64_encode, hex_decode, hex_encode},
+    modules::encoding::{base64_decode, hex_decode, hex_encode},
 };
 
 pub(super) const BASE64: &[(&str, Native)] = &[
@@ -22,11 +24,11 @@ fn encode<'gc>(mut call: Call<'gc, '_>, encode: fn(&[u8]) -> String) -> Outcome<
 }
 
 pub(super) fn encode_standard<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    encode(call, |data| base64_encode(data, Alphabet::Standard))
+    encode(call, |data| Base64::Standard.encode(data))
 }
 
 pub(super) fn encode_url<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    encode(call, |data| base64_encode(data, Alphabet::UrlSafe))
+    encode(call, |data| Base64::UrlSafe.encode(data))
 }
 
 fn encode_hex<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -35,12 +37,12 @@ fn encode_hex<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 
 pub(super) fn decode_standard<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let data = call.check_string(1)?;
-    call.done_bytes(base64_decode(data.as_bytes(), Alphabet::Standard))
+    call.done_bytes(base64_decode(data.as_bytes(), Base64::Standard))
 }
 
 pub(super) fn decode_url<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let data = call.check_string(1)?;
-    call.done_bytes(base64_decode(data.as_bytes(), Alphabet::UrlSafe))
+    call.done_bytes(base64_decode(data.as_bytes(), Base64::UrlSafe))
 }
 
 fn decode_hex<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {

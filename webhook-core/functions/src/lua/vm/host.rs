@@ -10,7 +10,7 @@ use std::{
 use piccolo::{Context, StashedTable, StashedUserData, Table};
 use webhook_core::{
     Clock,
-    function::{Limits, ScriptResponse},
+    function::{ScriptLimits, ScriptResponse},
     model::Request,
 };
 
@@ -20,7 +20,7 @@ use crate::lua::wait::{Answer, Wish};
 
 /// The state that a VM's functions share.
 pub(in super::super) struct Host {
-    pub(in super::super) limits: Arc<Limits>,
+    pub(in super::super) limits: Arc<ScriptLimits>,
     pub(in super::super) clock: Arc<dyn Clock>,
     pub(in super::super) program: Arc<Program>,
     /// Tables that live as long as the VM.
@@ -75,7 +75,7 @@ pub(in super::super) struct Script {
 
 impl Host {
     pub(in super::super) fn new(
-        limits: Arc<Limits>,
+        limits: Arc<ScriptLimits>,
         clock: Arc<dyn Clock>,
         program: Arc<Program>,
     ) -> Self {

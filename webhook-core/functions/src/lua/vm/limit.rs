@@ -1,6 +1,6 @@
 //! The limits of a call by their names.
 
-use webhook_core::function::{FunctionError, Limits};
+use webhook_core::function::{FunctionError, ScriptLimits};
 
 /// A limit that a script ran into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Limit {
         }
     }
 
-    pub(in super::super) fn error(self, limits: &Limits) -> FunctionError {
+    pub(in super::super) fn error(self, limits: &ScriptLimits) -> FunctionError {
         let name = self.name();
         FunctionError::Limit(match self {
             Self::TotalTime => format!("{name} of {} ms", limits.total_time.as_millis()),

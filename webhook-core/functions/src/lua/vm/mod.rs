@@ -19,7 +19,7 @@ use piccolo::{
     closure::{UpValue, UpValueState},
     types::UpValueDescriptor,
 };
-use webhook_core::{Clock, function::Limits};
+use webhook_core::{Clock, function::ScriptLimits};
 
 use self::host::{Host, Script};
 pub(super) use self::run::Surroundings;
@@ -46,7 +46,11 @@ pub(super) struct Vm {
 }
 
 impl Vm {
-    pub(super) fn new(limits: Arc<Limits>, clock: Arc<dyn Clock>, program: Arc<Program>) -> Self {
+    pub(super) fn new(
+        limits: Arc<ScriptLimits>,
+        clock: Arc<dyn Clock>,
+        program: Arc<Program>,
+    ) -> Self {
         let host = Rc::new(Host::new(limits, clock, program));
         let mut lua = Lua::empty();
         let template = lua.enter(|ctx| {
