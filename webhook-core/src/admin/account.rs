@@ -81,7 +81,7 @@ impl Admin {
             key.updated_at = self.now();
             self.stores.accounts.put_api_key(&key).await?;
             if !enabled {
-                self.watcher.credential_changed(account, None);
+                self.listeners.credential_changed(account, None);
             }
         }
         Ok(key)
@@ -143,7 +143,7 @@ impl Admin {
         let key =
             ApiKey { account_id: account, key, enabled: true, created_at: now, updated_at: now };
         self.stores.accounts.put_api_key(&key).await?;
-        self.watcher.credential_changed(account, None);
+        self.listeners.credential_changed(account, None);
         Ok(key)
     }
 }

@@ -57,7 +57,7 @@ impl Admin {
             spec: InputSpec { name: DEFAULT_INPUT_NAME.to_owned(), ..InputSpec::default() },
         });
         self.stores.buckets.create_bucket(&bucket).await?;
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         Ok(bucket)
     }
 
@@ -87,7 +87,7 @@ impl Admin {
         bucket.updated_at = self.now();
         bucket.stamp_auth();
         self.stores.buckets.update_bucket(&bucket).await?;
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         Ok(bucket)
     }
 
@@ -116,7 +116,7 @@ impl Admin {
             ),
             _ => error,
         })?;
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         Ok(())
     }
 

@@ -102,8 +102,8 @@ impl Admin {
         };
         bucket.outputs.push(output);
         self.store_cron(&cron, &mut bucket).await?;
-        self.watcher.bucket_changed(&bucket);
-        self.watcher.crons_changed();
+        self.listeners.bucket_changed(&bucket);
+        self.listeners.crons_changed();
         Ok(BucketCron { cron, bucket: Some(bucket) })
     }
 
@@ -139,8 +139,8 @@ impl Admin {
             cron.next_run = self.next_run(&stored, &cron.spec, &timetable);
             // Otherwise a run came in between.
             if self.stores.crons.update_cron(&cron, stored.next_run).await? {
-                self.watcher.bucket_changed(&bucket);
-                self.watcher.crons_changed();
+                self.listeners.bucket_changed(&bucket);
+                self.listeners.crons_changed();
                 return Ok(BucketCron { cron, bucket: Some(bucket) });
             }
         }
@@ -155,7 +155,7 @@ impl Admin {
         let bucket = self.stores.buckets.bucket(caller.account_id(), cron.bucket_id).await?;
         self.stores.crons.delete_cron(caller.account_id(), id).await?;
         if let Some(bucket) = bucket {
-            self.watcher.bucket_changed(&bucket);
+            self.listeners.bucket_changed(&bucket);
         }
         Ok(())
     }

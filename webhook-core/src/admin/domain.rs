@@ -71,7 +71,7 @@ impl Admin {
             ErrorKind::Conflict => Error::conflict(format!("domain: {name} is taken")),
             _ => error,
         })?;
-        self.watcher.domain_changed(name);
+        self.listeners.domain_changed(name);
         Ok(domain)
     }
 
@@ -90,7 +90,7 @@ impl Admin {
             )),
             _ => error,
         })?;
-        self.watcher.domain_changed(&name);
+        self.listeners.domain_changed(&name);
         Ok(())
     }
 

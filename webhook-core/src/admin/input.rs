@@ -42,7 +42,7 @@ impl Admin {
         };
         self.stores.inputs.create_input(caller.account_id(), &input).await.map_err(as_invalid)?;
         bucket.inputs.push(input.clone());
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         Ok(input)
     }
 
@@ -69,9 +69,9 @@ impl Admin {
         input.updated_at = self.now();
         let input = input.clone();
         self.stores.inputs.update_input(caller.account_id(), &input).await?;
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         if !old.custom_domain.is_empty() {
-            self.watcher.domain_changed(&old.custom_domain);
+            self.listeners.domain_changed(&old.custom_domain);
         }
         Ok(input)
     }
@@ -86,7 +86,7 @@ impl Admin {
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
         self.stores.inputs.delete_input(caller.account_id(), bucket_id, id).await?;
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         Ok(())
     }
 

@@ -42,7 +42,7 @@ impl Admin {
         };
         self.stores.outputs.create_output(caller.account_id(), &output).await?;
         bucket.outputs.push(output.clone());
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         Ok(output)
     }
 
@@ -78,7 +78,7 @@ impl Admin {
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
         self.stores.outputs.delete_output(caller.account_id(), bucket_id, id).await?;
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Admin {
         output.updated_at = self.now();
         let output = output.clone();
         self.stores.outputs.update_output(caller.account_id(), &output).await?;
-        self.watcher.bucket_changed(&bucket);
+        self.listeners.bucket_changed(&bucket);
         Ok(output)
     }
 

@@ -173,7 +173,7 @@ impl Admin {
         token.updated_at = self.now();
         self.stores.tokens.update_token(&token).await?;
         if old.scopes.buckets != token.spec.scopes.buckets {
-            self.watcher.credential_changed(token.account_id, Some(id));
+            self.listeners.credential_changed(token.account_id, Some(id));
         }
         Ok(token)
     }
@@ -185,7 +185,7 @@ impl Admin {
         let _guard = self.lock(caller.account_id().as_uuid()).await;
         let token = self.owned_token(caller, id).await?;
         self.stores.tokens.delete_token(token.account_id, id).await?;
-        self.watcher.credential_changed(token.account_id, Some(id));
+        self.listeners.credential_changed(token.account_id, Some(id));
         Ok(())
     }
 

@@ -58,7 +58,7 @@ impl Intake {
         matches: &[Match<'_>],
         wanted: ResponseFromOutput,
     ) -> Result<Option<PendingResponse<'_>>, Error> {
-        let bytes = self.deliverer.memory().take(webhook.request.size_bytes()).map(Arc::new);
+        let bytes = self.deliverer.memory.take(webhook.request.size_bytes()).map(Arc::new);
         let mut deliveries = Vec::with_capacity(matches.len().max(1));
         let mut accepted = Vec::with_capacity(matches.len());
         let mut awaited = Vec::new();
@@ -82,7 +82,7 @@ impl Intake {
             }
             if *decision != Decision::Reject && route::answers(wanted, output.id) {
                 awaited.push(delivery.id);
-                timeout = timeout.max(self.answer_timeout(output));
+                timeout = timeout.max(self.options.answer_timeout_of(&output.spec.durability));
             }
             deliveries.push(delivery);
         }
@@ -183,17 +183,6 @@ impl Intake {
             };
             let delivery = QueuedDelivery::new(pending, bytes.cloned());
             self.deliverer.dispatch(reservation, delivery);
-        }
-    }
-
-    /// How long a sender is kept waiting for this output.
-    fn answer_timeout(&self, output: &Output) -> Duration {
-        let longest = self.options.answer_timeout;
-        let durability = &output.spec.durability;
-        if durability.enabled && !durability.handoff_after.is_zero() {
-            longest.min(durability.handoff_after)
-        } else {
-            longest
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::model::Durability;
+
 /// The bounds of a [`Relay`](super::Relay). Everything that can grow has one.
 ///
 /// ```
@@ -86,6 +88,14 @@ impl RelayOptions {
     /// The longest body of a webhook, for buckets with `large_webhooks` or without.
     pub(super) fn body_limit(&self, large: bool) -> usize {
         if large { self.max_large_body_bytes } else { self.max_body_bytes }
+    }
+
+    /// How long a sender is kept waiting for an output with this durability.
+    pub(super) fn answer_timeout_of(&self, durability: &Durability) -> Duration {
+        match durability.enabled && !durability.handoff_after.is_zero() {
+            true => self.answer_timeout.min(durability.handoff_after),
+            false => self.answer_timeout,
+        }
     }
 }
 

@@ -58,14 +58,8 @@ fn target(spec: &OutputSpec, request: &Request) -> Result<Uri, ForwardError> {
     join(cleaned.as_str(), spec.lock_path, request).parse().map_err(|_| unsendable("the path"))
 }
 
-/// What a connected client is told to deliver to: as [`target`], without the
-/// webhook's query, which it gets by itself.
-pub(super) fn client_destination(spec: &OutputSpec, request: &Request) -> String {
-    let without_query = Request { raw_query: String::new(), ..request.clone() };
-    join(&spec.destination, spec.lock_path, &without_query)
-}
-
-fn join(destination: &str, lock_path: bool, request: &Request) -> String {
+/// The destination with the extra path and both queries, as [`target`] says.
+pub(super) fn join(destination: &str, lock_path: bool, request: &Request) -> String {
     let (destination, _fragment) = destination.split_once('#').unwrap_or((destination, ""));
     let (base, own_query) = destination.split_once('?').unwrap_or((destination, ""));
     let extra = if lock_path { "" } else { request.extra_path.as_str() };

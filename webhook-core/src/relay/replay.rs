@@ -125,7 +125,7 @@ impl Replayer {
                     webhook,
                 };
                 let bytes = pending.webhook.request.size_bytes();
-                let bytes = intake.deliverer.memory().take_anyway(bytes);
+                let bytes = intake.deliverer.memory.take_anyway(bytes);
                 let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
                 intake.deliverer.dispatch(reservation, delivery);
             } else if for_clients {

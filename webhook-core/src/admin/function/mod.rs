@@ -89,7 +89,7 @@ impl Admin {
         function.payload_size = function.spec.payload.len();
         function.updated = self.now();
         self.stores.functions.update_function(&function).await.map_err(as_invalid)?;
-        self.watcher.function_changed(function.account_id, id);
+        self.listeners.function_changed(function.account_id, id);
         Ok(function)
     }
 
@@ -106,7 +106,7 @@ impl Admin {
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         self.stores.functions.delete_function(account, id).await.map_err(as_invalid)?;
-        self.watcher.function_changed(account, id);
+        self.listeners.function_changed(account, id);
         Ok(())
     }
 

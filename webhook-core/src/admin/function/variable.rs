@@ -47,7 +47,7 @@ impl Admin {
         let variable = Variable { key, value, function_id, created_at, updated_at: now };
         let put = self.stores.functions.put_variable(account, &variable).await;
         put.map_err(as_invalid)?;
-        self.watcher.function_changed(account, function_id);
+        self.listeners.function_changed(account, function_id);
         Ok(variable)
     }
 
@@ -64,7 +64,7 @@ impl Admin {
         self.owned_function(caller, function).await?;
         let deleted = self.stores.functions.delete_variable(account, function, key).await;
         deleted.map_err(as_invalid)?;
-        self.watcher.function_changed(account, function);
+        self.listeners.function_changed(account, function);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     id::{BucketId, DeliveryId, InputId, OutputId},
-    model::{Bucket, Request, Webhook},
+    model::{Bucket, OutputSpec, Request, Webhook},
     relay::{headers, outgoing},
 };
 
@@ -51,7 +51,7 @@ impl StreamedWebhook {
                 // A client delivers as the relay would have.
                 let own = &spec.headers.0;
                 request.headers = headers::forwarded(&request.headers, webhook, own, id);
-                (spec.name.clone(), outgoing::client_destination(spec, &request))
+                (spec.name.clone(), destination(spec, &request))
             }
             None => Default::default(),
         };
@@ -71,4 +71,11 @@ impl StreamedWebhook {
     pub(super) fn shared(self) -> Arc<Self> {
         Arc::new(self)
     }
+}
+
+/// What a connected client is told to deliver to: the URL of a delivery without the
+/// webhook's query, which it gets by itself.
+fn destination(spec: &OutputSpec, request: &Request) -> String {
+    let without_query = Request { raw_query: String::new(), ..request.clone() };
+    outgoing::join(&spec.destination, spec.lock_path, &without_query)
 }

@@ -119,7 +119,7 @@ pub(in crate::relay) struct Deliverer {
     pub(super) workers: Arc<Workers>,
     pub(super) lease: Lease,
     /// Bounds the webhooks that wait in memory.
-    pub(super) memory: ByteSemaphore,
+    pub(in crate::relay) memory: ByteSemaphore,
     pub(super) claimer: Claimer,
     pub(super) attempter: Attempter,
     pub(super) settler: Settler,
@@ -157,11 +157,6 @@ impl Deliverer {
     /// Makes sure that what this node is about to hold stays its own for a while.
     pub(in crate::relay) async fn hold_lease(&self) -> Result<(), Error> {
         self.lease.hold().await
-    }
-
-    /// Bounds the webhooks that wait in memory.
-    pub(in crate::relay) fn memory(&self) -> &ByteSemaphore {
-        &self.memory
     }
 
     /// A delivery has been stored and is this node's to attempt.

@@ -51,7 +51,7 @@ impl IngestService {
         let Some(name) = hosts::host_name(host) else {
             return Ok(None);
         };
-        let receiver = self.receiver();
+        let receiver = &self.receiver;
         let domain = receiver.domains.get(&name).await?;
         Ok(domain.map(|domain| DomainService { receiver: Arc::clone(receiver), domain }))
     }

@@ -52,7 +52,7 @@ pub struct ClientAddr {
 /// whole or not at all.
 #[derive(Clone, Debug)]
 pub struct IngestService {
-    receiver: Arc<Receiver>,
+    pub(super) receiver: Arc<Receiver>,
 }
 
 impl IngestService {
@@ -67,10 +67,6 @@ impl IngestService {
         B::Error: std::fmt::Display,
     {
         self.receiver.respond(request, None).await
-    }
-
-    pub(super) fn receiver(&self) -> &Arc<Receiver> {
-        &self.receiver
     }
 }
 
