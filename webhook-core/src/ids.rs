@@ -32,6 +32,7 @@ pub trait Random: Send + Sync + fmt::Debug {
 pub struct SystemRandom;
 
 impl Random for SystemRandom {
+    #[allow(clippy::disallowed_methods, reason = "this is the one way")]
     fn bits(&self) -> u128 {
         Uuid::new_v4().as_u128()
     }
