@@ -104,7 +104,7 @@ fn holds(input: &str, output: &str, others: &[(&str, &str)]) -> [String; 2] {
             let got =
                 read_answer(answer.as_bytes(), wanted.format, &limits).expect("a readable answer");
             if let Some(difference) = first_difference(&expected.value, &got, one_empty_table) {
-                panic!("{}: {difference}\nfor {payload}\n{code}", driver.as_str());
+                panic!("{}: {difference}\nfor {payload}\n{code}", driver);
             }
         }
         code
