@@ -103,7 +103,7 @@ impl<V: Validate> FunctionGenerator for SearchGenerator<V> {
         let checked = self.check(driver, &code, &input_payload, program.input, &wanted).await;
         Ok(GeneratedFunction {
             code,
-            driver: driver,
+            driver,
             validation_ok: checked.is_ok(),
             validation_err: checked.err().unwrap_or_default(),
         })

@@ -41,7 +41,7 @@ impl Validate for InRuntime {
             account_id: AccountId::generate(),
             function_id: FunctionId::from_uuid(uuid::Uuid::nil()),
             revision: revision.finish(),
-            driver: driver,
+            driver,
             source: Arc::from(source),
             config: Arc::new(BTreeMap::new()),
             metadata: BTreeMap::new(),
