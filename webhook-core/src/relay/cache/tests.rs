@@ -10,10 +10,13 @@ fn cache(max_age: Option<Duration>) -> Snapshots<String, usize> {
     Snapshots::new(10, MaxAge { clock, max_age }).with_absent(10)
 }
 
+/// How long a read takes.
+const READING: Duration = Duration::from_millis(10);
+
 /// Reads `value`, after a while, and counts that.
 async fn slowly(reads: &AtomicUsize, value: Option<usize>) -> Result<Option<usize>, Error> {
     reads.fetch_add(1, Ordering::SeqCst);
-    tokio::time::sleep(Duration::from_millis(10)).await;
+    tokio::time::sleep(READING).await;
     Ok(value)
 }
 
@@ -47,7 +50,7 @@ async fn a_store_that_hangs_holds_up_nobody_for_long() {
         _ = hangs => panic!("it hangs"),
         read = other => assert_eq!(read.ok(), Some(Some(7))),
     }
-    assert_eq!(start.elapsed(), TURN_TIMEOUT + Duration::from_millis(10));
+    assert_eq!(start.elapsed(), TURN_TIMEOUT + READING);
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,7 +81,8 @@ async fn a_snapshot_has_a_greatest_age_and_all_of_its_keys() {
     };
     assert_eq!(get("a", 1).await, Some(1));
     assert_eq!(get("b", 2).await, Some(1));
-    tokio::time::advance(age).await;
+    // Its age counts from the moment in which reading it began.
+    tokio::time::advance(age - READING).await;
     assert_eq!(get("b", 3).await, Some(1), "it is as old as it may be");
     tokio::time::advance(Duration::from_millis(1)).await;
     assert_eq!(get("b", 4).await, Some(4));
