@@ -29,30 +29,10 @@ fn beside() -> Outcome<PathBuf> {
     Ok(std::env::current_exe()?.parent().ok_or("the program is in no folder")?.to_owned())
 }
 
-/// A folder with the server and the harness, built without this feature.
-pub fn without(feature: &str) -> Outcome<PathBuf> {
-    let beside = beside()?;
-    let folder = beside.join(format!("without-{feature}"));
-    std::fs::create_dir_all(&folder)?;
-    build_with(&beside, &["--no-default-features"])?;
-    for program in ["webhook-server", "load"] {
-        std::fs::copy(beside.join(program), folder.join(program))?;
-    }
-    // What was there is put back.
-    build_with(&beside, &[])?;
-    Ok(folder)
-}
-
 fn build(beside: &Path) -> Outcome<PathBuf> {
-    build_with(beside, &[])?;
-    Ok(beside.join("webhook-server"))
-}
-
-fn build_with(beside: &Path, arguments: &[&str]) -> Outcome<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "-p", "webhook-server", "-p", "benches", "--bins"]);
-    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.args(["build", "-p", "webhook-server"]).current_dir(env!("CARGO_MANIFEST_DIR"));
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
@@ -61,7 +41,7 @@ fn build_with(beside: &Path, arguments: &[&str]) -> Outcome<()> {
     }
     eprintln!("building the server");
     match command.status()?.success() {
-        true => Ok(()),
+        true => Ok(beside.join("webhook-server")),
         false => Err("the server cannot be built".into()),
     }
 }

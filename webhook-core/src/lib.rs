@@ -42,7 +42,6 @@
 //! | [`model`] | plain data as it is on the wire |
 //! | [`admin`] | the management operations |
 //! | [`store`] | what is asked of storage, and stores in memory |
-//! | [`http1`] | connections that bring webhooks, where a general server costs too much |
 //! | [`forward`] | sending one request; the address guard |
 //! | [`rule`], [`retry`] | which webhooks pass; when a delivery is tried again |
 //! | [`function`] | what runs user-defined functions, and what a run is on the wire |
@@ -52,19 +51,17 @@
 //!
 //! # Features
 //!
-//! `http` (on by default): the HTTP forwarder, and `http1`, connections that
-//! bring webhooks. `stripe`: the client of Stripe's API. `time-zones`: crons in
-//! other time zones than UTC. `xml`: rules on the fields of XML bodies. What needs
-//! one of these and does not find it is refused with an error that names it.
-//! `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock that tokio's paused time moves and a
+//! `http` (on by default): the HTTP forwarder. `stripe`: the client of Stripe's API.
+//! `time-zones`: crons in other time zones than UTC. `xml`: rules on the fields of
+//! XML bodies. What needs one of these and does not find it is refused with an error
+//! that names it. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock
+//! that tokio's paused time moves and a
 //! forwarder that plays a script.
 //!
 //! `webhook-functions` runs functions in Lua and JavaScript, `webhook-generate`
 //! writes them from a sample, and `webhook-conformance` has the suites that every
 //! store must pass.
 
-#[doc(hidden)]
-pub mod ablation;
 pub mod admin;
 pub mod billing;
 mod body;
@@ -74,8 +71,6 @@ pub mod encoding;
 mod error;
 pub mod forward;
 pub mod function;
-#[cfg(feature = "http1")]
-pub mod http1;
 mod id;
 mod ids;
 pub mod model;

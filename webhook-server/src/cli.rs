@@ -7,7 +7,6 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, builder::Resettab
 use crate::{
     account, agent,
     config::{Config, unknown_variables},
-    cores,
     failure::Failure,
     functions, lifecycle, openapi,
     print::print,
@@ -110,11 +109,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
     for variable in unknown_variables() {
         tracing::warn!("{variable} is not an option of this server");
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        // Whoever starts one of its threads may be bound to a core.
-        .on_thread_start(cores::roam)
-        .build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::io("cannot start the runtime", error))?;
     let done = runtime.block_on(async {
         match command {

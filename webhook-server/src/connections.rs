@@ -4,6 +4,7 @@ mod answer;
 mod seat;
 mod slots;
 mod stream;
+mod write_timeout;
 
 use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
@@ -21,7 +22,6 @@ use tokio::{
     sync::watch,
     time::sleep,
 };
-use webhook_core::http1::{self, Http1Options, Served};
 
 pub(crate) use answer::{Arriving, ByteSemaphore, Exchange, Outgoing, Shared};
 pub(crate) use seat::Seat;
@@ -30,8 +30,8 @@ use stream::{Linger, Transport};
 
 use crate::{
     config::Config,
-    cores::{Cores, Place},
-    edge::{self, Edge},
+    core_runtimes::{CoreRuntimes, CoreSlot},
+    edge::Edge,
     state::AppState,
     tls::Tls,
 };
@@ -62,9 +62,7 @@ pub(crate) struct Connections {
 
 /// What all connections share.
 struct Common {
-    /// For short webhooks over HTTP/1.1, which hyper does not see.
-    plain: Http1Options,
-    /// For every other request.
+    /// How hyper serves.
     http: auto::Builder<TokioExecutor>,
     /// Answers the requests.
     edge: Edge,
@@ -81,12 +79,7 @@ struct Common {
 impl Connections {
     pub(crate) fn new(config: &Config, edge: Edge, tls: Option<Tls>, state: &AppState) -> Self {
         let Config { listen, connection, .. } = config;
-        let mut plain = Http1Options::default();
-        plain.timeout = listen.header_timeout;
-        plain.max_headers = listen.max_headers;
-        plain.max_head_bytes = plain.max_head_bytes.min(listen.max_header_bytes);
         let common = Common {
-            plain,
             http: http(config),
             edge,
             tls,
@@ -111,7 +104,7 @@ impl Connections {
     pub(crate) async fn accept(
         &self,
         listener: &TcpListener,
-        cores: &Cores,
+        cores: &CoreRuntimes,
         graceful: &GracefulShutdown,
     ) {
         loop {
@@ -121,7 +114,7 @@ impl Connections {
                         tracing::debug!(%peer, "too many connections of one address");
                         continue;
                     };
-                    let Some(place) = cores.place() else { return };
+                    let Some(place) = cores.slot() else { return };
                     self.spawn(stream, peer, slot, place, graceful.watcher());
                 }
                 Err(error) => {
@@ -137,7 +130,7 @@ impl Connections {
         stream: TcpStream,
         peer: SocketAddr,
         slot: Slot,
-        place: Place,
+        place: CoreSlot,
         watcher: Watcher,
     ) {
         // Answers are small and complete, so waiting to fill a packet would only delay them.
@@ -173,6 +166,9 @@ fn http(config: &Config) -> auto::Builder<TokioExecutor> {
     http.http1()
         .timer(TokioTimer::new())
         .header_read_timeout(listen.header_timeout)
+        // Who has sent all may close its half and wait for the answer; and a webhook whose
+        // sender hangs up is stored.
+        .half_close(true)
         .max_buf_size(listen.max_header_bytes);
     if listen.max_headers != DEFAULT_MAX_HEADERS {
         http.http1().max_headers(listen.max_headers);
@@ -217,45 +213,13 @@ impl Common {
         tls: Option<ProtocolVersion>,
         peer: SocketAddr,
         seat: Arc<Seat>,
-        closing: watch::Receiver<()>,
+        mut closing: watch::Receiver<()>,
     ) -> Ended
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let service = self.edge.connection(peer.ip(), tls, Arc::clone(&seat));
-        let answer = async |request| {
-            if !seat.begin() {
-                // The connection is about to be closed to make room for another one.
-                return std::future::pending().await;
-            }
-            service.answer(request).await
-        };
-        let is_wanted = edge::Connection::is_of_webhooks;
-        let ending = closing.clone();
-        let stream = if webhook_core::ablation::without("http1-server") {
-            let connection =
-                self.http.serve_connection_with_upgrades(TokioIo::new(stream), service);
-            return self.by_hyper(connection, &seat, closing).await;
-        } else {
-            stream
-        };
-        let stream = match http1::serve(stream, &self.plain, ending, is_wanted, answer).await? {
-            Served::Ended => return Ok(()),
-            Served::Left(stream) => stream,
-        };
         let connection = self.http.serve_connection_with_upgrades(TokioIo::new(stream), service);
-        self.by_hyper(connection, &seat, closing).await
-    }
-
-    async fn by_hyper<I>(
-        &self,
-        connection: auto::UpgradeableConnection<'_, TokioIo<I>, edge::Connection, TokioExecutor>,
-        seat: &Seat,
-        mut closing: watch::Receiver<()>,
-    ) -> Ended
-    where
-        I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
         let mut connection = pin!(connection);
         let mut is_closing = false;
         let mut stalled = pin!(seat.unread_for(self.write_timeout));

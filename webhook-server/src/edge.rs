@@ -237,14 +237,9 @@ pub(crate) struct Connection {
 type Answering<B> = Pin<Box<dyn Future<Output = Result<Response<B>, Infallible>> + Send>>;
 
 impl Connection {
-    /// Whether a path is that of webhooks, which may be answered without hyper.
-    pub(crate) fn is_of_webhooks(path: &str) -> bool {
-        path.starts_with(INGEST_PREFIX)
-    }
-
     /// Answers a request. The answer keeps its share of the memory for answers in its
     /// extensions until it is dropped.
-    pub(crate) async fn answer<B>(&self, mut request: Request<B>) -> Response<Body>
+    async fn answer<B>(&self, mut request: Request<B>) -> Response<Body>
     where
         B: HttpBody<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<BoxError> + std::fmt::Display,

@@ -12,8 +12,8 @@ use tokio::{
 };
 
 use crate::{
-    config::Config, connections::Connections, cores::Cores, edge::Edge, failure::Failure,
-    first_start, print::print, scrape::Scrapes, service::Service, tls::Tls,
+    config::Config, connections::Connections, core_runtimes::CoreRuntimes, edge::Edge,
+    failure::Failure, first_start, print::print, scrape::Scrapes, service::Service, tls::Tls,
 };
 
 /// Runs the server until SIGTERM or SIGINT.
@@ -32,7 +32,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let edge = Edge::new(service.webhooks.clone(), service.router, &config);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
     // Dropped at the end of this function, after all connections and deliveries.
-    let cores = Cores::start(config.listen.bind_cores)
+    let cores = CoreRuntimes::start(!config.listen.core_runtimes)
         .map_err(|error| Failure::io("cannot start the runtimes", error))?;
     // After everything that can fail, because the key is shown once.
     let storage = &service.storage;

@@ -12,7 +12,7 @@ mod auth;
 mod cli;
 mod config;
 mod connections;
-mod cores;
+mod core_runtimes;
 mod data_folder;
 mod dev;
 mod docs;

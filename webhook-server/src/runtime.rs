@@ -10,7 +10,7 @@ use webhook_core::{
 use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
 use webhook_generate::{GenerateLimits, InRuntime, SearchGenerator};
 
-use crate::{config::Config, cores, failure::Failure};
+use crate::{config::Config, failure::Failure};
 
 /// The runtimes of all languages, whose requests `forwarder` sends.
 pub(crate) fn start(
@@ -32,11 +32,7 @@ pub(crate) fn start(
     }
     let mut drivers = Drivers::new().with(Driver::Lua, Arc::new(lua.build().map_err(failed)?));
     if config.function.function_javascript {
-        let mut js = JsRuntime::builder()
-            .limits(limits)
-            .queued_calls(queued)
-            .forwarder(forwarder)
-            .on_thread_start(cores::roam);
+        let mut js = JsRuntime::builder().limits(limits).queued_calls(queued).forwarder(forwarder);
         if let Some(threads) = threads {
             // With one turn a single account could keep all others waiting.
             js = js.computing(threads.max(2));

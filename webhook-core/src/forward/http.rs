@@ -1,10 +1,9 @@
 //! Forwarding over HTTP/1.1 and HTTP/2, with TLS by rustls.
 //!
-//! HTTP/2 is hyper's; HTTP/1.1 is the part of it that deliveries need, written
-//! here, because every delivery goes through it. Neither is a ready-made client,
-//! for what such a client cannot do: no resend that nobody asked for, an error
-//! that says whether the destination can have seen the request, a `Host` that
-//! differs from the address, and no task or lock more than the hot path needs.
+//! Both are hyper's, connection by connection, and no ready-made client, for what
+//! such a client cannot do: no resend that nobody asked for, an error that says
+//! whether the destination can have seen the request, a `Host` that differs from
+//! the address, and no task or lock more than the hot path needs.
 //!
 //! # Idle connections
 //!
@@ -34,10 +33,9 @@ use super::{
 
 mod builder;
 mod connect;
-mod connection;
 mod failure;
 mod http1;
-mod plain;
+mod http2;
 mod pool;
 mod resolve;
 mod stream;
@@ -49,7 +47,7 @@ pub use builder::{HttpForwarderBuilder, InvalidCertificate};
 pub use resolve::{Resolve, SystemResolver};
 
 use connect::Connector;
-use connection::Failure;
+use failure::Failure;
 use pool::Pool;
 
 /// Forwards over HTTP/1.1 and, where a TLS destination offers it, HTTP/2.

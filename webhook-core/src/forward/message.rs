@@ -120,7 +120,7 @@ fn expects_content(method: &Method) -> bool {
 }
 
 /// When `timeout` from now ends; far away if it is too long for the clock.
-pub(crate) fn deadline(timeout: Duration) -> Instant {
+pub(super) fn deadline(timeout: Duration) -> Instant {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     let now = Instant::now();
     now.checked_add(timeout).unwrap_or_else(|| now + DAY)

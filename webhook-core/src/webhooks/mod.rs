@@ -30,12 +30,12 @@ use crate::{
 /// # async fn example(shutdown: impl Future<Output = ()>) -> Result<(), webhook_core::Error> {
 /// use webhook_core::{
 ///     Webhooks,
-///     forward::http::HttpForwarder,
+///     forward::ScriptedForwarder,
 ///     store::{Stores, memory::MemoryStore},
 /// };
 ///
 /// let webhooks = Webhooks::builder(Stores::of(MemoryStore::default()))
-///     .forwarder(HttpForwarder::builder().build())
+///     .forwarder(ScriptedForwarder::new()) // or an `HttpForwarder`
 ///     .build();
 /// let (account, _key) = webhooks.admin().create_account("me", None).await?;
 /// # let _ = account;

@@ -55,12 +55,11 @@ pub(crate) struct ListenConfig {
     #[arg(long, env = "WEBHOOK_MAX_HEADER_BYTES", default_value = "64KiB", global = true)]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_header_bytes: usize,
-    /// Whether each thread that serves connections is bound to a core, on Linux
-    /// and where the server may use whole cores. Not for a machine whose cores
-    /// other programs keep busy.
-    #[arg(long, env = "WEBHOOK_BIND_CORES", default_value_t = true, global = true)]
+    /// Whether each core has a thread of its own for the connections that are put
+    /// there. Otherwise all threads serve all connections, which costs more.
+    #[arg(long, env = "WEBHOOK_CORE_RUNTIMES", default_value_t = true, global = true)]
     #[arg(value_name = "true|false", action = clap::ArgAction::Set)]
-    pub(crate) bind_cores: bool,
+    pub(crate) core_runtimes: bool,
     /// How long SIGTERM waits for what is in flight before the server exits.
     #[arg(long, env = "WEBHOOK_SHUTDOWN_TIMEOUT", default_value = "30s", global = true)]
     #[arg(value_name = "DURATION", value_parser = value::duration)]

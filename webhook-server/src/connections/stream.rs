@@ -12,9 +12,8 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::{Sleep, sleep},
 };
-use webhook_core::http1::WriteTimeout;
 
-use super::seat::Seat;
+use super::{seat::Seat, write_timeout::WriteTimeout};
 
 /// How much is read at once to be thrown away.
 const CHUNK: usize = 8 * 1024;

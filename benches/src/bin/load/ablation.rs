@@ -5,7 +5,7 @@
 
 use crate::{
     Outcome,
-    subject::Subject::{self, Embedded, Server, Store},
+    subject::Subject::{self, Embedded, Server},
 };
 
 /// Something that a trusted library, or nothing, could stand in for.
@@ -17,71 +17,24 @@ pub(crate) struct Piece {
     about: &'static str,
     /// What has it.
     subjects: &'static [Subject],
-    /// How it is left out.
-    pub(crate) switch: Switch,
-}
-
-/// How a piece is left out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Switch {
-    /// By variables of the environment.
-    Variables(&'static [(&'static str, &'static str)]),
-    /// By a build without this feature of `webhook-server` and of the harness.
-    Feature(&'static str),
+    /// The variables of the environment that leave it out.
+    pub(crate) variables: &'static [(&'static str, &'static str)],
 }
 
 const PIECES: &[Piece] = &[
     Piece {
-        name: "http1-server",
-        title: "no http1 server",
-        about: "hyper serves every connection",
-        subjects: &[Server, Embedded],
-        switch: Switch::Variables(&[("WEBHOOK_WITHOUT", "http1-server")]),
-    },
-    Piece {
-        name: "http1-client",
-        title: "no http1 client",
-        about: "hyper sends every request",
-        subjects: &[Server, Embedded],
-        switch: Switch::Variables(&[("WEBHOOK_WITHOUT", "http1-client")]),
-    },
-    Piece {
-        name: "http1",
-        title: "no http1 at all",
-        about: "hyper on both sides",
-        subjects: &[Server, Embedded],
-        switch: Switch::Variables(&[("WEBHOOK_WITHOUT", "http1-server,http1-client")]),
-    },
-    Piece {
-        name: "rusqlite",
-        title: "no rusqlite",
-        about: "sea-orm writes everything",
-        subjects: &[Server, Store],
-        switch: Switch::Variables(&[("WEBHOOK_WITHOUT", "rusqlite")]),
-    },
-    Piece {
-        name: "bound-cores",
-        title: "no bound cores",
-        about: "threads run on any core",
+        name: "sqlite-thread",
+        title: "no SQLite thread",
+        about: "sea-orm writes, as with PostgreSQL",
         subjects: &[Server],
-        switch: Switch::Variables(&[("WEBHOOK_BIND_CORES", "false")]),
+        variables: &[("WEBHOOK_SQLITE_THREAD", "false")],
     },
     Piece {
         name: "core-runtimes",
         title: "no core runtimes",
         about: "one runtime with several threads",
         subjects: &[Server, Embedded],
-        switch: Switch::Variables(&[("WEBHOOK_WITHOUT", "core-runtimes")]),
-    },
-    Piece {
-        name: "all",
-        title: "none of them",
-        about: "the libraries' ways, but for rusqlite",
-        subjects: &[Server],
-        switch: Switch::Variables(&[(
-            "WEBHOOK_WITHOUT",
-            "http1-server,http1-client,core-runtimes",
-        )]),
+        variables: &[("WEBHOOK_CORE_RUNTIMES", "false")],
     },
 ];
 

@@ -5,11 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use benches::program;
 use clap::Parser;
 
-use crate::{
-    Outcome,
-    ablation::{Piece, Switch},
-    part::Part,
-};
+use crate::{Outcome, ablation::Piece, part::Part};
 
 /// Measures the server beside its comparators.
 #[derive(Debug, Parser)]
@@ -108,8 +104,6 @@ pub(crate) struct Context {
     /// The program itself, whose parts are processes of their own.
     pub(crate) exe: PathBuf,
     pub(crate) server: PathBuf,
-    /// The program whose parts are measured: itself, or a build of it without a piece.
-    pub(crate) measured: PathBuf,
     /// For what is measured, beyond what every pass sets.
     pub(crate) variables: &'static [(&'static str, &'static str)],
     /// Databases are here: on a disk, where temporary folders often are not.
@@ -127,22 +121,12 @@ impl Context {
             }
         };
         let folder = program::scratch("load")?;
-        let measured = exe.clone();
-        Ok(Self { scale, passes, exe, server, measured, variables: &[], folder })
+        Ok(Self { scale, passes, exe, server, variables: &[], folder })
     }
 
     /// The same for subjects without a piece.
-    pub(crate) fn without(&self, piece: &Piece) -> Outcome<Self> {
-        let mut context = self.clone();
-        match piece.switch {
-            Switch::Variables(variables) => context.variables = variables,
-            Switch::Feature(feature) => {
-                let built = program::without(feature)?;
-                context.server = built.join("webhook-server");
-                context.measured = built.join("load");
-            }
-        }
-        Ok(context)
+    pub(crate) fn without(&self, piece: &Piece) -> Self {
+        Self { variables: piece.variables, ..self.clone() }
     }
 
     /// A folder that is removed with what is in it.

@@ -42,8 +42,6 @@ impl Server {
             .env("WEBHOOK_DATA_DIR", folder)
             .env("WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", "127.0.0.0/8")
             .env("WEBHOOK_API_KEY", KEY)
-            // The machine has other programs on the same cores.
-            .env("WEBHOOK_BIND_CORES", "false")
             .envs(variables.iter().chain(&context.set).map(|(name, value)| (name, value)))
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(log)?);

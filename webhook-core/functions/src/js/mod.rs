@@ -98,8 +98,8 @@ impl JsRuntime {
         std::thread::Builder::new()
             .name("js-watchdog".to_owned())
             .spawn(move || watched.watch(&taken, total, &late))?;
-        let JsOptions { clock, forwarder, on_thread_start, .. } = options;
-        Ok(Self { shared: Shared { queue, turns, limits, clock, forwarder, on_thread_start } })
+        let JsOptions { clock, forwarder, .. } = options;
+        Ok(Self { shared: Shared { queue, turns, limits, clock, forwarder } })
     }
 
     /// A runtime with defaults for what is not set.

@@ -25,8 +25,6 @@ pub struct JsOptions {
     pub forwarder: Option<Arc<dyn Forwarder>>,
     /// What `time` reads. The engine's own `Date` reads the system's clock.
     pub clock: Arc<dyn Clock>,
-    /// What each thread does first, once a call has started it.
-    pub on_thread_start: fn(),
 }
 
 impl Default for JsOptions {
@@ -39,7 +37,6 @@ impl Default for JsOptions {
             queued_calls: 1_024,
             forwarder: None,
             clock: Arc::new(SystemClock),
-            on_thread_start: || {},
         }
     }
 }
@@ -87,14 +84,6 @@ impl JsRuntimeBuilder {
     /// What scripts take the time from.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.options.clock = clock;
-        self
-    }
-
-    /// What each thread does first. Threads are started by who calls when one is
-    /// needed, and take over what the system passes on to them, such as the
-    /// caller's cores.
-    pub fn on_thread_start(mut self, run: fn()) -> Self {
-        self.options.on_thread_start = run;
         self
     }
 

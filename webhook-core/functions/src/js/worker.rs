@@ -27,7 +27,6 @@ pub(super) struct Shared {
     pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forwarder: Option<Arc<dyn Forwarder>>,
-    pub(super) on_thread_start: fn(),
 }
 
 /// The stack of a thread: the engine's own bound, the parser's recursion and
@@ -47,7 +46,6 @@ impl Shared {
 
     /// Runs scripts until the queue is closed or nothing was to do for a while.
     fn run(self) {
-        (self.on_thread_start)();
         // The engine for the next call is made ahead, while nobody waits for it.
         let mut ahead = self.make();
         while let Some(Job { task, call }) = self.queue.next(IDLE) {

@@ -16,9 +16,10 @@ use tokio::{
 use url::{Host, Position, Url};
 
 use super::{
-    connection::{Cause, Connection, Either, Http2},
-    failure,
+    failure::{self, Cause},
     http1::Http1,
+    http2::Http2,
+    pool::Connection,
     resolve::Resolve,
     stream::Stream,
     tls::{Protocols, Tls},
@@ -171,17 +172,12 @@ impl Connector {
                 .max_header_list_size(list_bytes)
                 .handshake(TokioIo::new(stream))
                 .await
-                .map_err(|error| failure::never_written(Cause::Http2(error)))?;
+                .map_err(|error| failure::never_written(Cause::Hyper(error)))?;
             // Ends when the last sender is gone; its error reaches those who wait for an answer.
             tokio::spawn(async move { drop(driver.await) });
             return Http2::new(sender, authority).map(Connection::Http2);
         }
-        if crate::ablation::without("http1-client") {
-            let plain = super::plain::Plain::new(stream, authority, max_header_bytes).await?;
-            return Ok(Connection::Http1(Either::Plain(plain)));
-        }
-        let own = Http1::new(stream, authority, max_header_bytes)?;
-        Ok(Connection::Http1(Either::Own(own)))
+        Http1::new(stream, authority, max_header_bytes).await.map(Connection::Http1)
     }
 }
 

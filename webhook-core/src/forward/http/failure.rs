@@ -2,8 +2,32 @@
 
 use std::{error::Error as StdError, io, time::Duration};
 
-use super::connection::Cause;
-use crate::forward::ForwardError;
+use bytes::Bytes;
+use http_body_util::Full;
+
+use crate::forward::{ForwardError, message::Outgoing};
+
+/// What hyper sends.
+pub(super) type Body = Full<Bytes>;
+
+/// Why an exchange has no answer.
+pub(super) enum Failure {
+    /// The connection ended before it took the request: not a byte of it has left.
+    Unwritten(Box<Outgoing>, Cause),
+    /// It ended later; the destination may have seen the request.
+    Broken(Cause),
+    /// The request does not fit into HTTP.
+    Unsendable(ForwardError),
+}
+
+/// What ended it.
+pub(super) enum Cause {
+    Hyper(hyper::Error),
+    /// The destination closed it.
+    Closed,
+    /// The answer says its body's length and codes it in chunks.
+    TwoLengths,
+}
 
 /// The deadline passed while there was no connection yet.
 pub(super) fn no_connection_within(timeout: Duration) -> ForwardError {
@@ -33,13 +57,23 @@ pub(super) fn broken(cause: Cause) -> ForwardError {
 impl Cause {
     fn told(self) -> (String, Box<dyn StdError + Send + Sync>) {
         match self {
-            Self::Io(error) => (describe_io(&error), error.into()),
-            Self::Http2(error) => (describe(&error), error.into()),
+            Self::Hyper(error) => (describe(&error), error.into()),
+            Self::Closed => (CLOSED_EARLY.to_owned(), CLOSED_EARLY.into()),
+            Self::TwoLengths => {
+                let reason = refused("head", "unexpected transfer-encoding");
+                (reason.clone(), reason.into())
+            }
         }
     }
 }
 
 fn describe(error: &hyper::Error) -> String {
+    if error.is_parse() {
+        return refused("head", error);
+    }
+    if error.is_incomplete_message() {
+        return CLOSED_EARLY.to_owned();
+    }
     let mut deepest: &dyn StdError = error;
     loop {
         if let Some(io) = deepest.downcast_ref::<io::Error>() {
@@ -52,6 +86,11 @@ fn describe(error: &hyper::Error) -> String {
     }
 }
 
+/// An answer that is none.
+fn refused(what: &str, why: impl std::fmt::Display) -> String {
+    format!("the answer's {what} is refused: {why}")
+}
+
 const CLOSED_EARLY: &str = "the destination closed the connection before its answer was complete";
 
 fn describe_io(error: &io::Error) -> String {
@@ -61,6 +100,8 @@ fn describe_io(error: &io::Error) -> String {
             "connection reset by the destination".to_owned()
         }
         io::ErrorKind::UnexpectedEof => CLOSED_EARLY.to_owned(),
+        // What hyper makes of chunks that are none.
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => refused("body", error),
         io::ErrorKind::TimedOut => "connection timed out".to_owned(),
         io::ErrorKind::HostUnreachable => "host unreachable".to_owned(),
         io::ErrorKind::NetworkUnreachable => "network unreachable".to_owned(),

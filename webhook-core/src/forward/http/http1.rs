@@ -1,79 +1,73 @@
-//! HTTP/1.1 on one connection (RFC 9112): one request at a time.
-//!
-//! Of a client this is the part that every delivery needs, and no more: a
-//! request whose body is there, an answer that is read whole up to a cap. That
-//! allows what a general client cannot do: the head is written from the header
-//! map into a buffer that stays with the connection, the answer is read into
-//! another, and neither a task, a channel nor a lock is between the two.
+//! HTTP/1.1 on one connection, by hyper: one request at a time.
 
 use std::{
     future::poll_fn,
-    io,
-    pin::pin,
+    pin::{Pin, pin},
     task::{Context, Poll, Waker},
 };
 
-use ::http::{HeaderValue, Method, StatusCode};
-use bytes::{Buf, Bytes, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use ::http::{
+    HeaderMap, HeaderValue, Request, Uri,
+    header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING},
+};
+use http_body_util::Full;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{
-    connection::{Cause, Failure},
+    failure::{self, Body, Cause, Failure},
     stream::Stream,
 };
 use crate::{
+    body::{Collected, collect},
     forward::{ForwardError, ForwardResponse, message::Outgoing},
-    http1::head_end,
 };
 
-mod body;
-mod head;
 #[cfg(test)]
 mod tests;
-mod unsent;
 
-use body::Framing;
-use head::Head;
-use unsent::Unsent;
-
-/// Room for an answer as most are. It stays with the connection.
-const READ_BYTES: usize = 2 * 1024;
-/// The most room that is made for what is still to come.
-const MOST_READ_BYTES: usize = 64 * 1024;
-/// What a buffer of a connection that waits may hold.
-const MOST_KEPT_BYTES: usize = 16 * 1024;
+/// What reads and writes, or why no further request can be sent.
+type Driver<S> = Result<http1::Connection<TokioIo<S>, Body>, Option<hyper::Error>>;
 
 /// A connection. It has no task of its own: whoever uses it also drives it, and
 /// dropping it closes it at once.
-pub(super) struct Http1<S = Stream> {
-    stream: S,
+pub(super) struct Http1<S = Stream>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    sender: http1::SendRequest<Body>,
+    driver: Driver<S>,
     /// The `Host` of requests that do not say another.
     host: HeaderValue,
-    max_head_bytes: usize,
-    unsent: Unsent,
-    /// What has been read of the answer and not been used.
-    read: BytesMut,
-    /// Whether another request can follow the last one.
-    reusable: bool,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
-    pub(super) fn new(
+impl<S> Http1<S>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    pub(super) async fn new(
         stream: S,
         authority: &str,
         max_head_bytes: usize,
     ) -> Result<Self, ForwardError> {
         let host = HeaderValue::try_from(authority)
             .map_err(|_| ForwardError::Unsendable("host is not a header value".to_owned()))?;
-        let (unsent, read) = (Unsent::default(), BytesMut::new());
-        Ok(Self { stream, host, max_head_bytes, unsent, read, reusable: true })
+        let (sender, driver) = http1::Builder::new()
+            // Some destinations insist on names in the form `X-Github-Event`.
+            .title_case_headers(true)
+            .max_buf_size(max_head_bytes)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| failure::never_written(Cause::Hyper(error)))?;
+        Ok(Self { sender, driver: Ok(driver), host })
     }
 
-    /// Whether the next request can be sent. Looks at the socket, so that a
-    /// close by the destination is seen; so is an answer that nobody asked for.
+    /// Whether the next request can be sent. Looks at the socket, so that a close by
+    /// the destination is seen; so is an answer that nobody asked for.
     pub(super) fn is_ready(&mut self) -> bool {
-        let mut cx = Context::from_waker(Waker::noop());
-        self.reusable && self.read.is_empty() && self.poll_read(&mut cx).is_pending()
+        drive(&mut self.driver, &mut Context::from_waker(Waker::noop()));
+        self.driver.is_ok() && self.sender.is_ready()
     }
 
     /// Sends a request and reads the answer, its body up to `max_bytes`.
@@ -82,105 +76,83 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
         outgoing: Outgoing,
         max_bytes: usize,
     ) -> Result<ForwardResponse, Failure> {
-        if !self.is_ready() {
-            let cause = match self.read.is_empty() {
-                true => closed_early(),
-                false => refused("head", "it came before the request"),
-            };
-            return Err(Failure::Unwritten(Box::new(outgoing), Cause::Io(cause)));
+        let Self { sender, driver, host } = self;
+        drive(driver, &mut Context::from_waker(Waker::noop()));
+        if let Err(error) = driver {
+            let cause = error.take().map_or(Cause::Closed, Cause::Hyper);
+            return Err(Failure::Unwritten(Box::new(outgoing), cause));
         }
-        self.unsent.set(&outgoing, &self.host);
-        self.reusable = !head::says_close(&outgoing.headers);
-        match self.answer(&outgoing.method, max_bytes).await {
-            Ok(response) => {
-                self.reusable &= self.unsent.is_sent();
-                self.let_go_of_buffers();
-                Ok(response)
-            }
-            Err(error) if self.unsent.is_untouched() => {
-                Err(Failure::Unwritten(Box::new(outgoing), Cause::Io(error)))
-            }
-            Err(error) => Err(Failure::Broken(Cause::Io(error))),
-        }
-    }
-
-    async fn answer(&mut self, method: &Method, max_bytes: usize) -> io::Result<ForwardResponse> {
-        let head = loop {
-            let head = self.head().await?;
-            // What comes before the answer (RFC 9110 section 15.2) says nothing here.
-            if !head.status.is_informational() || head.status == StatusCode::SWITCHING_PROTOCOLS {
-                break head;
-            }
+        let exchanged = {
+            let mut exchange = pin!(exchange(sender, &outgoing, host, max_bytes));
+            poll_fn(|cx| {
+                // What the driver has read is there for the exchange, and what the exchange
+                // wants next for the driver.
+                for _ in 0..2 {
+                    if let Poll::Ready(done) = exchange.as_mut().poll(cx) {
+                        return Poll::Ready(done);
+                    }
+                    drive(driver, cx);
+                }
+                exchange.as_mut().poll(cx)
+            })
+            .await
         };
-        let framing = Framing::of(method, &head)?;
-        self.reusable &= head.keeps_open() && framing != Framing::UntilClosed;
-        let (body, truncated) = self.body(framing, max_bytes).await?;
-        self.reusable &= !truncated;
-        Ok(ForwardResponse { status: head.status, headers: head.headers, body, truncated })
-    }
-
-    async fn head(&mut self) -> io::Result<Head> {
-        let mut searched = 0;
-        let length = loop {
-            if let Some(length) = head_end(&self.read, searched) {
-                break length;
-            }
-            searched = self.read.len();
-            if searched > self.max_head_bytes {
-                return Err(head::too_large());
-            }
-            self.more(READ_BYTES).await?;
-        };
-        // A copy, which the headers share: the buffer stays here.
-        let head = Bytes::copy_from_slice(&self.read[..length]);
-        self.read.advance(length);
-        Head::parse(&head, self.max_head_bytes)
-    }
-
-    /// Reads more of an answer that is not at its end.
-    async fn more(&mut self, expected: usize) -> io::Result<()> {
-        match self.more_or_end(expected).await? {
-            0 => Err(closed_early()),
-            _ => Ok(()),
+        if says_close(&outgoing.headers) {
+            *driver = Err(None);
         }
-    }
-
-    /// Reads more of the answer, and how much; nothing at its end. What has not
-    /// left of the request goes out meanwhile.
-    async fn more_or_end(&mut self, expected: usize) -> io::Result<usize> {
-        self.read.reserve(expected.clamp(READ_BYTES, MOST_READ_BYTES));
-        poll_fn(|cx| {
-            if let Poll::Ready(Err(error)) = self.unsent.poll_send(&mut self.stream, cx)
-                && self.unsent.is_untouched()
-            {
-                return Poll::Ready(Err(error));
-            }
-            // The destination may have answered before it closed.
-            self.poll_read(cx)
+        exchanged.map_err(|(was_written, cause)| match was_written {
+            true => Failure::Broken(cause),
+            false => Failure::Unwritten(Box::new(outgoing), cause),
         })
-        .await
-    }
-
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        if self.read.capacity() == self.read.len() {
-            self.read.reserve(READ_BYTES);
-        }
-        pin!(self.stream.read_buf(&mut self.read)).poll(cx)
-    }
-
-    fn let_go_of_buffers(&mut self) {
-        if self.read.capacity() > MOST_KEPT_BYTES {
-            self.read = BytesMut::from(&self.read[..]);
-        }
-        self.unsent.let_go(MOST_KEPT_BYTES);
     }
 }
 
-fn closed_early() -> io::Error {
-    io::ErrorKind::UnexpectedEof.into()
+/// Reads and writes as much as there is.
+fn drive<S>(driver: &mut Driver<S>, cx: &mut Context<'_>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    if let Ok(connection) = driver
+        && let Poll::Ready(ended) = Pin::new(connection).poll(cx)
+    {
+        *driver = Err(ended.err());
+    }
 }
 
-/// An answer that is none.
-fn refused(what: &str, why: impl std::fmt::Display) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("the answer's {what} is refused: {why}"))
+/// The error says as well whether a byte of the request may have left.
+async fn exchange(
+    sender: &mut http1::SendRequest<Body>,
+    outgoing: &Outgoing,
+    host: &HeaderValue,
+    max_bytes: usize,
+) -> Result<ForwardResponse, (bool, Cause)> {
+    let Outgoing { method, target, host: other_host, headers, body } = outgoing;
+    let mut request = Request::new(Full::new(body.clone()));
+    *request.method_mut() = method.clone();
+    *request.uri_mut() = Uri::from(target.clone());
+    let sent = request.headers_mut();
+    sent.reserve(headers.len() + 1);
+    // First, where it is looked for (RFC 9110 section 7.2).
+    sent.insert(HOST, other_host.as_ref().map_or(host, |other| &other.header).clone());
+    sent.extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+
+    let response = sender.try_send_request(request).await;
+    let response = response.map_err(|mut error| {
+        let was_written = error.take_message().is_none();
+        (was_written, Cause::Hyper(error.into_error()))
+    })?;
+    let (parts, body) = response.into_parts();
+    // hyper believes the coding; whoever was on the way may have believed the length.
+    if [TRANSFER_ENCODING, CONTENT_LENGTH].iter().all(|name| parts.headers.contains_key(name)) {
+        return Err((true, Cause::TwoLengths));
+    }
+    let broken = |error| (true, Cause::Hyper(error));
+    let Collected { bytes: body, truncated } = collect(body, max_bytes, |_| Ok(()), broken).await?;
+    Ok(ForwardResponse { status: parts.status, headers: parts.headers, body, truncated })
+}
+
+/// Whether the connection ends with the message.
+fn says_close(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(CONNECTION).iter().filter_map(|list| list.to_str().ok());
+    lists.flat_map(|list| list.split(',')).any(|each| each.trim().eq_ignore_ascii_case("close"))
 }

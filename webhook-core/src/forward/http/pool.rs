@@ -1,4 +1,4 @@
-//! Connections that wait for their next request.
+//! Connections, and those that wait for their next request.
 
 use std::{
     collections::HashMap,
@@ -12,8 +12,28 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::connection::{Connection, Either, Http2};
-use crate::forward::ForwardResponse;
+use super::{failure::Failure, http1::Http1, http2::Http2};
+use crate::forward::{ForwardResponse, message::Outgoing};
+
+/// A connection that can take requests.
+pub(super) enum Connection {
+    Http1(Http1),
+    Http2(Http2),
+}
+
+impl Connection {
+    /// Sends a request and reads the answer, its body up to `max_response_bytes`.
+    pub(super) async fn exchange(
+        &mut self,
+        outgoing: Outgoing,
+        max_response_bytes: usize,
+    ) -> Result<ForwardResponse, Failure> {
+        match self {
+            Self::Http1(http1) => http1.exchange(outgoing, max_response_bytes).await,
+            Self::Http2(http2) => http2.exchange(outgoing, max_response_bytes).await,
+        }
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PoolLimits {
@@ -46,7 +66,7 @@ struct Host {
 
 /// A connection that nobody uses.
 struct Idle {
-    http1: Either,
+    http1: Http1,
     expires: Instant,
     /// Where it was opened. On another runtime's thread each of its events would
     /// cost a switch between threads, and with that runtime it ends.

@@ -2,18 +2,19 @@
 //! sender gets the destination's answer. Like nginx it has a thread for each
 //! core, and a connection stays with one of them.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    convert::Infallible,
+    net::{IpAddr, SocketAddr},
+};
 
 use http::Request;
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::watch,
-};
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
 use webhook_core::{
     Webhooks,
     admin::{Admin, AdminOptions, Caller},
     forward::{guard::AddressGuard, http::HttpForwarder},
-    http1::{self, Http1Options, Served},
     model::{BucketSpec, InputSpec, OutputSpec, ResponseFromOutput},
     relay::{ClientAddr, IngestService},
     store::{Stores, memory::MemoryStore},
@@ -44,7 +45,9 @@ pub(super) fn run(to: SocketAddr) -> Outcome<()> {
         let ingest = webhooks.ingest();
         tokio::spawn(async move { webhooks.run(std::future::pending()).await });
         let cores = std::thread::available_parallelism()?.get();
-        let cores = match webhook_core::ablation::without("core-runtimes") {
+        // What the server's option of that name says.
+        let shared = std::env::var_os("WEBHOOK_CORE_RUNTIMES").is_some_and(|set| set == "false");
+        let cores = match shared {
             true => vec![tokio::runtime::Handle::current()],
             false => (0..cores).map(|_| core()).collect::<Result<Vec<_>, _>>()?,
         };
@@ -83,28 +86,11 @@ fn core() -> std::io::Result<tokio::runtime::Handle> {
 }
 
 async fn serve(stream: TcpStream, ip: IpAddr, ingest: IngestService) -> Outcome<()> {
-    let answer = |mut request: Request<_>| {
+    let service = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().insert(ClientAddr { ip, secure: false });
         let ingest = ingest.clone();
-        async move { ingest.receive(request).await }
-    };
-    if webhook_core::ablation::without("http1-server") {
-        let service = hyper::service::service_fn(|request: Request<hyper::body::Incoming>| {
-            let answering = answer(request);
-            async move { Ok::<_, std::convert::Infallible>(answering.await) }
-        });
-        let io = hyper_util::rt::TokioIo::new(stream);
-        let http = hyper::server::conn::http1::Builder::new();
-        return Ok(http.serve_connection(io, service).await?);
-    }
-    let answer = |mut request: Request<_>| {
-        request.extensions_mut().insert(ClientAddr { ip, secure: false });
-        let ingest = ingest.clone();
-        async move { ingest.receive(request).await }
-    };
-    let (_running, ending) = watch::channel(());
-    match http1::serve(stream, &Http1Options::default(), ending, |_| true, answer).await? {
-        Served::Ended => Ok(()),
-        Served::Left(_) => Err("the generator sends nothing else".into()),
-    }
+        async move { Ok::<_, Infallible>(ingest.receive(request).await) }
+    });
+    let http = hyper::server::conn::http1::Builder::new();
+    Ok(http.serve_connection(TokioIo::new(stream), service).await?)
 }

@@ -5,7 +5,7 @@ use crate::{Outcome, options::Context, process::Peer, work::sink::Sink};
 
 pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
     let mut peer = Peer::start_with(
-        &context.measured,
+        &context.exe,
         &["embedded", &sink.address.to_string()],
         context.variables,
     )?;

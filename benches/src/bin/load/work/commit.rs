@@ -35,7 +35,7 @@ impl Commits {
         let engine = if subject == Subject::Store { "store" } else { "bare" };
         let place = folder.path().to_str().ok_or("the folder's name is not UTF-8")?;
         let mut peer =
-            Peer::start_with(&context.measured, &["commit", engine, place], context.variables)?;
+            Peer::start_with(&context.exe, &["commit", engine, place], context.variables)?;
         let Self { callers, buckets, outcomes } = self;
         let plan = |lasts| CommitPlan { callers, buckets, outcomes, lasts, body_bytes: 1 << 10 };
         let mut run = |lasts| match peer.ask(&plan(lasts))? {

@@ -1,7 +1,4 @@
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use webhook_core::function::FunctionRuntime;
 
@@ -27,16 +24,6 @@ async fn nothing_is_left_for_the_next_call() {
         let left = runtime.run(look).await.result.expect("unspoilt");
         assert_eq!(left.request.body, "undefined,undefined,undefined,2,,function,,,object,true");
     }
-}
-
-#[tokio::test]
-async fn a_thread_first_does_what_its_owner_wants() {
-    static STARTED: AtomicUsize = AtomicUsize::new(0);
-    let count = || _ = STARTED.fetch_add(1, Ordering::Relaxed);
-    let runtime = JsRuntime::builder().on_thread_start(count).build().expect("threads");
-    assert_eq!(STARTED.load(Ordering::Relaxed), 0, "there is none before the first call");
-    complete(&runtime, "r.body = 'x'").await.result.expect("runs");
-    assert_eq!(STARTED.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]

@@ -1,19 +1,18 @@
-//! One connection and the exchanges on it.
+//! HTTP/2 on one connection, which requests share, by hyper.
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 use ::http::{
     Request, Response, Uri,
     uri::{Authority, Parts, Scheme},
 };
-use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{
     body::Incoming,
     client::conn::{TrySendError, http2},
 };
 
-use super::http1::Http1;
+use super::failure::{Body, Cause, Failure};
 use crate::{
     body::{Collected, collect},
     forward::{
@@ -21,60 +20,6 @@ use crate::{
         message::{HostOverride, Outgoing},
     },
 };
-
-type Body = Full<Bytes>;
-
-/// A connection that can take requests.
-pub(super) enum Connection {
-    Http1(Either),
-    Http2(Http2),
-}
-
-/// One or the other.
-pub(super) enum Either {
-    Own(Http1),
-    Plain(super::plain::Plain),
-}
-
-impl Either {
-    pub(super) fn is_ready(&mut self) -> bool {
-        match self {
-            Self::Own(own) => own.is_ready(),
-            Self::Plain(plain) => plain.is_ready(),
-        }
-    }
-}
-
-/// Why an exchange has no answer.
-pub(super) enum Failure {
-    /// The connection ended before it took the request: not a byte of it has left.
-    Unwritten(Box<Outgoing>, Cause),
-    /// It ended later; the destination may have seen the request.
-    Broken(Cause),
-    /// The request does not fit into HTTP.
-    Unsendable(ForwardError),
-}
-
-/// What ended it.
-pub(super) enum Cause {
-    Io(io::Error),
-    Http2(hyper::Error),
-}
-
-impl Connection {
-    /// Sends a request and reads the answer, its body up to `max_response_bytes`.
-    pub(super) async fn exchange(
-        &mut self,
-        outgoing: Outgoing,
-        max_response_bytes: usize,
-    ) -> Result<ForwardResponse, Failure> {
-        match self {
-            Self::Http1(Either::Own(http1)) => http1.exchange(outgoing, max_response_bytes).await,
-            Self::Http1(Either::Plain(plain)) => plain.exchange(outgoing, max_response_bytes).await,
-            Self::Http2(http2) => http2.exchange(outgoing, max_response_bytes).await,
-        }
-    }
-}
 
 /// An HTTP/2 connection, or rather a share of it: clones use the same one.
 #[derive(Clone)]
@@ -105,7 +50,8 @@ impl Http2 {
         !self.sender.is_closed()
     }
 
-    async fn exchange(
+    /// Sends a request and reads the answer, its body up to `max_response_bytes`.
+    pub(super) async fn exchange(
         &mut self,
         outgoing: Outgoing,
         max_response_bytes: usize,
@@ -130,7 +76,7 @@ impl Http2 {
                 })
             })?;
         let (parts, body) = response.into_parts();
-        let broken = |error| Failure::Broken(Cause::Http2(error));
+        let broken = |error| Failure::Broken(Cause::Hyper(error));
         let Collected { bytes: body, truncated } =
             collect(body, max_response_bytes, |_| Ok(()), broken).await?;
         Ok(ForwardResponse { status: parts.status, headers: parts.headers, body, truncated })
@@ -147,8 +93,8 @@ fn unwritten_or_broken(
 ) -> Failure {
     match error.take_message() {
         Some(request) => {
-            Failure::Unwritten(Box::new(take_back(request)), Cause::Http2(error.into_error()))
+            Failure::Unwritten(Box::new(take_back(request)), Cause::Hyper(error.into_error()))
         }
-        None => Failure::Broken(Cause::Http2(error.into_error())),
+        None => Failure::Broken(Cause::Hyper(error.into_error())),
     }
 }

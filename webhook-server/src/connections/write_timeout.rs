@@ -9,10 +9,8 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::{Sleep, sleep_until},
+    time::{Sleep, sleep},
 };
-
-use crate::forward::message::deadline;
 
 /// A stream whose writes fail with [`TimedOut`](io::ErrorKind::TimedOut) when
 /// the peer has taken no byte for so long: one that sends requests and reads no
@@ -21,7 +19,7 @@ use crate::forward::message::deadline;
 /// Wrap the transport itself, below TLS. A write that does not wait costs
 /// nothing.
 #[derive(Debug)]
-pub struct WriteTimeout<S> {
+pub(super) struct WriteTimeout<S> {
     stream: S,
     timeout: Duration,
     /// Since a write began to wait.
@@ -30,7 +28,7 @@ pub struct WriteTimeout<S> {
 
 impl<S> WriteTimeout<S> {
     /// Lets each write wait for so long.
-    pub fn new(stream: S, timeout: Duration) -> Self {
+    pub(super) fn new(stream: S, timeout: Duration) -> Self {
         Self { stream, timeout, waiting: None }
     }
 
@@ -43,8 +41,7 @@ impl<S> WriteTimeout<S> {
             self.waiting = None;
             return written;
         }
-        let until = || Box::pin(sleep_until(deadline(self.timeout)));
-        let waiting = self.waiting.get_or_insert_with(until);
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
         let late = || io::Error::new(io::ErrorKind::TimedOut, "the peer does not read");
         waiting.as_mut().poll(cx).map(|()| Err(late()))
     }
@@ -89,5 +86,39 @@ impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, duplex},
+        time::Instant,
+    };
+
+    use super::*;
+
+    /// Writes more than fits to a peer that reads `reads` times a byte each 20 s.
+    async fn unread(reads: u64) -> (Duration, io::Error) {
+        let (mut client, server) = duplex(64);
+        let mut stream = WriteTimeout::new(server, Duration::from_secs(30));
+        let started = Instant::now();
+        let reading = async {
+            for _ in 0..reads {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+                client.read_u8().await.expect("more of the answer");
+            }
+        };
+        let (written, ()) = tokio::join!(stream.write_all(&[b'a'; 1000]), reading);
+        (started.elapsed(), written.expect_err("it is cut off"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_is_cut_off_and_who_reads_slowly_is_not() {
+        for reads in [0, 1, 10] {
+            let (elapsed, error) = unread(reads).await;
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
+            assert_eq!(elapsed.as_secs(), 20 * reads + 30, "30 s from the last byte");
+        }
     }
 }
