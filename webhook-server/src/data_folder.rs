@@ -30,6 +30,7 @@ pub(crate) async fn open(config: &StorageConfig) -> Result<StorageOptions, Failu
     };
     let mut options = StorageOptions::new(url, key);
     options.check_timeout = config.database_check_timeout;
+    options.sqlite_thread = config.sqlite_thread;
     Ok(options)
 }
 

@@ -79,6 +79,10 @@ pub struct StorageOptions {
     /// Transactions in which queued operations are written at the same time:
     /// 2 with PostgreSQL unless set; SQLite has one writer whatever is said here.
     pub writers: usize,
+    /// Whether a thread of its own writes to SQLite, with statements that stay prepared:
+    /// true. Without it a task does, as with PostgreSQL, for nearly half as much again of
+    /// the processor; it needs the feature `postgres`, and is there to measure that.
+    pub sqlite_thread: bool,
     /// How many operations may wait for a commit, 8 192. Further ones are
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) at once.
     pub queue_operations: usize,
@@ -113,6 +117,7 @@ impl StorageOptions {
             secret_key,
             read_connections: 4,
             writers: 2,
+            sqlite_thread: true,
             queue_operations: 8_192,
             queue_bytes: 64 << 20,
             batch_operations: 512,

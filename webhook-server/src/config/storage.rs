@@ -27,6 +27,11 @@ pub(crate) struct StorageConfig {
     #[arg(long, env = "WEBHOOK_DATABASE_CHECK_TIMEOUT", default_value = "5s", global = true)]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) database_check_timeout: Duration,
+    /// Whether SQLite is written by a thread of its own, with statements that stay
+    /// prepared. Otherwise it is written as PostgreSQL is, which costs more.
+    #[arg(long, env = "WEBHOOK_SQLITE_THREAD", default_value_t = true, global = true)]
+    #[arg(value_name = "true|false", action = clap::ArgAction::Set)]
+    pub(crate) sqlite_thread: bool,
     /// The API key of the first account, starting with sk-. Without it one is
     /// made and printed at the first start. Later it replaces the key of the
     /// first account when they differ.

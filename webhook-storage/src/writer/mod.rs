@@ -100,6 +100,11 @@ impl Writer {
         let (jobs, waiting) = mpsc::channel(options.queue_operations.max(1));
         let limits = BatchLimits::of(options);
         let tasks = match &options.database_url {
+            #[cfg(all(feature = "sqlite", feature = "postgres"))]
+            DatabaseUrl::Sqlite(_) if !options.sqlite_thread => {
+                let tasks = postgres::start(1, database, options, &queue, waiting, limits);
+                tasks.map(Task::Async).collect()
+            }
             #[cfg(feature = "sqlite")]
             DatabaseUrl::Sqlite(path) => {
                 let lock = database.write.lock().cloned().unwrap_or_default();
@@ -108,7 +113,8 @@ impl Writer {
             }
             #[cfg(feature = "postgres")]
             DatabaseUrl::Postgres(_) => {
-                let tasks = postgres::start(database, options, &queue, waiting, limits);
+                let writers = options.writers.max(1);
+                let tasks = postgres::start(writers, database, options, &queue, waiting, limits);
                 tasks.map(Task::Async).collect()
             }
             #[cfg(not(all(feature = "sqlite", feature = "postgres")))]

@@ -1,4 +1,4 @@
-//! The writers of a PostgreSQL database, which are tasks.
+//! Writers that are tasks: those of a PostgreSQL database.
 
 use std::sync::Arc;
 
@@ -23,8 +23,9 @@ struct Waiting {
     backlog: Backlog,
 }
 
-/// Starts the writers, which end when the queue is closed and empty.
+/// Starts so many writers, which end when the queue is closed and empty.
 pub(super) fn start(
+    writers: usize,
     database: &Database,
     options: &StorageOptions,
     queue: &Arc<Queue>,
@@ -33,7 +34,7 @@ pub(super) fn start(
 ) -> impl Iterator<Item = JoinHandle<()>> {
     let waiting = Waiting { queue: jobs, backlog: Backlog::default() };
     let waiting = Arc::new(Mutex::new(waiting));
-    (0..options.writers.max(1)).map(move |_| {
+    (0..writers).map(move |_| {
         let committer = Committer::new(database.clone(), queue.clone(), options.claim_bytes);
         tokio::spawn(run(committer, waiting.clone(), limits))
     })

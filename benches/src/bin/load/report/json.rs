@@ -28,7 +28,14 @@ fn scenario(results: &Results) -> Value {
     let subjects: Vec<_> = results.subjects.iter().map(|found| subject(found, &names)).collect();
     let ratios: Vec<_> = ratios(results)
         .iter()
-        .map(|ratio| json!({ "to": ratio.to, "value": ratio.name, "ratio": ratio.ratio }))
+        .map(|ratio| {
+            json!({
+                "to": ratio.to,
+                "value": ratio.name,
+                "ratio": ratio.ratio,
+                "of_neighbours": ratio.neighbours,
+            })
+        })
         .collect();
     json!({
         "name": results.scenario.name,

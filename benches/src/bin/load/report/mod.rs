@@ -5,7 +5,7 @@ pub(crate) mod svg;
 pub(crate) mod table;
 
 use crate::{
-    measured::summary,
+    measured::{Summary, summary},
     run::{Results, SubjectResults},
 };
 
@@ -13,11 +13,15 @@ use crate::{
 const COMPARED: [&str; 5] = ["events/s", "delivered/s", "ack p50 ms", "ack p99 ms", "CPU µs/event"];
 
 /// One median divided by another.
+#[derive(Debug)]
 struct Ratio {
     of: &'static str,
     to: &'static str,
     name: &'static str,
     ratio: f64,
+    /// The median of the ratios of neighbouring passes, where each has its neighbour: what
+    /// the machine does meanwhile, it does to both.
+    neighbours: Option<f64>,
 }
 
 /// The first subject's medians divided by those of each other.
@@ -27,9 +31,21 @@ fn ratios(results: &Results) -> Vec<Ratio> {
         let ours = summary(&first.passes, name)?.median;
         let theirs = summary(&other.passes, name)?.median;
         let ratio = ours / theirs;
-        ratio.is_finite().then_some(Ratio { of: first.name, to: other.name, name, ratio })
+        let neighbours = neighbours(first, other, name);
+        let (of, to) = (first.name, other.name);
+        ratio.is_finite().then_some(Ratio { of, to, name, ratio, neighbours })
     };
     others.iter().flat_map(|other| COMPARED.iter().filter_map(|name| ratio(other, name))).collect()
+}
+
+fn neighbours(first: &SubjectResults, other: &SubjectResults, name: &str) -> Option<f64> {
+    if first.passes.len() != other.passes.len() || first.passes.len() < 2 {
+        return None;
+    }
+    let pairs = first.passes.iter().zip(&other.passes);
+    let ratios = pairs.map(|(ours, theirs)| Some(ours.of(name)? / theirs.of(name)?));
+    let ratios = ratios.collect::<Option<Vec<_>>>()?;
+    Some(Summary::of(ratios)?.median).filter(|median| median.is_finite())
 }
 
 /// The names of all values, in order.

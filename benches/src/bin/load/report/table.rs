@@ -35,7 +35,11 @@ fn table(results: &Results) -> Result<String, std::fmt::Error> {
     writeln!(text)?;
     for ratio in ratios(results) {
         let (of, to, name) = (ratio.of, ratio.to, ratio.name);
-        writeln!(text, "{of} ÷ {to}, {name}: {:.2}", ratio.ratio)?;
+        write!(text, "{of} ÷ {to}, {name}: {:.2}", ratio.ratio)?;
+        if let Some(neighbours) = ratio.neighbours {
+            write!(text, " (of neighbouring passes {neighbours:.2})")?;
+        }
+        writeln!(text)?;
     }
     for subject in &results.subjects {
         if let Some(note) = &subject.note {
@@ -95,12 +99,16 @@ mod tests {
         let subjects = vec![
             SubjectResults { name: "server", passes: vec![pass(12_345.0), lost], note: None },
             SubjectResults { name: "nginx", passes: vec![pass(30_000.0)], note: None },
+            SubjectResults { name: "slow", passes: vec![pass(6_172.5), pass(3_500.0)], note: None },
             SubjectResults { name: "qhook", passes: Vec::new(), note: Some("skipped: x".into()) },
         ];
         let text = table(&Results { scenario: ALL[0], subjects }).expect("text");
-        for line in
-            ["server ÷ nginx, events/s: 0.44", "qhook: skipped: x", "server: FAULT: lost: 3"]
-        {
+        for line in [
+            "server ÷ nginx, events/s: 0.44",
+            "server ÷ slow, events/s: 2.72 (of neighbouring passes 3.00)",
+            "qhook: skipped: x",
+            "server: FAULT: lost: 3",
+        ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in {text}");
         }
         assert!(text.contains("13 173 (12 345–14 000)"), "{text}");
