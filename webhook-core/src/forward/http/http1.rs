@@ -97,7 +97,9 @@ where
             })
             .await
         };
-        if says_close(&outgoing.headers) {
+        // What is left of an answer is not read.
+        let is_cut = exchanged.as_ref().is_ok_and(|response| response.truncated);
+        if is_cut || says_close(&outgoing.headers) {
             *driver = Err(None);
         }
         exchanged.map_err(|(was_written, cause)| match was_written {
@@ -137,10 +139,8 @@ async fn exchange(
     sent.extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
 
     let response = sender.try_send_request(request).await;
-    let response = response.map_err(|mut error| {
-        let was_written = error.take_message().is_none();
-        (was_written, Cause::Hyper(error.into_error()))
-    })?;
+    let response = response
+        .map_err(|mut error| (error.take_message().is_none(), Cause::Hyper(error.into_error())))?;
     let (parts, body) = response.into_parts();
     // hyper believes the coding; whoever was on the way may have believed the length.
     if [TRANSFER_ENCODING, CONTENT_LENGTH].iter().all(|name| parts.headers.contains_key(name)) {
