@@ -62,10 +62,5 @@ pub(crate) async fn generate_function(
     };
     let GeneratedFunction { code, driver, validation_ok, validation_err } =
         state.admin().generate_function(&caller, request).await?;
-    Ok(Json(GenerateFunctionResponse {
-        code,
-        driver: driver.into(),
-        validation_ok,
-        validation_err,
-    }))
+    Ok(Json(GenerateFunctionResponse { code, driver, validation_ok, validation_err }))
 }

@@ -177,7 +177,7 @@ impl Connector {
             tokio::spawn(async move { drop(driver.await) });
             return Http2::new(sender, authority).map(Connection::Http2);
         }
-        Http1::new(stream, authority, max_header_bytes).await.map(Connection::Http1)
+        Http1::new(stream, authority, max_header_bytes).await.map(Box::new).map(Connection::Http1)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::forward::{ForwardResponse, message::Outgoing};
 
 /// A connection that can take requests.
 pub(super) enum Connection {
-    Http1(Http1),
+    Http1(Box<Http1>),
     Http2(Http2),
 }
 
@@ -66,7 +66,7 @@ struct Host {
 
 /// A connection that nobody uses.
 struct Idle {
-    http1: Http1,
+    http1: Box<Http1>,
     expires: Instant,
     /// Where it was opened. On another runtime's thread each of its events would
     /// cost a switch between threads, and with that runtime it ends.
