@@ -6,7 +6,7 @@
 //!     cargo test --workspace --test hostile -- --nocapture
 //! ```
 //!
-//! The scripts are those of `webhook-core/tests/{lua,js}/hostile`; the first line
+//! The scripts are those of `webhook-core/functions/tests/{lua,js}/hostile`; the first line
 //! of each says how it ends. Each is made and invoked through the API. None ends
 //! the process, each is answered by its deadline, a function of another account
 //! runs beside it, afterwards nothing computes any more, and the memory comes back.

@@ -13,7 +13,7 @@ pub(crate) struct Script {
 
 /// All scripts of a language; the first line of each begins with `prefix`.
 pub(crate) fn of(extension: &str, prefix: &str, separator: &'static str) -> Vec<Script> {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../webhook-core/tests");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../webhook-core/functions/tests");
     let entries = fs::read_dir(tests.join(extension).join("hostile")).expect("the scripts");
     let mut scripts: Vec<_> = entries
         .map(|entry| {
