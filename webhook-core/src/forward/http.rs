@@ -74,23 +74,14 @@ use pool::Pool;
 /// Cloning is cheap, and clones share the connections.
 ///
 /// ```no_run
-/// use std::time::Duration;
-///
 /// use webhook_core::forward::{ForwardRequest, Forwarder, http::HttpForwarder};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let forwarder = HttpForwarder::builder().build();
-/// let response = forwarder
-///     .forward(ForwardRequest {
-///         method: http::Method::POST,
-///         url: "https://example.com/hook".parse()?,
-///         headers: http::HeaderMap::new(),
-///         body: "{}".into(),
-///         timeout: Duration::from_secs(30),
-///         tls_verification: true,
-///         max_response_bytes: 64 * 1024,
-///     })
-///     .await?;
+/// let url = "https://example.com/hook".parse()?;
+/// let mut request = ForwardRequest::new(http::Method::POST, url);
+/// request.body = "{}".into();
+/// let response = forwarder.forward(request).await?;
 /// println!("{}", response.status);
 /// # Ok(())
 /// # }

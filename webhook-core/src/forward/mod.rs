@@ -33,6 +33,7 @@ pub trait Forwarder: Send + Sync + fmt::Debug {
 
 /// A request to a destination.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ForwardRequest {
     /// The method.
     pub method: Method,
@@ -51,8 +52,26 @@ pub struct ForwardRequest {
     pub max_response_bytes: usize,
 }
 
+impl ForwardRequest {
+    /// A request without headers and body, whose answer may take 30 seconds and is
+    /// read up to 64 KiB.
+    #[must_use]
+    pub fn new(method: Method, url: Uri) -> Self {
+        Self {
+            method,
+            url,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            timeout: Duration::from_secs(30),
+            tls_verification: true,
+            max_response_bytes: 64 << 10,
+        }
+    }
+}
+
 /// A destination's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ForwardResponse {
     /// Its status.
     pub status: StatusCode,
@@ -65,7 +84,7 @@ pub struct ForwardResponse {
 }
 
 impl ForwardResponse {
-    /// An answer of this status without headers and body.
+    /// An answer of this status without headers and body, which can be set.
     #[must_use]
     pub fn empty(status: StatusCode) -> Self {
         Self { status, headers: HeaderMap::new(), body: Bytes::new(), truncated: false }

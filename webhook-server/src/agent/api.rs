@@ -94,15 +94,10 @@ impl Api {
             }
             None => Bytes::new(),
         };
-        let request = ForwardRequest {
-            method,
-            url,
-            headers,
-            body,
-            timeout: TIMEOUT,
-            tls_verification: true,
-            max_response_bytes: MAX_ANSWER_BYTES,
-        };
+        let mut request = ForwardRequest::new(method, url);
+        (request.headers, request.body) = (headers, body);
+        request.timeout = TIMEOUT;
+        request.max_response_bytes = MAX_ANSWER_BYTES;
         let answer = self.http.forward(request).await;
         answer.map_err(|error| Broken::Passing(format!("cannot reach {}: {error}", self.base)))
     }

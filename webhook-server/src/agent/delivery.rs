@@ -76,15 +76,10 @@ impl Deliverer {
             line(&method, &url, "cannot be sent: not a valid URL or method", Duration::ZERO);
             return json!({ "status": "stalled" });
         };
-        let request = ForwardRequest {
-            method: method.clone(),
-            url: url.clone(),
-            headers: headers.0,
-            body,
-            timeout: ATTEMPT_TIMEOUT,
-            tls_verification: true,
-            max_response_bytes: MAX_ANSWER_BYTES,
-        };
+        let mut request = ForwardRequest::new(method.clone(), url.clone());
+        (request.headers, request.body) = (headers.0, body);
+        request.timeout = ATTEMPT_TIMEOUT;
+        request.max_response_bytes = MAX_ANSWER_BYTES;
         let (answer, attempts, took) = self.send(request).await;
         let path = url.path_and_query().map_or("/", |path| path.as_str());
         let mut report = match &answer {

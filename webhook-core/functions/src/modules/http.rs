@@ -58,15 +58,10 @@ pub(crate) fn request(
         url.set_query(Some(&whole).filter(|query| !query.is_empty()).map(String::as_str));
     }
     let url = url.as_str().parse().map_err(|error| invalid(format!("address: {error}")))?;
-    let mut request = ForwardRequest {
-        method,
-        url,
-        headers: http::HeaderMap::new(),
-        body: Bytes::from(body.unwrap_or_default()),
-        timeout: timeout.unwrap_or(longest).min(longest),
-        tls_verification: true,
-        max_response_bytes,
-    };
+    let mut request = ForwardRequest::new(method, url);
+    request.body = Bytes::from(body.unwrap_or_default());
+    request.timeout = timeout.unwrap_or(longest).min(longest);
+    request.max_response_bytes = max_response_bytes;
     if let Some(form) = form {
         request.body = Bytes::from(text_or_query(&form, limits.string_bytes)?);
         let form = HeaderValue::from_static("application/x-www-form-urlencoded");

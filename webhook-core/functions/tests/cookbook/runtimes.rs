@@ -56,12 +56,10 @@ impl Forwarder for Upstream {
         let Some((status, body)) = answer else {
             return Err(ForwardError::Connect { reason: format!("nobody at {key}"), source: None });
         };
-        Ok(ForwardResponse {
-            status: StatusCode::from_u16(status).expect("a status"),
-            headers: HeaderMap::new(),
-            body: Bytes::from_static(body.as_bytes()),
-            truncated: false,
-        })
+        let status = StatusCode::from_u16(status).expect("a status");
+        let mut response = ForwardResponse::empty(status);
+        response.body = Bytes::from_static(body.as_bytes());
+        Ok(response)
     }
 }
 

@@ -103,12 +103,11 @@ impl Forwarder for StubForwarder {
                 headers.append("set-cookie", "a=1; Path=/".parse().expect("a header value"));
                 let body =
                     if host == "large.example" { vec![b'x'; limit] } else { self.body.into() };
-                Ok(ForwardResponse {
-                    status: http::StatusCode::CREATED,
-                    headers,
-                    body: Bytes::from(body),
-                    truncated: host == "large.example",
-                })
+                let mut response = ForwardResponse::empty(http::StatusCode::CREATED);
+                response.headers = headers;
+                response.body = Bytes::from(body);
+                response.truncated = host == "large.example";
+                Ok(response)
             }
         }
     }
