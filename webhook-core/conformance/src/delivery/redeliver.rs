@@ -10,7 +10,7 @@ use webhook_core::{
 
 use super::{
     accept, backlogs, claim_as, claim_due, find_log, log, logs_of, new_delivery, node, queue,
-    rejected, sent, settle,
+    rejected, sent, settle, take_due,
 };
 use crate::{
     log::oracle::assert_exact,
@@ -97,7 +97,18 @@ pub async fn redelivered_webhook_is_attempted(stores: &Stores) {
     settle(stores, sent(&claimed, node, after(71))).await;
     let log = find_log(stores, webhook.account_id, delivery.id).await.expect("it is stored");
     assert_eq!(log.delivery.status, DeliveryStatus::Sent);
-    // It counts when it was added, however long after the webhook that was.
+}
+
+/// It counts when it was added, however long after the webhook that was.
+pub async fn redelivered_log_counts_when_it_was_added(stores: &Stores) {
+    let (webhook, output) = (stored(stores).await, OutputId::generate());
+    let node = node(stores).await;
+    let delivery = new_delivery(output, after(70));
+    let processed = Some(Arc::new(odd_request()));
+    let added = Redeliver { processed, ..again(&webhook, &delivery) };
+    redeliver(stores, &webhook, added).await.expect("the webhook is stored");
+    let claimed = take_due(stores, node, output, after(70)).await.deliveries.remove(0);
+    settle(stores, sent(&claimed, node, after(71))).await;
     assert_exact(stores, webhook.account_id).await;
 }
 

@@ -125,6 +125,9 @@ macro_rules! log_store_conformance {
                 counts_are_of_one_account,
                 received_webhooks_are_counted_by_month,
             }
+            $crate::delivery::redeliver {
+                redelivered_log_counts_when_it_was_added,
+            }
             $crate::log::drain {
                 drain_takes_the_oldest_once,
                 drained_logs_are_sent,
