@@ -7,7 +7,7 @@ use webhook_core::model::Request;
 /// Why a block does not decode; the row is named by whoever asked.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Malformed(&'static str);
+pub(crate) struct Malformed(pub(crate) &'static str);
 
 /// `name: value\r\n` for each header. Values may hold any byte but CR, LF and
 /// other control characters, so that the block reads back as it was.

@@ -30,8 +30,10 @@
 //! * Secrets are encrypted with AES-256-GCM; a key that is not the database's
 //!   own is refused at [`Storage::connect`].
 //! * Lists of logs read indexes from one end, totals and statistics running
-//!   counts: with a million logs they take milliseconds. [`purge`] removes a
-//!   hundred logs in one commit, between those of everybody else.
+//!   counts: with a million logs they take milliseconds. What changes in the
+//!   counts is appended in the transaction that changes the logs, and added to
+//!   them later by a transaction of its own; totals are exact all the while.
+//!   [`purge`] removes a hundred logs in one commit, between those of everybody else.
 //! * An idle storage runs no queries.
 //!
 //! [`accept`]: webhook_core::store::DeliveryStore::accept
@@ -50,6 +52,7 @@ mod codec;
 mod database;
 mod entity;
 mod fault;
+mod fold;
 mod listing;
 mod migration;
 mod options;

@@ -9,7 +9,7 @@ use crate::{
     DatabaseUrl, SecretKey, StorageOptions, WriteStats,
     database::Database,
     entity::meta,
-    fault, migration,
+    fault, fold, migration,
     secret::{Cell, Vault},
     tx::{Tx, with},
     writer::{Job, Op, Queued, Reply, Writer, lease},
@@ -240,7 +240,8 @@ async fn prepare(database: &Database, vault: &Vault) -> Result<(), Error> {
     if database.backend() == DbBackend::Sqlite {
         free_all(database).await?;
     }
-    Ok(())
+    // What the last process had no more time for.
+    fold::fold(database).await.map_err(|error| fault::error(error, "database"))
 }
 
 /// Opens what the first start sealed.

@@ -1,4 +1,6 @@
-//! Totals and statistics from tallies.
+//! Totals and statistics from tallies, and what is not folded into them yet.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use sea_orm::{DbErr, prelude::Uuid};
 use webhook_core::{
@@ -17,8 +19,9 @@ use crate::{
         millis, moment,
     },
     fault::DatabaseError,
-    tx::{Param, Query, Read, over_set, with},
-    writer::tally::Span,
+    fold::Deltas,
+    tx::{Param, Query, Read, Row, over_set, with},
+    writer::tally::{Change, Key, Span},
 };
 
 /// The buckets whose logs are counted.
@@ -28,9 +31,32 @@ pub(crate) struct Buckets {
     pub(crate) ids: Vec<Uuid>,
 }
 
+impl Buckets {
+    /// The changes of a span and a stretch of time that a query counts.
+    fn changes<'a>(
+        &'a self,
+        deltas: &'a Deltas,
+        span: Span,
+        (from, to): Stretch,
+        query: &'a CountQuery,
+    ) -> impl Iterator<Item = &'a Change> {
+        let output = query.output_id.map(|output| output.as_uuid());
+        let status = query.status.map(|status| number(counted_as(status)));
+        let code = query.status_code.map(i64::from);
+        deltas.span(span).filter(move |Change { key, .. }| {
+            (from..to).contains(&key.moment)
+                && self.ids.contains(&key.bucket_id)
+                && output.is_none_or(|output| key.output_id == output)
+                && status.is_none_or(|status| key.status == status)
+                && code.is_none_or(|code| key.status_code == code)
+        })
+    }
+}
+
 /// How many logs there are.
 pub(crate) async fn total(
     tx: &impl Read,
+    deltas: &Deltas,
     buckets: &Buckets,
     status: Option<DeliveryStatus>,
     (from, to): (Option<Timestamp>, Option<Timestamp>),
@@ -40,27 +66,30 @@ pub(crate) async fn total(
         return Ok(0);
     }
     let counted = CountQuery { status, ..CountQuery::default() };
-    let mut queries = Vec::new();
-    if from.is_none() && to.is_none() {
-        queries.push(over_tallies(SUM, buckets, Span::Ever, (0, 1), &counted, ""));
+    let (whole, ends) = if from.is_none() && to.is_none() {
+        (vec![(Span::Ever, (0, 1))], Vec::new())
     } else {
-        let (whole, ends) = take_apart(from.map_or(FIRST_DAY, millis), to.map_or(LAST_DAY, millis));
-        for (span, stretch) in whole {
-            queries.push(over_tallies(SUM, buckets, span, stretch, &counted, ""));
-        }
-        queries.extend(ends.into_iter().map(|end| over_logs(buckets, end, status)));
+        take_apart(from.map_or(FIRST_DAY, millis), to.map_or(LAST_DAY, millis))
+    };
+    let mut total = 0_i64;
+    let mut queries = Vec::new();
+    for (span, stretch) in whole {
+        queries.push(over_tallies(SUM, buckets, span, stretch, &counted, ""));
+        let behind = buckets.changes(deltas, span, stretch, &counted);
+        total += behind.map(|change| change.logs).sum::<i64>();
     }
-    let mut total = 0_u64;
+    queries.extend(ends.into_iter().map(|end| over_logs(buckets, end, status)));
     for query in queries {
         let logs = tx.query_one(query, |row| row.get::<i64>("logs")).await?;
-        total = total.saturating_add_signed(logs.unwrap_or_default());
+        total += logs.unwrap_or_default();
     }
-    Ok(total)
+    Ok(u64::try_from(total).unwrap_or_default())
 }
 
 /// How many webhooks the account received in the month of `moment`.
 pub(crate) async fn received(
     tx: &impl Read,
+    deltas: &Deltas,
     account: Uuid,
     moment: Timestamp,
 ) -> Result<u64, DatabaseError> {
@@ -68,8 +97,10 @@ pub(crate) async fn received(
         WHERE span = ? AND account_id = ? AND bucket_id = ? AND moment = ?";
     let month = millis(Month::of(moment).start);
     let values = [Span::Month.number().into(), account.into(), Uuid::nil().into(), month.into()];
-    let webhooks = tx.query_one(with(sql, values), |row| row.get::<i64>("webhooks")).await?;
-    Ok(webhooks.unwrap_or_default().unsigned_abs())
+    let folded = tx.query_one(with(sql, values), |row| row.get::<i64>("webhooks")).await?;
+    let behind = deltas.span(Span::Month).filter(|change| change.key.moment == month);
+    let webhooks = folded.unwrap_or_default() + behind.map(|change| change.logs).sum::<i64>();
+    Ok(u64::try_from(webhooks).unwrap_or_default())
 }
 
 /// Counts the logs of less than a minute one by one.
@@ -153,8 +184,30 @@ fn log_sums([at, of_status, counts @ ..]: [i64; 8]) -> LogSums {
     sums
 }
 
+/// Adds a change to the sums of its moment and status, in which what it takes away is.
+fn add(sums: &mut LogSums, Change { key, logs, micros }: &Change) {
+    let add = |sum: &mut u64, by: i64| *sum = sum.saturating_add_signed(by);
+    add(&mut sums.logs, *logs);
+    if key.status_code != 0 {
+        add(&mut sums.answered, *logs);
+        add(&mut sums.micros, *micros);
+    }
+    if key.retries > 0 {
+        add(&mut sums.retried, *logs);
+        add(&mut sums.retry_count, key.retries * logs);
+    }
+    if *logs > 0 {
+        sums.max_retries = sums.max_retries.max(key.retries.unsigned_abs());
+    }
+}
+
+/// A moment and the number of a status.
+type Group = (i64, i64);
+
+/// The sums of all moments and statuses of which there are logs, in order.
 async fn sums(
     tx: &impl Read,
+    deltas: &Deltas,
     buckets: &Buckets,
     (span, unit): (Span, i64),
     query: &CountQuery,
@@ -165,25 +218,97 @@ async fn sums(
     let tail = " AND logs > 0 GROUP BY moment, status) AS counted";
     let (from, to) = whole(query, unit);
     let stretch = (millis(from), millis(to));
-    let query = over_tallies(SUMS, buckets, span, stretch, query, tail);
-    let sums = tx.query_one(query, |row| row.get::<Option<String>>("sums")).await?;
-    Ok(read_sums(&sums.flatten().unwrap_or_default())?)
+    let folded = over_tallies(SUMS, buckets, span, stretch, query, tail);
+    let folded = tx.query_one(folded, |row| row.get::<Option<String>>("sums")).await?;
+    let folded = read_sums(&folded.flatten().unwrap_or_default())?.into_iter();
+    let group = |sums: &LogSums| (millis(sums.moment), number(sums.status));
+    let mut sums: BTreeMap<Group, LogSums> = folded.map(|sums| (group(&sums), sums)).collect();
+
+    let mut fewer = BTreeSet::new();
+    for change in buckets.changes(deltas, span, stretch, query) {
+        let Key { moment: at, status: of_status, retries, .. } = change.key;
+        let group = sums.entry((at, of_status)).or_insert_with(|| {
+            let status = status(of_status).unwrap_or(DeliveryStatus::Received);
+            LogSums::new(moment(at), status)
+        });
+        add(group, change);
+        if retries > 0 && change.logs < 0 {
+            fewer.insert((at, of_status));
+        }
+    }
+    if !fewer.is_empty() {
+        let most = most_retries(tx, deltas, buckets, (span, fewer), query).await?;
+        for (group, retries) in most {
+            if let Some(sums) = sums.get_mut(&group) {
+                sums.max_retries = retries;
+            }
+        }
+    }
+    Ok(sums.into_values().filter(|sums| sums.logs > 0).collect())
+}
+
+/// The most retries of each of the groups, some of whose logs with retries are gone: no sum
+/// over the tallies says whether others have as many.
+async fn most_retries(
+    tx: &impl Read,
+    deltas: &Deltas,
+    buckets: &Buckets,
+    (span, groups): (Span, BTreeSet<Group>),
+    query: &CountQuery,
+) -> Result<BTreeMap<Group, u64>, DatabaseError> {
+    const SELECT: &str = "SELECT account_id, moment, bucket_id, output_id, status, \
+        status_code, retries, logs FROM tally";
+    let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
+        return Ok(BTreeMap::new());
+    };
+    let stretch = (first.0, last.0.saturating_add(1));
+    let folded = over_tallies(SELECT, buckets, span, stretch, query, " AND retries > 0");
+    let folded = tx.query(folded, tally_logs).await?;
+    let mut logs: BTreeMap<_, _> =
+        folded.into_iter().map(|(key, n)| (Key { span, ..key }, n)).collect();
+    for change in buckets.changes(deltas, span, stretch, query) {
+        *logs.entry(change.key).or_default() += change.logs;
+    }
+    let mut most: BTreeMap<Group, u64> = groups.into_iter().map(|group| (group, 0)).collect();
+    for (key, _) in logs.into_iter().filter(|(_, logs)| *logs > 0) {
+        if let Some(most) = most.get_mut(&(key.moment, key.status)) {
+            *most = (*most).max(key.retries.unsigned_abs());
+        }
+    }
+    Ok(most)
+}
+
+/// A tally, and how many logs it counts. Its span is known to who asked.
+fn tally_logs(row: &Row<'_>) -> Result<(Key, i64), DatabaseError> {
+    let key = Key {
+        span: Span::Ever,
+        account_id: row.get("account_id")?,
+        bucket_id: row.get("bucket_id")?,
+        moment: row.get("moment")?,
+        output_id: row.get("output_id")?,
+        status: row.get("status")?,
+        status_code: row.get("status_code")?,
+        retries: row.get("retries")?,
+    };
+    Ok((key, row.get("logs")?))
 }
 
 pub(crate) async fn days(
     tx: &impl Read,
+    deltas: &Deltas,
     buckets: &Buckets,
     query: &CountQuery,
 ) -> Result<Vec<DayCount>, DatabaseError> {
-    Ok(tally::days(sums(tx, buckets, (Span::Day, DAY_MILLIS), query).await?))
+    Ok(tally::days(sums(tx, deltas, buckets, (Span::Day, DAY_MILLIS), query).await?))
 }
 
 pub(crate) async fn minutes(
     tx: &impl Read,
+    deltas: &Deltas,
     buckets: &Buckets,
     query: &CountQuery,
 ) -> Result<Vec<MinuteCount>, DatabaseError> {
-    Ok(tally::minutes(sums(tx, buckets, (Span::Minute, MINUTE_MILLIS), query).await?))
+    Ok(tally::minutes(sums(tx, deltas, buckets, (Span::Minute, MINUTE_MILLIS), query).await?))
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use super::{
 use crate::{
     entity::moment,
     fault::DatabaseError,
+    fold::Deltas,
     tx::{Param, Read, Row, with},
+    writer::tally::Span,
 };
 
 /// The first `limit` logs of these ranges of indexes.
@@ -75,9 +77,11 @@ fn cursor(row: &Row<'_>) -> Result<LogCursor, DatabaseError> {
 /// is none for buckets without outputs.
 pub(crate) type Sources = Vec<(Uuid, Option<Uuid>)>;
 
-/// The sources of the account that have logs of this status, or any.
+/// The sources of the account that have logs of this status, or any, in order. Where changes
+/// are not folded yet, some may be among them that have none any more.
 pub(crate) async fn sources(
     tx: &impl Read,
+    deltas: &Deltas,
     account: Uuid,
     status: Option<i64>,
 ) -> Result<Sources, DatabaseError> {
@@ -88,9 +92,18 @@ pub(crate) async fn sources(
          WHERE span = 0 AND account_id = ? AND logs > 0{} ORDER BY bucket_id, output_id",
         if status.is_some() { " AND status = ?" } else { "" },
     );
-    let source = |row: &Row<'_>| {
-        let output: Uuid = row.get("output_id")?;
-        Ok((row.get("bucket_id")?, Some(output).filter(|output| !output.is_nil())))
-    };
-    tx.query(with(sql, values), source).await
+    let folded =
+        tx.query(with(sql, values), |row| Ok(source(row.get("bucket_id")?, row.get("output_id")?)));
+    let mut sources = folded.await?;
+    let behind = deltas.span(Span::Ever).filter(|change| {
+        change.logs > 0 && status.is_none_or(|status| change.key.status == status)
+    });
+    sources.extend(behind.map(|change| source(change.key.bucket_id, change.key.output_id)));
+    sources.sort_unstable();
+    sources.dedup();
+    Ok(sources)
+}
+
+fn source(bucket: Uuid, output: Uuid) -> (Uuid, Option<Uuid>) {
+    (bucket, Some(output).filter(|output| !output.is_nil()))
 }

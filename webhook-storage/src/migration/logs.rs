@@ -68,17 +68,21 @@ const COUNT: &str = "INSERT INTO tally (span, account_id, bucket_id, moment, out
     FROM delivery GROUP BY 1, 2, 3, 4, 5, 6, 7, 8";
 
 pub(super) fn sql(backend: DbBackend) -> String {
+    counts(backend).fold(SCHEMA.to_owned(), |sql, count| format!("{sql}{count};"))
+}
+
+/// A statement for each span.
+pub(crate) fn counts(backend: DbBackend) -> impl Iterator<Item = String> {
     let nil = match backend {
         DbBackend::Sqlite => "zeroblob(16)",
         _ => "'00000000-0000-0000-0000-000000000000'::uuid",
     };
     let moments = ["0", "created_at - created_at % 86400000", "created_at - created_at % 60000"];
-    let counts = moments.into_iter().enumerate().map(|(span, moment)| {
+    moments.into_iter().enumerate().map(move |(span, moment)| {
         COUNT
             .replace("{span}", &span.to_string())
             .replace("{moment}", moment)
             .replace("{nil}", nil)
             .replace("{open}", "status IN (0, 4)")
-    });
-    counts.fold(SCHEMA.to_owned(), |sql, count| format!("{sql}{count};"))
+    })
 }

@@ -5,11 +5,15 @@ mod clients;
 mod configuration;
 mod crons;
 mod deliveries;
+mod deltas;
 mod domains;
 mod endings;
 mod hand_overs;
 mod input_failures;
 mod logs;
+
+#[cfg(all(test, feature = "sqlite"))]
+pub(crate) use self::logs::counts;
 
 use std::time::SystemTime;
 
@@ -36,6 +40,7 @@ const STEPS: &[Step] = &[
     ("m0012_hand_overs", |_| hand_overs::SCHEMA.to_owned()),
     ("m0013_clients", |_| clients::SCHEMA.to_owned()),
     ("m0014_input_failures", |_| input_failures::SCHEMA.to_owned()),
+    ("m0015_deltas", |_| deltas::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,
@@ -116,7 +121,8 @@ async fn applied(connection: &impl ConnectionTrait) -> Result<Vec<String>, DbErr
 /// Runs a step and records it. A schema is written once for all databases: `{uuid}`, `{bytes}`,
 /// `{int}`, `{bool}` and `{text}` stand for column types, the last one in byte
 /// order, and `{table}` for what follows a table's closing parenthesis, or
-/// `{narrow}` when its rows are little more than their key.
+/// `{narrow}` when its rows are little more than their key. `{numbered}` is the type of a key
+/// that the database gives out.
 async fn run(transaction: &DatabaseTransaction, (name, sql): &Step) -> Result<(), DbErr> {
     let backend = transaction.get_database_backend();
     let types = match backend {
@@ -128,6 +134,7 @@ async fn run(transaction: &DatabaseTransaction, (name, sql): &Step) -> Result<()
             ("{text}", "TEXT"),
             ("{table}", "STRICT"),
             ("{narrow}", "STRICT, WITHOUT ROWID"),
+            ("{numbered}", "INTEGER PRIMARY KEY"),
         ],
         _ => [
             ("{uuid}", "uuid"),
@@ -137,6 +144,7 @@ async fn run(transaction: &DatabaseTransaction, (name, sql): &Step) -> Result<()
             ("{text}", "text COLLATE \"C\""),
             ("{table}", ""),
             ("{narrow}", ""),
+            ("{numbered}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
         ],
     };
     let schema = types.iter().fold(sql(backend), |sql, (name, ty)| sql.replace(name, ty));

@@ -1,7 +1,8 @@
 use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait};
 use webhook_core::{
-    ErrorKind,
-    store::{CountQuery, LogQuery, LogStore},
+    AccountId, BucketId, DeliveryId, ErrorKind, NodeId, OutputId, Timestamp, WebhookId,
+    model::{Attempt, DeliveryStatus},
+    store::{CountQuery, DeliveryStore, LogQuery, LogStore, Origin, Settle},
 };
 
 use super::*;
@@ -159,5 +160,93 @@ async fn what_a_log_said_of_an_inputs_function_becomes_a_fact() -> Tested {
         [false, false, true]
     );
     old.close().await;
+    Ok(())
+}
+
+/// What was counted at once so far, and what is appended from now on, add up.
+#[tokio::test]
+async fn logs_in_every_state_are_counted_on_from_where_the_last_version_stopped() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let options = options(&folder)?;
+    let old = Database::open(&options).await?;
+    let before = STEPS.iter().position(|(name, _)| *name == "m0015_deltas").ok_or("a step")?;
+    apply(&old, &STEPS[..before]).await?;
+    let node = "x'000000000000000000000000000000ff'";
+    // Held, free and due later, waiting for clients, handed over, sent, failed, rejected, stalled.
+    let states = [
+        (0, "1", node, false),
+        (4, "5", node, false),
+        (4, "5", "NULL", false),
+        (4, "NULL", "NULL", false),
+        (1, "NULL", "NULL", true),
+        (1, "NULL", "NULL", false),
+        (2, "NULL", "NULL", false),
+        (5, "NULL", "NULL", false),
+        (3, "NULL", "NULL", false),
+    ];
+    let at = 1_760_000_000_123_i64;
+    for (number, (status, due_at, held_by, handed_over)) in states.into_iter().enumerate() {
+        let webhook = format!(
+            "INSERT INTO webhook (id, account_id, bucket_id, input_id, method, extra_path, \
+             raw_query, headers, secure, ephemeral, received_at, body) VALUES (x'{number:032x}', \
+             x'{:032x}', x'{:032x}', x'{:032x}', 'POST', x'', x'', x'', 0, 0, {at}, x'')",
+            7, 8, 6
+        );
+        old.write.execute_unprepared(&webhook).await?;
+        let delivery = format!(
+            "INSERT INTO delivery (id, webhook_id, account_id, bucket_id, output_id, internal, \
+             ephemeral, status, due_at, held_by, attempts, created_at, updated_at, status_code, \
+             duration_ns, handed_over) VALUES (x'{number:032x}', x'{number:032x}', x'{:032x}', \
+             x'{:032x}', x'{:032x}', 0, 0, {status}, {due_at}, {held_by}, 3, {at}, {at}, 503, \
+             2500000, {handed_over})",
+            7, 8, 9
+        );
+        old.write.execute_unprepared(&delivery).await?;
+    }
+    for count in counts(DbBackend::Sqlite) {
+        old.write.execute_unprepared(&count.replace("{int}", "INTEGER")).await?;
+    }
+    old.close().await;
+
+    let storage = Storage::connect(&options).await?;
+    let uuid = sea_orm::prelude::Uuid::from_u128;
+    let account = AccountId::from_uuid(uuid(7));
+    let counted = async || {
+        let days = storage.days(account, &CountQuery::default()).await?;
+        let all = LogQuery { limit: 100, ..LogQuery::default() };
+        let page = storage.logs(account, &all).await?;
+        assert_eq!((days.len(), page.logs.len() as u64), (1, page.total));
+        let day = &days[0];
+        Ok::<_, Error>((page.total, day.received, day.success, day.failures, day.retried))
+    };
+    assert_eq!(counted().await?, (9, 9, 2, 1, 5));
+    // The first one is sent after all, and is counted in a row that is not folded yet.
+    storage
+        .settle(Settle {
+            id: DeliveryId::from_uuid(uuid(0)),
+            origin: Origin {
+                webhook_id: WebhookId::from_uuid(uuid(0)),
+                ephemeral: false,
+                account_id: account,
+                bucket_id: BucketId::from_uuid(uuid(8)),
+                output_id: Some(OutputId::from_uuid(uuid(9))),
+                created_at: Timestamp::from_millis(at),
+            },
+            node: NodeId::generate(),
+            now: Timestamp::from_millis(at),
+            status: DeliveryStatus::Sent,
+            due_at: None,
+            attempts: 1,
+            attempt: Attempt::default().into(),
+            processed: None,
+            output_execution_id: None,
+        })
+        .await?;
+    assert_eq!(counted().await?, (9, 9, 3, 1, 5));
+    storage.close().await;
+    let storage = Storage::connect(&options).await?;
+    let days = storage.days(account, &CountQuery::default()).await?;
+    assert_eq!((days[0].received, days[0].success, days[0].retried), (9, 3, 5));
+    storage.close().await;
     Ok(())
 }

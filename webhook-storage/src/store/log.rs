@@ -15,6 +15,7 @@ use super::read_error;
 use crate::{
     Storage,
     entity::delivery::number,
+    fold::Deltas,
     listing::{
         self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Range,
     },
@@ -25,17 +26,18 @@ use crate::{
 #[async_trait]
 impl LogStore for Storage {
     async fn logs(&self, account: AccountId, query: &LogQuery) -> Result<LogPage, Error> {
-        let snapshot = self.snapshot().await?;
-        let page = self.page(&snapshot, account.as_uuid(), query).await;
-        // Nothing was written: this only ends the snapshot.
-        snapshot.commit().await.map_err(read_error)?;
-        page
+        self.count(account, async |snapshot, deltas| {
+            self.page(snapshot, deltas, account.as_uuid(), query).await
+        })
+        .await
     }
 
     async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
-        let read = &self.database().read;
-        let buckets = buckets(read, account.as_uuid(), query.bucket_id).await?;
-        listing::days(read, &buckets, query).await.map_err(read_error)
+        self.count(account, async |snapshot, deltas| {
+            let buckets = buckets(snapshot, deltas, account.as_uuid(), query.bucket_id).await?;
+            listing::days(snapshot, deltas, &buckets, query).await.map_err(read_error)
+        })
+        .await
     }
 
     async fn minutes(
@@ -43,14 +45,19 @@ impl LogStore for Storage {
         account: AccountId,
         query: &CountQuery,
     ) -> Result<Vec<MinuteCount>, Error> {
-        let read = &self.database().read;
-        let buckets = buckets(read, account.as_uuid(), query.bucket_id).await?;
-        listing::minutes(read, &buckets, query).await.map_err(read_error)
+        self.count(account, async |snapshot, deltas| {
+            let buckets = buckets(snapshot, deltas, account.as_uuid(), query.bucket_id).await?;
+            listing::minutes(snapshot, deltas, &buckets, query).await.map_err(read_error)
+        })
+        .await
     }
 
     async fn received(&self, account: AccountId, moment: Timestamp) -> Result<u64, Error> {
-        let read = &self.database().read;
-        listing::received(read, account.as_uuid(), moment).await.map_err(read_error)
+        self.count(account, async |snapshot, deltas| {
+            let received = listing::received(snapshot, deltas, account.as_uuid(), moment);
+            received.await.map_err(read_error)
+        })
+        .await
     }
 
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
@@ -64,11 +71,10 @@ impl LogStore for Storage {
         after: Option<LogCursor>,
         limit: usize,
     ) -> Result<Vec<Log>, Error> {
-        let snapshot = self.snapshot().await?;
-        let waiting = self.waiting_in(&snapshot, account.as_uuid(), buckets, after, limit).await;
-        // Nothing was written: this only ends the snapshot.
-        snapshot.commit().await.map_err(read_error)?;
-        waiting
+        self.count(account, async |snapshot, deltas| {
+            self.waiting_in(snapshot, deltas, account.as_uuid(), (buckets, after), limit).await
+        })
+        .await
     }
 
     async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error> {
@@ -89,13 +95,14 @@ impl LogStore for Storage {
 /// The buckets of the account that have logs, or the one that was asked for.
 async fn buckets(
     tx: &impl Read,
+    deltas: &Deltas,
     account_id: Uuid,
     bucket: Option<BucketId>,
 ) -> Result<Buckets, Error> {
     let ids = match bucket {
         Some(bucket) => vec![bucket.as_uuid()],
         None => {
-            let sources = listing::sources(tx, account_id, None).await;
+            let sources = listing::sources(tx, deltas, account_id, None).await;
             let mut ids: Vec<_> =
                 sources.map_err(read_error)?.into_iter().map(|(bucket, _)| bucket).collect();
             ids.dedup();
@@ -106,15 +113,33 @@ async fn buckets(
 }
 
 impl Storage {
+    /// Reads what depends on the counts of an account, all as it was at one moment.
+    async fn count<T>(
+        &self,
+        account: AccountId,
+        read: impl AsyncFnOnce(&DatabaseTransaction, &Deltas) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let snapshot = self.snapshot().await?;
+        let deltas = Deltas::of(&snapshot, account.as_uuid()).await.map_err(read_error);
+        let counted = match deltas {
+            Ok(deltas) => read(&snapshot, &deltas).await,
+            Err(error) => Err(error),
+        };
+        // Nothing was written: this only ends the snapshot.
+        snapshot.commit().await.map_err(read_error)?;
+        counted
+    }
+
     async fn page(
         &self,
         snapshot: &DatabaseTransaction,
+        deltas: &Deltas,
         account: Uuid,
         query: &LogQuery,
     ) -> Result<LogPage, Error> {
         let LogQuery { status, from, to, offset, limit, .. } = query;
-        let buckets = buckets(snapshot, account, query.bucket_id).await?;
-        let total = listing::total(snapshot, &buckets, *status, (*from, *to)).await;
+        let buckets = buckets(snapshot, deltas, account, query.bucket_id).await?;
+        let total = listing::total(snapshot, deltas, &buckets, *status, (*from, *to)).await;
         let total = total.map_err(read_error)?;
         let limit = u64::try_from(*limit).unwrap_or(u64::MAX);
         // One more, to know whether there are more; there are not more than all.
@@ -122,7 +147,7 @@ impl Storage {
         if total == 0 || some <= *offset {
             return Ok(LogPage { logs: Vec::new(), total, has_more: false });
         }
-        let cursors = newest(snapshot, &buckets, query, some).await?;
+        let cursors = newest(snapshot, deltas, &buckets, query, some).await?;
         let skip = usize::try_from(*offset).unwrap_or(usize::MAX);
         let page = cursors.get(skip..).unwrap_or_default();
         let shown = page.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -135,13 +160,13 @@ impl Storage {
     async fn waiting_in(
         &self,
         snapshot: &DatabaseTransaction,
+        deltas: &Deltas,
         account_id: Uuid,
-        buckets: &[BucketId],
-        after: Option<LogCursor>,
+        (buckets, after): (&[BucketId], Option<LogCursor>),
         limit: usize,
     ) -> Result<Vec<Log>, Error> {
         let received = Some(number(DeliveryStatus::Received));
-        let sources = listing::sources(snapshot, account_id, received).await;
+        let sources = listing::sources(snapshot, deltas, account_id, received).await;
         let sources = sources.map_err(read_error)?.into_iter();
         let wanted = sources.filter(|(id, _)| buckets.iter().any(|bucket| bucket.as_uuid() == *id));
         let range_of = |(bucket_id, output): (Uuid, Option<Uuid>)| {
@@ -161,6 +186,7 @@ impl Storage {
 /// The newest logs that the query finds, whatever its offset and limit say.
 async fn newest(
     snapshot: &DatabaseTransaction,
+    deltas: &Deltas,
     buckets: &Buckets,
     query: &LogQuery,
     limit: u64,
@@ -180,7 +206,7 @@ async fn newest(
         None => first(&each(Kind::All)).await,
         Some(DeliveryStatus::Received | DeliveryStatus::Preparing) => {
             let received = Some(number(DeliveryStatus::Received));
-            let sources = listing::sources(snapshot, account_id, received).await;
+            let sources = listing::sources(snapshot, deltas, account_id, received).await;
             let sources = sources.map_err(read_error)?.into_iter();
             let waiting: Vec<_> = sources
                 .filter(|(bucket, _)| bucket_id.is_none_or(|id| id.as_uuid() == *bucket))

@@ -14,6 +14,7 @@ use crate::{
     Storage,
     entity::{delivery::number, millis, moment},
     fault::{self, DatabaseError},
+    fold,
     listing::{self, Direction, IndexRange, Kind, Range},
     tx::{Param, Read, Row, Tx, with},
     writer::{Purge, tally::Span},
@@ -46,21 +47,30 @@ impl Storage {
         let mut purged = 0;
         let mut left = limit;
         while left > 0 {
+            self.fold().await?;
             let steps = self.old(account, before, left.min(LOGS_OF_A_ROUND)).await;
             let steps = steps.map_err(read_error)?;
             if steps.is_empty() {
                 break;
             }
-            for step in steps {
+            for step in &steps {
                 for some in step.logs.chunks(LOGS_AT_ONCE) {
                     let gone = self.write(Purge { logs: some.to_vec() }).await?;
                     purged += gone;
                     left = left.saturating_sub(usize::try_from(gone).unwrap_or(usize::MAX));
                 }
-                self.forget_tallies(&step).await?;
+            }
+            self.fold().await?;
+            for step in &steps {
+                self.forget_tallies(step).await?;
             }
         }
         Ok(purged)
+    }
+
+    /// Purging looks at tallies for what is there, and removes those that count nothing any more.
+    async fn fold(&self) -> Result<(), Error> {
+        fold::fold(self.database()).await.map_err(|error| fault::error(error, "tally"))
     }
 
     /// The oldest logs that can go, by day.

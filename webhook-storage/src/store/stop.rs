@@ -12,10 +12,11 @@ use webhook_core::{
 use crate::{
     entity::delivery::number,
     fault::{self, DatabaseError},
+    fold,
     tx::{Param, Row, Tx, with},
     writer::{
         forget,
-        tally::{self, COLUMNS, counted, counted_with},
+        tally::{COLUMNS, counted, counted_with},
     },
 };
 
@@ -96,5 +97,5 @@ async fn stop(
         }
     }
     forget(tx, ephemeral).await?;
-    tally::write(tx, &counters).await
+    fold::append(tx, &counters).await
 }

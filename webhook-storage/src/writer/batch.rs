@@ -7,9 +7,8 @@ use super::{
     job::{Context, Failure, InAccount, Job, Op, Reply, refusal},
     ops::{Purge, Record},
     queue::Reserved,
-    tally,
 };
-use crate::{fault::DatabaseError, tx::Tx};
+use crate::{fault::DatabaseError, fold, tx::Tx};
 
 /// The operations of one kind in a batch.
 #[derive(Debug)]
@@ -109,7 +108,7 @@ impl<O: Op> Group<O> {
 async fn alone<O: Op>(tx: &impl Tx, op: &O, claim_bytes: usize) -> Result<Vec<Reply<O>>, Failure> {
     let mut context = Context { counters: Default::default(), claim_bytes };
     let replies = O::apply(tx, std::slice::from_ref(op), &mut context).await?;
-    tally::write(tx, &context.counters).await?;
+    fold::append(tx, &context.counters).await?;
     Ok(replies)
 }
 
@@ -167,7 +166,7 @@ macro_rules! operations {
             ) -> Result<(), Failure> {
                 let mut context = Context { counters: Default::default(), claim_bytes };
                 $(self.$group.apply(tx, &mut context).await?;)+
-                tally::write(tx, &context.counters).await?;
+                fold::append(tx, &context.counters).await?;
                 Ok(())
             }
 
@@ -204,7 +203,7 @@ macro_rules! operations {
             ) -> Result<(), DatabaseError> {
                 let mut context = Context { counters: Default::default(), claim_bytes: 0 };
                 $(self.$group.take_back(tx, &mut context).await?;)+
-                tally::write(tx, &context.counters).await
+                fold::append(tx, &context.counters).await
             }
         }
     };

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     fault::{DatabaseError, ErrorClass},
+    fold,
     tx::{Begin, Commit},
 };
 
@@ -44,6 +45,12 @@ impl<B: Begin> Committer<B> {
             && let Err(error) = self.take_back(&mut batch).await
         {
             tracing::warn!(%error, "what nobody waits for any more stays claimed or drained");
+        }
+        if self.queue.is_fold_due()
+            && let Err(error) = fold::fold(&self.begin).await
+        {
+            // What is left is counted all the same.
+            tracing::warn!(%error, "counts were not folded; they are tried again later");
         }
     }
 

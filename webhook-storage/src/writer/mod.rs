@@ -30,7 +30,7 @@ mod sqlite;
 pub(crate) mod tally;
 
 #[cfg(all(test, feature = "sqlite"))]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

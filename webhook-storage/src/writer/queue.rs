@@ -1,11 +1,12 @@
 //! What waits, in numbers.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex, PoisonError,
     atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
 use super::{WriteStats, health::Health};
+use crate::fold;
 
 /// Counts what waits and what was written, and bounds the bytes that wait.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(super) struct Queue {
     commits: AtomicU64,
     /// The operations in those.
     committed: AtomicU64,
+    /// Commits and operations at the last fold.
+    folded: Mutex<(u64, u64)>,
     /// Whether what was written last could be.
     pub(super) health: Health,
 }
@@ -32,6 +35,7 @@ impl Queue {
             operations: AtomicUsize::new(0),
             commits: AtomicU64::new(0),
             committed: AtomicU64::new(0),
+            folded: Mutex::new((0, 0)),
             health: Health::new(),
         }
     }
@@ -51,6 +55,19 @@ impl Queue {
     pub(super) fn committed(&self, operations: usize) {
         self.commits.fetch_add(1, Relaxed);
         self.committed.fetch_add(operations as u64, Relaxed);
+    }
+
+    /// Whether it is time to fold what commits have appended; the next time is then so many
+    /// commits away.
+    pub(super) fn is_fold_due(&self) -> bool {
+        let now = (self.commits.load(Relaxed), self.committed.load(Relaxed));
+        let mut folded = self.folded.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = now.0.saturating_sub(folded.0) >= fold::COMMITS
+            || now.1.saturating_sub(folded.1) >= fold::OPERATIONS;
+        if is_due {
+            *folded = now;
+        }
+        is_due
     }
 
     pub(super) fn stats(&self) -> WriteStats {

@@ -1,5 +1,7 @@
-//! The running counts of logs in the table `tally`, changed in the transactions that
-//! change the logs.
+//! The running counts of logs in the table `tally`, and what changes in them.
+//!
+//! Transactions that change logs [append](crate::fold) their changes; a transaction of its own
+//! writes them here.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -7,7 +9,7 @@ use sea_orm::prelude::Uuid;
 use webhook_core::{
     AccountId, BucketId, OutputId,
     model::DeliveryStatus,
-    store::tally::{self, CountedLog, DAY_MILLIS, LogCounters, LogKey, MINUTE_MILLIS},
+    store::tally::{self, CountedLog, DAY_MILLIS, LogCount, LogCounters, LogKey},
 };
 
 use crate::{
@@ -65,25 +67,25 @@ pub(crate) fn counted_with(row: &Row<'_>, number: i64) -> Result<CountedLog, Dat
 
 /// The key of a row, in the order of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    span: Span,
-    account_id: Uuid,
-    bucket_id: Uuid,
+pub(crate) struct Key {
+    pub(crate) span: Span,
+    pub(crate) account_id: Uuid,
+    pub(crate) bucket_id: Uuid,
     /// The first moment of the span.
-    moment: i64,
+    pub(crate) moment: i64,
     /// Nil for none.
-    output_id: Uuid,
-    status: i64,
-    status_code: i64,
-    retries: i64,
+    pub(crate) output_id: Uuid,
+    pub(crate) status: i64,
+    pub(crate) status_code: i64,
+    pub(crate) retries: i64,
 }
 
 /// By how much a row changes.
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    key: Key,
-    logs: i64,
-    micros: i64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) key: Key,
+    pub(crate) logs: i64,
+    pub(crate) micros: i64,
 }
 
 static CHANGE: LazyLock<Insert<10>> = LazyLock::new(|| {
@@ -97,26 +99,20 @@ static CHANGE: LazyLock<Insert<10>> = LazyLock::new(|| {
     )
 });
 
-/// Changes the rows by what the counters add up to.
-///
-/// It comes last in a transaction, and in the order of keys: so transactions that run at once
-/// do not lock crosswise, and hold a row that all of them change no longer than their
-/// commit takes.
-pub(crate) async fn write(tx: &impl Tx, counters: &LogCounters) -> Result<(), DatabaseError> {
-    tx.insert(&CHANGE, &changes(counters), values).await?;
+/// Changes the rows of all spans by changes of minutes and months.
+pub(crate) async fn write(tx: &impl Tx, changes: Vec<Change>) -> Result<(), DatabaseError> {
+    tx.insert(&CHANGE, &spans(changes.into_iter()), values).await?;
     Ok(())
 }
 
-/// The rows that change, in order.
-fn changes(counters: &LogCounters) -> Vec<Change> {
-    let mut changes = BTreeMap::<Key, (i64, i64)>::new();
-    for (key, count) in counters.logs() {
-        for span in [Span::Ever, Span::Day, Span::Minute] {
-            let sums = changes.entry(log_key(&key, span)).or_default();
-            *sums = (sums.0 + count.logs, sums.1 + count.micros);
-        }
-    }
-    for (account, month, webhooks) in counters.received() {
+/// The minutes and months that change, in order: the others follow from them.
+pub(crate) fn changes(counters: &LogCounters) -> Vec<Change> {
+    let logs = counters.logs().map(|(key, LogCount { logs, micros, .. })| Change {
+        key: minute(&key),
+        logs,
+        micros,
+    });
+    let received = counters.received().map(|(account, month, webhooks)| {
         let key = Key {
             span: Span::Month,
             account_id: account.as_uuid(),
@@ -127,24 +123,42 @@ fn changes(counters: &LogCounters) -> Vec<Change> {
             status_code: 0,
             retries: 0,
         };
-        changes.insert(key, (webhooks, 0));
-    }
-    let changes = changes.into_iter().filter(|(_, change)| *change != (0, 0));
-    changes.map(|(key, (logs, micros))| Change { key, logs, micros }).collect()
+        Change { key, logs: webhooks, micros: 0 }
+    });
+    let mut changes: Vec<_> = logs.chain(received).collect();
+    changes.sort_unstable_by_key(|change| change.key);
+    changes
 }
 
-/// The row that counts these logs over a span.
-fn log_key(key: &LogKey, span: Span) -> Key {
-    let moment = match span {
-        Span::Day => millis(tally::floor(key.minute, DAY_MILLIS)),
-        Span::Minute => millis(tally::floor(key.minute, MINUTE_MILLIS)),
-        Span::Ever | Span::Month => 0,
-    };
+/// What changes of minutes and months change in all spans, in order.
+pub(crate) fn spans(changes: impl Iterator<Item = Change>) -> Vec<Change> {
+    let mut sums = BTreeMap::<Key, (i64, i64)>::new();
+    for Change { key, logs, micros } in changes {
+        let spans: &[_] = match key.span {
+            Span::Minute => &[Span::Ever, Span::Day, Span::Minute],
+            _ => &[key.span],
+        };
+        for span in spans.iter().copied() {
+            let moment = match span {
+                Span::Ever => 0,
+                Span::Day => millis(tally::floor(moment(key.moment), DAY_MILLIS)),
+                Span::Minute | Span::Month => key.moment,
+            };
+            let sums = sums.entry(Key { span, moment, ..key }).or_default();
+            *sums = (sums.0 + logs, sums.1 + micros);
+        }
+    }
+    let changed = sums.into_iter().filter(|(_, change)| *change != (0, 0));
+    changed.map(|(key, (logs, micros))| Change { key, logs, micros }).collect()
+}
+
+/// The row that counts these logs over their minute.
+fn minute(key: &LogKey) -> Key {
     Key {
-        span,
+        span: Span::Minute,
         account_id: key.account_id.as_uuid(),
         bucket_id: key.bucket_id.as_uuid(),
-        moment,
+        moment: millis(key.minute),
         output_id: key.output_id.map(|id| id.as_uuid()).unwrap_or_default(),
         status: number(key.status),
         status_code: key.status_code.into(),

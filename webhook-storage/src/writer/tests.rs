@@ -15,18 +15,18 @@ use crate::{
     tx::{Param, Read, with},
 };
 
-pub(super) type Tested = Result<(), Box<dyn std::error::Error>>;
+pub(crate) type Tested = Result<(), Box<dyn std::error::Error>>;
 
-pub(super) fn options_in(folder: &tempfile::TempDir) -> Result<StorageOptions, Error> {
+pub(crate) fn options_in(folder: &tempfile::TempDir) -> Result<StorageOptions, Error> {
     let url = format!("sqlite://{}", folder.path().join("webhooks.db").display());
     Ok(StorageOptions::new(url.parse()?, SecretKey::generate()?))
 }
 
-pub(super) async fn storage_in(folder: &tempfile::TempDir) -> Result<Storage, Error> {
+pub(crate) async fn storage_in(folder: &tempfile::TempDir) -> Result<Storage, Error> {
     Storage::connect(&options_in(folder)?).await
 }
 
-pub(super) fn accept(body_bytes: usize) -> Accept {
+pub(crate) fn accept(body_bytes: usize) -> Accept {
     let webhook = Webhook {
         id: WebhookId::generate(),
         account_id: AccountId::generate(),

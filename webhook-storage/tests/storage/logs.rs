@@ -12,7 +12,7 @@ use webhook_core::{
         NewDelivery, Origin,
     },
 };
-use webhook_storage::{DatabaseUrl, Storage};
+use webhook_storage::{DatabaseUrl, Storage, StorageOptions};
 
 use crate::{
     databases::{Tested, on_each, open, postgres, sqlite},
@@ -198,25 +198,101 @@ async fn what_counts_nothing_is_forgotten_when_logs_are_purged() {
         assert_eq!(storage.purge(None, later, 1_000).await.expect("a purge"), 300);
         storage.close().await;
 
-        let url = match &options.database_url {
-            DatabaseUrl::Postgres(url) => url.clone(),
-            file => file.to_string(),
-        };
-        let database = Database::connect(url).await;
-        let database = database.expect("the database can be opened");
-        let backend = database.get_database_backend();
-        for table in ["webhook", "delivery", "tally"] {
-            let sql = format!("SELECT COUNT(*) AS rows FROM {table}");
-            let sql = sea_orm::Statement::from_string(backend, sql);
-            let row = database.query_one_raw(sql).await.expect("a count").expect("a row");
-            let rows = row.try_get_by::<i64, _>("rows").expect("a number");
+        for table in ["webhook", "delivery", "tally", "tally_delta"] {
             // The tallies of all time stay, one for each status, and the
             // month's count of webhooks.
-            assert_eq!(rows, if table == "tally" { 3 } else { 0 }, "{table}");
+            let expected = if table == "tally" { 3 } else { 0 };
+            assert_eq!(rows(&options, table).await, expected, "{table}");
         }
-        database.close().await.expect("the connection can be closed");
     })
     .await;
+}
+
+/// The rows of a table, counted beside the storage.
+async fn rows(options: &StorageOptions, table: &str) -> i64 {
+    let url = match &options.database_url {
+        DatabaseUrl::Postgres(url) => url.clone(),
+        file => file.to_string(),
+    };
+    let database = Database::connect(url).await.expect("the database can be opened");
+    let sql = format!("SELECT COUNT(*) AS rows FROM {table}");
+    let sql = sea_orm::Statement::from_string(database.get_database_backend(), sql);
+    let row = database.query_one_raw(sql).await.expect("a count").expect("a row");
+    let rows = row.try_get_by("rows").expect("a number");
+    database.close().await.expect("the connection can be closed");
+    rows
+}
+
+#[tokio::test]
+async fn counts_are_the_same_before_and_after_they_are_folded() {
+    on_each(async |options| {
+        let storage = open(&options).await;
+        let place = Place::new();
+        for id in place.store(&storage, 20).await.into_iter().take(7) {
+            storage.report(place.account, &report(id)).await.expect("it waits");
+        }
+        let counts = async |storage: &Storage| {
+            let query = CountQuery::default();
+            (
+                storage.days(place.account, &query).await.expect("days"),
+                storage.minutes(place.account, &query).await.expect("minutes"),
+                storage.received(place.account, NOW).await.expect("a number"),
+                place.total(storage, DeliveryStatus::Sent).await,
+                place.total(storage, DeliveryStatus::Received).await,
+            )
+        };
+        let before = counts(&storage).await;
+        assert_eq!((before.0[0].received, before.0[0].success), (20, 7));
+        assert_eq!((before.2, before.3, before.4), (20, 7, 13));
+        storage.close().await;
+        assert!(rows(&options, "tally_delta").await > 7, "nothing is folded yet");
+
+        let storage = open(&options).await;
+        assert_eq!(rows(&options, "tally_delta").await, 0, "all is folded at the start");
+        assert_eq!(counts(&storage).await, before);
+        storage.close().await;
+    })
+    .await;
+}
+
+/// Each row is folded once, whichever node does it.
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_fold_what_all_of_them_appended() -> Tested {
+    const WORKERS: usize = 8;
+    const EACH: usize = 150;
+    let Some((options, remove)) = postgres().await else { return Ok(()) };
+    let mut options = options;
+    // Commits are small, so that there are enough of them for several folds.
+    options.batch_operations = 1;
+    let stores = [open(&options).await, open(&options).await];
+    let place = Place::new();
+    let workers = (0..WORKERS).map(|number| {
+        let store = stores[number % 2].clone();
+        tokio::spawn(async move {
+            for _ in 0..EACH {
+                store.accept(place.waiting(1)).await?;
+            }
+            Ok::<_, webhook_core::Error>(())
+        })
+    });
+    for worker in join_all(workers).await {
+        worker??;
+    }
+    assert!(rows(&options, "tally_delta").await < (WORKERS * EACH) as i64, "some are folded");
+    let all = (WORKERS * EACH) as u64;
+    for store in &stores {
+        assert_eq!(store.received(place.account, NOW).await?, all);
+        assert_eq!(place.total(store, DeliveryStatus::Received).await, all);
+    }
+    for store in stores {
+        store.close().await;
+    }
+    let storage = open(&options).await;
+    assert_eq!(storage.received(place.account, NOW).await?, all);
+    assert_eq!(place.total(&storage, DeliveryStatus::Received).await, all);
+    storage.close().await;
+    remove.await;
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

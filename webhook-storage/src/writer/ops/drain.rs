@@ -22,6 +22,7 @@ use super::{
 use crate::{
     entity::{delivery::number, millis},
     fault::{DatabaseError, ErrorClass},
+    fold::Deltas,
     listing::{self, Direction, IndexRange, Kind, Range},
     tx::{MAX_ROWS, Param, Read, Row, Tx, over_set, with},
 };
@@ -139,7 +140,8 @@ async fn ranges(
     drain: &Drain,
 ) -> Result<Vec<IndexRange>, DatabaseError> {
     let received = Some(number(DeliveryStatus::Received));
-    let sources = listing::sources(tx, account_id, received).await?.into_iter();
+    let deltas = Deltas::of(tx, account_id).await?;
+    let sources = listing::sources(tx, &deltas, account_id, received).await?.into_iter();
     let wanted = sources.filter(|(bucket, output)| {
         (drain.buckets.is_empty() || drain.buckets.iter().any(|id| id.as_uuid() == *bucket))
             && drain.output_id.is_none_or(|id| *output == Some(id.as_uuid()))
