@@ -8,7 +8,11 @@ use super::{
     ops::{Purge, Record},
     queue::Reserved,
 };
-use crate::{fault::DatabaseError, fold, tx::Tx};
+use crate::{
+    fault::{self, DatabaseError},
+    fold,
+    tx::Tx,
+};
 
 /// The operations of one kind in a batch.
 #[derive(Debug)]
@@ -19,7 +23,7 @@ pub(super) struct Group<O: Op> {
     callers: Vec<(oneshot::Sender<Reply<O>>, Reserved)>,
     /// What each of them came to, once the batch was tried.
     replies: Vec<Reply<O>>,
-    /// Answers whose callers are gone, by the number of the operation.
+    /// Answers that nobody was told, by the number of the operation.
     unheard: Vec<(usize, O::Answer)>,
 }
 
@@ -77,7 +81,24 @@ impl<O: Op> Group<O> {
         self.replies = self.ops.iter().map(|_| Err(refusal::<O>(error.clone()))).collect();
     }
 
-    fn answer(&mut self) {
+    /// Sets aside what there is nobody to tell, where that has to be taken back.
+    fn set_aside(&mut self) {
+        if !O::IS_TAKEN_BACK {
+            return;
+        }
+        let gone = self.callers.iter().map(|(caller, _)| caller.is_closed());
+        for (number, (is_gone, reply)) in gone.zip(&mut self.replies).enumerate() {
+            if is_gone && let Ok(answer) = std::mem::replace(reply, Err(fault::closed())) {
+                self.unheard.push((number, answer));
+            }
+        }
+    }
+
+    /// Tells the callers, if answers of this kind can be taken back, or if they cannot.
+    fn answer(&mut self, taken_back: bool) {
+        if O::IS_TAKEN_BACK != taken_back {
+            return;
+        }
         let answers = self.callers.drain(..).zip(self.replies.drain(..)).enumerate();
         for (number, ((caller, reserved), reply)) in answers {
             // Who has an answer finds the room given back.
@@ -186,17 +207,24 @@ macro_rules! operations {
                 $(self.$group.refuse(error);)+
             }
 
-            /// Tells the callers what their operations came to.
-            pub(super) fn answer(&mut self) {
-                $(self.$group.answer();)+
+            /// Tells the callers of what stands what it came to, and sets aside of the rest
+            /// what there is nobody to tell.
+            pub(super) fn answer_what_stands(&mut self) {
+                $(self.$group.answer(false);)+
+                $(self.$group.set_aside();)+
             }
 
-            /// Whether something was answered to nobody that has to be taken back.
+            /// Tells the other callers what their operations came to.
+            pub(super) fn answer_the_rest(&mut self) {
+                $(self.$group.answer(true);)+
+            }
+
+            /// Whether there is something that nobody was told and that has to be taken back.
             pub(super) fn is_unheard(&self) -> bool {
                 false $(|| !self.$group.unheard.is_empty())+
             }
 
-            /// Takes back what was answered to nobody.
+            /// Takes back what nobody was told.
             pub(super) async fn take_back(
                 &mut self,
                 tx: &impl Tx,

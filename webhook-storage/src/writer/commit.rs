@@ -40,12 +40,11 @@ impl<B: Begin> Committer<B> {
             Err(error) => batch.refuse(&error),
         }
         self.queue.health.note(batch.accepts.replies());
-        batch.answer();
-        if batch.is_unheard()
-            && let Err(error) = self.take_back(&mut batch).await
-        {
-            tracing::warn!(%error, "what nobody waits for any more stays claimed or drained");
-        }
+        batch.answer_what_stands();
+        // Who has an answer finds that what is for nobody was taken back.
+        self.take_back(&mut batch).await;
+        batch.answer_the_rest();
+        self.take_back(&mut batch).await;
         if self.queue.is_fold_due()
             && let Err(error) = fold::fold(&self.begin).await
         {
@@ -92,8 +91,16 @@ impl<B: Begin> Committer<B> {
         }
     }
 
-    /// Takes back what was answered to callers who are gone.
-    async fn take_back(&self, batch: &mut Batch) -> Result<(), DatabaseError> {
+    /// Takes back what callers were not told who are gone.
+    async fn take_back(&self, batch: &mut Batch) {
+        if batch.is_unheard()
+            && let Err(error) = self.take_back_now(batch).await
+        {
+            tracing::warn!(%error, "what nobody waits for any more stays claimed or drained");
+        }
+    }
+
+    async fn take_back_now(&self, batch: &mut Batch) -> Result<(), DatabaseError> {
         let transaction = self.begin.begin_writing().await?;
         match batch.take_back(transaction.tx()).await {
             Ok(()) => transaction.commit().await,
