@@ -28,7 +28,7 @@ pub struct AdminOptions {
     pub max_outputs_per_bucket: usize,
     /// Functions of one account, 500. Beyond: [`Invalid`](crate::ErrorKind::Invalid),
     /// as for everything below that has to do with functions. The length of a
-    /// source is one of the runtime's [`Limits`](crate::function::Limits).
+    /// source is one of the runtime's [`ScriptLimits`](crate::function::ScriptLimits).
     pub max_functions_per_account: usize,
     /// Variables of one function, 100.
     pub max_variables_per_function: usize,
