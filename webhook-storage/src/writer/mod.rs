@@ -34,10 +34,7 @@ pub(crate) mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinHandle,
-};
+use tokio::sync::{mpsc, oneshot};
 use webhook_core::Error;
 
 use self::{backlog::BatchLimits, queue::Queue};
@@ -76,7 +73,8 @@ pub(crate) struct Writer {
 /// What writes.
 #[derive(Debug)]
 enum Task {
-    Async(JoinHandle<()>),
+    #[cfg(feature = "postgres")]
+    Async(tokio::task::JoinHandle<()>),
     #[cfg(feature = "sqlite")]
     Thread(oneshot::Receiver<()>),
 }
@@ -84,6 +82,7 @@ enum Task {
 impl Task {
     async fn ended(self) {
         let ended = match self {
+            #[cfg(feature = "postgres")]
             Self::Async(task) => task.await.map_err(|error| error.to_string()),
             #[cfg(feature = "sqlite")]
             Self::Thread(ended) => ended.await.map_err(|error| error.to_string()),
