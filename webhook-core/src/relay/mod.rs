@@ -209,9 +209,9 @@ impl Relay {
         self.runner().run_until_idle().await
     }
 
-    /// Subscribes a client to webhooks of the account.
+    // Clients are reached from outside through `webhooks::Clients`.
     #[must_use]
-    pub fn subscribe(
+    pub(crate) fn subscribe(
         &self,
         account: AccountId,
         listening: Listening,
@@ -220,20 +220,16 @@ impl Relay {
         Subscription::new(Arc::clone(&self.clients), account, listening, client)
     }
 
-    /// The account's clients that are connected to this relay.
     #[must_use]
-    pub fn clients(&self, account: AccountId) -> Vec<ConnectedClient> {
+    pub(crate) fn clients(&self, account: AccountId) -> Vec<ConnectedClient> {
         self.clients.of(account)
     }
 
-    /// Takes a client's report on a webhook and answers the log. A sender that
-    /// waits for the output's answer gets it from here; a second final report
-    /// is ignored.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` when the account has no such log.
-    pub async fn report(&self, account: AccountId, report: ClientReport) -> Result<Log, Error> {
+    pub(crate) async fn report(
+        &self,
+        account: AccountId,
+        report: ClientReport,
+    ) -> Result<Log, Error> {
         self.clients.report(account, report).await
     }
 
@@ -267,15 +263,12 @@ impl Relay {
         self.functions.invoke(account, function, request, response, metadata).await
     }
 
-    /// How many of the account's clients are connected to this relay.
     #[must_use]
-    pub fn client_count(&self, account: AccountId) -> u64 {
+    pub(crate) fn client_count(&self, account: AccountId) -> u64 {
         self.clients.count(account)
     }
 
-    /// Ends the subscriptions of the account's clients that `ends` picks: when
-    /// their credential has been withdrawn.
-    pub fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
+    pub(crate) fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
         self.clients.close(account, ends);
     }
 

@@ -13,7 +13,7 @@ use super::{millis, moment};
 use crate::{
     codec,
     fault::{DatabaseError, Row},
-    tx::{self, Param, over_set},
+    tx::{self, Param},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -63,12 +63,7 @@ pub(crate) async fn find(
     tx: &impl tx::Read,
     ids: impl IntoIterator<Item = Uuid>,
 ) -> Result<Vec<Model>, DatabaseError> {
-    let ids: Vec<_> = ids.into_iter().map(Param::from).collect();
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let head = format!("SELECT {COLUMNS} FROM delivery WHERE id IN ");
-    tx.query(over_set(&head, [], ids, ""), Model::of_row).await
+    super::find(tx, "delivery", COLUMNS, ids, Model::of_row).await
 }
 
 const STATUSES: [DeliveryStatus; 6] = [

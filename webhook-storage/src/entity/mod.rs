@@ -23,8 +23,30 @@ pub(crate) mod webhook;
 
 use std::time::Duration;
 
+use sea_orm::prelude::Uuid;
 use serde::{Serialize, de::DeserializeOwned};
 use webhook_core::{Error, Timestamp};
+
+use crate::{
+    fault::DatabaseError,
+    tx::{self, Param, over_set},
+};
+
+/// The rows of a table that are there of these, in no order.
+async fn find<T>(
+    tx: &impl tx::Read,
+    table: &str,
+    columns: &str,
+    ids: impl IntoIterator<Item = Uuid>,
+    of_row: tx::ReadRow<T>,
+) -> Result<Vec<T>, DatabaseError> {
+    let ids: Vec<_> = ids.into_iter().map(Param::from).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let head = format!("SELECT {columns} FROM {table} WHERE id IN ");
+    tx.query(over_set(&head, [], ids, ""), of_row).await
+}
 
 pub(crate) const fn millis(moment: Timestamp) -> i64 {
     moment.as_millis()

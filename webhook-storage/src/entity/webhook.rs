@@ -11,7 +11,7 @@ use super::{millis, moment};
 use crate::{
     codec,
     fault::{DatabaseError, Row},
-    tx::{self, Param, over_set},
+    tx::{self, Param},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -50,12 +50,7 @@ pub(crate) async fn find(
     tx: &impl tx::Read,
     ids: impl IntoIterator<Item = Uuid>,
 ) -> Result<Vec<Model>, DatabaseError> {
-    let ids: Vec<_> = ids.into_iter().map(Param::from).collect();
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let head = format!("SELECT {COLUMNS} FROM webhook WHERE id IN ");
-    tx.query(over_set(&head, [], ids, ""), Model::of_row).await
+    super::find(tx, "webhook", COLUMNS, ids, Model::of_row).await
 }
 
 /// What is stored of a webhook, or what is left of it when its content is not to be kept.

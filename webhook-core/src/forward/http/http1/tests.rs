@@ -164,14 +164,22 @@ fn what_can_be_read_in_two_ways_is_refused() {
             "head is refused: unexpected transfer-encoding",
         ),
         ("Transfer-Encoding: chunked", "x\r\n", "body is refused: Invalid chunk size"),
-        ("Transfer-Encoding: chunked", "1\r\nab\r\n", "body is refused"),
-        ("Transfer-Encoding: chunked", &long_line, "body is refused"),
-        ("Transfer-Encoding: chunked", &long_trailer, "body is refused"),
-        ("Transfer-Encoding: chunked", &many_trailers, "body is refused"),
+        ("Transfer-Encoding: chunked", "1\r\nab\r\n", "body is refused: Invalid chunk body CR"),
+        ("Transfer-Encoding: chunked", &long_line, "body is refused: chunk extensions over limit"),
+        (
+            "Transfer-Encoding: chunked",
+            &long_trailer,
+            "body is refused: chunk trailers bytes over limit",
+        ),
+        (
+            "Transfer-Encoding: chunked",
+            &many_trailers,
+            "body is refused: chunk trailers count overflow",
+        ),
         ("Transfer-Encoding: chunked", "5\r\nab", "closed the connection before"),
         ("Transfer-Encoding: chunked", "2\r\nab\r\n", "closed the connection before"),
         ("Content-Length: 5", "ab", "closed the connection before"),
-        ("A b: c", "", "head is refused"),
+        ("A b: c", "", "head is refused: invalid HTTP header parsed"),
     ] {
         let answer = format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}");
         let error = body_of(&answer, 100).expect_err(&answer);
