@@ -51,16 +51,14 @@
 //!
 //! # Features
 //!
-//! `http` (on by default): the HTTP forwarder. `stripe`: the client of Stripe's API.
-//! `time-zones`: crons in other time zones than UTC. `xml`: rules on the fields of
-//! XML bodies. What needs one of these and does not find it is refused with an error
+//! `http` (on by default): the HTTP forwarder. `time-zones`: crons in other time zones
+//! than UTC. `xml`: rules on the fields of XML bodies. What needs one of these and does not find it is refused with an error
 //! that names it. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock
-//! that tokio's paused time moves and a
-//! forwarder that plays a script.
+//! that tokio's paused time moves and a forwarder that plays a script.
 //!
 //! `webhook-functions` runs functions in Lua and JavaScript, `webhook-generate`
-//! writes them from a sample, and `webhook-conformance` has the suites that every
-//! store must pass.
+//! writes them from a sample, `webhook-stripe` bills through Stripe, and
+//! `webhook-conformance` has the suites that every store must pass.
 
 pub mod admin;
 pub mod billing;

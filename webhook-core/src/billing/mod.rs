@@ -1,16 +1,11 @@
 //! The payment processor: who pays, checkout sessions, and what it reports.
 //!
-//! It is behind [`BillingProvider`]; `Stripe`, with the
-//! feature of that name, speaks Stripe's API,
-//! [`Unconfigured`] stands for none. What the account may have is decided by
-//! its [plan](crate::plan), which follows its subscription.
+//! It is behind [`BillingProvider`], which the crate `webhook-stripe` implements over
+//! Stripe's API; [`Unconfigured`] stands for none. What the account may have is decided
+//! by its [plan](crate::plan), which follows its subscription.
 
 mod country;
-#[cfg(feature = "stripe")]
-mod stripe;
 mod tax;
-#[cfg(all(test, feature = "stripe"))]
-mod tests;
 mod unconfigured;
 
 use std::fmt;
@@ -19,8 +14,6 @@ use async_trait::async_trait;
 use http::HeaderMap;
 
 pub use country::is_country;
-#[cfg(feature = "stripe")]
-pub use stripe::{DEFAULT_API_BASE, Stripe, StripeOptions};
 pub use tax::is_tax_id_type;
 pub use unconfigured::Unconfigured;
 

@@ -11,10 +11,12 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 4] = [
+const CRATES: [(&str, &str); 6] = [
     ("webhook_core", "webhook-core"),
+    ("webhook_cron", "webhook-core/cron"),
     ("webhook_functions", "webhook-core/functions"),
     ("webhook_generate", "webhook-core/functions/generate"),
+    ("webhook_stripe", "webhook-core/stripe"),
     ("webhook_storage", "webhook-storage"),
 ];
 

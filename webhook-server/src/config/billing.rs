@@ -4,11 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use webhook_core::{
     SystemClock,
-    billing::{BillingProvider, DEFAULT_API_BASE, Stripe, StripeOptions, Unconfigured},
+    billing::{BillingProvider, Unconfigured},
     forward::{guard::AddressGuard, http::HttpForwarder},
     model::Secret,
     plan::Plans,
 };
+use webhook_stripe::{DEFAULT_API_BASE, Stripe, StripeOptions};
 
 use super::{ConfigError, value};
 

@@ -5,13 +5,14 @@ use std::{collections::HashSet, error::Error as _, time::Duration};
 use http::{Method, StatusCode};
 use tokio::time::Instant;
 
-use super::stripe;
-use crate::{
+use webhook_core::{
     AccountId, ErrorKind,
     billing::{BillingError, BillingProvider, Checkout, Customer},
     forward::{Answer, ForwardError, ScriptedForwarder},
     model::{BillingDetailsSpec, PlanItem, SubscriptionStatus},
 };
+
+use super::stripe;
 
 const CUSTOMERS: &str = "https://stripe.test/v1/customers";
 const SESSIONS: &str = "https://stripe.test/v1/checkout/sessions";

@@ -1,4 +1,23 @@
-//! Stripe, over its HTTP API.
+//! Stripe, over its HTTP API: a [`BillingProvider`].
+//!
+//! ```
+//! use std::{sync::Arc, time::Duration};
+//! use webhook_core::{SystemClock, forward::Forwarder, model::Secret};
+//! use webhook_stripe::{DEFAULT_API_BASE, Stripe, StripeOptions};
+//!
+//! fn stripe(secret_key: Secret, forwarder: Arc<dyn Forwarder>) -> Stripe {
+//!     let options = StripeOptions {
+//!         secret_key,
+//!         publishable_key: "pk_live_…".to_owned(),
+//!         webhook_secret: None,
+//!         api_base: DEFAULT_API_BASE.to_owned(),
+//!         success_url: "https://shop.example/thanks".to_owned(),
+//!         cancel_url: "https://shop.example/".to_owned(),
+//!         timeout: Duration::from_secs(15),
+//!     };
+//!     Stripe::new(options, forwarder, Arc::new(SystemClock))
+//! }
+//! ```
 //!
 //! Sent are forms, read is JSON. A request is tried three times, half a second
 //! and two seconds apart, when there is no answer or one of 409, 429 and 5xx,
@@ -15,20 +34,20 @@ mod event;
 mod failure;
 mod form;
 mod object;
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use http::{HeaderMap, Method};
-
-use super::{BillingError, BillingProvider, Checkout, Customer, Event, Price, Subscribed};
-use crate::{
-    clock::{Clock, Timestamp},
-    error::Error,
+use webhook_core::{
+    AccountId, Clock, Error, Timestamp,
+    billing::{BillingError, BillingProvider, Checkout, Customer, Event, Price, Subscribed},
     forward::Forwarder,
-    id::AccountId,
     model::{PlanItem, Secret},
 };
+
 use failure::Failure;
 use form::Form;
 

@@ -1,12 +1,11 @@
 //! One field of five.
 
-use super::invalid;
-use crate::error::Error;
+use crate::{InvalidCron, invalid};
 
 /// Which field, and what may be in it.
 #[derive(Debug)]
-pub(super) struct Field {
-    pub(super) name: &'static str,
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
     min: u8,
     /// The last value of `*`.
     max: u8,
@@ -22,7 +21,7 @@ const fn numbers(name: &'static str, min: u8, max: u8) -> Field {
     Field { name, min, max, written_max: max, names: &[], of_days: false }
 }
 
-pub(super) const FIELDS: [Field; 5] = [
+pub(crate) const FIELDS: [Field; 5] = [
     numbers("minute", 0, 59),
     numbers("hour", 0, 23),
     Field { of_days: true, ..numbers("day of month", 1, 31) },
@@ -42,19 +41,19 @@ pub(super) const FIELDS: [Field; 5] = [
 
 /// The values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Values {
+pub(crate) struct Values {
     bits: u64,
     /// Whether it begins with `*`, which is what Vixie cron goes by.
-    pub(super) star: bool,
+    pub(crate) star: bool,
 }
 
 impl Values {
-    pub(super) const fn has(self, value: u8) -> bool {
+    pub(crate) const fn has(self, value: u8) -> bool {
         self.bits & (1 << value) != 0
     }
 
     /// The first value that is not less than `value`.
-    pub(super) const fn from(self, value: u8) -> Option<u8> {
+    pub(crate) const fn from(self, value: u8) -> Option<u8> {
         let left = self.bits.checked_shr(value as u32);
         match left {
             Some(left) if left != 0 => Some(value + left.trailing_zeros() as u8),
@@ -62,13 +61,13 @@ impl Values {
         }
     }
 
-    pub(super) fn iter(self) -> impl Iterator<Item = u8> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
         (0..60).filter(move |value| self.has(*value))
     }
 }
 
 impl Field {
-    pub(super) fn parse(&self, text: &str) -> Result<Values, Error> {
+    pub(crate) fn parse(&self, text: &str) -> Result<Values, InvalidCron> {
         let mut bits = 0;
         for element in text.split(',') {
             bits |= self.element(element)?;
@@ -80,7 +79,7 @@ impl Field {
         Ok(Values { bits, star: text.starts_with(['*', '?']) })
     }
 
-    fn element(&self, element: &str) -> Result<u64, Error> {
+    fn element(&self, element: &str) -> Result<u64, InvalidCron> {
         let (range, step) = match element.split_once('/') {
             Some((range, step)) => (range, Some(self.step(step)?)),
             None => (element, None),
@@ -101,7 +100,7 @@ impl Field {
         Ok(values.fold(0, |bits, value| bits | 1 << value))
     }
 
-    fn range(&self, first: &str, last: &str) -> Result<(u8, u8), Error> {
+    fn range(&self, first: &str, last: &str) -> Result<(u8, u8), InvalidCron> {
         let (first, mut end) = (self.value(first)?, self.value(last)?);
         // FRI-SUN ends with the Sunday that is 7.
         if end == self.min && first > end && last.eq_ignore_ascii_case("SUN") {
@@ -113,7 +112,7 @@ impl Field {
         }
     }
 
-    fn value(&self, text: &str) -> Result<u8, Error> {
+    fn value(&self, text: &str) -> Result<u8, InvalidCron> {
         let named = self.names.iter().position(|name| name.eq_ignore_ascii_case(text));
         if let Some(index) = named.and_then(|index| u8::try_from(index).ok()) {
             return Ok(self.min + index);
@@ -134,7 +133,7 @@ impl Field {
         }
     }
 
-    fn step(&self, text: &str) -> Result<usize, Error> {
+    fn step(&self, text: &str) -> Result<usize, InvalidCron> {
         let max = usize::from(self.max);
         match text.parse() {
             Ok(step) if (1..=max).contains(&step) && !text.starts_with('+') => Ok(step),
@@ -142,7 +141,7 @@ impl Field {
         }
     }
 
-    pub(super) fn wrong(&self, reason: String) -> Error {
+    pub(crate) fn wrong(&self, reason: String) -> InvalidCron {
         invalid(format!("{}: {reason}", self.name))
     }
 }

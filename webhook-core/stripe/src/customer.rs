@@ -2,19 +2,20 @@
 
 use http::Method;
 
-use super::{
-    Form, Stripe,
-    failure::Failure,
-    object::{self, List, TaxId},
-};
-use crate::{
+use webhook_core::{
     billing::{BillingError, Customer},
     model::BillingDetailsSpec,
 };
 
+use crate::{
+    Form, Stripe,
+    failure::Failure,
+    object::{self, List, TaxId},
+};
+
 impl Stripe {
     /// Makes or changes the customer. One that was deleted at Stripe is made again.
-    pub(super) async fn put_customer(&self, customer: &Customer<'_>) -> Result<String, Failure> {
+    pub(crate) async fn put_customer(&self, customer: &Customer<'_>) -> Result<String, Failure> {
         if let Some(id) = customer.id {
             match self.change_customer(id, customer).await {
                 Err(failure) if failure.is_missing() => {}

@@ -6,16 +6,16 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
-
-use super::{Failure, Form, Stripe};
-use crate::{
-    clock::Timestamp,
+use webhook_core::{
+    Timestamp,
     forward::{ForwardError, ForwardRequest, ForwardResponse},
     model::{Durability, OutputSpec, RetrySchedule},
     retry::{self, Next, Outcome, Progress},
 };
 
-/// The version of the API whose objects [`object`](super::object) reads.
+use crate::{Failure, Form, Stripe};
+
+/// The version of the API whose objects [`object`](crate::object) reads.
 const API_VERSION: &str = "2024-06-20";
 /// How much of an answer is read.
 const MAX_RESPONSE_BYTES: usize = 1 << 20;
@@ -26,12 +26,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Stripe {
     /// The object at `path`.
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.call(Method::GET, path, Form::default()).await
     }
 
     /// Sends a form and reads the object that is answered.
-    pub(super) async fn call<T: DeserializeOwned>(
+    pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
@@ -72,15 +72,13 @@ impl Stripe {
             let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
             headers.insert(header::CONTENT_TYPE, kind);
         }
-        Ok(ForwardRequest {
-            method,
-            url: url.parse().map_err(Failure::unreachable)?,
-            headers,
-            body: Bytes::from(form),
-            timeout: self.options.timeout,
-            tls_verification: true,
-            max_response_bytes: MAX_RESPONSE_BYTES,
-        })
+        let url = url.parse().map_err(Failure::unreachable)?;
+        let mut request = ForwardRequest::new(method, url);
+        request.headers = headers;
+        request.body = Bytes::from(form);
+        request.timeout = self.options.timeout;
+        request.max_response_bytes = MAX_RESPONSE_BYTES;
+        Ok(request)
     }
 
     async fn send(&self, request: ForwardRequest) -> Result<ForwardResponse, Failure> {

@@ -4,21 +4,20 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use super::invalid;
-use crate::{clock::Timestamp, error::Error};
+use crate::{InvalidCron, invalid};
 
 /// A leap year.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// A period of whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Every {
+pub(crate) struct Every {
     secs: i64,
 }
 
 impl Every {
     /// Reads what follows `@every`.
-    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidCron> {
         let period = text.trim();
         if period.is_empty() || !text.starts_with(char::is_whitespace) {
             return Err(invalid("@every needs a period after it, such as @every 1h30m"));
@@ -38,25 +37,21 @@ impl Every {
         Ok(Self { secs: duration.as_secs() })
     }
 
-    pub(super) const fn period(self) -> Duration {
+    pub(crate) const fn period(self) -> Duration {
         Duration::from_secs(self.secs.unsigned_abs())
     }
 
     /// The first run after `after`. Periods are counted from the start, which
     /// is the first run, or from the whole second in which the cron was made.
-    pub(super) fn next_after(
-        self,
-        after: Timestamp,
-        created_at: Timestamp,
-        starts_at: Option<Timestamp>,
-    ) -> Timestamp {
+    /// All in milliseconds.
+    pub(crate) fn next_after(self, after: i64, created_at: i64, starts_at: Option<i64>) -> i64 {
         let (origin, first) = match starts_at {
-            Some(start) => (start.as_millis(), 0),
-            None => (created_at.as_secs() * 1000, 1),
+            Some(start) => (start, 0),
+            None => (created_at.div_euclid(1000) * 1000, 1),
         };
         let period = self.secs * 1000;
-        let elapsed = after.as_millis().saturating_sub(origin).div_euclid(period);
+        let elapsed = after.saturating_sub(origin).div_euclid(period);
         let run = elapsed.saturating_add(1).max(first);
-        Timestamp::from_millis(origin.saturating_add(run.saturating_mul(period)))
+        origin.saturating_add(run.saturating_mul(period))
     }
 }

@@ -1,55 +1,54 @@
 //! What is read of Stripe's objects.
 
 use serde::Deserialize;
-
-use crate::{
+use webhook_core::{
+    Timestamp,
     billing::Subscribed,
-    clock::Timestamp,
     model::{self, SubscriptionStatus},
 };
 
 /// An object of which its ID is all that matters.
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
-    pub(super) id: String,
+pub(crate) struct Named {
+    pub(crate) id: String,
 }
 
 /// A price.
 #[derive(Debug, Deserialize)]
-pub(super) struct Price {
+pub(crate) struct Price {
     #[serde(default)]
-    pub(super) active: bool,
+    pub(crate) active: bool,
     #[serde(default)]
-    pub(super) recurring: Option<serde::de::IgnoredAny>,
+    pub(crate) recurring: Option<serde::de::IgnoredAny>,
 }
 
 /// A list, or its first page.
 #[derive(Debug, Deserialize)]
-pub(super) struct List<T> {
+pub(crate) struct List<T> {
     #[serde(default = "Vec::new")]
-    pub(super) data: Vec<T>,
+    pub(crate) data: Vec<T>,
 }
 
 /// A tax ID of a customer.
 #[derive(Debug, Deserialize)]
-pub(super) struct TaxId {
-    pub(super) id: String,
+pub(crate) struct TaxId {
+    pub(crate) id: String,
     #[serde(rename = "type")]
-    pub(super) kind: String,
-    pub(super) value: String,
+    pub(crate) kind: String,
+    pub(crate) value: String,
 }
 
 /// A customer; one that was deleted has little more than its ID.
 #[derive(Debug, Deserialize)]
-pub(super) struct Customer {
-    pub(super) id: String,
+pub(crate) struct Customer {
+    pub(crate) id: String,
     #[serde(default)]
-    pub(super) deleted: bool,
+    pub(crate) deleted: bool,
 }
 
 /// A subscription.
 #[derive(Debug, Deserialize)]
-pub(super) struct Subscription {
+pub(crate) struct Subscription {
     id: String,
     customer: String,
     status: SubscriptionStatus,
@@ -77,7 +76,7 @@ struct Item {
 }
 
 impl Subscription {
-    pub(super) fn read(self, read_at: Timestamp) -> Subscribed {
+    pub(crate) fn read(self, read_at: Timestamp) -> Subscribed {
         let Self { id, customer, status, created, items, metadata } = self;
         let Metadata { account_id, replaces } = metadata.unwrap_or_default();
         let prices = items.data.into_iter().filter_map(|item| item.price.or(item.plan));
@@ -98,51 +97,51 @@ impl Subscription {
 
 /// An event.
 #[derive(Debug, Deserialize)]
-pub(super) struct Event {
-    pub(super) id: String,
+pub(crate) struct Event {
+    pub(crate) id: String,
     #[serde(rename = "type")]
-    pub(super) kind: String,
-    pub(super) data: EventData,
+    pub(crate) kind: String,
+    pub(crate) data: EventData,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct EventData {
-    pub(super) object: Subject,
+pub(crate) struct EventData {
+    pub(crate) object: Subject,
 }
 
 /// What an event is about.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Subject {
-    pub(super) id: Option<String>,
+pub(crate) struct Subject {
+    pub(crate) id: Option<String>,
     /// Of sessions and, in versions of the API before 2025-03-31, invoices.
-    pub(super) subscription: Option<Reference>,
+    pub(crate) subscription: Option<Reference>,
     /// Of invoices since then.
-    pub(super) parent: Option<Parent>,
+    pub(crate) parent: Option<Parent>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Parent {
-    pub(super) subscription_details: Option<SubscriptionDetails>,
+pub(crate) struct Parent {
+    pub(crate) subscription_details: Option<SubscriptionDetails>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct SubscriptionDetails {
-    pub(super) subscription: Option<Reference>,
+pub(crate) struct SubscriptionDetails {
+    pub(crate) subscription: Option<Reference>,
 }
 
 /// Another object, by its ID or in full.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Reference {
+pub(crate) enum Reference {
     Id(String),
     Object(Named),
 }
 
 impl Reference {
-    pub(super) fn id(self) -> String {
+    pub(crate) fn id(self) -> String {
         match self {
             Self::Id(id) | Self::Object(Named { id }) => id,
         }

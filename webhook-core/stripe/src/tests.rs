@@ -3,8 +3,9 @@ mod requests;
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Stripe, StripeOptions};
-use crate::{Timestamp, TokioClock, forward::ScriptedForwarder, model::Secret};
+use webhook_core::{Timestamp, TokioClock, forward::ScriptedForwarder, model::Secret};
+
+use crate::{Stripe, StripeOptions};
 
 /// Stripe as `forwarder` plays it.
 fn stripe(forwarder: &ScriptedForwarder) -> Stripe {

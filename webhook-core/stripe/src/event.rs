@@ -5,13 +5,9 @@ use std::time::Duration;
 use http::HeaderMap;
 use ring::hmac;
 
-use super::object::{self, Reference};
-use crate::{
-    billing::Event,
-    clock::Timestamp,
-    error::{Error, ErrorKind},
-    model::Secret,
-};
+use webhook_core::{Error, ErrorKind, Timestamp, billing::Event, model::Secret};
+
+use crate::object::{self, Reference};
 
 /// The header with the signature (<https://docs.stripe.com/webhooks#verify-manually>).
 const SIGNATURE: &str = "stripe-signature";
@@ -20,7 +16,7 @@ const TOLERANCE: Duration = Duration::from_secs(5 * 60);
 /// How many signatures of one request are tried: there are two while a secret is replaced.
 const MAX_SIGNATURES: usize = 16;
 
-pub(super) fn read(
+pub(crate) fn read(
     secret: Option<&Secret>,
     headers: &HeaderMap,
     body: &[u8],

@@ -4,12 +4,11 @@ use std::error::Error as StdError;
 
 use http::StatusCode;
 use serde::Deserialize;
-
-use crate::billing::BillingError;
+use webhook_core::billing::BillingError;
 
 /// Why there is no answer to go on with.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// Stripe says no, and would again.
     Refused(Refusal),
     /// There is no answer, or none that makes sense.
@@ -18,14 +17,14 @@ pub(super) enum Failure {
 
 /// An answer of 400, 402 or 404 (<https://docs.stripe.com/api/errors>).
 #[derive(Debug)]
-pub(super) struct Refusal {
-    pub(super) status: u16,
-    pub(super) detail: Detail,
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) detail: Detail,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Detail {
+pub(crate) struct Detail {
     #[serde(rename = "type")]
     kind: Option<String>,
     code: Option<String>,
@@ -38,12 +37,12 @@ const MISCONFIGURED: &str = "the payment processor does not accept this server's
 const BUSY: &str = "the payment processor has too much to do; try again later";
 
 impl Failure {
-    pub(super) fn unreachable(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(crate) fn unreachable(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::Failed { message: UNREACHABLE, source: source.into() }
     }
 
     /// What an answer other than 2xx comes to.
-    pub(super) fn of(status: StatusCode, body: &[u8]) -> Self {
+    pub(crate) fn of(status: StatusCode, body: &[u8]) -> Self {
         #[derive(Default, Deserialize)]
         struct Body {
             #[serde(default)]
@@ -68,7 +67,7 @@ impl Failure {
     }
 
     /// The parameter that names something which is not there.
-    pub(super) fn missing(&self) -> Option<&str> {
+    pub(crate) fn missing(&self) -> Option<&str> {
         match self {
             Self::Refused(Refusal { detail: Detail { code: Some(code), param, .. }, .. })
                 if code == "resource_missing" =>
@@ -80,7 +79,7 @@ impl Failure {
     }
 
     /// Whether the object itself that the request was about is not there.
-    pub(super) fn is_missing(&self) -> bool {
+    pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Refused(refusal) if refusal.status == 404)
             || self.missing().is_some_and(|param| matches!(param, "id" | "customer"))
     }
@@ -103,7 +102,7 @@ impl From<Failure> for BillingError {
 }
 
 /// The same text, with everything that could be a key or a part of one left out.
-pub(super) fn without_keys(text: &str) -> String {
+pub(crate) fn without_keys(text: &str) -> String {
     let is_key = |word: &str| ["sk_", "rk_", "whsec_"].iter().any(|prefix| word.contains(prefix));
     let words = text.split(' ').map(|word| if is_key(word) { "[key]" } else { word });
     words.collect::<Vec<_>>().join(" ")

@@ -3,13 +3,13 @@
 use http::{HeaderMap, HeaderValue};
 use ring::hmac;
 
-use super::stripe;
-use crate::{
-    ErrorKind, Timestamp,
+use webhook_core::{
+    Error, ErrorKind, Timestamp,
     billing::{BillingProvider, Event},
-    error::Error,
     forward::ScriptedForwarder,
 };
+
+use super::stripe;
 
 const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
 

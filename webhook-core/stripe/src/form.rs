@@ -6,10 +6,10 @@ use url::form_urlencoded::byte_serialize;
 
 /// A form whose keys may be nested, `address[city]`.
 #[derive(Debug, Default)]
-pub(super) struct Form(String);
+pub(crate) struct Form(String);
 
 impl Form {
-    pub(super) fn add(&mut self, key: &str, value: impl fmt::Display) {
+    pub(crate) fn add(&mut self, key: &str, value: impl fmt::Display) {
         if !self.0.is_empty() {
             self.0.push('&');
         }
@@ -18,7 +18,7 @@ impl Form {
         self.0.extend(byte_serialize(value.to_string().as_bytes()));
     }
 
-    pub(super) fn encode(self) -> String {
+    pub(crate) fn encode(self) -> String {
         self.0
     }
 }

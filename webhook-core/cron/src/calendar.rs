@@ -8,11 +8,11 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
-use super::{
+use crate::{
+    InvalidCron,
     field::{FIELDS, Values},
     invalid,
 };
-use crate::{clock::Timestamp, error::Error};
 
 /// The longest that a date can be away: 29 February on a given weekday comes
 /// every 28 years, and every 40 over a century that has no leap day.
@@ -24,7 +24,7 @@ const LONGEST_GAP: Duration = Duration::from_secs(3 * 60 * 60);
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Calendar {
+pub(crate) struct Calendar {
     minutes: Values,
     hours: Values,
     days: Values,
@@ -33,7 +33,7 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidCron> {
         let parts: Vec<_> = text.split_whitespace().collect();
         let [minute, hour, day, month, weekday] = parts[..] else {
             let [zone, ..] = parts[..] else { return Err(invalid("must not be empty")) };
@@ -77,7 +77,7 @@ impl Calendar {
         !self.minutes.star && !self.hours.star
     }
 
-    pub(super) fn shortest_period(&self) -> Duration {
+    pub(crate) fn shortest_period(&self) -> Duration {
         let of_hour = |hour| self.minutes.iter().map(move |minute| (hour, minute));
         let minutes = |(hour, minute): (u8, u8)| u64::from(hour) * 60 + u64::from(minute);
         let mut times = self.hours.iter().flat_map(of_hour).map(minutes);
@@ -89,14 +89,14 @@ impl Calendar {
         Duration::from_secs(shortest * 60)
     }
 
-    /// The first moment after `after`.
-    pub(super) fn next_after(&self, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
-        let after = jiff::Timestamp::from_millisecond(after.as_millis()).ok()?;
+    /// The first moment after `after`, both in milliseconds.
+    pub(crate) fn next_after(&self, after: i64, zone: &TimeZone) -> Option<i64> {
+        let after = jiff::Timestamp::from_millisecond(after).ok()?;
         let next = match self.is_fixed() {
             true => self.fixed_after(after, zone),
             false => self.shown_after(after, zone),
         };
-        next.map(|next| Timestamp::from_millis(next.as_millisecond()))
+        next.map(jiff::Timestamp::as_millisecond)
     }
 
     /// Fixed times: each date and time of the calendar means one moment. Later

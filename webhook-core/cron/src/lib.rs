@@ -25,22 +25,19 @@
 //! wall: it runs whenever that shows a matching time, so in both of the hours
 //! and never in a skipped one. `@every` knows no clocks on walls.
 //!
+//! Moments are milliseconds since 1970-01-01T00:00:00Z.
+//!
 //! ```
 //! # #[cfg(feature = "time-zones")]
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use webhook_core::{Timestamp, cron::Timetable, model::CronSpec};
+//! use webhook_cron::Timetable;
 //!
-//! let spec = CronSpec {
-//!     schedule: "30 2 * * *".into(),
-//!     timezone: "Europe/Berlin".into(),
-//!     ..CronSpec::default()
-//! };
-//! let timetable = Timetable::new(&spec, Timestamp::default())?;
+//! let timetable = Timetable::new("30 2 * * *", "Europe/Berlin", 0)?;
 //! let saturday: jiff::Timestamp = "2026-03-28T12:00:00Z".parse()?;
-//! let next = timetable.next_after(Timestamp::from_millis(saturday.as_millisecond()));
 //! // At 2 o'clock the clocks are set to 3: it runs then.
 //! let expected: jiff::Timestamp = "2026-03-29T01:00:00Z".parse()?;
-//! assert_eq!(next, Some(Timestamp::from_millis(expected.as_millisecond())));
+//! let next = timetable.next_after(saturday.as_millisecond());
+//! assert_eq!(next, Some(expected.as_millisecond()));
 //! # Ok(())
 //! # }
 //! # #[cfg(not(feature = "time-zones"))]
@@ -60,7 +57,16 @@ use jiff::tz::TimeZone;
 use calendar::Calendar;
 use every::Every;
 
-use crate::{clock::Timestamp, error::Error, model::CronSpec};
+/// What is wrong with a schedule, and in which field of the cron.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {reason}")]
+#[non_exhaustive]
+pub struct InvalidCron {
+    /// `schedule`, `timezone` or `ends_at`.
+    pub field: &'static str,
+    /// What is wrong with it, and in which part of a schedule.
+    pub reason: String,
+}
 
 /// What the schedule of a cron says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +76,7 @@ enum Schedule {
 }
 
 impl Schedule {
-    fn parse(text: &str) -> Result<Self, Error> {
+    fn parse(text: &str) -> Result<Self, InvalidCron> {
         let fields = match text.trim() {
             "@yearly" | "@annually" => "0 0 1 1 *",
             "@monthly" => "0 0 1 * *",
@@ -98,35 +104,48 @@ pub struct Timetable {
     schedule: Schedule,
     zone: TimeZone,
     /// From which periods are counted.
-    created_at: Timestamp,
-    starts_at: Option<Timestamp>,
-    ends_at: Option<Timestamp>,
+    created_at: i64,
+    starts_at: Option<i64>,
+    ends_at: Option<i64>,
 }
 
 impl Timetable {
-    /// The timetable of a cron that was made at `created_at`.
+    /// The timetable of a cron that was made at `created_at`. `timezone` is an IANA
+    /// name in any case, or empty for UTC.
     ///
     /// # Errors
     ///
-    /// [`Invalid`](crate::ErrorKind::Invalid), with the field, and for
-    /// `schedule` with the part of it: what does not parse, a date that never
-    /// comes (31 February), an unknown time zone, an end before the start.
-    pub fn new(spec: &CronSpec, created_at: Timestamp) -> Result<Self, Error> {
-        let schedule = Schedule::parse(&spec.schedule)?;
-        let zone = zone(&spec.timezone)?;
-        if let (Some(start), Some(end)) = (spec.starts_at, spec.ends_at)
+    /// In `schedule`, with the part of it: what does not parse, a date that never
+    /// comes (31 February). In `timezone`: an unknown time zone.
+    pub fn new(schedule: &str, timezone: &str, created_at: i64) -> Result<Self, InvalidCron> {
+        let schedule = Schedule::parse(schedule)?;
+        let zone = zone(timezone)?;
+        Ok(Self { schedule, zone, created_at, starts_at: None, ends_at: None })
+    }
+
+    /// The same without the runs before `starts_at` and those after `ends_at`.
+    ///
+    /// # Errors
+    ///
+    /// In `ends_at`: an end before the start.
+    pub fn between(
+        self,
+        starts_at: Option<i64>,
+        ends_at: Option<i64>,
+    ) -> Result<Self, InvalidCron> {
+        if let (Some(start), Some(end)) = (starts_at, ends_at)
             && end < start
         {
-            return Err(Error::invalid("ends_at", "must not be before starts_at"));
+            let reason = "must not be before starts_at".to_owned();
+            return Err(InvalidCron { field: "ends_at", reason });
         }
-        let CronSpec { starts_at, ends_at, .. } = *spec;
-        Ok(Self { schedule, zone, created_at, starts_at, ends_at })
+        Ok(Self { starts_at, ends_at, ..self })
     }
 
     /// The first run after `after`, within `starts_at` and `ends_at`, both of
     /// which are included.
     #[must_use]
-    pub fn next_after(&self, after: Timestamp) -> Option<Timestamp> {
+    pub fn next_after(&self, after: i64) -> Option<i64> {
         self.within_end(self.unbounded_next(after))
     }
 
@@ -134,21 +153,21 @@ impl Timetable {
     /// earliest that is at most one period late. A run's period is the time to
     /// the next one. None when all of them are later than that.
     #[must_use]
-    pub fn catch_up(&self, due: Timestamp, now: Timestamp) -> Option<Timestamp> {
-        let in_time = |run: Timestamp| self.unbounded_next(run).is_none_or(|next| next >= now);
+    pub fn catch_up(&self, due: i64, now: i64) -> Option<i64> {
+        let in_time = |run: i64| self.unbounded_next(run).is_none_or(|next| next >= now);
         if in_time(due) {
             return self.within_end(Some(due));
         }
         // The later, the more in time: the boundary is a run.
-        let (mut late, mut found) = (due.as_millis(), now.as_millis());
+        let (mut late, mut found) = (due, now);
         while found - late > 1 {
             let middle = late + (found - late) / 2;
-            match in_time(Timestamp::from_millis(middle)) {
+            match in_time(middle) {
                 true => found = middle,
                 false => late = middle,
             }
         }
-        self.within_end(Some(Timestamp::from_millis(found)))
+        self.within_end(Some(found))
     }
 
     /// The IANA name of the time zone, spelled as IANA does.
@@ -167,9 +186,8 @@ impl Timetable {
     }
 
     /// As [`next_after`](Self::next_after), past `ends_at` as well.
-    fn unbounded_next(&self, after: Timestamp) -> Option<Timestamp> {
-        let before_start =
-            self.starts_at.map(|start| Timestamp::from_millis(start.as_millis().saturating_sub(1)));
+    fn unbounded_next(&self, after: i64) -> Option<i64> {
+        let before_start = self.starts_at.map(|start| start.saturating_sub(1));
         let after = before_start.map_or(after, |before| before.max(after));
         match &self.schedule {
             Schedule::Calendar(calendar) => calendar.next_after(after, &self.zone),
@@ -179,18 +197,18 @@ impl Timetable {
         }
     }
 
-    fn within_end(&self, run: Option<Timestamp>) -> Option<Timestamp> {
+    fn within_end(&self, run: Option<i64>) -> Option<i64> {
         run.filter(|run| self.ends_at.is_none_or(|end| *run <= end))
     }
 }
 
 /// The time zone of this IANA name, in any case; UTC for none.
-fn zone(name: &str) -> Result<TimeZone, Error> {
+fn zone(name: &str) -> Result<TimeZone, InvalidCron> {
     let found = match cfg!(feature = "time-zones") {
         true => any_zone(name),
         false => utc_alone(name),
     };
-    found.map_err(|reason| Error::invalid("timezone", reason))
+    found.map_err(|reason| InvalidCron { field: "timezone", reason })
 }
 
 fn any_zone(name: &str) -> Result<TimeZone, String> {
@@ -206,12 +224,12 @@ fn utc_alone(name: &str) -> Result<TimeZone, String> {
     match name.is_empty() || name.eq_ignore_ascii_case("UTC") {
         true => Ok(TimeZone::UTC),
         false => Err(format!(
-            "{name:?} is not UTC, and webhook-core was built without its feature time-zones, \
+            "{name:?} is not UTC, and this program was built without the feature time-zones, \
              which has the others"
         )),
     }
 }
 
-fn invalid(reason: impl std::fmt::Display) -> Error {
-    Error::invalid("schedule", reason)
+fn invalid(reason: impl std::fmt::Display) -> InvalidCron {
+    InvalidCron { field: "schedule", reason: reason.to_string() }
 }
