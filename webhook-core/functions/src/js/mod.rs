@@ -138,6 +138,7 @@ impl FunctionRuntime for JsRuntime {
             return Err(FunctionError::NoDriver(driver));
         }
         source::inspect(source, self.shared.limits.source_bytes)?;
+        source::uses_webhook(source)?;
         // Nobody's function yet: a lane of its own.
         let account = AccountId::from_uuid(uuid::Uuid::nil());
         self.call(account, Task::Check(source.to_owned())).await.result.map(drop)

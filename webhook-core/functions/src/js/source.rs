@@ -5,13 +5,14 @@ use webhook_core::function::FunctionError;
 /// What positions in error messages begin with: `function:3: …`.
 pub(super) const CHUNK: &str = "function";
 
-/// The source as a function that answers what a script of either style
-/// returns. What the script declares is its own, `return` and `await` may
-/// stand anywhere, and no line moves.
+/// The source as a function that answers what a script of any style returns.
+/// It is given the function to call with what the script declares. That is the
+/// script's own, `return` and `await` may stand anywhere, and no line moves.
 pub(super) fn wrapped(source: &str) -> String {
     format!(
         "(async function () {{{source}\n\
-        return typeof transform === \"function\" ? transform(r) : undefined;}})"
+        return arguments[0](typeof transform === \"function\" ? transform : undefined, \
+        typeof handler === \"function\" ? handler : undefined);}})"
     )
 }
 
@@ -47,18 +48,79 @@ pub(super) fn inspect(source: &str, max_bytes: usize) -> Result<(), FunctionErro
 /// texts are not told apart, because what is a text depends on what is a
 /// pattern, and a mistake there would let one pass.
 fn big_integer(source: &str) -> Option<(usize, &str)> {
-    let part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
-    let mut rest = source;
-    while let Some(start) = rest.find(|c: char| c.is_ascii() && part(c as u8)) {
-        let word = &rest[start..];
-        let end = word.find(|c: char| !c.is_ascii() || !part(c as u8)).unwrap_or(word.len());
-        let (word, after) = word.split_at(end);
-        if word.starts_with(|c: char| c.is_ascii_digit()) && word.len() > 1 && word.ends_with('n') {
-            return Some((source.len() - after.len() - word.len(), word));
-        }
-        rest = after;
+    words(source).find(|(_, word)| {
+        word.starts_with(|c: char| c.is_ascii_digit()) && word.len() > 1 && word.ends_with('n')
+    })
+}
+
+/// Names, keywords and numbers, with where they stand; letters beyond ASCII are between them.
+fn words(source: &str) -> impl Iterator<Item = (usize, &str)> {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + source[from..].find(part)?;
+        let word = &source[start..];
+        let word = &word[..word.find(|c| !part(c)).unwrap_or(word.len())];
+        from = start + word.len();
+        Some((start, word))
+    })
+}
+
+/// Whether there are functions in a source.
+pub(super) fn declares(source: &str) -> bool {
+    source.contains("=>") || words(source).any(|(_, word)| matches!(word, "function" | "class"))
+}
+
+/// Refuses a source that declares functions and names nothing through which
+/// they could be called or the webhook reached. What is only found out when it
+/// runs fails then.
+pub(super) fn uses_webhook(source: &str) -> Result<(), FunctionError> {
+    /// Names in texts and comments count as well.
+    const WAYS: [&str; 10] = [
+        "r",
+        "transform",
+        "handler",
+        "addHandler",
+        "http",
+        "fetch",
+        "throw",
+        "globalThis",
+        "this",
+        "arguments",
+    ];
+    if !declares(source) || words(source).any(|(_, word)| WAYS.contains(&word)) {
+        return Ok(());
     }
-    None
+    let reason = "the script declares functions and does nothing with the webhook: use r, or \
+        declare transform(r), transform(payload), handler(webhook) or addHandler(\"transform\", …)";
+    Err(FunctionError::Compile { line: 1, reason: reason.to_owned() })
+}
+
+/// Whether the parameter of a function says that it takes the payload and not `r`.
+pub(super) fn takes_payload(function: &str) -> bool {
+    let parameter = parameter(function);
+    parameter.is_some_and(|name| matches!(name, "payload" | "data" | "event" | "body" | "json"))
+}
+
+/// The first parameter of a function by its text, unless it is a pattern.
+fn parameter(function: &str) -> Option<&str> {
+    let bare = function.strip_prefix("async").unwrap_or(function);
+    let named = function.find('(');
+    let arrow = bare.find("=>").filter(|arrow| bare.find('(').is_none_or(|open| *arrow < open));
+    let mut rest = match (arrow, named) {
+        (Some(_), _) => bare,
+        (None, Some(open)) => function.get(open + 1..)?,
+        (None, None) => return None,
+    };
+    loop {
+        rest = rest.trim_start();
+        rest = match (rest.strip_prefix("/*"), rest.strip_prefix("//")) {
+            (Some(comment), _) => comment.split_once("*/")?.1,
+            (_, Some(comment)) => comment.split_once('\n')?.1,
+            _ => break,
+        };
+    }
+    words(rest).next().filter(|(at, _)| *at == 0).map(|(_, word)| word)
 }
 
 /// The line of the script in the stack of an error: where the innermost
@@ -100,6 +162,54 @@ mod tests {
     }
 
     #[test]
+    fn parameters_are_found_in_the_text_of_a_function() {
+        for function in [
+            "function transform(payload) {}",
+            "async function transform ( payload, other) {}",
+            "payload => payload.a",
+            "async payload => f(payload)",
+            "(payload) => ({})",
+            "async (payload = {}) => 1",
+            "function (/* what came */ payload) {}",
+            "function transform(// what came\n  payload) {}",
+            "function* transform(payload) {}",
+        ] {
+            assert_eq!(parameter(function), Some("payload"), "{function}");
+            assert!(takes_payload(function), "{function}");
+        }
+        for function in ["r => r", "function transform(r) {}", "() => payload", "({payload}) => 1"]
+        {
+            assert!(!takes_payload(function), "{function}");
+        }
+        assert_eq!(parameter("class Transform {}"), None);
+    }
+
+    #[test]
+    fn sources_that_only_declare_are_refused() {
+        for source in [
+            "function process(payload) { delete payload.email; return payload }",
+            "const redact = (p) => ({ ...p, email: undefined });",
+            "class Redact { run(p) { return p } }",
+            "async function main(event) {}",
+        ] {
+            let refused = uses_webhook(source).expect_err(source).to_string();
+            assert!(refused.contains("does nothing with the webhook"), "{refused}");
+        }
+        for source in [
+            "",
+            "// nothing",
+            "const a = 1",
+            "const f = () => r; f()",
+            "function transform() {}",
+            "const f = () => http.get('x'); f()",
+            "const handler = (w) => w",
+            "addHandler('transform', (q) => q)",
+        ] {
+            assert_eq!(uses_webhook(source), Ok(()), "{source}");
+        }
+    }
+
+    #[test]
     fn lines_come_from_the_innermost_frame_of_the_script() {
         assert_eq!(line("    at f (function:12:3)\n    at <anonymous> (function:1:2)\n"), Some(12));
         assert_eq!(line("    at map (native)\n    at function:7:1\n"), Some(7));
@@ -110,6 +220,7 @@ mod tests {
         #[test]
         fn inspecting_never_fails_otherwise(source in "\\PC{0,200}") {
             let _ = inspect(&source, 100);
+            let _ = (takes_payload(&source), uses_webhook(&source));
             let _ = line(&source);
         }
     }

@@ -1,9 +1,10 @@
-//! The scripts of docs/cookbook, run as they stand there, in both languages.
+//! The scripts of docs/cookbook, run as they stand there, in the languages in which they are written.
 
 mod bodies;
 mod filtering;
 mod handshakes;
 mod messages;
+mod other_services;
 mod page;
 mod requests;
 mod runtimes;
@@ -61,11 +62,16 @@ async fn requests() {
     page_keeps_its_word("requests", requests::scenarios()).await;
 }
 
+#[tokio::test]
+async fn other_services() {
+    page_keeps_its_word("other-services", other_services::scenarios()).await;
+}
+
 #[test]
 fn the_index_names_every_page() {
     let index = page::text("../cookbook.md");
     let mut pages = page::names();
     pages.retain(|name| !index.contains(&format!("(cookbook/{name})")));
     assert!(pages.is_empty(), "not in the index: {pages:?}");
-    assert_eq!(page::names().len(), 6, "a page without a test");
+    assert_eq!(page::names().len(), 7, "a page without a test");
 }

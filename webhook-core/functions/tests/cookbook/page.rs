@@ -7,14 +7,17 @@ use std::{
     sync::Arc,
 };
 
-/// The scripts of one scenario.
-pub(crate) struct Scripts {
-    pub(crate) lua: Arc<str>,
-    pub(crate) js: Arc<str>,
-}
+use webhook_core::model::Driver;
+
+/// The scripts of one scenario, by their language.
+pub(crate) type Scripts = Vec<(Driver, Arc<str>)>;
+
+/// What was written for other services is in their language only.
+const WITHOUT_LUA: &str = "other-services";
 
 /// The scenarios of a page: `## Title`, and below it a block of each language.
 pub(crate) struct Page {
+    languages: &'static [(Driver, &'static str)],
     blocks: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -59,7 +62,11 @@ impl Page {
             }
         }
         assert!(open.is_none(), "{name}: a block that does not end");
-        Self { blocks }
+        let languages: &[_] = match name {
+            WITHOUT_LUA => &[(Driver::Js, "js")],
+            _ => &[(Driver::Lua, "lua"), (Driver::Js, "js")],
+        };
+        Self { languages, blocks }
     }
 
     pub(crate) fn titles(&self) -> BTreeSet<String> {
@@ -71,6 +78,6 @@ impl Page {
             let block = self.blocks.get(title).and_then(|blocks| blocks.get(language));
             Arc::from(block.unwrap_or_else(|| panic!("{title}: no {language}")).as_str())
         };
-        Scripts { lua: block("lua"), js: block("js") }
+        self.languages.iter().map(|(driver, language)| (*driver, block(language))).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Running a script in both languages and looking for what differs.
+//! Running a script in its languages and looking for what differs.
 
 use std::{
     collections::BTreeMap,
@@ -87,7 +87,8 @@ impl Runtimes {
         *self.upstream.0.lock().expect("nobody panics") = case.given.upstream.clone();
         self.clock.0.store(case.given.now, Ordering::Relaxed);
         let mut differences = Vec::new();
-        for (driver, source) in [(Driver::Lua, &scripts.lua), (Driver::Js, &scripts.js)] {
+        for (driver, source) in scripts {
+            let driver = *driver;
             let place = format!("{title}, {}, in {driver:?}", case.name);
             let invocation = Invocation {
                 account_id: AccountId::generate(),

@@ -112,7 +112,8 @@ async fn no_step_of_the_library_goes_on_past_the_limit() {
     let mut wrong = Vec::new();
     for (name, source) in SCRIPTS.iter().filter(|(name, _)| name.contains(&only)) {
         let started = Instant::now();
-        let result = complete(&runtime, source).await.result;
+        // A script that does nothing with the webhook would fail in the end.
+        let result = complete(&runtime, &format!("r; {source}")).await.result;
         let took = started.elapsed();
         println!("{name}: {took:?} {result:?}");
         // A busy machine gives a thread its turn late; the watchdog comes after 30 s.

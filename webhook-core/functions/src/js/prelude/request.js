@@ -1,10 +1,10 @@
 // The globals of a script: r, cfg and console. Leaves in `kept` the function
-// that takes over what `transform` returned, and what the modules need as well.
+// that takes over what `transform(r)` returned, and what other parts need as well.
 (function ($, kept) {
   "use strict";
   const { Proxy, String, apply } = kept;
-  const { Object, JSON, TypeError, Error, Uint8Array, ArrayBuffer } = globalThis;
-  const { defineProperty, getPrototypeOf } = Reflect;
+  const { Object, JSON, TypeError, Error, Uint8Array, ArrayBuffer, Promise } = globalThis;
+  const { defineProperty, getPrototypeOf, ownKeys, set } = Reflect;
   const { isArray } = Array, { isView } = ArrayBuffer, { stringify } = JSON;
   const { keys, freeze, getOwnPropertyDescriptor } = Object;
   const { toWellFormed, toLowerCase } = String.prototype, { toBase64 } = Uint8Array.prototype;
@@ -71,11 +71,15 @@
   const setBody = (answer, value) => {
     if (typeof value === "string" && value === read[+answer]) return;
     if (typeof value === "object" && value !== null) {
-      const raw = bytes(value);
-      if (raw === undefined) $.setBody(answer, text(stringify(value)));
-      else $.setBytes(answer, raw);
+      if (value instanceof Promise) throw new TypeError("a body cannot be a promise: await it");
+      const raw = bytes(value), json = raw === undefined ? stringify(value) : undefined;
+      if (raw !== undefined) $.setBytes(answer, raw);
+      else if (json !== undefined) $.setBody(answer, text(json));
+      else throw new TypeError("the body cannot be written as JSON");
+    } else if (value === undefined || value === null || typeof value === "function") {
+      throw new TypeError("a body must be a text, bytes or an object, not " + (value === null ? value : typeof value));
     } else {
-      $.setBody(answer, value === undefined || value === null ? "" : text(value));
+      $.setBody(answer, text(value));
     }
     read[+answer] = undefined;
     if (!answer) form = undefined;
@@ -106,14 +110,14 @@
     responseHeaders: [() => views[1], (value) => setHeaders(true, value), "ResponseHeader"],
   };
   const methods = {
-    setBody: (value) => { r.body = value; },
-    setMethod: (value) => { r.method = value; },
-    setPath: (value) => { r.path = value; },
-    setRawQuery: (value) => { r.rawQuery = value; },
+    setBody: (value) => { own.body = value; },
+    setMethod: (value) => { own.method = value; },
+    setPath: (value) => { own.path = value; },
+    setRawQuery: (value) => { own.rawQuery = value; },
     setHeader: (name, value) => setHeader(false, name, value),
     deleteHeader: (name) => $.deleteHeader(false, text(name)),
-    setResponseBody: (value) => { r.responseBody = value; },
-    setResponseStatus: (value) => { r.responseStatus = value; },
+    setResponseBody: (value) => { own.responseBody = value; },
+    setResponseStatus: (value) => { own.responseStatus = value; },
     setResponseHeader: (name, value) => setHeader(true, name, value),
     stopForwarding: () => $.stop(),
   };
@@ -123,20 +127,39 @@
     setResponseBody: "SetResponseBody", setResponseStatus: "SetResponseStatusCode",
     setResponseHeader: "SetResponseHeader", stopForwarding: "StopForwarding",
   };
-  const r = {}, settable = [];
+  const own = {}, settable = [], fixed = [];
   const readOnly = (name) => () => { throw new TypeError("r." + name + " cannot be set"); };
   for (const name of keys(fields)) {
     const [get, set, other] = fields[name];
-    defineProperty(r, name, { get, set: set ?? readOnly(name), enumerable: true });
-    if (other) defineProperty(r, other, { get, set: set ?? readOnly(other), enumerable: false });
+    defineProperty(own, name, { get, set: set ?? readOnly(name), enumerable: true });
+    if (other) defineProperty(own, other, { get, set: set ?? readOnly(other), enumerable: false });
+    if (!set) fixed[fixed.length] = name;
     if (!set) continue;
     settable[settable.length] = name;
     if (other) settable[settable.length] = other;
   }
   for (const name of keys(methods)) {
-    defineProperty(r, name, { value: methods[name], enumerable: true });
-    defineProperty(r, lua[name], { value: methods[name], enumerable: false });
+    defineProperty(own, name, { value: methods[name], enumerable: true });
+    defineProperty(own, lua[name], { value: methods[name], enumerable: false });
   }
+  // Who takes r for the payload is told so, or what they remove would be sent.
+  const unknown = (name) => {
+    throw new TypeError("r has no field \"" + String(name) + "\" (the payload is JSON.parse(r.body))");
+  };
+  // Looked for by the language itself: in what is awaited, and in what is written as JSON.
+  const optional = (name) => typeof name !== "string" || name === "then" || name === "toJSON";
+  const r = new Proxy(own, {
+    get: (_, name) => (name in own ? own[name] : optional(name) ? undefined : unknown(name)),
+    set: (_, name, value) => {
+      if (!(name in own)) unknown(name);
+      if (!set(own, name, value)) readOnly(name)();
+      return true;
+    },
+    deleteProperty: (_, name) => {
+      if (!(name in own)) unknown(name);
+      throw new TypeError("r." + String(name) + " cannot be deleted");
+    },
+  });
 
   const cfg = freeze({
     get: (key) => $.config(text(key)) ?? undefined,
@@ -147,9 +170,16 @@
     $.log(text(apply(join, values, [" "])));
   };
   const console = { log: print, info: print, debug: print, warn: print, error: print };
-  for (const [name, value] of [["r", r], ["cfg", cfg], ["console", console]]) {
+  const put = (name, value) =>
     defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
-  }
+  put("cfg", cfg);
+  put("console", console);
+  let used = false;
+  defineProperty(globalThis, "r", {
+    get: () => { used = true; return r; },
+    set: (value) => { put("r", value); },
+    enumerable: false, configurable: true,
+  });
 
   // Headers of an answer to a request, by their names in any case.
   kept.headersOf = (given) => {
@@ -162,23 +192,45 @@
   };
   kept.text = text;
   kept.bytes = bytes;
+  kept.plain = plain;
+  kept.setHeader = setHeader;
+  kept.r = r;
+  kept.used = () => used;
+
+  const names = plain();
+  for (const name of ownKeys(own)) names[name] = true;
+  const same = (a, b) => a === b || stringify(a) === stringify(b);
   // Takes over the fields in which `returned` differs from r.
-  kept.finish = (returned) => {
+  kept.taken = (returned) => {
     if (returned === r || returned === undefined || returned === null) return;
     if (typeof returned !== "object") {
       throw new TypeError("transform must return r or an object with its fields, not a " + typeof returned);
     }
-    const changes = [];
-    for (let i = 0; i < settable.length; i++) {
-      const name = settable[i];
-      if (!(name in returned)) continue;
-      const value = returned[name];
-      if (value !== r[name] && name !== "bodyBytes" && name !== "responseBodyBytes") {
-        changes[changes.length] = [name, value];
-      } else if ((name === "bodyBytes" || name === "responseBodyBytes") && !("body" in returned) && value) {
-        changes[changes.length] = [name, value];
+    const given = keys(returned);
+    for (let i = 0; i < given.length; i++) {
+      if (!(given[i] in names)) {
+        throw new TypeError("transform returned \"" + given[i] + "\", which is no field of r (a new payload is { body: … })");
       }
     }
-    for (let i = 0; i < changes.length; i++) r[changes[i][0]] = changes[i][1];
+    const changes = [], changed = [false, false];
+    for (let i = 0; i < settable.length; i++) {
+      const name = settable[i], answer = +(name === "responseBody" || name === "ResponseBody");
+      if (name === "bodyBytes" || name === "responseBodyBytes" || !(name in returned)) continue;
+      const value = returned[name];
+      if (value === own[name]) continue;
+      changes[changes.length] = [name, value];
+      if (answer || name === "body" || name === "RequestBody") changed[answer] = true;
+    }
+    // A copy of r has both: the body counts where it is another one.
+    for (let answer = 0; answer < 2; answer++) {
+      const name = answer ? "responseBodyBytes" : "bodyBytes", value = changed[answer] ? undefined : returned[name];
+      if (value === undefined || value === null) continue;
+      const given = bytes(value), had = own[name];
+      if (had === undefined || given !== bytes(had)) changes[changes.length] = [name, value];
+    }
+    for (let i = 0; i < fixed.length; i++) {
+      if (fixed[i] in returned && !same(returned[fixed[i]], own[fixed[i]])) readOnly(fixed[i])();
+    }
+    for (let i = 0; i < changes.length; i++) own[changes[i][0]] = changes[i][1];
   };
 })

@@ -10,19 +10,22 @@ async fn nothing_is_left_for_the_next_call() {
     let runtime = JsRuntime::builder().running_calls(1, 1).build().expect("threads");
     let spoil = invocation(
         "globalThis.kept = 1; implicit = 2; var declared = 3; Array.prototype.map = () => 'spoilt'; \
-         Object.prototype.inherited = 4; JSON.parse = null; r.own = 5; cfg.own = 6; String.prototype.toWellFormed = null; \
+         Object.prototype.inherited = 4; JSON.parse = null; Object.defineProperty(r, 'own', { value: 5 }); cfg.own = 6; String.prototype.toWellFormed = null; \
          RegExp.prototype.exec = null; Reflect.apply = null; delete globalThis.console",
     );
     for _ in 0..3 {
         runtime.run(spoil.clone()).await.result.expect("may spoil its own");
         let mut look = invocation(
             "r.body = [typeof kept, typeof implicit, typeof declared, [1].map((x) => x + 1), {}.inherited, \
-             typeof JSON.parse, r.own, cfg.own, typeof console, /a/.test('a')].join()",
+             typeof JSON.parse, 'own' in r, cfg.own, typeof console, /a/.test('a')].join()",
         );
         look.account_id = spoil.account_id;
         look.function_id = spoil.function_id;
         let left = runtime.run(look).await.result.expect("unspoilt");
-        assert_eq!(left.request.body, "undefined,undefined,undefined,2,,function,,,object,true");
+        assert_eq!(
+            left.request.body,
+            "undefined,undefined,undefined,2,,function,false,,object,true"
+        );
     }
 }
 

@@ -4,3 +4,4 @@ mod limits;
 mod modules;
 mod requests;
 mod scripts;
+mod styles;

@@ -54,6 +54,14 @@ impl Thrown {
         thrown
     }
 
+    /// Without a line where that is behind the source, in what is around it.
+    pub(super) fn of(self, source: &str) -> Self {
+        let line = self
+            .line
+            .filter(|line| source.lines().nth((*line as usize).saturating_sub(1)).is_some());
+        Self { line, ..self }
+    }
+
     /// As the error of a run.
     pub(super) fn into_error(self, limits: &ScriptLimits) -> FunctionError {
         if let Some(error) = limit::classify(&self.name, &self.message, limits) {

@@ -14,7 +14,7 @@ use webhook_core::{
 
 use super::meter::Meter;
 use crate::{
-    js::limit::Limit,
+    js::{limit::Limit, source},
     modules::{Bounds, ModuleError},
 };
 
@@ -38,6 +38,8 @@ pub(super) struct Script {
     pub(super) metadata: BTreeMap<String, String>,
     pub(super) handle: Option<Handle>,
     pub(super) http_calls: usize,
+    /// Whether there are functions in the source.
+    declares: bool,
     /// The bodies of the answers to the script's requests.
     pub(super) answers: Vec<Bytes>,
     /// Rejections of promises that nobody has looked at so far.
@@ -52,13 +54,20 @@ impl fmt::Debug for Host {
     }
 }
 
+impl Script {
+    /// Whether a script that has not looked at its request has no other purpose either.
+    pub(super) fn only_declares(&self) -> bool {
+        self.declares && self.http_calls == 0
+    }
+}
+
 impl Host {
-    /// Takes in a call; `source` and identifiers are looked at elsewhere.
+    /// Takes in a call; identifiers are looked at elsewhere.
     pub(super) fn begin(&self, invocation: Invocation, handle: Option<Handle>) {
-        let Invocation { config, metadata, request, response, .. } = invocation;
-        let request = Some(request);
+        let Invocation { config, metadata, request, response, source, .. } = invocation;
+        let (request, declares) = (Some(request), source::declares(&source));
         *self.script.borrow_mut() =
-            Script { request, response, config, metadata, handle, ..Script::default() };
+            Script { request, response, config, metadata, handle, declares, ..Script::default() };
     }
 
     /// What the script has left.

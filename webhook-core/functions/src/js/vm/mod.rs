@@ -30,7 +30,8 @@ use super::{
 const GUARD: &str = include_str!("../prelude/guard.js");
 /// Makes `r`, `cfg` and `console`.
 const REQUEST: &str = include_str!("../prelude/request.js");
-
+/// Runs the styles of other services.
+const STYLES: &str = include_str!("../prelude/styles.js");
 /// Makes `http`, `crypto` and the other modules.
 const MODULES: &str = include_str!("../prelude/modules.js");
 
@@ -63,7 +64,7 @@ pub(super) struct Vm {
 }
 
 /// What is in the global object under a name no script sees: it is removed first.
-const FINISH: &str = "finish";
+const KEPT: &str = "kept";
 
 impl Vm {
     /// Makes an engine. It fails only when there is no memory.
@@ -127,11 +128,13 @@ impl Vm {
         let text = Arc::clone(&invocation.source);
         self.host.begin(invocation, handle);
         self.context.with(|ctx| {
-            let finish: JsResult<Function<'_>> = take_global(&ctx, FINISH);
+            let kept = take_kept(&ctx);
             let script = compile(&ctx, &text, &source::wrapped(&text));
             let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
-            let ended = finish.and_then(|finish| {
-                let promise: Promise<'_> = script.call((This(ctx.globals()),))?;
+            let ended = kept.and_then(|kept| {
+                let (declared, finish): (Function<'_>, Function<'_>) =
+                    (kept.get("declared")?, kept.get("finish")?);
+                let promise: Promise<'_> = script.call((This(ctx.globals()), declared))?;
                 self.settle(&ctx);
                 if promise.state() == PromiseState::Rejected {
                     // This one is the call's own error.
@@ -151,7 +154,7 @@ impl Vm {
                     "function: the script waits for a promise that nothing settles".to_owned(),
                 )),
                 (None, Err(_)) => {
-                    let error = Thrown::catch(&ctx).into_error(&self.host.limits);
+                    let error = Thrown::catch(&ctx).of(&text).into_error(&self.host.limits);
                     Err(self.stopped().unwrap_or(error))
                 }
             }
@@ -223,6 +226,11 @@ fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> JsResult<()> {
     let own = Rc::clone(host);
     let config = move |key: String| own.script.borrow().config.get(&key).cloned();
     natives.set("config", Function::new(ctx.clone(), config)?)?;
+    let own = Rc::clone(host);
+    let only_declares = move || own.script.borrow().only_declares();
+    natives.set("onlyDeclares", Function::new(ctx.clone(), only_declares)?)?;
+    let takes_payload = |function: String| source::takes_payload(&function);
+    natives.set("takesPayload", Function::new(ctx.clone(), takes_payload)?)?;
     request::install(ctx, host, &natives)?;
     http::install(ctx, host, &natives)?;
     modules::install(ctx, host, &natives)?;
@@ -233,14 +241,15 @@ fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> JsResult<()> {
     };
     let kept: Object<'_> = part(GUARD)?.call((natives.clone(),))?;
     part(REQUEST)?.call::<_, ()>((natives.clone(), kept.clone()))?;
+    part(STYLES)?.call::<_, ()>((natives.clone(), kept.clone()))?;
     part(MODULES)?.call::<_, ()>((natives, kept.clone()))?;
-    ctx.globals().set(FINISH, kept.get::<_, Function<'_>>("finish")?)
+    ctx.globals().set(KEPT, kept)
 }
 
-fn take_global<'js>(ctx: &Ctx<'js>, name: &str) -> JsResult<Function<'js>> {
-    let function = ctx.globals().get(name)?;
-    ctx.globals().remove(name)?;
-    Ok(function)
+fn take_kept<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
+    let kept = ctx.globals().get(KEPT)?;
+    ctx.globals().remove(KEPT)?;
+    Ok(kept)
 }
 
 impl std::fmt::Debug for Vm {

@@ -1,3 +1,3 @@
 // ends: well
-let n = 0;
+let n = r.body.length - 2;
 Array.prototype.map.call({ get length() { return n++ ? 2 ** 53 - 1 : 1; } }, (x) => x);

@@ -1,3 +1,3 @@
 // ends: well
 Error.prepareStackTrace = (e, frames) => frames[0].getFunction();
-new Error('x').stack;
+new Error('x').stack; r;

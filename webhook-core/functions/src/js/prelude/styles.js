@@ -1,0 +1,144 @@
+// The styles in which functions are written: our own, and those of other services, with what their services
+// give a function and take from it. Leaves in `kept` the function that the end of a script calls with what
+// the script declares, and the one that takes over what came of it.
+(function ($, kept) {
+  "use strict";
+  const { apply, Proxy, r, text, plain, used, setHeader, taken } = kept;
+  const { JSON, TypeError, Object } = globalThis, { stringify, parse } = JSON, { isArray } = Array;
+  const { keys, hasOwn } = Object, { defineProperty } = Reflect;
+  const { toString } = Function.prototype, { toLowerCase, includes, trimStart } = String.prototype;
+
+  let take = taken, added, json;
+  const put = (object, name, value) =>
+    defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  const isObject = (value) => typeof value === "object" && value !== null;
+  const payload = (style) => {
+    let value;
+    try { value = parse(r.body); } catch (error) {
+      throw new TypeError(style + " is given the payload, and the body is not JSON: " + error.message);
+    }
+    json = stringify(value);
+    return value;
+  };
+  // A payload that is what it was leaves the body byte for byte.
+  const setPayload = (style, value) => {
+    const now = stringify(value);
+    if (now === undefined) throw new TypeError(style + " must return a payload, which a " + typeof value + " is not");
+    if (now !== json) r.body = now;
+  };
+
+  // transform(payload) returns the new payload.
+  const ofPayload = (transform) => {
+    const style = "transform(payload)";
+    take = (value) => {
+      if (value === undefined || value === null) throw new TypeError(style + " must return the new payload");
+      setPayload(style, value);
+    };
+    return transform(payload(style));
+  };
+
+  // handler(webhook) returns the webhook.
+  const absent = (webhook, name) => {
+    const get = () => { throw new TypeError("webhook." + name + " is not known here"); };
+    const set = (value) => put(webhook, name, value);
+    defineProperty(webhook, name, { get, set, enumerable: false, configurable: true });
+  };
+  const ofWebhook = (handler) => {
+    const style = "handler(webhook)", address = r.metadata.output_url ?? "";
+    const webhook = { method: r.method, url: address, payload: payload(style), cancel: false };
+    absent(webhook, "eventType");
+    absent(webhook, "channels");
+    take = (given) => {
+      if (!isObject(given) || !("payload" in given)) throw new TypeError(style + " must return the webhook");
+      if (given.cancel) return $.stop();
+      const { method, url, headers } = given;
+      if (url !== undefined && url !== address) {
+        throw new TypeError("webhook.url cannot be changed: the output says where its webhooks go");
+      }
+      if (method !== undefined && method !== r.method) r.method = method;
+      if (headers !== undefined && headers !== null) {
+        if (!isObject(headers)) throw new TypeError("webhook.headers must be an object");
+        const names = keys(headers);
+        for (let i = 0; i < names.length; i++) setHeader(false, names[i], headers[names[i]]);
+      }
+      setPayload(style, given.payload);
+    };
+    return handler(webhook);
+  };
+
+  // addHandler("transform", (request, context) => …) returns the request.
+  const document = () => {
+    const body = r.body, start = apply(trimStart, body, [])[0];
+    const named = apply(includes, r.headers["content-type"] ?? "", ["json"]);
+    if (!named && start !== "{" && start !== "[") return body;
+    try {
+      const value = parse(body);
+      json = stringify(value);
+      return value;
+    } catch { return body; }
+  };
+  const ofRequest = (handler) => {
+    const style = "the handler of \"transform\"";
+    const headers = {}, names = keys(r.headers), parsed = {}, pairs = $.query();
+    for (let i = 0; i < names.length; i++) headers[apply(toLowerCase, names[i], [])] = r.headers[names[i]];
+    for (let i = 0; i + 1 < pairs.length; i += 2) {
+      const name = pairs[i], value = pairs[i + 1], before = hasOwn(parsed, name) ? parsed[name] : undefined;
+      if (isArray(before)) before[before.length] = value;
+      else put(parsed, name, before === undefined ? value : [before, value]);
+    }
+    const body = document(), path = r.path, query = r.rawQuery, old = { ...headers }, fields = stringify(parsed);
+    const context = new Proxy(plain(), {
+      get: (_, name) => {
+        if (typeof name !== "string") return undefined;
+        throw new TypeError("context." + name + " is not known here: r.metadata says whose webhook it is");
+      },
+    });
+    take = (given) => {
+      if (!isObject(given) || !("body" in given) || !isObject(given.headers)) {
+        throw new TypeError(style + " must return the request, with its headers and its body");
+      }
+      if (isObject(given.body) || (given.body === null && json === "null")) setPayload(style, given.body);
+      else if (given.body !== body) r.body = given.body;
+      const left = plain(), names = keys(given.headers), before = keys(old);
+      for (let i = 0; i < names.length; i++) {
+        const name = apply(toLowerCase, names[i], []), value = given.headers[names[i]];
+        left[name] = true;
+        if (value !== old[name]) setHeader(false, name, value);
+      }
+      for (let i = 0; i < before.length; i++) if (!(before[i] in left)) $.deleteHeader(false, before[i]);
+      if (given.path !== undefined && given.path !== path) r.path = given.path;
+      if (given.query !== undefined && given.query !== query) r.rawQuery = given.query;
+      else if (given.parsed_query !== undefined) {
+        const now = stringify(given.parsed_query);
+        if (now !== fields) r.rawQuery = $.module("url.encode_query", "", [text(now)]);
+      }
+    };
+    return handler({ headers, body, query, parsed_query: parsed, path }, context);
+  };
+  const addHandler = (event, handler) => {
+    if (event !== "transform" || typeof handler !== "function") {
+      throw new TypeError("addHandler takes \"transform\" and a function");
+    }
+    added = handler;
+  };
+  const env = new Proxy(plain(), {
+    get: (_, name) => (typeof name === "string" ? $.config(text(name)) ?? undefined : undefined),
+    has: (_, name) => typeof name === "string" && typeof $.config(text(name)) === "string",
+  });
+  for (const [name, value] of [["addHandler", addHandler], ["process", { env }]]) {
+    defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+  }
+
+  kept.declared = (transform, handler) => {
+    if (added) return ofRequest(added);
+    if (transform) return $.takesPayload(apply(toString, transform, [])) ? ofPayload(transform) : transform(r);
+    if (used()) return undefined;
+    if (handler) return ofWebhook(handler);
+    if ($.onlyDeclares()) {
+      throw new TypeError("the script declares functions and does nothing with the webhook: use r, or declare " +
+        "transform(r), transform(payload), handler(webhook) or addHandler(\"transform\", …)");
+    }
+    return undefined;
+  };
+  kept.finish = (returned) => take(returned);
+})
