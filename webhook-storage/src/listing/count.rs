@@ -12,7 +12,11 @@ use webhook_core::{
     },
 };
 
-use super::time::{FIRST_DAY, LAST_DAY, Stretch, take_apart};
+use super::{
+    places::Places,
+    range::Range,
+    time::{FIRST_DAY, LAST_DAY, Stretch, take_apart},
+};
 use crate::{
     entity::{
         delivery::{number, status},
@@ -53,11 +57,11 @@ impl Buckets {
     }
 }
 
-/// How many logs there are.
+/// How many logs of the buckets there are, which lie in these places.
 pub(crate) async fn total(
     tx: &impl Read,
     deltas: &Deltas,
-    buckets: &Buckets,
+    (buckets, places): (&Buckets, &Places),
     status: Option<DeliveryStatus>,
     (from, to): (Option<Timestamp>, Option<Timestamp>),
 ) -> Result<u64, DatabaseError> {
@@ -72,16 +76,16 @@ pub(crate) async fn total(
         take_apart(from.map_or(FIRST_DAY, millis), to.map_or(LAST_DAY, millis))
     };
     let mut total = 0_i64;
-    let mut queries = Vec::new();
     for (span, stretch) in whole {
-        queries.push(over_tallies(SUM, buckets, span, stretch, &counted, ""));
+        let folded = over_tallies(SUM, buckets, span, stretch, &counted, "");
+        let logs = tx.query_one(folded, |row| row.get::<i64>("logs")).await?;
         let behind = buckets.changes(deltas, span, stretch, &counted);
-        total += behind.map(|change| change.logs).sum::<i64>();
+        total += logs.unwrap_or_default() + behind.map(|change| change.logs).sum::<i64>();
     }
-    queries.extend(ends.into_iter().map(|end| over_logs(buckets, end, status)));
-    for query in queries {
-        let logs = tx.query_one(query, |row| row.get::<i64>("logs")).await?;
-        total += logs.unwrap_or_default();
+    for (from, to) in ends {
+        // Less than a minute.
+        let end = Range::ALL.from(Some(moment(from))).to(Some(moment(to)));
+        total += places.count(tx, end).await?;
     }
     Ok(u64::try_from(total).unwrap_or_default())
 }
@@ -101,23 +105,6 @@ pub(crate) async fn received(
     let behind = deltas.span(Span::Month).filter(|change| change.key.moment == month);
     let webhooks = folded.unwrap_or_default() + behind.map(|change| change.logs).sum::<i64>();
     Ok(u64::try_from(webhooks).unwrap_or_default())
-}
-
-/// Counts the logs of less than a minute one by one.
-fn over_logs(
-    buckets: &Buckets,
-    (from, to): Stretch,
-    status: Option<DeliveryStatus>,
-) -> Query<'static> {
-    let head = "SELECT COUNT(*) AS logs FROM delivery \
-        WHERE account_id = ? AND created_at >= ? AND created_at < ? AND bucket_id IN ";
-    let values = [buckets.account_id.into(), from.into(), to.into()];
-    let tail = match status.map(counted_as) {
-        None => String::new(),
-        Some(DeliveryStatus::Received) => " AND status IN (0, 4)".to_owned(),
-        Some(status) => format!(" AND status = {}", number(status)),
-    };
-    over_set(head, values, buckets.ids.iter().map(|id| Param::from(*id)), &tail)
 }
 
 /// `select` over the tallies of the query in a span and a stretch of time.

@@ -6,7 +6,7 @@ use super::range::{Direction, RANGE, Range};
 use crate::tx::{Param, Query, with};
 
 /// One range of one index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct IndexRange {
     /// Whose logs.
     pub(crate) account_id: Uuid,
@@ -17,19 +17,14 @@ pub(crate) struct IndexRange {
 }
 
 /// Which logs of a bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    All,
     /// What ended in this status, or stalled.
     Ended(i64),
     /// What no relay is to attempt, of this output, or of the bucket when it has none.
-    Waiting {
-        source: Uuid,
-    },
+    Waiting { source: Uuid },
     /// As `Waiting`, without what is not for clients either.
-    ForClients {
-        source: Uuid,
-    },
+    ForClients { source: Uuid },
     /// What a relay is to attempt and no node holds.
     Pending,
 }
@@ -40,7 +35,6 @@ pub(super) const MAX_RANGES: usize = 64;
 impl Kind {
     const fn index(self) -> &'static str {
         match self {
-            Self::All => "delivery_of_bucket",
             Self::Ended(_) => "delivery_ended",
             Self::Waiting { .. } | Self::ForClients { .. } => "delivery_waiting",
             Self::Pending => "delivery_pending",
@@ -50,7 +44,6 @@ impl Kind {
     /// Repeats what the index is limited to, word by word.
     const fn condition(self) -> &'static str {
         match self {
-            Self::All => "",
             Self::Ended(_) => " AND due_at IS NULL AND status NOT IN (0, 4) AND status = ?",
             Self::Waiting { .. } => {
                 " AND due_at IS NULL AND status IN (0, 4) AND COALESCE(output_id, bucket_id) = ?"
@@ -65,7 +58,7 @@ impl Kind {
 
     fn value(self) -> Option<Param<'static>> {
         match self {
-            Self::All | Self::Pending => None,
+            Self::Pending => None,
             Self::Ended(status) => Some(status.into()),
             Self::Waiting { source } | Self::ForClients { source } => Some(source.into()),
         }
@@ -81,9 +74,9 @@ pub(super) fn indexed_by(backend: DbBackend, index: &str) -> String {
     }
 }
 
-/// The first `limit` logs of all these ranges, as `id` and `created_at`. They
-/// are of one kind and at most [`MAX_RANGES`]; the last one is repeated up to a
-/// power of two: so there are few different texts.
+/// The first `limit` logs of all these ranges, as `id` and `created_at`. They are at most
+/// [`MAX_RANGES`], of which none has a log of another; the last one is repeated up to a power
+/// of two, without its logs: so there are few different texts.
 pub(super) fn select(
     backend: DbBackend,
     ranges: &[IndexRange],
@@ -93,36 +86,57 @@ pub(super) fn select(
 ) -> Query<'static> {
     let order = direction.sql();
     let mut values = Vec::with_capacity(ranges.len() * 8);
-    let mut part = |part: &IndexRange| {
-        let IndexRange { account_id, bucket_id, kind } = *part;
-        values.extend([account_id.into(), bucket_id.into()]);
-        values.extend(kind.value());
-        values.extend(range.values());
+    let mut part = |part: &IndexRange, limit: i64| {
+        let from = part.from(backend, range, &mut values);
         values.push(limit.into());
-        format!(
-            "SELECT id, created_at FROM delivery{} WHERE account_id = ? AND bucket_id = ?{} \
-             AND {RANGE} ORDER BY {order} LIMIT ?",
-            indexed_by(backend, kind.index()),
-            kind.condition(),
-        )
+        format!("SELECT id, created_at {from} ORDER BY {order} LIMIT ?")
     };
     let sql = match ranges {
-        [only] => part(only),
+        [only] => part(only, limit),
         _ => {
-            let count = ranges.len().next_power_of_two();
-            let last = ranges.last().into_iter().cycle();
-            let parts = ranges.iter().chain(last).take(count).enumerate();
-            let parts: Vec<_> = parts
-                .map(|(number, of)| format!("SELECT * FROM ({}) AS s{number}", part(of)))
-                .collect();
+            let parts = filled_up(ranges).enumerate().map(|(number, (of, is_repeated))| {
+                let limit = if is_repeated { 0 } else { limit };
+                format!("SELECT * FROM ({}) AS s{number}", part(of, limit))
+            });
+            let parts = parts.collect::<Vec<_>>().join(" UNION ALL ");
             values.push(limit.into());
-            format!(
-                "SELECT id, created_at FROM ({}) AS s ORDER BY {order} LIMIT ?",
-                parts.join(" UNION ")
-            )
+            format!("SELECT id, created_at FROM ({parts}) AS s ORDER BY {order} LIMIT ?")
         }
     };
     with(sql, values)
+}
+
+/// How many logs there are in all these ranges, as `logs`. They are as for [`select`].
+pub(super) fn count(backend: DbBackend, ranges: &[IndexRange], range: Range) -> Query<'static> {
+    let mut values = Vec::with_capacity(ranges.len() * 8);
+    let parts = filled_up(ranges).map(|(of, is_repeated)| {
+        let from = of.from(backend, range, &mut values);
+        values.push(i64::from(!is_repeated).into());
+        format!("(SELECT COUNT(*) {from}) * CAST(? AS bigint)")
+    });
+    let sql = format!("SELECT {} AS logs", parts.collect::<Vec<_>>().join(" + "));
+    with(sql, values)
+}
+
+/// The ranges and their last one again up to a power of two, which is said of it then.
+fn filled_up(ranges: &[IndexRange]) -> impl Iterator<Item = (&IndexRange, bool)> {
+    let repeated = ranges.len()..ranges.len().next_power_of_two();
+    let last = repeated.filter_map(|_| ranges.last()).map(|last| (last, true));
+    ranges.iter().map(|range| (range, false)).chain(last)
+}
+
+impl IndexRange {
+    /// The end of a query that reads this range, whose values it adds.
+    fn from(&self, backend: DbBackend, range: Range, values: &mut Vec<Param<'static>>) -> String {
+        values.extend([self.account_id.into(), self.bucket_id.into()]);
+        values.extend(self.kind.value());
+        values.extend(range.values());
+        format!(
+            "FROM delivery{} WHERE account_id = ? AND bucket_id = ?{} AND {RANGE}",
+            indexed_by(backend, self.kind.index()),
+            self.kind.condition(),
+        )
+    }
 }
 
 #[cfg(all(test, feature = "sqlite"))]
@@ -142,13 +156,8 @@ mod tests {
         let options = StorageOptions::new(url.parse()?, SecretKey::generate()?);
         let storage = Storage::connect(&options).await?;
         let source = Uuid::max();
-        let kinds = [
-            Kind::All,
-            Kind::Ended(1),
-            Kind::Waiting { source },
-            Kind::ForClients { source },
-            Kind::Pending,
-        ];
+        let kinds =
+            [Kind::Ended(1), Kind::Waiting { source }, Kind::ForClients { source }, Kind::Pending];
         for kind in kinds {
             for direction in [Direction::OldestFirst, Direction::NewestFirst] {
                 let range = IndexRange { account_id: Uuid::nil(), bucket_id: Uuid::nil(), kind };

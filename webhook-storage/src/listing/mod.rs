@@ -1,18 +1,22 @@
 //! Reading logs: which ones, in what order, and how many.
 //!
 //! A list asks for the first logs of several [`IndexRange`]s, each of which is in the order
-//! of time, and the database merges them. Which ranges have logs is known from the tallies,
+//! of time, and the database merges them; [`Places`] says which. Which ranges have logs is known from the tallies,
 //! so that nothing is looked for where there is nothing.
 
 mod count;
 mod index_range;
 mod load;
 mod page;
+mod places;
 mod range;
+mod sources;
 mod time;
 
 pub(crate) use count::{Buckets, days, minutes, received, total};
 pub(crate) use index_range::{IndexRange, Kind};
 pub(crate) use load::load;
-pub(crate) use page::{first, held, merge, sources};
+pub(crate) use page::{first, merge};
+pub(crate) use places::Places;
 pub(crate) use range::{Direction, Range};
+pub(crate) use sources::{Source, sources};

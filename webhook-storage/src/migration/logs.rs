@@ -2,7 +2,7 @@
 
 use sea_orm::DbBackend;
 
-/// What lists read, without a cost to what is stored and delivered that shows:
+/// What lists read, without a cost to what is stored and delivered that shows, as of this step:
 ///
 /// * `delivery_of_bucket` lists everything, `delivery_ended` by status what has
 ///   come to an end or stalled. Only what a relay has to attempt is in neither

@@ -11,6 +11,7 @@ mod endings;
 mod hand_overs;
 mod input_failures;
 mod logs;
+mod places;
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::logs::counts;
@@ -41,6 +42,7 @@ const STEPS: &[Step] = &[
     ("m0013_clients", |_| clients::SCHEMA.to_owned()),
     ("m0014_input_failures", |_| input_failures::SCHEMA.to_owned()),
     ("m0015_deltas", |_| deltas::SCHEMA.to_owned()),
+    ("m0016_places", |_| places::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

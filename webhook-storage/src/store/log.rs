@@ -17,7 +17,8 @@ use crate::{
     entity::delivery::number,
     fold::Deltas,
     listing::{
-        self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Range,
+        self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Places,
+        Range, Source,
     },
     tx::Read,
     writer::InAccount,
@@ -96,20 +97,23 @@ impl LogStore for Storage {
 async fn buckets(
     tx: &impl Read,
     deltas: &Deltas,
-    account_id: Uuid,
+    account: Uuid,
     bucket: Option<BucketId>,
 ) -> Result<Buckets, Error> {
-    let ids = match bucket {
-        Some(bucket) => vec![bucket.as_uuid()],
-        None => {
-            let sources = listing::sources(tx, deltas, account_id, None).await;
-            let mut ids: Vec<_> =
-                sources.map_err(read_error)?.into_iter().map(|(bucket, _)| bucket).collect();
-            ids.dedup();
-            ids
-        }
+    let sources = match bucket {
+        Some(_) => Vec::new(),
+        None => listing::sources(tx, deltas, account, None).await.map_err(read_error)?,
     };
-    Ok(Buckets { account_id, ids })
+    Ok(buckets_of(account, bucket, &sources))
+}
+
+fn buckets_of(account_id: Uuid, bucket: Option<BucketId>, sources: &[Source]) -> Buckets {
+    let mut ids: Vec<_> = match bucket {
+        Some(bucket) => vec![bucket.as_uuid()],
+        None => sources.iter().map(|source| source.bucket_id).collect(),
+    };
+    ids.dedup();
+    Buckets { account_id, ids }
 }
 
 impl Storage {
@@ -137,9 +141,14 @@ impl Storage {
         account: Uuid,
         query: &LogQuery,
     ) -> Result<LogPage, Error> {
-        let LogQuery { status, from, to, offset, limit, .. } = query;
-        let buckets = buckets(snapshot, deltas, account, query.bucket_id).await?;
-        let total = listing::total(snapshot, deltas, &buckets, *status, (*from, *to)).await;
+        let LogQuery { status, from, to, before, offset, limit, .. } = query;
+        let sources = listing::sources(snapshot, deltas, account, None).await;
+        let sources = sources.map_err(read_error)?;
+        let bucket = query.bucket_id.map(|bucket| bucket.as_uuid());
+        let places = Places::new(account, bucket, *status, &sources);
+        let buckets = buckets_of(account, query.bucket_id, &sources);
+        let (buckets, stretch) = ((&buckets, &places), (*from, *to));
+        let total = listing::total(snapshot, deltas, buckets, *status, stretch).await;
         let total = total.map_err(read_error)?;
         let limit = u64::try_from(*limit).unwrap_or(u64::MAX);
         // One more, to know whether there are more; there are not more than all.
@@ -147,7 +156,9 @@ impl Storage {
         if total == 0 || some <= *offset {
             return Ok(LogPage { logs: Vec::new(), total, has_more: false });
         }
-        let cursors = newest(snapshot, deltas, &buckets, query, some).await?;
+        let range = Range::ALL.from(*from).to(*to).before(*before);
+        let cursors = places.first(snapshot, range, NewestFirst, some).await;
+        let cursors = cursors.map_err(read_error)?;
         let skip = usize::try_from(*offset).unwrap_or(usize::MAX);
         let page = cursors.get(skip..).unwrap_or_default();
         let shown = page.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -168,9 +179,10 @@ impl Storage {
         let received = Some(number(DeliveryStatus::Received));
         let sources = listing::sources(snapshot, deltas, account_id, received).await;
         let sources = sources.map_err(read_error)?.into_iter();
-        let wanted = sources.filter(|(id, _)| buckets.iter().any(|bucket| bucket.as_uuid() == *id));
-        let range_of = |(bucket_id, output): (Uuid, Option<Uuid>)| {
-            let kind = Kind::ForClients { source: output? };
+        let wanted = sources
+            .filter(|source| buckets.iter().any(|bucket| bucket.as_uuid() == source.bucket_id));
+        let range_of = |Source { bucket_id, output_id, .. }: Source| {
+            let kind = Kind::ForClients { source: output_id? };
             Some(IndexRange { account_id, bucket_id, kind })
         };
         let ranges: Vec<_> = wanted.filter_map(range_of).collect();
@@ -180,48 +192,5 @@ impl Storage {
         let cursors = cursors.map_err(read_error)?;
         let loaded = listing::load(snapshot, &cursors, self.read_bytes()).await;
         Ok(loaded.map_err(read_error)?.logs)
-    }
-}
-
-/// The newest logs that the query finds, whatever its offset and limit say.
-async fn newest(
-    snapshot: &DatabaseTransaction,
-    deltas: &Deltas,
-    buckets: &Buckets,
-    query: &LogQuery,
-    limit: u64,
-) -> Result<Vec<LogCursor>, Error> {
-    let LogQuery { bucket_id, status, from, to, before, .. } = *query;
-    let account_id = buckets.account_id;
-    let range = Range::ALL.from(from).to(to).before(before);
-    let first = async |ranges: &[IndexRange]| {
-        let found = listing::first(snapshot, ranges, range, NewestFirst, limit).await;
-        found.map_err(read_error)
-    };
-    let each = |kind: Kind| {
-        let range_of = move |bucket: &Uuid| IndexRange { account_id, bucket_id: *bucket, kind };
-        buckets.ids.iter().map(range_of).collect::<Vec<_>>()
-    };
-    match status {
-        None => first(&each(Kind::All)).await,
-        Some(DeliveryStatus::Received | DeliveryStatus::Preparing) => {
-            let received = Some(number(DeliveryStatus::Received));
-            let sources = listing::sources(snapshot, deltas, account_id, received).await;
-            let sources = sources.map_err(read_error)?.into_iter();
-            let waiting: Vec<_> = sources
-                .filter(|(bucket, _)| bucket_id.is_none_or(|id| id.as_uuid() == *bucket))
-                .map(|(bucket_id, output)| {
-                    let kind = Kind::Waiting { source: output.unwrap_or(bucket_id) };
-                    IndexRange { account_id, bucket_id, kind }
-                })
-                .collect();
-            let bucket = bucket_id.map(|id| id.as_uuid());
-            let held = listing::held(snapshot, account_id, bucket, range, NewestFirst, limit);
-            let mut found = held.await.map_err(read_error)?;
-            found.extend(first(&waiting).await?);
-            found.extend(first(&each(Kind::Pending)).await?);
-            Ok(listing::merge(found, NewestFirst, limit))
-        }
-        Some(status) => first(&each(Kind::Ended(number(status)))).await,
     }
 }

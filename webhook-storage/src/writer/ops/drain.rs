@@ -23,7 +23,7 @@ use crate::{
     entity::{delivery::number, millis},
     fault::{DatabaseError, ErrorClass},
     fold::Deltas,
-    listing::{self, Direction, IndexRange, Kind, Range},
+    listing::{self, Direction, IndexRange, Kind, Range, Source},
     tx::{MAX_ROWS, Param, Read, Row, Tx, over_set, with},
 };
 
@@ -142,14 +142,15 @@ async fn ranges(
     let received = Some(number(DeliveryStatus::Received));
     let deltas = Deltas::of(tx, account_id).await?;
     let sources = listing::sources(tx, &deltas, account_id, received).await?.into_iter();
-    let wanted = sources.filter(|(bucket, output)| {
-        (drain.buckets.is_empty() || drain.buckets.iter().any(|id| id.as_uuid() == *bucket))
-            && drain.output_id.is_none_or(|id| *output == Some(id.as_uuid()))
+    let wanted = sources.filter(|source| {
+        (drain.buckets.is_empty()
+            || drain.buckets.iter().any(|id| id.as_uuid() == source.bucket_id))
+            && drain.output_id.is_none_or(|id| source.output_id == Some(id.as_uuid()))
     });
-    let range = |(bucket_id, output): (Uuid, Option<Uuid>)| IndexRange {
+    let range = |source: Source| IndexRange {
         account_id,
-        bucket_id,
-        kind: Kind::ForClients { source: output.unwrap_or(bucket_id) },
+        bucket_id: source.bucket_id,
+        kind: Kind::ForClients { source: source.id() },
     };
     Ok(wanted.map(range).collect())
 }
