@@ -22,10 +22,10 @@ fn forms() -> Vec<Scenario> {
     };
     let text = part("from", "", "Ada <ada@example.com>") + &part("subject", "", "Grüße");
     let mut with_file = text.clone().into_bytes();
-    let head = "--xyz\r\nContent-Disposition: form-data; name=\"attachment\"; filename=\"a.bin\"\r\n\
-                Content-Type: application/octet-stream\r\n\r\n";
+    let head = "--xyz\r\nContent-Disposition: form-data; name=\"attachment\"; filename=\"a.png\"\r\n\
+                Content-Type: image/png\r\n\r\n";
     with_file.extend_from_slice(head.as_bytes());
-    with_file.extend_from_slice(b"ABC\x01\r\n--xyz--\r\n");
+    with_file.extend_from_slice(b"\x89PNG\r\n\x1a\n\r\n--xyz--\r\n");
     let multipart = |body: Vec<u8>| {
         post("").body(body).header("content-type", "multipart/form-data; boundary=xyz")
     };
@@ -38,11 +38,14 @@ fn forms() -> Vec<Scenario> {
         scenario("Multipart to JSON")
             .case("with a file", multipart(with_file), |left| {
                 as_json(left.json(json!({
-                    "from": "Ada <ada@example.com>", "subject": "Grüße", "attachment": "QUJDAQ==",
+                    "from": "Ada <ada@example.com>", "subject": "Grüße",
+                    "attachments": [{"name": "a.png", "type": "image/png", "content": "iVBORw0KGgo="}],
                 })))
             })
             .case("without one", multipart((text + "--xyz--\r\n").into_bytes()), |left| {
-                as_json(left.json(json!({"from": "Ada <ada@example.com>", "subject": "Grüße"})))
+                as_json(left.json(json!({
+                    "from": "Ada <ada@example.com>", "subject": "Grüße", "attachments": [],
+                })))
             }),
     ]
 }

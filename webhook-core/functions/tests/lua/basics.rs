@@ -127,6 +127,33 @@ async fn form_fields_are_lists() {
 }
 
 #[tokio::test]
+async fn parts_of_forms_are_exact_bytes() {
+    let mut call = invocation(
+        r#"
+        for i, p in ipairs(r.RequestFormParts) do
+          print(i, p.name, p.file_name, p.type, p.body:byte(1, -1))
+        end
+        print(#r.RequestFormData.f[1], #r.RequestFormParts)
+        r:SetRequestBody("")
+        print(#r.RequestFormParts)
+        "#,
+    );
+    let multipart = "multipart/form-data; boundary=x".parse().expect("a value");
+    call.request.headers.insert("content-type", multipart);
+    call.request.body = b"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--x\r\n\
+        Content-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\
+        \x89P\0\r\n--x--\r\n"[..].into();
+    let printed = runtime().run(call.clone()).await.logs;
+    assert_eq!(printed, ["1\ta\tnil\tnil\t49", "2\tf\ta.png\timage/png\t137\t80\t0", "3\t2", "0"]);
+
+    call.source = "print(r.RequestFormData.a[1]:byte(1, -1))".into();
+    let form = "application/x-www-form-urlencoded".parse().expect("a value");
+    call.request.headers.insert("content-type", form);
+    call.request.body = "a=%89%50".into();
+    assert_eq!(runtime().run(call).await.logs, ["137\t80"]);
+}
+
+#[tokio::test]
 async fn bodies_are_exact_bytes() {
     let mut call = invocation("r:SetRequestBody(r.RequestBody:reverse() .. #r.RequestBody)");
     call.request.body = vec![0, 255, b'\r', b'\n', 128].into();

@@ -82,10 +82,29 @@
       $.setBody(answer, text(value));
     }
     read[+answer] = undefined;
-    if (!answer) form = undefined;
+    if (!answer) form = parts = undefined;
   };
 
-  let query, form, metadata;
+  let query, form, parts, metadata;
+  // What is not UTF-8 comes as bytes.
+  const readParts = () => {
+    const flat = $.form(), list = [];
+    for (let i = 0; i + 3 < flat.length; i += 4) {
+      const value = flat[i + 3], part = { name: flat[i], fileName: flat[i + 1] ?? undefined, type: flat[i + 2] ?? undefined };
+      defineProperty(part, "value", { value });
+      defineProperty(part, "bytes", { get: () => (typeof value === "string" ? $.utf8(value) : value), enumerable: true });
+      list[list.length] = freeze(part);
+    }
+    return freeze(list);
+  };
+  const readForm = () => {
+    const all = plain(), list = (parts ??= readParts());
+    for (let i = 0; i < list.length; i++) {
+      const values = (all[list[i].name] ??= []);
+      values[values.length] = list[i].value;
+    }
+    return freeze(all);
+  };
   const fields = {
     body: [() => body(false), (value) => setBody(false, value), "RequestBody"],
     bodyBytes: [() => $.bytes(false), (value) => setBody(false, value)],
@@ -98,11 +117,8 @@
     ],
     headers: [() => views[0], (value) => setHeaders(false, value), "RequestHeader"],
     query: [() => (query ??= pairs($.query(), (o, k, v) => { if (!(k in o)) o[k] = v; })), undefined, "RequestQuery"],
-    formData: [
-      () => (form ??= pairs($.form(), (o, k, v) => { const list = (o[k] ??= []); list[list.length] = v; })),
-      undefined,
-      "RequestFormData",
-    ],
+    formData: [() => (form ??= readForm()), undefined, "RequestFormData"],
+    formParts: [() => (parts ??= readParts()), undefined, "RequestFormParts"],
     metadata: [() => (metadata ??= pairs($.metadata(), (o, k, v) => { o[k] = v; })), undefined, "Metadata"],
     responseBody: [() => body(true), (value) => setBody(true, value), "ResponseBody"],
     responseBodyBytes: [() => $.bytes(true) ?? undefined, (value) => setBody(true, value)],

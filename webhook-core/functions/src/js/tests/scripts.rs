@@ -121,6 +121,34 @@ async fn the_other_fields_are_read() {
 }
 
 #[tokio::test]
+async fn parts_of_forms_are_exact_bytes() {
+    let mut given = invocation(
+        "const shown = (v) => typeof v === 'string' ? v : [...v];\n\
+        const parts = r.formParts.map((p) => [p.name, p.fileName, p.type, [...p.bytes]]);\n\
+        const fields = Object.entries(r.formData).map(([name, values]) => [name, values.map(shown)]);\n\
+        r.body = { parts, fields, 64: base64.encode(r.formData.f[0]) };\n\
+        if (r.formParts.length + Object.keys(r.formData).length > 0) throw new Error('of the old body')",
+    );
+    given.request.headers = headers(&[("content-type", "multipart/form-data; boundary=x")]);
+    given.request.body = Bytes::from_static(
+        b"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\xc3\xa4\r\n--x\r\n\
+        Content-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\
+        \x89P\0\r\n--x--\r\n",
+    );
+    let left = runtime().run(given.clone()).await.result.expect("a form").request.body;
+    let expected =
+        r#"{"64":"iVAA","parts":[["a",null,null,[195,164]],["f","a.png","image/png",[137,80,0]]],"#;
+    let expected = format!("{expected}{}", r#""fields":[["a",["ä"]],["f",[[137,80,0]]]]}"#);
+    assert_eq!(String::from_utf8_lossy(&left), expected);
+
+    given.source = "r.body = r.formData.a[0]".into();
+    given.request.headers = headers(&[("content-type", "application/x-www-form-urlencoded")]);
+    given.request.body = Bytes::from_static(b"a=%89%50");
+    let left = runtime().run(given).await.result.expect("a form").request.body;
+    assert_eq!(left, &b"\x89\x50"[..]);
+}
+
+#[tokio::test]
 async fn the_answer_is_read_and_set() {
     let left = run(
         "r.setResponseStatus(202); r.setResponseHeader('X-A', '1'); r.SetResponseBody('hello'); r.StopForwarding()",

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray};
+use rquickjs::{Array, Ctx, Exception, Function, Object, Result, TypedArray};
 use webhook_core::model::Headers;
 
 use super::host::{Host, Script};
@@ -103,16 +103,32 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
     function(
         "form",
         Function::new(c, move |ctx: Ctx<'js>| {
-            let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
             let mut bounds = h.bounds();
             let form = read(&h, |s| {
                 let request = s.request.as_ref()?;
                 Some(form::parse(&request.headers, &request.body, &mut bounds))
             });
             let form = form.transpose().map_err(|error| h.refuse(&ctx, &error))?;
-            let fields = form.unwrap_or_default().into_iter();
-            let flat = fields.flat_map(|(key, value)| [text(key), text(value)]);
-            Ok::<_, rquickjs::Error>(flat.collect::<Vec<_>>())
+            let flat = Array::new(ctx.clone())?;
+            for (index, part) in form.unwrap_or_default().into_iter().enumerate() {
+                flat.set(4 * index, String::from_utf8_lossy(&part.name).into_owned())?;
+                flat.set(4 * index + 1, part.file_name)?;
+                flat.set(4 * index + 2, part.content_type)?;
+                match String::from_utf8(part.body) {
+                    Ok(text) => flat.set(4 * index + 3, text)?,
+                    Err(bytes) => {
+                        let bytes = TypedArray::<u8>::new_copy(ctx.clone(), bytes.as_bytes())?;
+                        flat.set(4 * index + 3, bytes)?;
+                    }
+                }
+            }
+            Ok::<_, rquickjs::Error>(flat)
+        }),
+    )?;
+    function(
+        "utf8",
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| {
+            TypedArray::<u8>::new_copy(ctx, text.as_bytes())
         }),
     )?;
     let (c, h) = new();

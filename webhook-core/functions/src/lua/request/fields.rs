@@ -10,7 +10,7 @@ use crate::{
         call::{Call, Native, Outcome, new_string},
         limit::Limit,
     },
-    modules::form,
+    modules::form::{self, Part},
 };
 
 /// `r.name`
@@ -38,12 +38,13 @@ pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             let query = request(&call, |request| request.raw_query.clone());
             query.map(|query| query_table(&call, &query))
         }
-        b"RequestFormData" => {
+        b"RequestFormData" | b"RequestFormParts" => {
             let mut bounds = call.bounds();
             let form =
                 request(&call, |request| form::parse(&request.headers, &request.body, &mut bounds));
+            let table = if name.as_bytes() == b"RequestFormData" { form_table } else { part_list };
             match form.transpose() {
-                Ok(form) => form.map(|form| form_table(&call, form)),
+                Ok(form) => form.map(|form| table(&call, form)),
                 Err(error) => return call.done_error(&error),
             }
         }
@@ -164,10 +165,10 @@ fn query_table<'gc>(call: &Call<'gc, '_>, query: &str) -> Value<'gc> {
     table.into()
 }
 
-fn form_table<'gc>(call: &Call<'gc, '_>, form: Vec<form::Field>) -> Value<'gc> {
+fn form_table<'gc>(call: &Call<'gc, '_>, form: Vec<Part>) -> Value<'gc> {
     let table = Table::new(&call.ctx);
-    for (key, value) in form {
-        let key = String::from_slice(&call.ctx, &key);
+    for Part { name, body, .. } in form {
+        let key = String::from_slice(&call.ctx, &name);
         let list = match table.get_value(key.into()) {
             Value::Table(list) => list,
             _ => {
@@ -177,9 +178,27 @@ fn form_table<'gc>(call: &Call<'gc, '_>, form: Vec<form::Field>) -> Value<'gc> {
             }
         };
         let index = Value::Integer(list.length().wrapping_add(1));
-        let _ = list.set_value(&call.ctx, index, new_string(call.ctx, value).into());
+        let _ = list.set_value(&call.ctx, index, new_string(call.ctx, body).into());
     }
     table.into()
+}
+
+/// A table for each part, in the order of the body.
+fn part_list<'gc>(call: &Call<'gc, '_>, form: Vec<Part>) -> Value<'gc> {
+    let list = Table::new(&call.ctx);
+    for (index, part) in (1..).zip(form) {
+        let table = Table::new(&call.ctx);
+        put(call, table, b"name", String::from_slice(&call.ctx, &part.name));
+        if let Some(file_name) = part.file_name {
+            put(call, table, b"file_name", String::from_slice(&call.ctx, file_name));
+        }
+        if let Some(content_type) = part.content_type {
+            put(call, table, b"type", String::from_slice(&call.ctx, content_type));
+        }
+        put(call, table, b"body", new_string(call.ctx, part.body));
+        let _ = list.set_value(&call.ctx, Value::Integer(index), table.into());
+    }
+    list.into()
 }
 
 fn metadata_table<'gc>(call: &Call<'gc, '_>) -> Value<'gc> {

@@ -55,6 +55,7 @@ pub(super) fn set_request_body<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     }
     forget(&call, "RequestBody");
     forget(&call, "RequestFormData");
+    forget(&call, "RequestFormParts");
     call.done_all([])
 }
 
