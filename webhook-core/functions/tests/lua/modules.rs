@@ -42,6 +42,28 @@ async fn json_keeps_integers_nulls_and_empty_objects() {
 }
 
 #[tokio::test]
+async fn random_bytes_and_uuids_are_new_each_time() {
+    prints(
+        r##"
+        local crypto = require("crypto")
+        print(#crypto.random_bytes(0), #crypto.random_bytes(16), #crypto.random_bytes(65536))
+        print(crypto.random_bytes(16) ~= crypto.random_bytes(16), crypto.uuid() ~= crypto.uuid())
+        local id = crypto.uuid()
+        print(#id, id:match("^%x+%-%x+%-4%x+%-[89ab]%x+%-%x+$") == id)
+        "##,
+        &["0\t16\t65536", "true\ttrue", "36\ttrue"],
+    )
+    .await;
+    for count in ["-1", "65537", "2^62"] {
+        let source =
+            format!("local crypto = require('crypto') local b = crypto.random_bytes({count})");
+        let error = failure(&source).await.to_string();
+        let wanted = "bad argument #1 to 'random_bytes' (expected 0 to 65536 bytes)";
+        assert!(error.contains(wanted), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn checksums_and_ciphers() {
     prints(
         r##"

@@ -88,7 +88,7 @@ fn write(
             let value = argument.check_number(NAME, index, budget)?;
             float::write(&spec, value.to_float(), conversion, out);
         }
-        b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => {
+        b'e' | b'E' | b'f' | b'g' | b'G' => {
             let value = argument.check_number(NAME, index, budget)?;
             let spec = Spec::parse(text, Flags::ALL, true)?;
             budget.charge(float::steps(&spec, value.to_float(), conversion))?;

@@ -48,6 +48,13 @@ fn decode(text: &[u8], lax: bool) -> Option<(u32, usize)> {
     valid.then_some((code, following + 1))
 }
 
+/// The encoding of a code below 2^31, as `\u{…}` in a source has it.
+pub(in super::super) fn encoded(code: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode(code.min(LAX_MAX), &mut bytes);
+    bytes
+}
+
 /// Appends the encoding of `code`, which is at most [`LAX_MAX`].
 fn encode(code: u32, out: &mut Vec<u8>) {
     if let Some(scalar) = char::from_u32(code) {

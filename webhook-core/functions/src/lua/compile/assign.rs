@@ -17,6 +17,7 @@ use super::{
 type Target = p::AssignmentTarget<Name>;
 
 /// A rewritten target, evaluated except for the store.
+#[derive(Clone)]
 enum Place {
     Variable(Name),
     Field { table: Expr, key: Expr },
@@ -72,7 +73,8 @@ impl Rewriter {
         let risky = values.iter().any(|value| self.is_risky(value))
             || targets.iter().any(|target| matches!(target, Target::Field(..)));
         self.mark_if(risky, out);
-        if targets.len() == 1 && values.len() == 1 {
+        let events: Vec<_> = targets.iter().zip(&values).map(|(t, v)| is_event(t, v)).collect();
+        if targets.len() == 1 && values.len() == 1 && !events.contains(&true) {
             if let (Some(target), Some(value)) = (targets.pop(), values.pop()) {
                 return self.assign_one(target, value, out);
             }
@@ -92,7 +94,13 @@ impl Rewriter {
         // As Lua does it, from the last to the first.
         for (index, place) in places.into_iter().enumerate().rev() {
             let nil = maybe_nil.get(index).copied().unwrap_or(true);
+            let event = events.get(index).copied().unwrap_or(false).then(|| place.clone());
             self.store(place, &held[index], nil, &mut inner);
+            if let Some(place) = event {
+                let (table, key) = Self::field_of(place);
+                let chain = self.helper(Helper::Chain);
+                self.push(ast::call_statement(&chain, vec![table, key]), &mut inner);
+            }
         }
         self.push(p::Statement::Do(ast::block(inner, self.line)), out);
         Ok(())
@@ -255,6 +263,20 @@ fn is_constant(simple: &p::SimpleExpression<Name>) -> bool {
             | p::SimpleExpression::True
             | p::SimpleExpression::False
     )
+}
+
+/// Whether the target is a field that metatables have for tables to look further in, and the value may be a table.
+fn is_event(target: &Target, value: &Expr) -> bool {
+    let Target::Field(_, field) = target else { return false };
+    let name = match field {
+        p::FieldSuffix::Named(name) => Some(name),
+        p::FieldSuffix::Indexed(key) => match ast::as_simple(key) {
+            Some(p::SimpleExpression::String(key)) => Some(key),
+            _ => None,
+        },
+    };
+    let function = matches!(ast::as_simple(value), Some(p::SimpleExpression::Function(_)));
+    !function && name.is_some_and(|name| matches!(&**name, b"__index" | b"__newindex"))
 }
 
 /// Whether evaluating the target twice is as good as once.

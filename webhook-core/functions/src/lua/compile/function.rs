@@ -9,6 +9,7 @@ use piccolo::compiler::parser as p;
 use super::{
     ast::{self, Expr, Line, Name},
     helper::Helper,
+    mentions::Mentions,
     rewrite::{Result, Rewriter},
     scope::Kind,
 };
@@ -23,13 +24,28 @@ impl Rewriter {
         let p::FunctionDefinition { parameters, has_varargs, body } = definition;
         let this = method.then(|| Name::from(&b"self"[..]));
         let names: Vec<_> = this.into_iter().chain(parameters).collect();
+        let arg = Name::from(&b"arg"[..]);
+        let needs_arg = has_varargs && self.depth > 0 && !names.contains(&arg) && {
+            let mentions = Mentions::of_block(&body);
+            !mentions.has_varargs && mentions.read.contains(&arg)
+        };
         self.enter(1)?;
         self.scopes.open_function(has_varargs.then_some(names.len()));
         for name in &names {
             let kind = Kind::Any;
             self.scopes.declare(name, kind);
         }
+        let mut first = Vec::new();
+        if needs_arg {
+            // As in 5.1, whose functions have it unless they use `...` themselves.
+            let pack = self.helper(Helper::Pack);
+            let rest = self.varargs()?;
+            let table = ast::suffixed(ast::call(&pack, vec![rest]));
+            self.push(ast::local(vec![Name::clone(&arg)], vec![table]), &mut first);
+            self.scopes.declare(&arg, Kind::Any);
+        }
         let mut body = self.block(body)?;
+        body.statements.splice(..0, first);
         self.scopes.close_function();
         self.leave(1);
         self.line = line;

@@ -27,6 +27,8 @@ helpers! {
     All "@all" "Gives back all its arguments.",
     Rest "@rest" "Gives back its arguments without the first so many.",
     Method "@method" "Calls a method by name, on strings too.",
+    Chain "@chain" "Looks for a circle of metatables after `__index` or `__newindex` was assigned.",
+    Pack "@pack" "Makes the table `arg` of 5.1.",
     Delete "@delete" "Stores nil under a key.",
     For "@for" "Checks the three numbers of a `for`.",
     Concat "@concat" "`..` over all its arguments.",

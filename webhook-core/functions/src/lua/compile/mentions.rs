@@ -15,6 +15,9 @@ pub(super) struct Mentions {
     pub(super) read: HashSet<Name>,
     /// Whether there is a `goto`.
     pub(super) has_goto: bool,
+    /// Whether there is a `...`, those in functions inside not counted.
+    pub(super) has_varargs: bool,
+    functions: usize,
 }
 
 impl Mentions {
@@ -77,9 +80,9 @@ impl Mentions {
                 } else {
                     self.read.insert(Name::clone(&statement.name));
                 }
-                self.block(&statement.definition.body);
+                self.function(&statement.definition);
             }
-            p::Statement::LocalFunction(statement) => self.block(&statement.definition.body),
+            p::Statement::LocalFunction(statement) => self.function(&statement.definition),
             p::Statement::LocalStatement(statement) => self.exprs(&statement.values),
             p::Statement::Goto(_) => self.has_goto = true,
             p::Statement::Label(_) | p::Statement::Break => {}
@@ -127,7 +130,8 @@ impl Mentions {
                         }
                     }
                 }
-                p::SimpleExpression::Function(function) => self.block(&function.body),
+                p::SimpleExpression::Function(function) => self.function(function),
+                p::SimpleExpression::VarArgs => self.has_varargs |= self.functions == 0,
                 p::SimpleExpression::Suffixed(suffixed) => self.suffixed(suffixed),
                 _ => {}
             },
@@ -136,6 +140,12 @@ impl Mentions {
         for (_, right) in &expr.tail {
             self.expr(right);
         }
+    }
+
+    fn function(&mut self, definition: &p::FunctionDefinition<Name>) {
+        self.functions += 1;
+        self.block(&definition.body);
+        self.functions -= 1;
     }
 
     fn suffixed(&mut self, suffixed: &Suffixed) {

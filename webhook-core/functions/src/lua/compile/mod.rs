@@ -6,6 +6,7 @@
 
 mod assign;
 mod ast;
+mod escapes;
 mod expr;
 mod function;
 mod globals;
@@ -80,7 +81,8 @@ pub(super) fn compile(source: &str, max_bytes: usize) -> Result<Program, Functio
 
 fn compile_checked(source: &str) -> Result<Program, Refusal> {
     let mut interner = Interner::default();
-    let chunk = parse_chunk(source.as_bytes(), &mut interner)?;
+    let source = escapes::expand(source.as_bytes())?;
+    let chunk = parse_chunk(&*source, &mut interner)?;
     let last_line = chunk.block.closed_on;
     let mut rewriter = Rewriter::new(Mentions::of_block(&chunk.block));
     let body =
@@ -235,6 +237,8 @@ mod tests {
             ("\ngoto nowhere", 2, "no visible label 'nowhere' for goto"),
             ("function f() return ... end", 1, "cannot use '...' outside a vararg function"),
             ("f() = 1", 1, "cannot assign to expression"),
+            ("::a::\ndo ::b:: ::a:: end", 2, "label 'a' already defined on line 1"),
+            ("x = '\\u{80000000}'", 1, "UTF-8 value too large"),
         ] {
             match compile(source, 1 << 16) {
                 Err(FunctionError::Compile { line: found, reason: text }) => {

@@ -128,7 +128,14 @@ impl Rewriter {
                 }
                 self.push(p::Statement::Goto(statement), out);
             }
-            label @ p::Statement::Label(_) => self.push(label, out),
+            p::Statement::Label(label) => {
+                let line = line_number(self.line);
+                if let Some(first) = self.scopes.declare_label(&label.name, line) {
+                    let name = String::from_utf8_lossy(&label.name);
+                    return self.refuse(format!("label '{name}' already defined on line {first}"));
+                }
+                self.push(p::Statement::Label(label), out);
+            }
         }
         Ok(())
     }

@@ -31,8 +31,8 @@ struct Function {
     /// How many parameters come before `...`, when there is one.
     varargs: Option<usize>,
     loops: usize,
-    /// The labels of each open block.
-    labels: Vec<Vec<Name>>,
+    /// The labels of each open block, with the line of those that have come by.
+    labels: Vec<Vec<(Name, Option<u32>)>>,
 }
 
 /// The variables, functions and blocks that are open.
@@ -56,7 +56,7 @@ impl Scopes {
 
     pub(super) fn open_block(&mut self, block: &Block) {
         let labels = block.statements.iter().filter_map(|statement| match &statement.inner {
-            p::Statement::Label(label) => Some(Name::clone(&label.name)),
+            p::Statement::Label(label) => Some((Name::clone(&label.name), None)),
             _ => None,
         });
         let labels = labels.collect();
@@ -123,6 +123,17 @@ impl Scopes {
 
     pub(super) fn has_label(&self, name: &Name) -> bool {
         let labels = self.functions.last().map(|function| &function.labels);
-        labels.is_some_and(|blocks| blocks.iter().any(|labels| labels.contains(name)))
+        labels.is_some_and(|blocks| blocks.iter().flatten().any(|(label, _)| label == name))
+    }
+
+    /// Takes note of a label; the line of the one that has the name already, if there is one.
+    pub(super) fn declare_label(&mut self, name: &Name, line: u32) -> Option<u32> {
+        let blocks = &mut self.functions.last_mut()?.labels;
+        let taken = blocks.iter().flatten().find_map(|(l, line)| line.filter(|_| l == name));
+        if taken.is_none() {
+            let label = blocks.last_mut()?.iter_mut().find(|(label, _)| label == name)?;
+            label.1 = Some(line);
+        }
+        taken
     }
 }

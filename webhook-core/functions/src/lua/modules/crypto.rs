@@ -1,6 +1,7 @@
 //! `crypto`
 
 use piccolo::{Error, Value};
+use ring::rand::{SecureRandom as _, SystemRandom};
 use webhook_core::encoding::Base64;
 
 use super::encoding;
@@ -24,9 +25,11 @@ pub(super) const FUNCTIONS: &[(&str, Native)] = &[
     ("equal", equal),
     ("hmac", hmac),
     ("md5", md5),
+    ("random_bytes", random_bytes),
     ("sha1", sha1),
     ("sha256", sha256),
     ("sha512", sha512),
+    ("uuid", uuid),
 ];
 
 /// Returns a checksum in hex, or as bytes when argument `raw` is true.
@@ -78,6 +81,39 @@ fn equal<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let (left, right) = (call.check_string(1)?, call.check_string(2)?);
     call.charge_bytes(left.as_bytes().len());
     call.done(digest::equal(left.as_bytes(), right.as_bytes()))
+}
+
+/// What one call of `random_bytes` gives at most, as `getRandomValues` of the web.
+const MAX_RANDOM_BYTES: usize = 65_536;
+const NO_RANDOM: &str = "the system gives no random bytes";
+
+/// `random_bytes(count)`: bytes that nobody can guess.
+fn random_bytes<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+    let count = usize::try_from(call.check_int(1)?).ok().filter(|n| *n <= MAX_RANDOM_BYTES);
+    let Some(count) = count else {
+        return Err(call.bad_argument(1, format!("expected 0 to {MAX_RANDOM_BYTES} bytes")));
+    };
+    call.charge_bytes(count * 4);
+    let mut bytes = vec![0; count];
+    match SystemRandom::new().fill(&mut bytes) {
+        Ok(()) => {
+            let bytes = call.string(bytes)?;
+            call.done(bytes)
+        }
+        Err(_) => call.done_failed(NO_RANDOM),
+    }
+}
+
+/// `uuid()`: a random UUID, version 4, in lower case.
+fn uuid<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+    call.charge(16);
+    let mut bytes = [0; 16];
+    if SystemRandom::new().fill(&mut bytes).is_err() {
+        return call.done_failed(NO_RANDOM);
+    }
+    let id = uuid::Builder::from_random_bytes(bytes).into_uuid().to_string();
+    let id = call.string(id.into_bytes())?;
+    call.done(id)
 }
 
 /// How the encrypted side is written.

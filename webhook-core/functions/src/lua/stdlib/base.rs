@@ -8,7 +8,7 @@ use crate::lua::{
     bytes::number,
     vm::{
         call::{Call, Native, Outcome, number_value, set_field},
-        guard,
+        chain, guard,
     },
 };
 
@@ -89,6 +89,7 @@ fn setmetatable<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     }
     let moved = guard::set_metatable(call.ctx, table, metatable);
     call.charge(moved);
+    chain::metatable_set(&mut call, table);
     call.done(table)
 }
 
@@ -107,7 +108,7 @@ fn print_texts<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         if line.len() > room {
             break;
         }
-        line.extend_from_slice(&text::plain(value));
+        line.extend_from_slice(&text::named_plain(call.ctx, value));
     }
     call.charge_bytes(line.len());
     call.host.log(&line);
@@ -154,11 +155,16 @@ fn rawlen<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     }
 }
 
-fn rawset<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+fn rawset<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let table = call.check_table(1)?;
     let (key, value) = (call.check_any(2)?, call.check_any(3)?);
     match guard::raw_set(call.host, call.ctx, table, key, value) {
-        Ok(()) => call.done(table),
+        Ok(()) => {
+            if let Value::String(key) = key {
+                chain::note(&mut call, table, key);
+            }
+            call.done(table)
+        }
         Err(error) => Err(call.fail(guard::key_error(&error))),
     }
 }

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use piccolo::Value;
+use piccolo::{Context, Value};
 
 use super::{
     numbers::compare_mixed,
     sequence::{One, binary_metamethod, call_one},
 };
-use crate::lua::vm::call::{Call, Outcome};
+use crate::lua::vm::call::{Call, Outcome, type_name};
 
 pub(super) fn less<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let (left, right) = (call.arg(1), call.arg(2));
@@ -50,7 +50,11 @@ fn compare<'gc>(
     let event = if or_equal { "__le" } else { "__lt" };
     match binary_metamethod(call.ctx, left, right, event) {
         Some(function) => call_one(call, function, [left, right], One::Truth),
-        None => Err(call.fail(not_comparable(left, right))),
+        None => match binary_metamethod(call.ctx, right, left, "__lt").filter(|_| or_equal) {
+            // As in 5.1: `a <= b` is `not (b < a)`.
+            Some(function) => call_one(call, function, [right, left], One::Untruth),
+            None => Err(call.fail(not_comparable(call.ctx, left, right))),
+        },
     }
 }
 
@@ -68,8 +72,12 @@ pub(super) fn order(left: Value<'_>, right: Value<'_>) -> Option<Option<Ordering
     })
 }
 
-pub(super) fn not_comparable(left: Value<'_>, right: Value<'_>) -> String {
-    let (left, right) = (left.type_name(), right.type_name());
+pub(super) fn not_comparable<'gc>(
+    ctx: Context<'gc>,
+    left: Value<'gc>,
+    right: Value<'gc>,
+) -> String {
+    let (left, right) = (type_name(ctx, left), type_name(ctx, right));
     if left == right {
         format!("attempt to compare two {left} values")
     } else {

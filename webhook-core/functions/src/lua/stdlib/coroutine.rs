@@ -1,5 +1,7 @@
 //! Coroutines.
 
+mod failed;
+
 use std::rc::Rc;
 
 use gc_arena::Collect;
@@ -24,6 +26,8 @@ pub(super) const FUNCTIONS: &[(&str, Native)] = &[
     ("wrap", wrap),
     ("yield", suspend),
 ];
+
+pub(super) use self::failed::forget;
 
 fn check_thread<'gc>(call: &Call<'gc, '_>) -> Result<Thread<'gc>, Error<'gc>> {
     match call.arg(1) {
@@ -74,8 +78,12 @@ fn running<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 }
 
 fn isyieldable<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    let yieldable = !call.exec.current_thread().is_main;
-    call.done(yieldable)
+    let current = call.exec.current_thread();
+    let other = match call.arg(1) {
+        Value::Nil => false,
+        _ => check_thread(&call)? != current.thread,
+    };
+    call.done(other || !current.is_main)
 }
 
 fn suspend<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -88,8 +96,11 @@ fn suspend<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 fn close<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let thread = check_thread(&call)?;
     match state(&call.exec, thread) {
-        "dead" | "suspended" => match thread.reset(&call.ctx) {
-            Ok(()) => call.done(true),
+        state @ ("dead" | "suspended") => match thread.reset(&call.ctx) {
+            Ok(()) => match failed::take(call.ctx, thread).filter(|_| state == "dead") {
+                Some(error) => call.done_all([Value::Boolean(false), error]),
+                None => call.done(true),
+            },
             Err(error) => Err(call.fail(error.to_string())),
         },
         state => Err(call.fail(format!("cannot close a {state} coroutine"))),
@@ -112,7 +123,7 @@ fn resume<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         return call.done_all([false.into(), reason.into()]);
     }
     call.stack.pop_front();
-    let resumed = Resumed { host: Rc::clone(call.host), wrapped: false };
+    let resumed = Resumed { host: Rc::clone(call.host), thread: Some(thread) };
     let then = Some(BoxSequence::new(&call.ctx, resumed));
     Ok(CallbackReturn::Resume { thread, then })
 }
@@ -125,7 +136,7 @@ fn wrap<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             return Err(positioned(ctx, &exec, reason));
         }
         // With this sequence the frame stays, so that the main thread stays the main one.
-        let resumed = Resumed { host: Rc::clone(&host), wrapped: true };
+        let resumed = Resumed { host: Rc::clone(&host), thread: None };
         let then = Some(BoxSequence::new(&ctx, resumed));
         Ok(CallbackReturn::Resume { thread: *thread, then })
     });
@@ -133,21 +144,22 @@ fn wrap<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 }
 
 #[derive(Collect)]
-#[collect(require_static)]
-struct Resumed {
+#[collect(no_drop)]
+struct Resumed<'gc> {
+    #[collect(require_static)]
     host: Rc<Host>,
-    /// Whether errors go on instead of being returned.
-    wrapped: bool,
+    /// The coroutine, whose errors are returned; without it they go on.
+    thread: Option<Thread<'gc>>,
 }
 
-impl<'gc> Sequence<'gc> for Resumed {
+impl<'gc> Sequence<'gc> for Resumed<'gc> {
     fn poll(
         &mut self,
         _: Context<'gc>,
         _: Execution<'gc, '_>,
         mut stack: Stack<'gc, '_>,
     ) -> Result<SequencePoll<'gc>, Error<'gc>> {
-        if !self.wrapped {
+        if self.thread.is_some() {
             stack.push_front(Value::Boolean(true));
         }
         Ok(SequencePoll::Return)
@@ -164,9 +176,8 @@ impl<'gc> Sequence<'gc> for Resumed {
             return Err(error);
         }
         let value = error_value(&self.host, ctx, &error);
-        if self.wrapped {
-            return Err(value.into());
-        }
+        let Some(thread) = self.thread else { return Err(value.into()) };
+        failed::remember(ctx, thread, value);
         stack.clear();
         stack.extend([Value::Boolean(false), value]);
         Ok(SequencePoll::Return)

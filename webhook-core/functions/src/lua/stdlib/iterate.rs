@@ -9,7 +9,7 @@ use piccolo::{
 
 use super::sequence::metamethod;
 use crate::lua::vm::{
-    call::{Call, Native, Outcome, native},
+    call::{Call, Native, Outcome, native, type_name},
     walk,
 };
 
@@ -98,7 +98,9 @@ fn step<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             let then = Some(BoxSequence::new(&call.ctx, Indexed(index)));
             Ok(CallbackReturn::Call { function: meta.function, then })
         }
-        Err(_) => Err(call.bad_argument(1, format!("table expected, got {}", value.type_name()))),
+        Err(_) => {
+            Err(call.bad_argument(1, format!("table expected, got {}", type_name(call.ctx, value))))
+        }
     }
 }
 

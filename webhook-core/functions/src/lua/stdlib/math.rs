@@ -163,6 +163,7 @@ fn log<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 }
 
 fn extreme<'gc>(call: Call<'gc, '_>, wanted: Ordering) -> Outcome<'gc> {
+    call.check_any(1)?;
     let mut best = number_value(call.check_number(1)?);
     for index in 2..=call.stack.len() {
         let value = number_value(call.check_number(index)?);

@@ -22,12 +22,13 @@ use std::rc::Rc;
 
 use piccolo::{Callback, Context, Table, Value};
 
+pub(super) use self::sequence::metamethod;
 use super::{
     compile::{GlobalUse, Helper},
     modules, request,
     vm::{
         call::{Native, library, native, set_field},
-        guard,
+        chain, guard,
         host::{Host, Tables},
     },
 };
@@ -67,6 +68,11 @@ pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>) {
     }
     let guard = Table::new(&ctx);
     set_field(ctx, guard, "__newindex", native(ctx, host, "newindex", guard::new_index));
+    for (name, function) in
+        chain::FOLLOW.into_iter().zip([chain::index as Native, chain::new_index])
+    {
+        set_field(ctx, guard, name, native(ctx, host, name, function));
+    }
     let request = request::open(ctx, host);
     for name in ["r", "cfg"] {
         set_field(ctx, globals, name, request.get(ctx, name));
@@ -89,6 +95,11 @@ fn object_mark<'gc>(ctx: Context<'gc>, guard: Table<'gc>) -> Table<'gc> {
     let object = Table::new(&ctx);
     set_field(ctx, object, "__newindex", guard.get(ctx, "__newindex"));
     object
+}
+
+/// Drops what the library remembers of a call.
+pub(super) fn forget(ctx: Context<'_>) {
+    coroutine::forget(ctx);
 }
 
 /// The global variables of one call: those that the source mentions, with
@@ -136,6 +147,8 @@ pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, helper: Helper) ->
         Helper::Rest => ("rest", method::rest),
         Helper::First => ("first", method::first),
         Helper::Method => ("method", method::method),
+        Helper::Chain => ("chain", chain::event_set),
+        Helper::Pack => ("pack", table::pack),
         Helper::Delete => ("delete", guard::delete),
         Helper::For => ("for", operators::for_prepare),
         Helper::Concat => ("concat", concat::concat),

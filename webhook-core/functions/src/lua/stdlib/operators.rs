@@ -110,10 +110,10 @@ fn bits<'gc>(call: Call<'gc, '_>, event: &'static str, with: fn(i64, i64) -> i64
 
 /// `@for(start, limit, step)`: the three numbers as the VM's loop needs them.
 pub(super) fn for_prepare<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    // As in 5.4, a text counts in floats, but as a limit it is an integer where it can be.
     let number = |value: Value<'gc>| match value {
-        Value::Integer(value) => Some(Number::Int(value)),
-        Value::Number(value) => Some(Number::Float(value)),
-        _ => None,
+        Value::String(_) => to_number(value).map(|number| Number::Float(number.to_float())),
+        value => to_number(value),
     };
     let wrong = |index: usize, what: &str| {
         let got = call.arg(index).type_name();

@@ -16,6 +16,8 @@ pub(super) enum One {
     Value,
     /// True or false.
     Truth,
+    /// The opposite of it.
+    Untruth,
 }
 
 impl<'gc> Sequence<'gc> for One {
@@ -30,6 +32,7 @@ impl<'gc> Sequence<'gc> for One {
         stack.push_back(match self {
             Self::Value => value,
             Self::Truth => Value::Boolean(value.to_bool()),
+            Self::Untruth => Value::Boolean(!value.to_bool()),
         });
         Ok(SequencePoll::Return)
     }

@@ -200,7 +200,7 @@ impl<'gc> Sequence<'gc> for Sorting<'gc> {
                         return Ok(SequencePoll::Pending);
                     }
                     None => binary_metamethod(ctx, left, right, "__lt")
-                        .ok_or_else(|| positioned(ctx, &exec, &not_comparable(left, right)))?,
+                        .ok_or_else(|| positioned(ctx, &exec, &not_comparable(ctx, left, right)))?,
                 },
             };
             stack.extend([left, right]);

@@ -144,9 +144,12 @@ fn shift<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         return call.done(into);
     }
     let count = match last.checked_sub(first) {
-        Some(count) if target.checked_add(count).is_some() => count,
+        Some(count) if count < i64::MAX => count,
         _ => return Err(call.bad_argument(3, "too many elements to move")),
     };
+    if target.checked_add(count).is_none() {
+        return Err(call.bad_argument(4, "destination wrap around"));
+    }
     // Each costs fuel; a count beyond any budget is refused before any work.
     if count.unsigned_abs() > call.host.limits.fuel {
         return Err(call.exceed(Limit::Fuel));
@@ -171,7 +174,7 @@ fn shift<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.done(into)
 }
 
-fn pack<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(super) fn pack<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let packed = Table::new(&call.ctx);
     let count = call.stack.len();
     call.charge(count as u64 / 4);

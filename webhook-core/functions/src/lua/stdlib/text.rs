@@ -61,13 +61,13 @@ pub(super) fn tostring<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         let then = Some(BoxSequence::new(&call.ctx, IsString));
         return Ok(CallbackReturn::Call { function, then });
     }
-    let text = plain_named(call.ctx, value);
+    let text = named_plain(call.ctx, value);
     let text = call.string(text)?;
     call.done(text)
 }
 
 /// As [`plain`], with the name that a metatable gives to its kind of values.
-fn plain_named<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Vec<u8> {
+pub(super) fn named_plain<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Vec<u8> {
     let text = plain(value);
     match metamethod(ctx, value, "__name") {
         Some(Value::String(name)) => {

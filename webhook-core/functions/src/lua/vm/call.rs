@@ -1,6 +1,6 @@
 //! What a function of the host sees of the call it serves.
 
-use std::{rc::Rc, time::Instant};
+use std::{borrow::Cow, rc::Rc, time::Instant};
 
 use piccolo::{
     Callback, CallbackReturn, Context, Error, Execution, Stack, String, Table, Value,
@@ -11,7 +11,11 @@ use super::{host::Host, limit::Limit};
 use crate::lua::{
     CHUNK,
     bytes::{self, Arg, Budget, number::Number},
+    stdlib::metamethod,
 };
+
+/// What a message shows of the name that a metatable gives.
+const MAX_NAME_CHARS: usize = 64;
 
 /// What a function of the host ends with.
 pub(in super::super) type Outcome<'gc> = Result<CallbackReturn<'gc>, Error<'gc>>;
@@ -124,8 +128,11 @@ impl<'gc> Call<'gc, '_> {
         self.bad_argument(index, format!("{wanted} expected, got {got}"))
     }
 
-    fn type_at(&self, index: usize) -> &'static str {
-        if index > self.stack.len() { "no value" } else { self.arg(index).type_name() }
+    fn type_at(&self, index: usize) -> Cow<'static, str> {
+        if index > self.stack.len() {
+            return Cow::Borrowed("no value");
+        }
+        type_name(self.ctx, self.arg(index))
     }
 
     /// Fails when there are fewer arguments.
@@ -307,6 +314,16 @@ pub(in super::super) fn to_number(value: Value<'_>) -> Option<Number> {
             Arg::Bytes(text.as_bytes()).to_number(&mut budget).ok().flatten()
         }
         _ => None,
+    }
+}
+
+/// What a value is, by the name that its metatable gives to its kind.
+pub(in super::super) fn type_name<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Cow<'static, str> {
+    match metamethod(ctx, value, "__name") {
+        Some(Value::String(name)) => {
+            Cow::Owned(name.to_str_lossy().chars().take(MAX_NAME_CHARS).collect())
+        }
+        _ => Cow::Borrowed(value.type_name()),
     }
 }
 

@@ -134,7 +134,7 @@ fn protect<'gc>(host: &Host, ctx: Context<'gc>, table: Table<'gc>) -> bool {
     unguarded
 }
 
-fn guarded_copy<'gc>(
+pub(super) fn guarded_copy<'gc>(
     host: &Host,
     ctx: Context<'gc>,
     metatable: Table<'gc>,

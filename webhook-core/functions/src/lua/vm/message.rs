@@ -7,7 +7,10 @@ use piccolo::{
     error::LuaError,
 };
 
-use super::{call::Call, host::Host};
+use super::{
+    call::{Call, type_name},
+    host::Host,
+};
 use crate::lua::{CHUNK, compile::Use};
 
 /// The hidden variable that holds the line of the statement that runs.
@@ -111,7 +114,8 @@ impl<'gc> Call<'gc, '_> {
         what: Use,
         value: Value<'gc>,
     ) -> Error<'gc> {
-        self.fail(used_text(self.host, self.line(), verb, what, value.type_name()))
+        let found = type_name(self.ctx, value);
+        self.fail(used_text(self.host, self.line(), verb, what, &found))
     }
 
     pub(in super::super) fn index_error(&self, value: Value<'gc>) -> Error<'gc> {

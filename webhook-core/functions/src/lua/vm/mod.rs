@@ -1,6 +1,7 @@
 //! One VM: a script that is ready to run, any number of times.
 
 pub(super) mod call;
+pub(super) mod chain;
 pub(super) mod guard;
 pub(super) mod held;
 pub(super) mod host;
@@ -81,7 +82,10 @@ impl Vm {
     /// Drops what the call left behind; `false` when the VM should go, too.
     fn finish(&mut self) -> bool {
         self.host.begin(Script::default());
-        self.lua.enter(walk::forget);
+        self.lua.enter(|ctx| {
+            walk::forget(ctx);
+            stdlib::forget(ctx);
+        });
         if self.lua.total_memory() > COLLECT_ABOVE_BYTES {
             self.lua.gc_collect();
         }

@@ -1,2 +1,2 @@
--- expect: memory|fuel|compute time
+-- expect: possible loop
 local a, b = {}, {} setmetatable(a, {__index = b}) setmetatable(b, {__index = a}) return a.x

@@ -1,2 +1,2 @@
--- expect: memory|fuel|compute time
+-- expect: possible loop
 local t = {} setmetatable(t, t) t.__index = t return t.x

@@ -178,7 +178,7 @@ fn values_of_other_types_show_their_text_and_name() {
     );
     let error = format::format(b"%d", &[table], budget).expect_err("a table is no number");
     assert_eq!(error.to_string(), "bad argument #2 to 'format' (number expected, got table)");
-    assert_eq!(format::format(b"%F", &[Arg::Float(f64::INFINITY)], budget), Ok(b"INF".to_vec()));
+    assert_eq!(format::format(b"%G", &[Arg::Float(f64::INFINITY)], budget), Ok(b"INF".to_vec()));
 }
 
 #[test]

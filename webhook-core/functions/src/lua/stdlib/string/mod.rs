@@ -73,7 +73,7 @@ fn format_texts<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         .into_iter()
         .skip(1)
         .map(|value| match argument(value) {
-            Arg::Other { .. } => text::plain(value),
+            Arg::Other { .. } => text::named_plain(call.ctx, value),
             _ => Vec::new(),
         })
         .collect();
