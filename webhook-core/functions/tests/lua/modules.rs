@@ -14,7 +14,7 @@ async fn json_keeps_integers_nulls_and_empty_objects() {
         local t = json.decode('{"i":1,"f":1.0,"s":"ä\\n","n":null,"b":true,"l":[1,[],{}],"o":{},"big":12345678901234567890}')
         print(t.i, math.type(t.i), t.f, math.type(t.f), t.s, t.n == json.null, tostring(t.n), t.b, #t.l)
         print(json.encode(t))
-        print(json.encode({}), json.encode({1, 2, {a = "x"}}), json.encode({[1] = 1, [3] = 3}), json.encode("q\"\n"))
+        print(json.encode({}), json.encode({1, 2, {a = "x"}}), json.encode({[7] = 1, [1001] = 2, [1002] = 3}), json.encode("q\"\n"))
         print(json.encode({z = 1, a = {n = json.null}, m = 2.5}), json.encode(nil), json.encode(1e15), json.encode(-0.5))
         print(json.decode("{"))
         print(json.decode(""))
@@ -28,7 +28,7 @@ async fn json_keeps_integers_nulls_and_empty_objects() {
         &[
             "1\tinteger\t1.0\tfloat\tä\n\ttrue\tnull\ttrue\t3",
             r#"{"b":true,"big":1.2345678901234567e+19,"f":1.0,"i":1,"l":[1,[],{}],"n":null,"o":{},"s":"ä\n"}"#,
-            "[]\t[1,2,{\"a\":\"x\"}]\t{\"1\":1,\"3\":3}\t\"q\\\"\\n\"",
+            "[]\t[1,2,{\"a\":\"x\"}]\t{\"1001\":2,\"1002\":3,\"7\":1}\t\"q\\\"\\n\"",
             r#"{"a":{"n":null},"m":2.5,"z":1}	null	1000000000000000.0	-0.5"#,
             "nil\tjson: eof while parsing an object at line 1 column 1",
             "nil\tjson: eof while parsing a value at line 1 column 0",
@@ -39,6 +39,58 @@ async fn json_keeps_integers_nulls_and_empty_objects() {
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_list_with_holes_is_not_encoded() {
+    prints(
+        r##"
+        local json, yaml = require("json"), require("yaml")
+        print(json.encode({1, nil, 3}))
+        print(json.encode({nil, 2}))
+        print(json.encode({list = {[10] = 1}}))
+        print(json.encode({[11] = 1}), json.encode({1, json.null, 3}), json.encode({1, nil, 3, x = 1}))
+        print(yaml.encode({1, nil, 3}))
+        "##,
+        &[
+            "nil\tjson: a list with holes, index 2 of 3 is nil (json.null stands for null)",
+            "nil\tjson: a list with holes, index 1 of 2 is nil (json.null stands for null)",
+            "nil\tjson: a list with holes, index 1 of 10 is nil (json.null stands for null)",
+            r#"{"11":1}	[1,null,3]	{"1":1,"3":3,"x":1}"#,
+            "nil\ta list with holes, index 2 of 3 is nil (json.null stands for null)",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_reason_of_a_failure_is_in_the_message_of_the_function_that_gets_nil() {
+    for (source, wanted) in [
+        (
+            "local json = require('json')\nr:SetRequestBody(json.encode({f = print}))",
+            "function:2: bad argument #1 to 'SetRequestBody' (string expected, got nil: json: a function cannot be encoded)",
+        ),
+        (
+            "local json = require('json')\nr:SetRequestHeader('x', json.encode({1, nil, 3}))",
+            "got nil: json: a list with holes, index 2 of 3 is nil (json.null stands for null))",
+        ),
+        (
+            "local json = require('json')\nlocal s = 'x' .. json.encode(0/0)",
+            "function:2: attempt to concatenate a nil value: json: NaN and infinity cannot be encoded",
+        ),
+        (
+            "local json = require('json')\nlocal name = json.decode('{').user.name",
+            "function:2: attempt to index a nil value: json: eof while parsing an object",
+        ),
+        // On another line it may be any nil.
+        (
+            "local json = require('json')\nlocal s = json.encode(0/0)\nr:SetRequestBody(s)",
+            "function:3: bad argument #1 to 'SetRequestBody' (string expected, got nil)",
+        ),
+    ] {
+        let error = failure(source).await.to_string();
+        assert!(error.contains(wanted), "{source}\n{error}");
+    }
 }
 
 #[tokio::test]

@@ -254,7 +254,7 @@ fn temporary(index: usize) -> Name {
     Name::from(format!("@value{index}").as_bytes())
 }
 
-fn is_constant(simple: &p::SimpleExpression<Name>) -> bool {
+pub(super) fn is_constant(simple: &p::SimpleExpression<Name>) -> bool {
     matches!(
         simple,
         p::SimpleExpression::String(_)

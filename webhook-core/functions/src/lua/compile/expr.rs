@@ -6,6 +6,7 @@ use super::{
     MAX_DEPTH, MAX_OPERATORS, MAX_SUFFIXES,
     ast::{self, Expr, Name, Suffixed},
     helper::Helper,
+    named::field_name,
     precedence,
     rewrite::{Result, Rewriter, line_number},
     scope::{Binding, Kind},
@@ -105,7 +106,7 @@ impl Rewriter {
         Ok(p::TableConstructor { fields })
     }
 
-    fn first(&mut self, value: Expr) -> Expr {
+    pub(super) fn first(&mut self, value: Expr) -> Expr {
         let first = self.helper(Helper::First);
         ast::suffixed(ast::call(&first, vec![value]))
     }
@@ -187,11 +188,18 @@ impl Rewriter {
         };
         // What the value so far is called; the rewritten form does not show it.
         let mut name = self.name_of(&done);
+        let spelled = self.ambiguous.contains(line, Use::Index);
+        let called = self.ambiguous.contains(line, Use::Call);
         for (index, suffix) in suffixed.suffixes.into_iter().enumerate() {
             match suffix {
                 p::SuffixPart::Field(field) => {
                     let held = name.take();
                     if index >= safe && !(index == 0 && first == Kind::Table) {
+                        if spelled {
+                            name = Some(field_name(&field));
+                            done = self.path(done, field, held)?;
+                            continue;
+                        }
                         self.sites.add(line, Use::Index, held);
                     }
                     let field = match field {
@@ -211,6 +219,10 @@ impl Rewriter {
                 p::SuffixPart::Call(p::CallSuffix::Function(arguments)) => {
                     let held = name.take();
                     if index >= safe && !(index == 0 && first == Kind::Function) {
+                        if called {
+                            done = self.named_call(Helper::Call, done, held, arguments)?;
+                            continue;
+                        }
                         self.sites.add(line, Use::Call, held);
                     }
                     let arguments = self.exprs(arguments)?;
@@ -219,7 +231,7 @@ impl Rewriter {
                 p::SuffixPart::Call(p::CallSuffix::Method(method, arguments)) => {
                     let held = name.take();
                     if !(index == 0 && first == Kind::Table) {
-                        self.sites.add(line, Use::Index, held);
+                        self.sites.add(line, Use::Receiver, held);
                     }
                     let mut all = vec![ast::suffixed(done), ast::string(&method)];
                     all.extend(self.exprs(arguments)?);

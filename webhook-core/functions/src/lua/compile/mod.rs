@@ -13,6 +13,7 @@ mod globals;
 mod helper;
 mod loops;
 mod mentions;
+mod named;
 mod operators;
 mod precedence;
 mod refusal;
@@ -33,6 +34,7 @@ use self::{
     mentions::Mentions,
     refusal::Refusal,
     rewrite::Rewriter,
+    sites::Ambiguous,
 };
 pub(super) use self::{
     globals::GlobalUse,
@@ -84,10 +86,11 @@ fn compile_checked(source: &str) -> Result<Program, Refusal> {
     let source = escapes::expand(source.as_bytes())?;
     let chunk = parse_chunk(&*source, &mut interner)?;
     let last_line = chunk.block.closed_on;
-    let mut rewriter = Rewriter::new(Mentions::of_block(&chunk.block));
-    let body =
-        p::FunctionDefinition { parameters: Vec::new(), has_varargs: true, body: chunk.block };
-    let body = rewriter.function(body, false)?;
+    let (mut body, mut rewriter) = rewritten(chunk.block.clone(), Ambiguous::default())?;
+    let ambiguous = rewriter.sites.ambiguous();
+    if !ambiguous.is_empty() {
+        (body, rewriter) = rewritten(chunk.block, ambiguous)?;
+    }
     let Rewriter { used, globals, mut sites, .. } = rewriter;
     sites.finish();
     let (helpers, names) = used.into_parts();
@@ -95,6 +98,16 @@ fn compile_checked(source: &str) -> Result<Program, Refusal> {
     let prototype = compile_chunk(&chunk, &mut interner)?;
     check_registers(&prototype)?;
     Ok(Program { prototype, helpers, globals, sites })
+}
+
+fn rewritten(
+    block: Block,
+    ambiguous: Ambiguous,
+) -> Result<(p::FunctionDefinition<Name>, Rewriter), Refusal> {
+    let mut rewriter = Rewriter::new(Mentions::of_block(&block), ambiguous);
+    let body = p::FunctionDefinition { parameters: Vec::new(), has_varargs: true, body: block };
+    let body = rewriter.function(body, false)?;
+    Ok((body, rewriter))
 }
 
 /// Refuses functions that use the last register: the compiler may have given it away twice.

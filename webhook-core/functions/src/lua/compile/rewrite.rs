@@ -9,7 +9,7 @@ use super::{
     helper::{Helper, Used},
     mentions::Mentions,
     scope::{Binding, Kind, Scopes},
-    sites::Sites,
+    sites::{Ambiguous, Sites},
 };
 
 /// The walk over a syntax tree.
@@ -18,6 +18,7 @@ pub(super) struct Rewriter {
     pub(super) scopes: Scopes,
     pub(super) globals: Globals,
     pub(super) sites: Sites,
+    pub(super) ambiguous: Ambiguous,
     pub(super) mentions: Mentions,
     /// The line of the statement at hand, from 0.
     pub(super) line: LineNumber,
@@ -27,12 +28,13 @@ pub(super) struct Rewriter {
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
 impl Rewriter {
-    pub(super) fn new(mentions: Mentions) -> Self {
+    pub(super) fn new(mentions: Mentions, ambiguous: Ambiguous) -> Self {
         Self {
             used: Used::default(),
             scopes: Scopes::default(),
             globals: Globals::default(),
             sites: Sites::default(),
+            ambiguous,
             mentions,
             line: LineNumber(0),
             depth: 0,
@@ -206,7 +208,11 @@ impl Rewriter {
         self.mark_if(risky, out);
         let host_call = matches!(values.as_slice(), [only] if self.is_host_call(only));
         let single = values.len() == 1;
-        let mut returns = self.exprs(values)?;
+        let mut returns = if single && !host_call {
+            values.into_iter().map(|value| self.returned(value)).collect::<Result<_>>()?
+        } else {
+            self.exprs(values)?
+        };
         let operator = single && !host_call && returns.first().is_some_and(is_helper_call);
         if operator {
             // The same for an operator, which has one value.
@@ -228,7 +234,8 @@ impl Rewriter {
 
 /// Whether an expression has become a call of a helper that gives one value.
 fn is_helper_call(expr: &Expr) -> bool {
-    let many = [Helper::All, Helper::Method, Helper::Rest].map(|helper| helper.text().as_bytes());
+    let many = [Helper::All, Helper::Method, Helper::Rest, Helper::Call, Helper::Tail]
+        .map(|helper| helper.text().as_bytes());
     ast::as_suffixed(expr).is_some_and(|suffixed| match &suffixed.primary {
         p::PrimaryExpression::Name(name) => {
             suffixed.suffixes.len() == 1 && name.starts_with(b"@") && !many.contains(&&**name)

@@ -1,11 +1,16 @@
 //! What the operands of a line are called, for error messages.
 
-use std::sync::Arc;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// What an operation does with the value that may be wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in super::super) enum Use {
     Index,
+    /// The receiver of a method.
+    Receiver,
     Call,
     Length,
     /// The operand of an operator, from 0.
@@ -20,6 +25,20 @@ struct Site {
     name: Option<Arc<str>>,
 }
 
+/// Lines that the VM's own error does not explain, so that the host does what it would do there.
+#[derive(Debug, Default)]
+pub(super) struct Ambiguous(HashSet<(u32, Use)>);
+
+impl Ambiguous {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn contains(&self, line: u32, what: Use) -> bool {
+        self.0.contains(&(line, what))
+    }
+}
+
 /// Names of values by the line on which they are used.
 #[derive(Debug, Default)]
 pub(in super::super) struct Sites {
@@ -29,6 +48,19 @@ pub(in super::super) struct Sites {
 impl Sites {
     pub(super) fn add(&mut self, line: u32, what: Use, name: Option<String>) {
         self.sites.push(Site { line, what, name: name.map(Arc::from) });
+    }
+
+    /// The lines on which more than one value may be the one that cannot be indexed, or called.
+    pub(super) fn ambiguous(&self) -> Ambiguous {
+        let mut first: HashMap<(u32, Use), Option<&str>> = HashMap::new();
+        let mut lines = HashSet::new();
+        for site in self.sites.iter().filter(|site| matches!(site.what, Use::Index | Use::Call)) {
+            let (key, name) = ((site.line, site.what), site.name.as_deref());
+            if *first.entry(key).or_insert(name) != name {
+                lines.insert(key);
+            }
+        }
+        Ambiguous(lines)
     }
 
     pub(super) fn finish(&mut self) {

@@ -26,8 +26,15 @@ pub(super) struct Pairs<'gc> {
     pub(super) charged: usize,
 }
 
+/// With nothing but indices of at most this, or of at most twice their number, a
+/// table is a list; with larger ones it is an object of numbered things.
+const SHORT_LIST: i64 = 10;
+
 /// Lists have the keys 1 to n and no others. The empty table is a list, unless
 /// it was decoded from an object.
+///
+/// # Errors
+/// When a list has holes, a key is no text, or there is no room or time.
 pub(super) fn shape<'gc>(
     host: &Host,
     ctx: Context<'gc>,
@@ -39,15 +46,30 @@ pub(super) fn shape<'gc>(
     let length = table.length();
     let mut count = 0_i64;
     let mut list = true;
+    // The largest index, while all keys are indices.
+    let mut last = Some(0);
     for (key, _) in table {
         count += 1;
         list = list && matches!(key, Value::Integer(index) if (1..=length).contains(&index));
+        last = match (last, key) {
+            (Some(last), Value::Integer(index)) if index > 0 => Some(index.max(last)),
+            _ => None,
+        };
     }
     if count == 0 && is_marked(host, ctx, table) {
         return Ok(Shape::Object(Pairs { pairs: Vec::new(), charged: 0 }));
     }
     if list && count == length {
         return Ok(Shape::List(length));
+    }
+    if let Some(last) = last.filter(|last| *last <= count.saturating_mul(2).max(SHORT_LIST)) {
+        // Whatever would be written, the receiver would miss something.
+        let mut indices = 1..=last;
+        let hole = indices.find(|index| table.get_value(Value::Integer(*index)).is_nil());
+        let hole = hole.unwrap_or(last);
+        return Err(ModuleError::invalid(format!(
+            "a list with holes, index {hole} of {last} is nil (json.null stands for null)"
+        )));
     }
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut charged = count.saturating_mul(size_of::<(String, Value<'gc>)>());

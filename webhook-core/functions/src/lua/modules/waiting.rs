@@ -46,7 +46,15 @@ impl<'gc> Sequence<'gc> for Waiting {
             exec.fuel().interrupt();
             return Ok(SequencePoll::Pending);
         };
-        let call = Call { host: &self.host, name: self.name, method: false, ctx, exec, stack };
+        let call = Call {
+            host: &self.host,
+            name: self.name,
+            method: false,
+            origin: None,
+            ctx,
+            exec,
+            stack,
+        };
         // What becomes of an answer is plain values.
         (self.then)(call, answer).map(|_| SequencePoll::Return)
     }

@@ -132,6 +132,8 @@ fn wrap<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let thread = new_thread(&mut call)?;
     let host = Rc::clone(call.host);
     let function = Callback::from_fn_with(&call.ctx, thread, move |thread, ctx, exec, _| {
+        // The line is known from the frame, or nobody asks for it.
+        host.origin.take();
         if let Some(reason) = refusal(&exec, *thread) {
             return Err(positioned(ctx, &exec, reason));
         }

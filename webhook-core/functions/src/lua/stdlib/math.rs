@@ -235,7 +235,15 @@ type SharedRng = Rc<RefCell<fastrand::Rng>>;
 fn random<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<'gc> {
     let (host, rng) = (Rc::clone(host), Rc::clone(rng));
     Callback::from_fn(&ctx, move |ctx, exec, stack| {
-        let call = Call { host: &host, name: "random", method: false, ctx, exec, stack };
+        let call = Call {
+            host: &host,
+            name: "random",
+            method: false,
+            origin: host.origin.take(),
+            ctx,
+            exec,
+            stack,
+        };
         let rng = &mut *rng.borrow_mut();
         let (low, high) = match call.stack.len() {
             0 => return call.done(rng.f64()),
@@ -257,7 +265,15 @@ fn random<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<
 fn randomseed<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<'gc> {
     let (host, rng) = (Rc::clone(host), Rc::clone(rng));
     Callback::from_fn(&ctx, move |ctx, exec, stack| {
-        let call = Call { host: &host, name: "randomseed", method: false, ctx, exec, stack };
+        let call = Call {
+            host: &host,
+            name: "randomseed",
+            method: false,
+            origin: host.origin.take(),
+            ctx,
+            exec,
+            stack,
+        };
         let seed = if call.stack.is_empty() { None } else { Some(seed(&call)?) };
         let seed = seed.unwrap_or_else(|| fastrand::u64(..));
         rng.borrow_mut().seed(seed);

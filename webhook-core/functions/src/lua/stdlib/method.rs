@@ -52,7 +52,7 @@ pub(super) fn method<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             Some(found) => found,
             None => return slow(call, receiver, name),
         },
-        other => return Err(call.index_error(other)),
+        other => return Err(call.receiver_error(other)),
     };
     // The name was only for finding the function.
     call.stack.drain(1..2);
@@ -105,9 +105,10 @@ fn lookup<'gc>(ctx: Context<'gc>, receiver: Value<'gc>, name: Value<'gc>) -> Opt
 fn slow<'gc>(mut call: Call<'gc, '_>, receiver: Value<'gc>, name: Value<'gc>) -> Outcome<'gc> {
     let meta = match meta_ops::index(call.ctx, receiver, name) {
         Ok(MetaResult::Call(meta)) => meta,
-        _ => return Err(call.index_error(receiver)),
+        _ => return Err(call.receiver_error(receiver)),
     };
     let arguments = call.stack.into_iter().skip(2).collect();
+    call.host.origin.set(matches!(meta.function, Function::Callback(_)).then(|| call.line()));
     call.stack.clear();
     call.stack.extend(meta.args);
     let then = FoundMethod { receiver, name, arguments };

@@ -10,6 +10,7 @@ mod method;
 mod numbers;
 mod operators;
 mod os;
+mod path;
 mod protected;
 mod sequence;
 mod sort;
@@ -146,6 +147,9 @@ pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, helper: Helper) ->
         Helper::Line | Helper::All => ("all", method::all),
         Helper::Rest => ("rest", method::rest),
         Helper::First => ("first", method::first),
+        Helper::Path => ("path", path::path),
+        Helper::Call => ("call", path::call),
+        Helper::Tail => ("tail", path::tail),
         Helper::Method => ("method", method::method),
         Helper::Chain => ("chain", chain::event_set),
         Helper::Pack => ("pack", table::pack),

@@ -163,7 +163,15 @@ impl<'gc> Sequence<'gc> for Texts<'gc> {
             self.next += 1;
         }
         stack.extend(self.arguments.drain(..));
-        let call = Call { host: &self.host, name: self.name, method: false, ctx, exec, stack };
+        let call = Call {
+            host: &self.host,
+            name: self.name,
+            method: false,
+            origin: None,
+            ctx,
+            exec,
+            stack,
+        };
         match (self.then)(call)? {
             CallbackReturn::Call { function, then: None } => {
                 Ok(SequencePoll::Call { function, is_tail: true })

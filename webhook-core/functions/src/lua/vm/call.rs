@@ -30,6 +30,8 @@ pub(in super::super) struct Call<'gc, 'a> {
     pub(in super::super) name: &'static str,
     /// Whether it was called as a method of a string, which then is no argument in messages.
     pub(in super::super) method: bool,
+    /// The line of the call, where the frame that called is gone or is not the script's.
+    pub(in super::super) origin: Option<u32>,
     pub(in super::super) ctx: Context<'gc>,
     pub(in super::super) exec: Execution<'gc, 'a>,
     pub(in super::super) stack: Stack<'gc, 'a>,
@@ -45,7 +47,8 @@ pub(in super::super) fn native<'gc>(
     let host = Rc::clone(host);
     Callback::from_fn(&ctx, move |ctx, exec, stack| {
         let method = host.method.take();
-        function(Call { host: &host, name, method, ctx, exec, stack })
+        let origin = host.origin.take();
+        function(Call { host: &host, name, method, origin, ctx, exec, stack })
     })
 }
 
@@ -99,13 +102,26 @@ impl<'gc> Call<'gc, '_> {
 
     /// Returns nil and why.
     pub(in super::super) fn done_failed(self, reason: &str) -> Outcome<'gc> {
+        self.host.failure.replace(Some((self.line(), reason.to_owned())));
         let reason = String::from_slice(&self.ctx, reason.as_bytes());
         self.done_all([Value::Nil, reason.into()])
     }
 
     /// An error of the script, with the line of the call.
     pub(in super::super) fn fail(&self, message: impl AsRef<str>) -> Error<'gc> {
-        positioned(self.ctx, &self.exec, message.as_ref())
+        match self.origin {
+            Some(line) => at_line(self.ctx, line, message.as_ref()),
+            None => positioned(self.ctx, &self.exec, message.as_ref()),
+        }
+    }
+
+    /// Why the function that has just given nil on this line has failed, for the
+    /// message of the one that got it.
+    pub(in super::super) fn cause(&self, value: Value<'gc>) -> std::string::String {
+        match &*self.host.failure.borrow() {
+            Some((line, reason)) if value.is_nil() && *line == self.line() => format!(": {reason}"),
+            _ => Default::default(),
+        }
     }
 
     pub(in super::super) fn bad_argument(
@@ -124,8 +140,8 @@ impl<'gc> Call<'gc, '_> {
     }
 
     pub(in super::super) fn expected(&self, index: usize, wanted: &str) -> Error<'gc> {
-        let got = self.type_at(index);
-        self.bad_argument(index, format!("{wanted} expected, got {got}"))
+        let (got, cause) = (self.type_at(index), self.cause(self.arg(index)));
+        self.bad_argument(index, format!("{wanted} expected, got {got}{cause}"))
     }
 
     fn type_at(&self, index: usize) -> Cow<'static, str> {
@@ -286,6 +302,12 @@ pub(in super::super) fn positioned<'gc>(
         Some(frame) => format!("{CHUNK}:{}: {message}", frame.current_line),
         None => message.to_owned(),
     };
+    Error::Lua(LuaError(String::from_slice(&ctx, text).into()))
+}
+
+/// An error of the script at a line.
+pub(in super::super) fn at_line<'gc>(ctx: Context<'gc>, line: u32, message: &str) -> Error<'gc> {
+    let text = format!("{CHUNK}:{line}: {message}");
     Error::Lua(LuaError(String::from_slice(&ctx, text).into()))
 }
 

@@ -32,6 +32,10 @@ pub(in super::super) struct Host {
     pub(in super::super) walking: Cell<bool>,
     /// Set when the function called next is called as a method of a string.
     pub(in super::super) method: Cell<bool>,
+    /// The line of the call of the host's function that is called next, where no frame knows it.
+    pub(in super::super) origin: Cell<Option<u32>>,
+    /// Why the last function returned nil, and on which line.
+    pub(in super::super) failure: RefCell<Option<(u32, String)>>,
     pub(in super::super) wish: RefCell<Option<Wish>>,
     pub(in super::super) answer: RefCell<Option<Answer>>,
 }
@@ -88,6 +92,8 @@ impl Host {
             exceeded: Cell::new(None),
             walking: Cell::new(false),
             method: Cell::new(false),
+            origin: Cell::new(None),
+            failure: RefCell::default(),
             wish: RefCell::default(),
             answer: RefCell::default(),
         }
@@ -98,6 +104,8 @@ impl Host {
         self.exceeded.set(None);
         self.walking.set(false);
         self.method.set(false);
+        self.origin.set(None);
+        self.failure.take();
         self.wish.take();
         self.answer.take();
         self.script.replace(script);

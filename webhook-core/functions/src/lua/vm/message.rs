@@ -29,7 +29,8 @@ pub(in super::super) fn line_variable<'gc>(ctx: Context<'gc>) -> UpValue<'gc> {
     ctx.singleton::<Rootable![LineVariable<'_>]>().0
 }
 
-fn line(ctx: Context<'_>) -> u32 {
+/// The line of the last statement that took note of it.
+pub(in super::super) fn line(ctx: Context<'_>) -> u32 {
     match line_variable(ctx).get() {
         UpValueState::Closed(Value::Integer(line)) => u32::try_from(line).unwrap_or(0),
         _ => 0,
@@ -102,6 +103,10 @@ pub(in super::super) fn used_text(
 impl<'gc> Call<'gc, '_> {
     /// The line of the statement that called the host; 0 when none did.
     pub(in super::super) fn line(&self) -> u32 {
+        self.origin.unwrap_or_else(|| self.frame_line())
+    }
+
+    fn frame_line(&self) -> u32 {
         self.exec.upper_lua_frame().map_or(0, |frame| {
             u32::try_from(frame.current_line.0).unwrap_or(u32::MAX).saturating_add(1)
         })
@@ -114,8 +119,13 @@ impl<'gc> Call<'gc, '_> {
         what: Use,
         value: Value<'gc>,
     ) -> Error<'gc> {
-        let found = type_name(self.ctx, value);
-        self.fail(used_text(self.host, self.line(), verb, what, &found))
+        let (found, cause) = (type_name(self.ctx, value), self.cause(value));
+        let text = used_text(self.host, self.line(), verb, what, &found);
+        self.fail(format!("{text}{cause}"))
+    }
+
+    pub(in super::super) fn receiver_error(&self, value: Value<'gc>) -> Error<'gc> {
+        self.use_error("index", Use::Receiver, value)
     }
 
     pub(in super::super) fn index_error(&self, value: Value<'gc>) -> Error<'gc> {

@@ -86,7 +86,15 @@ pub(super) fn gmatch<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let host = Rc::clone(call.host);
     let matches = Matches { text, pattern, state };
     let next = Callback::from_fn_with(&call.ctx, matches, move |matches, ctx, exec, stack| {
-        let mut call = Call { host: &host, name: "gmatch", method: false, ctx, exec, stack };
+        let mut call = Call {
+            host: &host,
+            name: "gmatch",
+            method: false,
+            origin: host.origin.take(),
+            ctx,
+            exec,
+            stack,
+        };
         let (text, pattern) = (matches.text.as_bytes(), matches.pattern.as_bytes());
         let found = {
             let (state, budget) = &mut *matches.state.borrow_mut();

@@ -94,7 +94,8 @@ impl<'gc> Sequence<'gc> for Substitution<'gc> {
         stack: Stack<'gc, '_>,
     ) -> Result<SequencePoll<'gc>, Error<'gc>> {
         let host = Rc::clone(&self.host);
-        let mut call = Call { host: &host, name: "gsub", method: false, ctx, exec, stack };
+        let mut call =
+            Call { host: &host, name: "gsub", method: false, origin: None, ctx, exec, stack };
         let Some((mut state, mut budget)) = self.work.take() else {
             return Ok(SequencePoll::Return);
         };
