@@ -1,9 +1,11 @@
-//! AES in CBC mode with PKCS#7 padding.
+//! AES in CBC mode with PKCS#7 padding, and in GCM.
 
 use aes::{
     Aes128, Aes192, Aes256,
     cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyIvInit as _, block_padding::Pkcs7},
 };
+#[cfg(feature = "js")]
+use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use super::ModuleError;
 
@@ -80,6 +82,52 @@ pub(crate) fn decrypt(
     }
 }
 
+/// AES in GCM: the tag of 16 bytes follows the text.
+#[cfg(feature = "js")]
+pub(crate) fn encrypt_gcm(
+    data: &[u8],
+    key: &[u8],
+    iv: &[u8],
+    more: &[u8],
+) -> Result<Vec<u8>, ModuleError> {
+    let (key, nonce) = gcm(key, iv)?;
+    let mut sealed = data.to_vec();
+    key.seal_in_place_append_tag(nonce, Aad::from(more), &mut sealed)
+        .map_err(|_| ModuleError::invalid("cannot be encrypted"))?;
+    Ok(sealed)
+}
+
+/// The opposite; fails when anything was changed.
+#[cfg(feature = "js")]
+pub(crate) fn decrypt_gcm(
+    data: &[u8],
+    key: &[u8],
+    iv: &[u8],
+    more: &[u8],
+) -> Result<Vec<u8>, ModuleError> {
+    let (key, nonce) = gcm(key, iv)?;
+    let mut sealed = data.to_vec();
+    let opened = key.open_in_place(nonce, Aad::from(more), &mut sealed);
+    let length = opened
+        .map_err(|_| ModuleError::invalid("cannot be decrypted with this key, iv and data"))?
+        .len();
+    sealed.truncate(length);
+    Ok(sealed)
+}
+
+#[cfg(feature = "js")]
+fn gcm(key: &[u8], iv: &[u8]) -> Result<(LessSafeKey, Nonce), ModuleError> {
+    let wrong = || ModuleError::invalid("AES-GCM takes a key of 16 or 32 bytes and an iv of 12");
+    let algorithm = match key.len() {
+        16 => &AES_128_GCM,
+        32 => &AES_256_GCM,
+        _ => return Err(wrong()),
+    };
+    let key = UnboundKey::new(algorithm, key).map_err(|_| wrong())?;
+    let nonce = Nonce::try_assume_unique_for_key(iv).map_err(|_| wrong())?;
+    Ok((LessSafeKey::new(key), nonce))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +163,27 @@ mod tests {
             assert!(decrypt(&[0; 16], cipher, &vec![0; key], &vec![0; iv]).is_err());
         }
         assert!(decrypt(b"not blocks", "aes-cbc", &[0; 16], &[0; 16]).is_err());
+    }
+
+    #[cfg(feature = "js")]
+    #[test]
+    fn gcm_gives_a_known_answer_and_notices_changes() {
+        // NIST's test vectors for GCM, case 4.
+        let hex = |text| hex::decode(text).expect("hex");
+        let key = hex("feffe9928665731c6d6a8f9467308308");
+        let iv = hex("cafebabefacedbaddecaf888");
+        let more = hex("feedfacedeadbeeffeedfacedeadbeefabaddad2");
+        let data = hex(
+            "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39",
+        );
+        let sealed = encrypt_gcm(&data, &key, &iv, &more).expect("a good key");
+        assert!(hex::encode(&sealed).ends_with("5bc94fbc3221a5db94fae95ae7121a47"));
+        assert_eq!(decrypt_gcm(&sealed, &key, &iv, &more), Ok(data));
+        let mut changed = sealed.clone();
+        changed[0] ^= 1;
+        assert!(decrypt_gcm(&changed, &key, &iv, &more).is_err());
+        assert!(decrypt_gcm(&sealed, &key, &iv, b"").is_err());
+        assert!(encrypt_gcm(b"", &[0; 24], &iv, b"").is_err());
+        assert!(encrypt_gcm(b"", &key, &[0; 16], b"").is_err());
     }
 }

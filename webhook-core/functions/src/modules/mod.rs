@@ -13,6 +13,8 @@ pub(crate) mod http;
 pub(crate) mod jwt;
 mod keys;
 mod output;
+#[cfg(feature = "js")]
+pub(crate) mod random;
 pub(crate) mod tree;
 pub(crate) mod url;
 pub(crate) mod xml;

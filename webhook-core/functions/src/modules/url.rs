@@ -1,6 +1,8 @@
 //! Addresses and queries.
 
 use serde_json::{Map, Value};
+#[cfg(feature = "js")]
+use url::quirks;
 use url::{Url, form_urlencoded};
 
 use super::{Bounds, ModuleError};
@@ -157,6 +159,84 @@ pub(crate) fn decode_query(text: &[u8], bounds: &mut Bounds) -> Result<Value, Mo
     Ok(Value::Object(fields))
 }
 
+/// An address, absolute or to be read from `base`.
+#[cfg(feature = "js")]
+pub(crate) fn resolve(text: &str, base: Option<&str>) -> Result<Url, ModuleError> {
+    let invalid = |error| ModuleError::invalid(format!("Invalid URL: {error}"));
+    let base = base.map(Url::parse).transpose().map_err(invalid)?;
+    Url::options().base_url(base.as_ref()).parse(text).map_err(invalid)
+}
+
+/// What `URL` of the web shows of an address.
+#[cfg(feature = "js")]
+pub(crate) fn components(url: &Url) -> Value {
+    serde_json::json!({
+        "href": quirks::href(url), "origin": quirks::origin(url), "protocol": quirks::protocol(url),
+        "username": quirks::username(url), "password": quirks::password(url),
+        "host": quirks::host(url), "hostname": quirks::hostname(url), "port": quirks::port(url),
+        "pathname": quirks::pathname(url), "search": quirks::search(url), "hash": quirks::hash(url),
+    })
+}
+
+/// The address with a component set as `URL` of the web does it, where a value
+/// that does not fit leaves the component as it is; except for `href`.
+#[cfg(feature = "js")]
+pub(crate) fn with_component(href: &str, name: &str, value: &str) -> Result<Url, ModuleError> {
+    if name == "href" {
+        return resolve(value, None);
+    }
+    let mut url = resolve(href, None)?;
+    // What cannot be set is passed over.
+    let set = match name {
+        "protocol" => quirks::set_protocol,
+        "username" => quirks::set_username,
+        "password" => quirks::set_password,
+        "host" => quirks::set_host,
+        "hostname" => quirks::set_hostname,
+        "port" => quirks::set_port,
+        _ => {
+            match name {
+                "pathname" => quirks::set_pathname(&mut url, value),
+                "search" => quirks::set_search(&mut url, value),
+                _ => quirks::set_hash(&mut url, value),
+            }
+            return Ok(url);
+        }
+    };
+    let _ = set(&mut url, value);
+    Ok(url)
+}
+
+/// Lists of a name and a value, in their order.
+#[cfg(feature = "js")]
+pub(crate) fn query_pairs(query: &str, bounds: &mut Bounds) -> Result<Value, ModuleError> {
+    let pairs = form_urlencoded::parse(query.as_bytes()).map(|(name, value)| {
+        bounds.list()?;
+        bounds.text(name.len())?;
+        bounds.text(value.len())?;
+        Ok(Value::Array(vec![name.into_owned().into(), value.into_owned().into()]))
+    });
+    pairs.collect::<Result<Vec<_>, _>>().map(Value::Array)
+}
+
+/// The query of such a list, of at most `longest` bytes.
+#[cfg(feature = "js")]
+pub(crate) fn query_text(pairs: &Value, longest: usize) -> Result<String, ModuleError> {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    let mut bytes = 0_usize;
+    for pair in pairs.as_array().into_iter().flatten() {
+        let text = |index| pair.get(index).and_then(Value::as_str).unwrap_or_default();
+        let (name, value) = (text(0), text(1));
+        // Each byte becomes three at most.
+        bytes = bytes.saturating_add(name.len() + value.len());
+        if bytes > longest {
+            return Err(ModuleError::TooLong);
+        }
+        query.append_pair(name, value);
+    }
+    Ok(query.finish())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -204,5 +284,36 @@ mod tests {
         for query in [json!({"a": "x".repeat(100)}), json!({"a": "%".repeat(50)})] {
             assert_eq!(encode_query(&query, 100), Err(ModuleError::TooLong));
         }
+    }
+
+    #[cfg(feature = "js")]
+    #[test]
+    fn components_are_set_as_the_web_does_it() {
+        let url = resolve("../b?q#f", Some("https://u:p@example.com:8443/a/c/")).expect("a URL");
+        assert_eq!(url.as_str(), "https://u:p@example.com:8443/a/b?q#f");
+        assert_eq!(components(&url)["host"], "example.com:8443");
+        for (name, value, expected) in [
+            ("port", "443", "https://u:p@example.com/a/b?q#f"),
+            ("search", "x=1", "https://u:p@example.com:8443/a/b?x=1#f"),
+            ("pathname", "a b", "https://u:p@example.com:8443/a%20b?q#f"),
+            ("port", "none", "https://u:p@example.com:8443/a/b?q#f"),
+            ("href", "http://other.example", "http://other.example/"),
+        ] {
+            let changed = with_component(url.as_str(), name, value).expect("a URL");
+            assert_eq!(changed.as_str(), expected, "{name}");
+        }
+        assert!(resolve("no address", None).is_err());
+        assert!(with_component(url.as_str(), "href", "x").is_err());
+    }
+
+    #[cfg(feature = "js")]
+    #[test]
+    fn pairs_of_queries_are_bounded() {
+        let mut bounds = Bounds::of_memory(1 << 20);
+        let pairs = query_pairs("a=1&b&a=%20+", &mut bounds).expect("fits");
+        assert_eq!(pairs.to_string(), r#"[["a","1"],["b",""],["a","  "]]"#);
+        assert_eq!(query_text(&pairs, 100).as_deref(), Ok("a=1&b=&a=++"));
+        assert_eq!(query_text(&pairs, 5), Err(ModuleError::TooLong));
+        assert!(query_pairs(&"a&".repeat(100), &mut Bounds::of_memory(1000)).is_err());
     }
 }

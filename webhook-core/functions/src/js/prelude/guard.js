@@ -340,10 +340,6 @@
     return text;
   };
   checked(strings, "normalize", (args, self) => composed(String(self)));
-  checked(strings, "localeCompare", (args, self) => {
-    args[0] = composed(String(args[0]));
-    return composed(String(self));
-  });
   replace(String, "raw", {
     f(parts, ...values) {
       let text = "";
@@ -516,5 +512,5 @@
     delete globalThis[name];
   }
   for (const name of ["prepareStackTrace", "captureStackTrace", "stackTraceLimit"]) delete Error[name];
-  return { Proxy, String, apply, paying, limit, long };
+  return { Proxy, String, apply, paying, limit, long, hide, composed };
 })

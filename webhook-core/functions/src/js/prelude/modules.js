@@ -1,9 +1,9 @@
 // The modules, under the names they have in Lua and in camel case. What fails throws.
 (function ($, kept) {
   "use strict";
-  const { apply, paying, bytes, text, headersOf, limit, long } = kept;
-  const { JSON, Object, Error, TypeError } = globalThis, { stringify } = JSON, { isArray } = Array;
-  const { keys, freeze, defineProperty } = Object;
+  const { apply, paying, bytes, text, headersOf, limit, long, hide } = kept;
+  const { JSON, Object, Error, TypeError, ArrayBuffer } = globalThis, { stringify } = JSON, { isArray } = Array;
+  const { keys, freeze, defineProperty } = Object, { Uint8Array } = globalThis;
   const { replace, startsWith, toUpperCase, match, slice } = String.prototype, { floor } = Math;
   const native = paying($.module), send = paying($.send), word = /_([a-z])/g, period = /^([\d.]+)\s*(ms|s)?$/;
 
@@ -35,6 +35,7 @@
   const open = (name, functions) => {
     const names = keys(functions);
     for (let i = 0; i < names.length; i++) {
+      if (names[i] === "subtle") continue;
       const own = camel(names[i]);
       if (own !== names[i]) functions[own] = functions[names[i]];
     }
@@ -55,7 +56,19 @@
     }
     return name;
   };
-  open("crypto", {
+  let subtle;
+  const filled = (array) => {
+    const raw = ArrayBuffer.isView(array) ? bytes(array) : undefined;
+    if (raw === undefined) throw new TypeError("crypto.getRandomValues takes a list of integers");
+    const view = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    if (view.length > 65536) throw new TypeError("crypto.getRandomValues fills 65536 bytes at most");
+    const random = run("web.random", "bytes", [text(view.length)]);
+    for (let i = 0; i < view.length; i++) view[i] = random[i];
+    return array;
+  };
+  const cryptography = {
+    randomUUID: () => run("web.uuid", "text", []),
+    getRandomValues: filled,
     md5: sum("md5"), sha1: sum("sha1"), sha256: sum("sha256"), sha384: sum("sha384"), sha512: sum("sha512"),
     crc32: sum("crc32"),
     hmac: (algorithm, value, key, raw) =>
@@ -73,7 +86,11 @@
     },
     base64_encode: encode("base64.encode"), base64_decode: decode("base64.decode"),
     base64_url_encode: encode("base64.url_encode"), base64_url_decode: decode("base64.url_decode"),
+  };
+  defineProperty(cryptography, "subtle", {
+    get: () => (subtle ??= $.part("subtle")($, kept)), enumerable: true,
   });
+  open("crypto", cryptography);
   open("base64", {
     encode: encode("base64.encode"), decode: decode("base64.decode"),
     url_encode: encode("base64.url_encode"), url_decode: decode("base64.url_decode"),
@@ -169,4 +186,17 @@
       return answers;
     },
   });
+
+  kept.run = run;
+  kept.words = words;
+  kept.request = request;
+  let web;
+  for (const name of ["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "atob", "btoa",
+    "structuredClone", "fetch"]) {
+    defineProperty(globalThis, name, {
+      get: () => (web ??= $.part("web")($, kept))[name],
+      set: (value) => { hide(globalThis, name, value); },
+      enumerable: false, configurable: true,
+    });
+  }
 })

@@ -5,3 +5,4 @@ mod modules;
 mod requests;
 mod scripts;
 mod styles;
+mod web;

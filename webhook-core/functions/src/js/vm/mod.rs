@@ -8,6 +8,7 @@ mod modules;
 mod request;
 mod rows;
 mod wait;
+mod web;
 
 use std::{rc::Rc, sync::Arc};
 
@@ -32,6 +33,12 @@ const GUARD: &str = include_str!("../prelude/guard.js");
 const REQUEST: &str = include_str!("../prelude/request.js");
 /// Runs the styles of other services.
 const STYLES: &str = include_str!("../prelude/styles.js");
+/// Has what depends on a language be right or refused.
+const LOCALES: &str = include_str!("../prelude/locales.js");
+/// Makes `URL`, `fetch` and other names of the web, when one of them is named.
+const WEB: &str = include_str!("../prelude/web.js");
+/// Makes `crypto.subtle`, when it is named.
+const SUBTLE: &str = include_str!("../prelude/subtle.js");
 /// Makes `http`, `crypto` and the other modules.
 const MODULES: &str = include_str!("../prelude/modules.js");
 
@@ -213,7 +220,7 @@ fn compile_as<'js, T: rquickjs::FromJs<'js>>(
 }
 
 /// Runs the prelude, which leaves the function that ends a call in the global object.
-fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> JsResult<()> {
+fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> JsResult<()> {
     let natives = Object::new(ctx.clone())?;
     natives.set("stringBytes", host.limits.string_bytes as f64)?;
     natives.set("httpCalls", host.limits.http_calls as f64)?;
@@ -234,16 +241,21 @@ fn prepare(ctx: &Ctx<'_>, host: &Rc<Host>) -> JsResult<()> {
     request::install(ctx, host, &natives)?;
     http::install(ctx, host, &natives)?;
     modules::install(ctx, host, &natives)?;
-    let part = |source: &str| -> JsResult<Function<'_>> {
-        let mut options = EvalOptions::default();
-        options.filename = Some("host".to_owned());
-        ctx.eval_with_options(source, options)
-    };
-    let kept: Object<'_> = part(GUARD)?.call((natives.clone(),))?;
-    part(REQUEST)?.call::<_, ()>((natives.clone(), kept.clone()))?;
-    part(STYLES)?.call::<_, ()>((natives.clone(), kept.clone()))?;
-    part(MODULES)?.call::<_, ()>((natives, kept.clone()))?;
+    let later = |ctx: Ctx<'js>, name: String| part(&ctx, if name == "web" { WEB } else { SUBTLE });
+    natives.set("part", Function::new(ctx.clone(), later)?)?;
+    let kept: Object<'_> = part(ctx, GUARD)?.call((natives.clone(),))?;
+    part(ctx, LOCALES)?.call::<_, ()>((natives.clone(), kept.clone()))?;
+    part(ctx, REQUEST)?.call::<_, ()>((natives.clone(), kept.clone()))?;
+    part(ctx, STYLES)?.call::<_, ()>((natives.clone(), kept.clone()))?;
+    part(ctx, MODULES)?.call::<_, ()>((natives, kept.clone()))?;
     ctx.globals().set(KEPT, kept)
+}
+
+/// A part of the prelude: a function that is given the natives and what is kept.
+fn part<'js>(ctx: &Ctx<'js>, source: &str) -> JsResult<Function<'js>> {
+    let mut options = EvalOptions::default();
+    options.filename = Some("host".to_owned());
+    ctx.eval_with_options(source, options)
 }
 
 fn take_kept<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {

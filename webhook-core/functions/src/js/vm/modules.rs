@@ -8,7 +8,7 @@ use rquickjs::{Ctx, Function, IntoJs, Object, Result, TypedArray, Value};
 use serde_json::Value as Tree;
 use webhook_core::{encoding::Base64, function::ScriptLimits};
 
-use super::{host::Host, rows::JsonRows};
+use super::{host::Host, rows::JsonRows, web};
 use crate::{
     lua::bytes::{
         Budget,
@@ -40,7 +40,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
 }
 
 /// What a function of a module answers.
-enum Answer {
+pub(super) enum Answer {
     Text(String),
     Bytes(Vec<u8>),
     /// A list or an object.
@@ -51,7 +51,10 @@ enum Answer {
 
 impl Answer {
     /// A tree, whose text must fit into the memory as well.
-    fn tree(tree: &Tree, limits: &ScriptLimits) -> std::result::Result<Self, ModuleError> {
+    pub(super) fn tree(
+        tree: &Tree,
+        limits: &ScriptLimits,
+    ) -> std::result::Result<Self, ModuleError> {
         let mut json = Output::of_at_most(limits.memory_bytes);
         json.push_json(tree).map_err(|_| ModuleError::TooLarge)?;
         json.finish().map(Self::Json)
@@ -82,14 +85,19 @@ impl Answer {
     }
 }
 
-struct Arguments(Vec<String>);
+pub(super) struct Arguments(Vec<String>);
 
 impl Arguments {
-    fn text(&self, index: usize) -> &str {
+    pub(super) fn text(&self, index: usize) -> &str {
         self.0.get(index).map_or("", String::as_str)
     }
 
-    fn data(&self, index: usize) -> std::result::Result<Cow<'_, [u8]>, ModuleError> {
+    /// The text at `index`, if so many are given.
+    pub(super) fn get(&self, index: usize) -> Option<&str> {
+        self.0.get(index).map(String::as_str)
+    }
+
+    pub(super) fn data(&self, index: usize) -> std::result::Result<Cow<'_, [u8]>, ModuleError> {
         let text = self.text(index);
         match text.strip_prefix('b') {
             Some(base64) => STANDARD
@@ -100,13 +108,20 @@ impl Arguments {
         }
     }
 
-    fn tree(&self, index: usize, bounds: &mut Bounds) -> std::result::Result<Tree, ModuleError> {
+    pub(super) fn tree(
+        &self,
+        index: usize,
+        bounds: &mut Bounds,
+    ) -> std::result::Result<Tree, ModuleError> {
         from_json(self.text(index).as_bytes(), bounds)?
             .map_err(|error| ModuleError::invalid(format!("value: {error}")))
     }
 }
 
 fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answer, ModuleError> {
+    if let Some(name) = name.strip_prefix("web.") {
+        return web::call(host, name, given);
+    }
     let room = host.limits.memory_bytes;
     let longest = host.limits.string_bytes;
     let mut bounds = host.bounds();

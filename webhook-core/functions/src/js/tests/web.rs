@@ -1,0 +1,69 @@
+use std::sync::Arc;
+
+use http::{HeaderName, HeaderValue, StatusCode};
+use webhook_core::{
+    forward::{Answer, ScriptedForwarder},
+    function::FunctionError,
+};
+
+use super::fixture::{body, complete, limited};
+use crate::js::JsRuntime;
+
+fn sending() -> (ScriptedForwarder, JsRuntime) {
+    let forwarder = ScriptedForwarder::new();
+    let header = (HeaderName::from_static("x-b"), HeaderValue::from_static("2"));
+    let answer = Answer::status(StatusCode::CREATED).header(header.0, header.1).body(r#"{"n":1}"#);
+    forwarder.script("http://example.com/a", [answer.clone(), answer]);
+    forwarder.script("http://nobody.example/", [Answer::connection_refused()]);
+    let runtime = JsRuntime::builder().forwarder(Arc::new(forwarder.clone())).build();
+    (forwarder, runtime.expect("threads"))
+}
+
+#[tokio::test]
+async fn the_names_of_the_web_do_what_they_do_there() {
+    let (forwarder, runtime) = sending();
+    let left = complete(&runtime, include_str!("web.js")).await.result.expect("runs").request.body;
+    assert_eq!(String::from_utf8_lossy(&left), "", "values that are not what they should be");
+    let sent = &forwarder.requests()[0];
+    assert_eq!((sent.method.as_str(), &sent.body[..]), ("POST", &b"{}"[..]));
+    assert_eq!(sent.headers["x-a"], "1");
+    assert_eq!(sent.headers["content-type"], "text/plain;charset=UTF-8");
+}
+
+#[tokio::test]
+async fn locales_are_right_or_refused() {
+    assert_eq!(body(include_str!("locales.js")).await, "", "what is neither");
+}
+
+#[tokio::test]
+async fn the_limits_hold_for_them() {
+    let (_, runtime) = sending();
+    let many = "for (let i = 0; i < 11; i++) try { await fetch('http://example.com/') } catch {}";
+    let result = complete(&runtime, &format!("{many} await fetch('http://example.com/')")).await;
+    assert_eq!(result.result, Err(FunctionError::Limit("http calls, at most 10".to_owned())));
+    let runtime = limited(|limits| {
+        limits.string_bytes = 1_000;
+        limits.memory_bytes = 4 << 20;
+    });
+    for source in [
+        "btoa('a'.repeat(1001))",
+        "new TextDecoder().decode(new Uint8Array(2000))",
+        "new URLSearchParams('a&'.repeat(1e5))",
+        "new URLSearchParams(Array.from({ length: 500 }, () => ['abc', 'd'])).toString()",
+        "new URL('http://a/' + 'b'.repeat(1001))",
+        "const deep = []; let a = deep; for (let i = 0; i < 1e5; i++) a = a[0] = []; structuredClone(deep)",
+        "const list = new Array(4e6).fill(0); structuredClone(list)",
+    ] {
+        let result = complete(&runtime, source).await.result;
+        assert!(matches!(result, Err(FunctionError::Limit(_))), "{source}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_spoilt_library_keeps_nothing_of_the_host() {
+    let spoilt = "const seen = []; for (const key of ['defineProperty', 'apply', 'get']) \
+        Reflect[key] = (...given) => { seen.push(...given) }; Object.keys = (o) => (seen.push(o), []); \
+        try { new URL('http://a') } catch {} try { crypto.subtle } catch {}\n\
+        r.body = seen.some((o) => o && (o.setBytes || o.module)) ? 'leaks' : 'keeps'";
+    assert_eq!(body(spoilt).await, "keeps");
+}

@@ -1,0 +1,52 @@
+//! What the names of the web need of the host.
+
+use std::result::Result;
+
+use super::{
+    host::Host,
+    modules::{Answer, Arguments},
+};
+use crate::modules::{ModuleError, cipher, encoding, random, url};
+
+/// A function of `web.js`, `subtle.js` or `crypto` by its name, without `web.`.
+pub(super) fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer, ModuleError> {
+    let (mut bounds, longest) = (host.bounds(), host.limits.string_bytes);
+    Ok(match name {
+        "utf8" => {
+            let data = given.data(0)?;
+            match std::str::from_utf8(&data) {
+                Err(_) if given.text(1) == "fatal" => {
+                    return Err(ModuleError::invalid("the bytes are not UTF-8"));
+                }
+                _ => Answer::Text(String::from_utf8_lossy(&data).into_owned()),
+            }
+        }
+        "bytes" => Answer::Bytes(given.data(0)?.into_owned()),
+        "atob" => Answer::Text(encoding::atob(given.text(0))?),
+        "btoa" => Answer::Text(encoding::btoa(given.text(0))?),
+        "url" => {
+            let base = given.get(1);
+            Answer::tree(&url::components(&url::resolve(given.text(0), base)?), &host.limits)?
+        }
+        "url_with" => {
+            let url = url::with_component(given.text(0), given.text(1), given.text(2))?;
+            Answer::tree(&url::components(&url), &host.limits)?
+        }
+        "query" => Answer::tree(&url::query_pairs(given.text(0), &mut bounds)?, &host.limits)?,
+        "query_text" => Answer::Text(url::query_text(&given.tree(0, &mut bounds)?, longest)?),
+        "random" => {
+            let count = given.text(0).parse().unwrap_or(usize::MAX);
+            Answer::Bytes(random::bytes(count)?)
+        }
+        "uuid" => Answer::Text(random::uuid()?),
+        "gcm_encrypt" => {
+            let (data, key, iv) = (given.data(0)?, given.data(1)?, given.data(2)?);
+            Answer::Bytes(cipher::encrypt_gcm(&data, &key, &iv, &given.data(3)?)?)
+        }
+        "gcm_decrypt" => {
+            let (data, key, iv) = (given.data(0)?, given.data(1)?, given.data(2)?);
+            Answer::Bytes(cipher::decrypt_gcm(&data, &key, &iv, &given.data(3)?)?)
+        }
+        _ => return Err(ModuleError::invalid(format!("no function web.{name}"))),
+    })
+}
