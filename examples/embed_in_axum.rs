@@ -33,10 +33,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let admin = webhooks.admin();
     let (account, _key) = admin.create_account("me", None).await?;
     let me = Caller::for_account(account.id);
-    let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
-    let bucket = admin.create_bucket(&me, spec).await?;
-    let destination = format!("http://{address}/orders");
-    let spec = OutputSpec { name: "here".into(), destination, ..OutputSpec::default() };
+    let bucket = admin.create_bucket(&me, BucketSpec::new("orders")).await?;
+    let spec = OutputSpec::new("here", format!("http://{address}/orders"));
     admin.create_output(&me, bucket.id, spec).await?;
     println!("http://{address}/v1/webhooks/{}", bucket.inputs[0].id);
 

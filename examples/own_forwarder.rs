@@ -33,10 +33,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let admin = webhooks.admin();
     let (account, _key) = admin.create_account("me", None).await?;
     let me = Caller::for_account(account.id);
-    let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
-    let bucket = admin.create_bucket(&me, spec).await?;
-    let destination = "https://orders.example.com/new".into();
-    let spec = OutputSpec { name: "shop".into(), destination, ..OutputSpec::default() };
+    let bucket = admin.create_bucket(&me, BucketSpec::new("orders")).await?;
+    let spec = OutputSpec::new("shop", "https://orders.example.com/new");
     admin.create_output(&me, bucket.id, spec).await?;
 
     let request = http::Request::post(format!("/v1/webhooks/{}?id=7", bucket.inputs[0].id))

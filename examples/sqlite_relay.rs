@@ -28,10 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let bucket = match admin.buckets(&me).await?.into_iter().next() {
         Some(bucket) => bucket,
-        None => {
-            let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
-            admin.create_bucket(&me, spec).await?
-        }
+        None => admin.create_bucket(&me, BucketSpec::new("orders")).await?,
     };
 
     let request = http::Request::post(format!("/v1/webhooks/{}", bucket.inputs[0].id))

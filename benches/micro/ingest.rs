@@ -44,14 +44,10 @@ async fn webhooks(buckets: usize, outputs: usize, nowhere: Nowhere) -> (Webhooks
     let me = Caller::for_account(account.id);
     let mut inputs = Vec::with_capacity(buckets);
     for bucket in 0..buckets {
-        let spec = BucketSpec { name: format!("bucket {bucket}"), ..BucketSpec::default() };
+        let spec = BucketSpec::new(format!("bucket {bucket}"));
         let bucket = admin.create_bucket(&me, spec).await.expect("a bucket");
         for output in 0..outputs {
-            let spec = OutputSpec {
-                name: format!("output {output}"),
-                destination: "https://example.com/hook".into(),
-                ..OutputSpec::default()
-            };
+            let spec = OutputSpec::new(format!("output {output}"), "https://example.com/hook");
             admin.create_output(&me, bucket.id, spec).await.expect("an output");
         }
         inputs.push(bucket.inputs[0].id);

@@ -69,31 +69,16 @@ impl Scene {
             input_failed: false,
             received_at: NOW,
         };
-        let delivery = NewDelivery {
-            id: DeliveryId::generate(),
-            output_id: Some(self.output),
-            internal: false,
-            status: DeliveryStatus::Received,
-            reason: None,
-            due_at: Some(NOW),
-            held_by: Some(self.node),
-        };
-        Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] }
+        let mut delivery = NewDelivery::new(DeliveryId::generate(), Some(self.output), Some(NOW));
+        delivery.held_by = Some(self.node);
+        Accept::new(Arc::new(webhook), vec![delivery])
     }
 
     fn settle(&self, id: DeliveryId, origin: Origin) -> Settle {
-        Settle {
-            id,
-            origin,
-            node: self.node,
-            now: NOW,
-            status: DeliveryStatus::Sent,
-            due_at: None,
-            attempts: 1,
-            attempt: Attempt { status_code: 200, ..Attempt::default() }.into(),
-            processed: None,
-            output_execution_id: None,
-        }
+        let mut settle = Settle::new(id, origin, self.node, NOW, DeliveryStatus::Sent);
+        settle.attempts = 1;
+        settle.attempt = Attempt { status_code: 200, ..Attempt::default() }.into();
+        settle
     }
 
     async fn cycle(&self, store: &dyn DeliveryStore) {

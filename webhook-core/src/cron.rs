@@ -13,7 +13,7 @@ use crate::{clock::Timestamp, error::Error, model::CronSpec};
 /// ```
 /// use webhook_core::{Timestamp, cron::Timetable, model::CronSpec};
 ///
-/// let spec = CronSpec { schedule: "30 2 * * *".into(), ..CronSpec::default() };
+/// let spec = CronSpec::new("30 2 * * *", "https://example.com/");
 /// let timetable = Timetable::new(&spec, Timestamp::default())?;
 /// let midnight = Timestamp::from_secs(1_709_251_200);
 /// let expected = Timestamp::from_secs(1_709_251_200 + 150 * 60);

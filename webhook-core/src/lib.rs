@@ -23,10 +23,8 @@
 //! let admin = webhooks.admin();
 //! let (account, _key) = admin.create_account("me", None).await?;
 //! let me = Caller::for_account(account.id);
-//! let orders = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
-//! let bucket = admin.create_bucket(&me, orders).await?;
-//! let destination = "https://example.com/orders".into();
-//! let shop = OutputSpec { name: "shop".into(), destination, ..OutputSpec::default() };
+//! let bucket = admin.create_bucket(&me, BucketSpec::new("orders")).await?;
+//! let shop = OutputSpec::new("shop", "https://example.com/orders");
 //! admin.create_output(&me, bucket.id, shop).await?;
 //!
 //! println!("webhooks go to /v1/webhooks/{}", bucket.inputs[0].id);

@@ -99,10 +99,7 @@ async fn first_bucket(admin: &Admin, account: &Account) -> Result<Bucket, Failur
     let known = admin.buckets(&caller).await?.into_iter().next();
     match known {
         Some(bucket) => Ok(bucket),
-        None => {
-            let spec = BucketSpec { name: BUCKET.to_owned(), ..BucketSpec::default() };
-            Ok(admin.create_bucket(&caller, spec).await?)
-        }
+        None => Ok(admin.create_bucket(&caller, BucketSpec::new(BUCKET)).await?),
     }
 }
 

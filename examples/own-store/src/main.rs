@@ -30,7 +30,7 @@ impl OwnStore {
         let (id, now) = (BucketId::generate(), SystemClock.now());
         let mut bucket = Bucket::new(id, AccountId::generate(), now, BucketSpec::default());
         bucket.inputs.push(Input::new(InputId::unguessable(), id, now, InputSpec::default()));
-        let spec = OutputSpec { destination, ..OutputSpec::default() };
+        let spec = OutputSpec::new("", destination);
         bucket.outputs.push(Output::new(OutputId::generate(), id, now, spec));
         Arc::new(Self { bucket, rows: Mutex::default() })
     }
@@ -85,7 +85,7 @@ impl DeliveryStore for OwnStore {
         let mut rows = self.rows.lock().unwrap();
         let (ids, next_due_at) = claim.choose(rows.free(claim.now));
         let take = |id| rows.deliveries.get_mut(&id)?.hold(claim.node, claim.now);
-        Ok(Claimed { deliveries: ids.into_iter().filter_map(take).collect(), next_due_at })
+        Ok(Claimed::new(ids.into_iter().filter_map(take).collect(), next_due_at))
     }
     async fn settle(&self, settle: Settle) -> Result<(), Error> {
         let (mut rows, now) = (self.rows.lock().unwrap(), settle.now);

@@ -6,22 +6,22 @@ use webhook_core::{
     store::Stores,
 };
 
-use super::sample::{NOW, ODD_TEXT, after, expect_conflict, race};
+use super::sample::{NOW, ODD_TEXT, after, expect_conflict, expect_every_field, race, with};
 
 fn details() -> BillingDetailsSpec {
     let text = |field: &str| format!("{field}{ODD_TEXT}");
-    BillingDetailsSpec {
-        name: text("name"),
-        email: text("email"),
-        line1: text("line1"),
-        line2: text("line2"),
-        city: text("city"),
-        state: text("state"),
-        postal_code: text("postal_code"),
-        country: text("country"),
-        tax_id: text("tax_id"),
-        tax_id_type: text("tax_id_type"),
-    }
+    with(BillingDetailsSpec::default(), |details| {
+        details.name = text("name");
+        details.email = text("email");
+        details.line1 = text("line1");
+        details.line2 = text("line2");
+        details.city = text("city");
+        details.state = text("state");
+        details.postal_code = text("postal_code");
+        details.country = text("country");
+        details.tax_id = text("tax_id");
+        details.tax_id_type = text("tax_id_type");
+    })
 }
 
 fn subscription(id: &str, read_at: Timestamp) -> Subscription {
@@ -47,6 +47,7 @@ async fn put(stores: &Stores, account: AccountId, subscription: &Subscription) {
 pub async fn every_field_of_billing_round_trips(stores: &Stores) {
     let account = AccountId::generate();
     assert_eq!(billing(stores, account).await, Billing::default());
+    expect_every_field(&[details()]);
     stores.billing.put_billing_details(account, &details()).await.expect("details");
     stores.billing.put_customer(account, ODD_TEXT).await.expect("a customer");
     for (status, secs) in [
@@ -93,7 +94,8 @@ pub async fn parts_of_billing_are_put_one_by_one(stores: &Stores) {
         let all = billing(stores, account).await;
         assert_eq!(all.customer_id, Some(account.to_string()));
         assert_eq!(all.details, Some(details()));
-        let other = BillingDetailsSpec { name: "other".to_owned(), ..Default::default() };
+        let other =
+            with(BillingDetailsSpec::default(), |details| details.name = "other".to_owned());
         stores.billing.put_billing_details(account, &other).await.expect("details");
         let expected = Billing { details: Some(other), ..all };
         assert_eq!(billing(stores, account).await, expected);

@@ -10,8 +10,8 @@ use webhook_core::{
 };
 
 use super::sample::{
-    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_not_found, expect_one_winner, input,
-    odd_headers, output, race,
+    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_every_field, expect_not_found,
+    expect_one_winner, input, odd_headers, output, race, with,
 };
 
 /// A cron that runs at `next_run`, with its bucket.
@@ -32,32 +32,27 @@ fn cron(account: AccountId, next_run: Option<Timestamp>) -> (Cron, Bucket) {
         bucket_id: bucket.id,
         input_id: bucket.inputs[0].id,
         output_id: bucket.outputs[0].id,
-        spec: CronSpec {
-            name: "nightly".to_owned(),
-            schedule: "@daily".to_owned(),
-            timezone: "UTC".to_owned(),
-            destination: "https://example.com/".to_owned(),
-            ..CronSpec::default()
-        },
+        spec: with(CronSpec::new("@daily", "https://example.com/"), |spec| {
+            spec.name = "nightly".to_owned();
+            spec.timezone = "UTC".to_owned();
+        }),
     };
     (cron, bucket)
 }
 
 fn odd_spec() -> CronSpec {
-    CronSpec {
-        name: ODD_TEXT.to_owned(),
-        enabled: false,
-        recurring: false,
-        schedule: ODD_TEXT.to_owned(),
-        timezone: ODD_TEXT.to_owned(),
-        method: Method::from_bytes(b"M-SEARCH").expect("a token"),
-        destination: ODD_TEXT.to_owned(),
-        payload: format!("\0{ODD_TEXT}\0"),
-        headers: Headers(odd_headers()),
-        function_id: Some(FunctionId::generate()),
-        starts_at: Some(Timestamp::from_millis(-62_135_596_799_999)),
-        ends_at: Some(Timestamp::from_millis(253_402_300_799_999)),
-    }
+    with(CronSpec::new(ODD_TEXT, ODD_TEXT), |spec| {
+        spec.name = ODD_TEXT.to_owned();
+        spec.enabled = false;
+        spec.recurring = false;
+        spec.timezone = ODD_TEXT.to_owned();
+        spec.method = Method::from_bytes(b"M-SEARCH").expect("a token");
+        spec.payload = format!("\0{ODD_TEXT}\0");
+        spec.headers = Headers(odd_headers());
+        spec.function_id = Some(FunctionId::generate());
+        spec.starts_at = Some(Timestamp::from_millis(-62_135_596_799_999));
+        spec.ends_at = Some(Timestamp::from_millis(253_402_300_799_999));
+    })
 }
 
 async fn create(stores: &Stores, cron: &Cron, bucket: &Bucket) {
@@ -76,7 +71,7 @@ async fn find(stores: &Stores, cron: &Cron) -> Option<Cron> {
 }
 
 async fn claim(stores: &Stores, node: NodeId, now: Timestamp, limit: usize) -> Vec<Cron> {
-    let claim = ClaimCrons { node, now, until: now + std::time::Duration::from_secs(30), limit };
+    let claim = ClaimCrons::new(node, now, now + std::time::Duration::from_secs(30), limit);
     stores.crons.claim_crons(claim).await.expect("crons can be claimed")
 }
 
@@ -86,7 +81,7 @@ async fn wake(stores: &Stores) -> Option<Timestamp> {
 
 async fn advance(stores: &Stores, cron: &Cron, to: Option<Timestamp>) -> bool {
     let from = cron.next_run.expect("it is to run");
-    let advance = AdvanceCron { id: cron.id, from, to, enabled: to.is_some() };
+    let advance = AdvanceCron::new(cron.id, from, to);
     stores.crons.advance_cron(advance).await.expect("the cron can be written")
 }
 
@@ -97,6 +92,7 @@ pub async fn every_field_of_a_cron_round_trips(stores: &Stores) {
     create(stores, &plain, &plain_bucket).await;
     let (mut odd, odd_bucket) = cron(account, Some(after(1)));
     odd.spec = odd_spec();
+    expect_every_field(std::slice::from_ref(&odd.spec));
     odd.created_at = Timestamp::from_millis(1);
     odd.updated_at = after(7);
     create(stores, &odd, &odd_bucket).await;

@@ -3,7 +3,7 @@
 use webhook_core::{
     AccountId, NodeId, OutputId,
     model::{Bucket, DeliveryStatus, Log},
-    store::{Claim, ClaimOrder, ClientReport, Stores},
+    store::{Claim, ClaimOrder, Stores},
 };
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
         queue_many, retry, take_due,
     },
     log::{Outcome, Place, oracle::assert_exact, reported},
-    sample::{NOW, after, bucket, expect_conflict, expect_not_found, input, output},
+    sample::{NOW, after, bucket, expect_conflict, expect_not_found, input, output, with},
 };
 
 /// A stored bucket with an input and two outputs.
@@ -37,7 +37,8 @@ async fn delete_bucket(stores: &Stores, bucket: &Bucket) {
 /// Fails if anything of `output` can be claimed, now or ever.
 async fn assert_nothing_to_claim(stores: &Stores, node: NodeId, output_id: OutputId) {
     for order in [ClaimOrder::Due, ClaimOrder::Receipt] {
-        let claim = Claim { node, output_id, now: after(900_000), limit: ALL, order };
+        let claim =
+            with(Claim::new(node, output_id, after(900_000), ALL), |claim| claim.order = order);
         let claimed = claim_as(stores, claim).await;
         assert!(claimed.deliveries.is_empty(), "{claimed:?}");
         assert_eq!(claimed.next_due_at, None);
@@ -210,11 +211,10 @@ pub async fn what_waits_for_clients_ends_with_its_output(stores: &Stores) {
         let waits = gone.store(stores, NOW, gone.to_clients()).await;
         let other = stays.store(stores, NOW, stays.to_clients()).await;
         let stalled = gone.store(stores, after(70), gone.to_clients()).await;
-        let report = ClientReport {
-            status: DeliveryStatus::Stalled,
-            retries: 3,
-            ..reported(stalled.id, after(71))
-        };
+        let report = with(reported(stalled.id, after(71)), |report| {
+            report.status = DeliveryStatus::Stalled;
+            report.retries = 3;
+        });
         stores.logs.report(account, &report).await.expect("the log is there");
         let retried = Outcome {
             status: DeliveryStatus::Received,

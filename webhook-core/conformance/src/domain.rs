@@ -16,7 +16,7 @@ fn domain(account: AccountId, name: &str) -> Domain {
         account_id: account,
         created_at: NOW,
         updated_at: NOW,
-        spec: DomainSpec { domain: name.to_owned() },
+        spec: DomainSpec::new(name),
     }
 }
 

@@ -164,7 +164,7 @@ pub async fn executions_of_another_account_are_absent(stores: &Stores) {
     let theirs = stores.functions.execution(other, ids[0]).await.expect("reading works");
     assert_eq!(theirs, None);
     let page = stores.functions.executions(other, function.id, 10, 0).await;
-    let empty = ExecutionPage { executions: Vec::new(), total: 0 };
+    let empty = ExecutionPage::new(Vec::new(), 0);
     assert_eq!(page.expect("listing works"), empty);
 }
 

@@ -10,7 +10,10 @@ use webhook_core::{
 
 use super::{
     execution::{kept, recorded},
-    sample::{NOW, ODD_TEXT, after, expect_conflict, expect_not_found, function, race},
+    sample::{
+        NOW, ODD_TEXT, after, expect_conflict, expect_every_field, expect_not_found, function,
+        race, with,
+    },
 };
 
 pub(super) async fn stored(stores: &Stores, account: AccountId, name: &str) -> Function {
@@ -58,6 +61,7 @@ pub async fn created_function_is_read_back(stores: &Stores) {
 /// Every field survives, with odd text, long source and milliseconds.
 pub async fn every_field_of_a_function_round_trips(stores: &Stores) {
     let account = AccountId::generate();
+    let mut specs = Vec::new();
     for driver in [Driver::Lua, Driver::Js, Driver::Wasm] {
         let payload = ODD_TEXT.repeat(2_000);
         let metadata =
@@ -66,17 +70,16 @@ pub async fn every_field_of_a_function_round_trips(stores: &Stores) {
             payload_size: payload.len(),
             created: Timestamp::from_millis(1),
             updated: Timestamp::from_millis(4_102_444_800_999),
-            spec: FunctionSpec {
-                name: ODD_TEXT.to_owned(),
-                driver,
-                payload,
-                metadata: BTreeMap::from(metadata),
-            },
+            spec: with(FunctionSpec::new(ODD_TEXT, driver, payload), |spec| {
+                spec.metadata = BTreeMap::from(metadata)
+            }),
             ..function(account, "")
         };
+        specs.push(function.spec.clone());
         stores.functions.create_function(&function).await.expect("names need not be unique");
         assert_eq!(read(stores, account, function.id).await, Some(function));
     }
+    expect_every_field(&specs);
 }
 
 /// A taken ID is refused, even to its owner, and changes nothing.
@@ -131,12 +134,9 @@ pub async fn update_replaces_a_function(stores: &Stores) {
     let odd = Function {
         payload_size: ODD_TEXT.len(),
         updated: NOW + Duration::from_millis(1),
-        spec: FunctionSpec {
-            name: ODD_TEXT.to_owned(),
-            driver: Driver::Js,
-            payload: ODD_TEXT.to_owned(),
-            metadata: BTreeMap::from([("k".to_owned(), "v".to_owned())]),
-        },
+        spec: with(FunctionSpec::new(ODD_TEXT, Driver::Js, ODD_TEXT), |spec| {
+            spec.metadata = BTreeMap::from([("k".to_owned(), "v".to_owned())])
+        }),
         ..plain.clone()
     };
     for update in [odd, plain] {

@@ -7,8 +7,8 @@ use webhook_core::{
 };
 
 use super::sample::{
-    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_not_found, input, odd_headers, output,
-    race,
+    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_every_field, expect_not_found, input,
+    odd_headers, output, race, with,
 };
 
 async fn stored_bucket(stores: &Stores, account: AccountId, name: &str) -> Bucket {
@@ -45,20 +45,19 @@ fn odd_input(bucket: BucketId, response_from_output: ResponseFromOutput) -> Inpu
         created_at: Timestamp::from_millis(1),
         updated_at: Timestamp::from_millis(4_102_444_800_999),
         created_by: format!("key{ODD_TEXT}"),
-        spec: InputSpec {
-            name: format!("name{ODD_TEXT}"),
-            description: ODD_TEXT.repeat(20),
-            function_id: Some(FunctionId::generate()),
-            status_code: 599,
-            headers: written_headers(),
-            body: ODD_TEXT.repeat(2_000),
-            response_from_output,
-            custom_domain: "xn--bcher-kva.example".to_owned(),
-            path_prefix: "/a/ä".to_owned(),
-            strip_path_prefix: true,
-            tls_version: Some(MinTls::Tls13),
-            legacy_tls: true,
-        },
+        spec: with(InputSpec::new(format!("name{ODD_TEXT}")), |spec| {
+            spec.description = ODD_TEXT.repeat(20);
+            spec.function_id = Some(FunctionId::generate());
+            spec.status_code = 599;
+            spec.headers = written_headers();
+            spec.body = ODD_TEXT.repeat(2_000);
+            spec.response_from_output = response_from_output;
+            spec.custom_domain = "xn--bcher-kva.example".to_owned();
+            spec.path_prefix = "/a/ä".to_owned();
+            spec.strip_path_prefix = true;
+            spec.tls_version = Some(MinTls::Tls13);
+            spec.legacy_tls = true;
+        }),
         ..input(bucket, "")
     }
 }
@@ -77,6 +76,7 @@ pub async fn created_input_is_read_back(stores: &Stores) {
 pub async fn every_field_of_an_input_round_trips(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let output = ResponseFromOutput::Output(OutputId::generate());
+    expect_every_field(&[odd_input(bucket.id, output).spec]);
     for response in [ResponseFromOutput::Static, ResponseFromOutput::Any, output] {
         let input = odd_input(bucket.id, response);
         stores.inputs.create_input(bucket.account_id, &input).await.expect("the input is new");

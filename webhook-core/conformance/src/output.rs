@@ -15,8 +15,8 @@ use webhook_core::{
 use super::{
     input::written_headers,
     sample::{
-        NOW, ODD_TEXT, bucket, expect_conflict, expect_not_found, expect_one_winner, input, output,
-        race,
+        NOW, ODD_TEXT, bucket, expect_conflict, expect_every_field, expect_not_found,
+        expect_one_winner, input, output, race, with,
     },
 };
 
@@ -70,42 +70,46 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
         updated_at: Timestamp::from_millis(4_102_444_800_999),
         created_by: format!("key{ODD_TEXT}"),
         cron_id: Some(CronId::generate()),
-        spec: OutputSpec {
-            name: format!("{name}{ODD_TEXT}"),
-            description: ODD_TEXT.repeat(20),
-            destination: "https://user:pa%20ss@[2001:db8::1]:8443/a%2Fb?x=1&x='\"#f".to_owned(),
-            function_id: Some(FunctionId::generate()),
-            response_function_id: Some(FunctionId::generate()),
-            headers: written_headers(),
-            rules: rules(),
-            internal: true,
-            disabled: true,
-            lock_path: true,
-            retries: 7,
-            timeout: Some(Duration::from_secs(180)),
-            tls_verification: false,
-            throttle: Throttle {
-                enabled: true,
-                mode: ThrottleMode::Concurrency,
-                rate: 1,
-                interval: RateInterval::Hour,
-                max_concurrent: 2,
-                max_queue_depth: 3,
-                deadline: Duration::from_nanos(4_000_000_005),
+        spec: with(
+            OutputSpec::new(
+                format!("{name}{ODD_TEXT}"),
+                "https://user:pa%20ss@[2001:db8::1]:8443/a%2Fb?x=1&x='\"#f",
+            ),
+            |spec| {
+                spec.description = ODD_TEXT.repeat(20);
+                spec.function_id = Some(FunctionId::generate());
+                spec.response_function_id = Some(FunctionId::generate());
+                spec.headers = written_headers();
+                spec.rules = rules();
+                spec.internal = true;
+                spec.disabled = true;
+                spec.lock_path = true;
+                spec.retries = 7;
+                spec.timeout = Some(Duration::from_secs(180));
+                spec.tls_verification = false;
+                spec.throttle = with(Throttle::default(), |throttle| {
+                    throttle.enabled = true;
+                    throttle.mode = ThrottleMode::Concurrency;
+                    throttle.rate = 1;
+                    throttle.interval = RateInterval::Hour;
+                    throttle.max_concurrent = 2;
+                    throttle.max_queue_depth = 3;
+                    throttle.deadline = Duration::from_nanos(4_000_000_005);
+                });
+                spec.durability = with(Durability::default(), |durability| {
+                    durability.enabled = true;
+                    durability.schedule = RetrySchedule::Custom;
+                    durability.custom_delays = [5, 1, 5].map(Duration::from_nanos).into();
+                    durability.deadline = Duration::from_nanos(86_400_000_000_001);
+                    durability.handoff_after = Duration::from_nanos(1);
+                });
+                spec.replay_missing = with(ReplayMissing::default(), |replay| {
+                    replay.enabled = true;
+                    replay.lookback = Duration::from_nanos(3_600_000_000_007);
+                    replay.limit = u32::MAX;
+                });
             },
-            durability: Durability {
-                enabled: true,
-                schedule: RetrySchedule::Custom,
-                custom_delays: [5, 1, 5].map(Duration::from_nanos).into(),
-                deadline: Duration::from_nanos(86_400_000_000_001),
-                handoff_after: Duration::from_nanos(1),
-            },
-            replay_missing: ReplayMissing {
-                enabled: true,
-                lookback: Duration::from_nanos(3_600_000_000_007),
-                limit: u32::MAX,
-            },
-        },
+        ),
         ..output(bucket, "")
     }
 }
@@ -122,6 +126,11 @@ pub async fn created_output_is_read_back(stores: &Stores) {
 
 /// Every field survives, with odd text, repeated headers, rules, nanoseconds and milliseconds.
 pub async fn every_field_of_an_output_round_trips(stores: &Stores) {
+    let spec = odd_output(BucketId::generate(), "").spec;
+    expect_every_field(std::slice::from_ref(&spec));
+    expect_every_field(&[spec.throttle]);
+    expect_every_field(&[spec.durability]);
+    expect_every_field(&[spec.replay_missing]);
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let schedules =
         [RetrySchedule::Seconds, RetrySchedule::Medium, RetrySchedule::Long, RetrySchedule::Custom];

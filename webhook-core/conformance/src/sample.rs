@@ -4,14 +4,16 @@ use std::{fmt::Debug, future::Future, net::IpAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::{sync::Barrier, task::JoinSet};
 
 use webhook_core::{
     AccountId, BucketId, Error, ErrorKind, ExecutionId, FunctionId, Id, InputId, OutputId,
     Timestamp, WebhookId,
     model::{
-        Account, Bucket, BucketSpec, Function, FunctionSpec, Input, InputSpec, Output, OutputSpec,
-        Request, Webhook,
+        Account, Bucket, BucketSpec, Driver, Function, FunctionSpec, Input, InputSpec, Output,
+        OutputSpec, Request, Webhook,
     },
 };
 
@@ -31,12 +33,32 @@ pub(super) fn ids<K>(count: usize) -> Vec<Id<K>> {
     (0..count).map(|_| Id::generate()).collect()
 }
 
+/// The same, changed. What the library may add fields to is made this way.
+pub(super) fn with<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
+    change(&mut value);
+    value
+}
+
+/// Each field has another value than the default one in one of `specs`: what the
+/// library adds to them is missed here before a store can leave it out.
+pub(super) fn expect_every_field<S: Serialize + Default>(specs: &[S]) {
+    let fields = |spec: &S| match serde_json::to_value(spec) {
+        Ok(Value::Object(fields)) => fields,
+        other => panic!("a spec is an object: {other:?}"),
+    };
+    let (default, specs) = (fields(&S::default()), specs.iter().map(fields).collect::<Vec<_>>());
+    for name in specs.iter().flat_map(|spec| spec.keys()) {
+        let is_set = specs.iter().any(|spec| spec.get(name) != default.get(name));
+        assert!(is_set, "no sample sets {name}");
+    }
+}
+
 pub(super) fn account(name: &str) -> Account {
     Account { id: AccountId::generate(), name: name.to_owned(), created_at: NOW }
 }
 
 pub(super) fn bucket(account: AccountId, name: &str) -> Bucket {
-    let spec = BucketSpec { name: name.to_owned(), ..BucketSpec::default() };
+    let spec = BucketSpec::new(name);
     Bucket::new(BucketId::generate(), account, NOW, spec)
 }
 
@@ -47,7 +69,7 @@ pub(super) fn input(bucket: BucketId, name: &str) -> Input {
         created_at: NOW,
         updated_at: NOW,
         created_by: String::new(),
-        spec: InputSpec { name: name.to_owned(), ..InputSpec::default() },
+        spec: InputSpec::new(name),
     }
 }
 
@@ -59,11 +81,7 @@ pub(super) fn output(bucket: BucketId, name: &str) -> Output {
         updated_at: NOW,
         created_by: String::new(),
         cron_id: None,
-        spec: OutputSpec {
-            name: name.to_owned(),
-            destination: "https://example.com/hook".to_owned(),
-            ..OutputSpec::default()
-        },
+        spec: OutputSpec::new(name, "https://example.com/hook"),
     }
 }
 
@@ -75,7 +93,7 @@ pub(super) fn function(account: AccountId, name: &str) -> Function {
         payload_size: payload.len(),
         created: NOW,
         updated: NOW,
-        spec: FunctionSpec { name: name.to_owned(), payload, ..FunctionSpec::default() },
+        spec: FunctionSpec::new(name, Driver::default(), payload),
     }
 }
 

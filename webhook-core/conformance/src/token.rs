@@ -7,7 +7,8 @@ use webhook_core::{
 };
 
 use super::sample::{
-    NOW, ODD_TEXT, after, expect_conflict, expect_not_found, expect_one_winner, race,
+    NOW, ODD_TEXT, after, expect_conflict, expect_every_field, expect_not_found, expect_one_winner,
+    race, with,
 };
 
 fn token(account: AccountId) -> AccessToken {
@@ -37,12 +38,17 @@ async fn list(stores: &Stores, account: AccountId) -> Vec<AccessToken> {
 fn odd_spec(api_access: ApiAccess) -> TokenSpec {
     let texts = || vec![ODD_TEXT.to_owned(), String::new(), "name".to_owned()];
     let scopes = TokenScopes { buckets: texts(), tunnels: vec!["[\"]".to_owned()] };
-    TokenSpec { description: ODD_TEXT.to_owned(), scopes, api_access }
+    with(TokenSpec::default(), |spec| {
+        spec.description = ODD_TEXT.to_owned();
+        spec.scopes = scopes;
+        spec.api_access = api_access;
+    })
 }
 
 /// Every field survives.
 pub async fn every_field_of_a_token_round_trips(stores: &Stores) {
     let account = AccountId::generate();
+    expect_every_field(&[odd_spec(ApiAccess::Enabled)]);
     assert_eq!(find(stores, TokenId::generate()).await, None);
     assert_eq!(list(stores, account).await, []);
     let mut tokens = Vec::new();

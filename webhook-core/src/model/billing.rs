@@ -14,6 +14,7 @@ use crate::clock::Timestamp;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct BillingDetailsSpec {
     /// The person or company.
     #[serde(deserialize_with = "wire::null_default")]

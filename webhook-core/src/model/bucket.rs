@@ -85,6 +85,7 @@ impl Bucket {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct BucketSpec {
     /// Unique in the account. An update without a name keeps the old one.
     #[serde(deserialize_with = "wire::null_default")]
@@ -107,6 +108,14 @@ pub struct BucketSpec {
     /// What a webhook's sender must show.
     #[serde(deserialize_with = "wire::null_default_object")]
     pub auth: BucketAuth,
+}
+
+impl BucketSpec {
+    /// A bucket of this name.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
 }
 
 impl Default for BucketSpec {

@@ -36,6 +36,7 @@ pub struct Cron {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct CronSpec {
     /// For people. An update without a name keeps the old one.
     #[serde(deserialize_with = "wire::null_default")]
@@ -82,6 +83,14 @@ pub struct CronSpec {
     #[serde(with = "wire::optional_rfc3339", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = String, format = DateTime))]
     pub ends_at: Option<Timestamp>,
+}
+
+impl CronSpec {
+    /// A cron whose runs go to `destination`, in UTC.
+    #[must_use]
+    pub fn new(schedule: impl Into<String>, destination: impl Into<String>) -> Self {
+        Self { schedule: schedule.into(), destination: destination.into(), ..Self::default() }
+    }
 }
 
 impl Default for CronSpec {

@@ -33,9 +33,18 @@ pub struct Domain {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct DomainSpec {
     /// The DNS name, such as `hooks.example.com`. An internationalised one is
     /// answered in its ASCII form.
     #[serde(deserialize_with = "wire::null_default")]
     pub domain: String,
+}
+
+impl DomainSpec {
+    /// The domain of this name.
+    #[must_use]
+    pub fn new(domain: impl Into<String>) -> Self {
+        Self { domain: domain.into() }
+    }
 }

@@ -39,6 +39,7 @@ pub struct Function {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct FunctionSpec {
     /// For people. An update without a name keeps the old one.
     #[serde(deserialize_with = "wire::null_default")]
@@ -52,6 +53,14 @@ pub struct FunctionSpec {
     /// Free labels.
     #[serde(deserialize_with = "wire::null_default")]
     pub metadata: BTreeMap<String, String>,
+}
+
+impl FunctionSpec {
+    /// A function written in the language of `driver`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, driver: Driver, payload: impl Into<String>) -> Self {
+        Self { name: name.into(), driver, payload: payload.into(), ..Self::default() }
+    }
 }
 
 /// The language of a function.

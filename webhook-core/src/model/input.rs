@@ -45,6 +45,7 @@ impl Input {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct InputSpec {
     /// For people. An update without a name keeps the old one.
     #[serde(deserialize_with = "wire::null_default")]
@@ -94,6 +95,12 @@ pub struct InputSpec {
 }
 
 impl InputSpec {
+    /// An input that answers with an empty 200.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
     /// The prefix as it is compared: without a slash at its end.
     #[must_use]
     pub fn prefix(&self) -> &str {

@@ -52,6 +52,7 @@ impl Output {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct OutputSpec {
     /// Unique in its bucket. An update without a name keeps the old one.
     #[serde(deserialize_with = "wire::null_default")]
@@ -109,6 +110,14 @@ pub struct OutputSpec {
     pub replay_missing: ReplayMissing,
 }
 
+impl OutputSpec {
+    /// An output that forwards everything to `destination`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, destination: impl Into<String>) -> Self {
+        Self { name: name.into(), destination: destination.into(), ..Self::default() }
+    }
+}
+
 impl Default for OutputSpec {
     fn default() -> Self {
         Self {
@@ -137,6 +146,7 @@ impl Default for OutputSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct ReplayMissing {
     /// Whether the rest applies; otherwise they get all.
     #[serde(deserialize_with = "wire::null_default")]
@@ -154,6 +164,7 @@ pub struct ReplayMissing {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Throttle {
     /// Whether the rest applies.
     #[serde(deserialize_with = "wire::null_default")]
@@ -224,6 +235,7 @@ impl RateInterval {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Durability {
     /// Whether the rest applies.
     #[serde(deserialize_with = "wire::null_default")]

@@ -32,6 +32,7 @@ pub struct AccessToken {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct TokenSpec {
     /// Free text for people.
     #[serde(deserialize_with = "wire::null_default")]

@@ -54,6 +54,7 @@ pub trait BucketStore: Send + Sync + fmt::Debug {
 
 /// How many buckets an account has, and what is in them all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BucketCounts {
     /// Buckets.
     pub buckets: u64,

@@ -59,6 +59,7 @@ pub trait CronStore: Send + Sync + fmt::Debug {
 
 /// A request for crons that are due.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ClaimCrons {
     /// Who asks.
     pub node: NodeId,
@@ -70,8 +71,17 @@ pub struct ClaimCrons {
     pub limit: usize,
 }
 
+impl ClaimCrons {
+    /// A request for so many crons at most.
+    #[must_use]
+    pub const fn new(node: NodeId, now: Timestamp, until: Timestamp, limit: usize) -> Self {
+        Self { node, now, until, limit }
+    }
+}
+
 /// The step from one run to the next.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct AdvanceCron {
     /// Which cron.
     pub id: CronId,
@@ -81,4 +91,13 @@ pub struct AdvanceCron {
     pub to: Option<Timestamp>,
     /// Whether it stays enabled.
     pub enabled: bool,
+}
+
+impl AdvanceCron {
+    /// The step of an enabled cron from one run to the next; without a next run it
+    /// is disabled.
+    #[must_use]
+    pub const fn new(id: CronId, from: Timestamp, to: Option<Timestamp>) -> Self {
+        Self { id, from, to, enabled: to.is_some() }
+    }
 }

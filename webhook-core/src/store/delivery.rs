@@ -79,6 +79,7 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
 
 /// A webhook to be stored.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Accept {
     /// The webhook.
     pub webhook: Arc<Webhook>,
@@ -97,6 +98,7 @@ pub enum Accepted {
 
 /// A delivery to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NewDelivery {
     /// Identifies it.
     pub id: DeliveryId,
@@ -116,6 +118,7 @@ pub struct NewDelivery {
 
 /// Another delivery of a stored webhook.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Redeliver {
     /// The webhook.
     pub webhook_id: WebhookId,
@@ -130,6 +133,7 @@ pub struct Redeliver {
 
 /// A request for pending deliveries of one output.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Claim {
     /// Who asks.
     pub node: NodeId,
@@ -154,6 +158,7 @@ pub enum ClaimOrder {
 
 /// What a claim took.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Claimed {
     /// The deliveries, in the order of the claim.
     pub deliveries: Vec<Pending>,
@@ -164,6 +169,7 @@ pub struct Claimed {
 
 /// A delivery that a node holds.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Pending {
     /// Identifies it.
     pub id: DeliveryId,
@@ -185,6 +191,7 @@ pub struct Pending {
 /// counted by, and what decides whether content is to be erased after it. Who
 /// settles a delivery knows it, so that no store has to read before it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Origin {
     /// The webhook.
     pub webhook_id: WebhookId,
@@ -201,23 +208,9 @@ pub struct Origin {
     pub created_at: Timestamp,
 }
 
-impl Origin {
-    /// Of a delivery of `webhook` that was stored at `created_at`.
-    #[must_use]
-    pub fn new(webhook: &Webhook, output_id: Option<OutputId>, created_at: Timestamp) -> Self {
-        let Webhook { id, account_id, bucket_id, ephemeral, .. } = *webhook;
-        Self { webhook_id: id, ephemeral, account_id, bucket_id, output_id, created_at }
-    }
-
-    /// Of a delivery that a node holds.
-    #[must_use]
-    pub fn of(pending: &Pending) -> Self {
-        Self::new(&pending.webhook, Some(pending.output_id), pending.created_at)
-    }
-}
-
 /// What came of an attempt.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Settle {
     /// The delivery.
     pub id: DeliveryId,
@@ -244,6 +237,7 @@ pub struct Settle {
 
 /// An output with pending deliveries that no node holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Backlog {
     /// The output.
     pub output_id: OutputId,

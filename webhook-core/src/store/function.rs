@@ -71,9 +71,18 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
 
 /// A page of runs.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ExecutionPage {
     /// The runs on this page.
     pub executions: Vec<Execution>,
     /// How many runs are kept in all.
     pub total: usize,
+}
+
+impl ExecutionPage {
+    /// These runs of so many.
+    #[must_use]
+    pub const fn new(executions: Vec<Execution>, total: usize) -> Self {
+        Self { executions, total }
+    }
 }

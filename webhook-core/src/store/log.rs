@@ -144,6 +144,7 @@ impl FromStr for LogCursor {
 
 /// Which logs.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct LogQuery {
     /// Only of this bucket.
     pub bucket_id: Option<BucketId>,
@@ -161,8 +162,17 @@ pub struct LogQuery {
     pub limit: usize,
 }
 
+impl LogQuery {
+    /// The newest logs, so many at most.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self { limit, ..Self::default() }
+    }
+}
+
 /// A page of logs.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LogPage {
     /// The logs on the page.
     pub logs: Vec<Log>,
@@ -172,8 +182,17 @@ pub struct LogPage {
     pub has_more: bool,
 }
 
+impl LogPage {
+    /// These logs of so many.
+    #[must_use]
+    pub const fn new(logs: Vec<Log>, total: u64, has_more: bool) -> Self {
+        Self { logs, total, has_more }
+    }
+}
+
 /// Which logs are counted.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct CountQuery {
     /// Only of this bucket.
     pub bucket_id: Option<BucketId>,
@@ -191,6 +210,7 @@ pub struct CountQuery {
 
 /// Counts of one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DayCount {
     /// The day's first moment, UTC.
     pub day: Timestamp,
@@ -210,6 +230,7 @@ pub struct DayCount {
 
 /// Counts of one minute.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct MinuteCount {
     /// The minute's first moment.
     pub minute: Timestamp,
@@ -227,6 +248,7 @@ pub struct MinuteCount {
 
 /// A consumer's request for webhooks.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Drain {
     /// Only of these buckets; empty for all of the account.
     pub buckets: Vec<BucketId>,
@@ -242,8 +264,18 @@ pub struct Drain {
     pub limit: usize,
 }
 
+impl Drain {
+    /// A request for what waits in all buckets.
+    #[must_use]
+    pub const fn new(now: Timestamp, limit: usize) -> Self {
+        let since = Timestamp::from_millis(0);
+        Self { buckets: Vec::new(), output_id: None, after: None, since, now, limit }
+    }
+}
+
 /// What a consumer gets.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Drained {
     /// The webhooks, oldest first, as `sent`.
     pub logs: Vec<Log>,
@@ -251,8 +283,17 @@ pub struct Drained {
     pub has_more: bool,
 }
 
+impl Drained {
+    /// These webhooks, and whether more are waiting.
+    #[must_use]
+    pub const fn new(logs: Vec<Log>, has_more: bool) -> Self {
+        Self { logs, has_more }
+    }
+}
+
 /// What a client did with a webhook.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ClientReport {
     /// The log.
     pub id: DeliveryId,
@@ -273,6 +314,21 @@ pub struct ClientReport {
 }
 
 impl ClientReport {
+    /// A report without an answer of the target.
+    #[must_use]
+    pub fn new(id: DeliveryId, now: Timestamp, status: DeliveryStatus) -> Self {
+        Self {
+            id,
+            now,
+            status,
+            status_code: 0,
+            response_headers: HeaderMap::new(),
+            response_body: Bytes::new(),
+            retries: 0,
+            duration: Duration::ZERO,
+        }
+    }
+
     /// Whether it says how the client's attempts ended, be it only for now. Others
     /// say that the webhook waits at the client, which a log that was drained
     /// says already.
@@ -284,10 +340,19 @@ impl ClientReport {
 
 /// What a report did.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Reported {
     /// The log after the report.
     pub log: Log,
     /// Whether the report was taken: not when the log was final already, or is a
     /// relay's; nor when it was handed over and the report is no outcome.
     pub taken: bool,
+}
+
+impl Reported {
+    /// The log after a report, and whether that was taken.
+    #[must_use]
+    pub const fn new(log: Log, taken: bool) -> Self {
+        Self { log, taken }
+    }
 }

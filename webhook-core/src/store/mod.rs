@@ -18,6 +18,7 @@ mod absent;
 mod account;
 mod billing;
 mod bucket;
+mod construct;
 mod cron;
 mod delivery;
 mod domain;

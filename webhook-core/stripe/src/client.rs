@@ -9,7 +9,7 @@ use uuid::Uuid;
 use webhook_core::{
     Timestamp,
     forward::{ForwardError, ForwardRequest, ForwardResponse},
-    model::{Durability, OutputSpec, RetrySchedule},
+    model::{OutputSpec, RetrySchedule},
     retry::{self, Next, Outcome, Progress},
 };
 
@@ -107,15 +107,14 @@ impl Stripe {
 
 /// The house's retry mechanism, set to these delays.
 fn schedule() -> OutputSpec {
-    let durability = Durability {
-        enabled: true,
-        schedule: RetrySchedule::Custom,
-        custom_delays: DELAYS.to_vec(),
-        // Each delay is used once.
-        deadline: Duration::ZERO,
-        ..Durability::default()
-    };
-    OutputSpec { durability, ..OutputSpec::default() }
+    let mut spec = OutputSpec::default();
+    let durability = &mut spec.durability;
+    durability.enabled = true;
+    durability.schedule = RetrySchedule::Custom;
+    durability.custom_delays = DELAYS.to_vec();
+    // Each delay is used once.
+    durability.deadline = Duration::ZERO;
+    spec
 }
 
 /// What an answer comes to (<https://docs.stripe.com/error-low-level>).

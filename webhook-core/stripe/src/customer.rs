@@ -105,6 +105,7 @@ fn described(customer: &Customer<'_>) -> Form {
         country,
         tax_id: _,
         tax_id_type: _,
+        ..
     } = details;
     form.add("name", if name.is_empty() { account_name } else { &**name });
     form.add("email", email);

@@ -290,8 +290,9 @@ pub(crate) async fn log_histogram(
 
 impl From<DayCount> for DayStats {
     fn from(count: DayCount) -> Self {
-        let DayCount { day, received, success, failures, retried, retry_count, max_retries } =
-            count;
+        let DayCount {
+            day, received, success, failures, retried, retry_count, max_retries, ..
+        } = count;
         // The day is what comes before the time.
         let day = time::rfc3339(day).chars().take(10).collect();
         Self { day, received, success, failures, retried, retry_count, max_retries }
@@ -300,8 +301,9 @@ impl From<DayCount> for DayStats {
 
 impl From<MinuteCount> for MinuteStats {
     fn from(count: MinuteCount) -> Self {
-        let MinuteCount { minute, counts, latency_ms_avg, retried, retry_count, max_retries } =
-            count;
+        let MinuteCount {
+            minute, counts, latency_ms_avg, retried, retry_count, max_retries, ..
+        } = count;
         Self {
             minute,
             total: counts.values().sum(),

@@ -90,20 +90,18 @@ impl Model {
         let open = |column, sealed: Option<Vec<u8>>| {
             vault.open_secret(Cell::new(TABLE, column, self.id), sealed.as_deref())
         };
-        let spec = BucketSpec {
-            name: self.name,
-            description: self.description,
-            stream: self.stream,
-            ephemeral: self.ephemeral,
-            large_webhooks: self.large_webhooks,
-            static_ip: self.static_ip,
-            auth: BucketAuth {
-                kind: row.read("auth_type", named(self.auth_type))?,
-                username: self.auth_username,
-                password: open("auth_password_sealed", self.auth_password_sealed)?,
-                token: open("auth_token_sealed", self.auth_token_sealed)?,
-                ..BucketAuth::default()
-            },
+        let mut spec = BucketSpec::new(self.name);
+        spec.description = self.description;
+        spec.stream = self.stream;
+        spec.ephemeral = self.ephemeral;
+        spec.large_webhooks = self.large_webhooks;
+        spec.static_ip = self.static_ip;
+        spec.auth = BucketAuth {
+            kind: row.read("auth_type", named(self.auth_type))?,
+            username: self.auth_username,
+            password: open("auth_password_sealed", self.auth_password_sealed)?,
+            token: open("auth_token_sealed", self.auth_token_sealed)?,
+            ..BucketAuth::default()
         };
         let (id, account) = (BucketId::from_uuid(self.id), AccountId::from_uuid(self.account_id));
         let mut bucket = Bucket::new(id, account, moment(self.created_at), spec);

@@ -77,6 +77,7 @@ impl Model {
             function_id,
             starts_at,
             ends_at,
+            ..
         } = spec;
         let id = id.as_uuid();
         let headers = codec::encode_headers(&headers.0);
@@ -116,6 +117,17 @@ impl Model {
             Some(sealed) => vault.open(Cell::new(TABLE, HEADERS, self.id), &sealed)?,
             None => Vec::new(),
         };
+        let mut spec = CronSpec::new(self.schedule, self.destination);
+        spec.name = self.name;
+        spec.enabled = self.enabled;
+        spec.recurring = self.recurring;
+        spec.timezone = self.timezone;
+        spec.method = row.read("method", Method::from_bytes(self.method.as_bytes()))?;
+        spec.payload = row.read("payload", String::from_utf8(self.payload))?;
+        spec.headers = Headers(row.read(HEADERS, codec::decode_headers(&headers))?);
+        spec.function_id = self.function_id.map(FunctionId::from_uuid);
+        spec.starts_at = self.starts_at.map(moment);
+        spec.ends_at = self.ends_at.map(moment);
         Ok(Cron {
             id: CronId::from_uuid(self.id),
             account_id: AccountId::from_uuid(self.account_id),
@@ -125,20 +137,7 @@ impl Model {
             bucket_id: BucketId::from_uuid(self.bucket_id),
             input_id: InputId::from_uuid(self.input_id),
             output_id: OutputId::from_uuid(self.output_id),
-            spec: CronSpec {
-                name: self.name,
-                enabled: self.enabled,
-                recurring: self.recurring,
-                schedule: self.schedule,
-                timezone: self.timezone,
-                method: row.read("method", Method::from_bytes(self.method.as_bytes()))?,
-                destination: self.destination,
-                payload: row.read("payload", String::from_utf8(self.payload))?,
-                headers: Headers(row.read(HEADERS, codec::decode_headers(&headers))?),
-                function_id: self.function_id.map(FunctionId::from_uuid),
-                starts_at: self.starts_at.map(moment),
-                ends_at: self.ends_at.map(moment),
-            },
+            spec,
         })
     }
 }

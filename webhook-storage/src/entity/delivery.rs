@@ -116,7 +116,7 @@ impl Model {
         ephemeral: bool,
         created_at: i64,
     ) -> Self {
-        let NewDelivery { id, output_id, internal, status, reason, due_at, held_by } = delivery;
+        let NewDelivery { id, output_id, internal, status, reason, due_at, held_by, .. } = delivery;
         let due_at = due_at.filter(|_| !status.is_final());
         Self {
             id: id.as_uuid(),
@@ -231,14 +231,15 @@ impl Model {
     pub(crate) fn pending(self, webhook: Arc<Webhook>) -> Result<Pending, Error> {
         let row = self.row();
         let processed = self.processed.map(codec::decode_request).transpose();
-        Ok(Pending {
-            id: DeliveryId::from_uuid(self.id),
-            output_id: OutputId::from_uuid(row.read("output_id", self.output_id.ok_or("is null"))?),
-            due_at: moment(row.read("due_at", self.due_at.ok_or("is null"))?),
-            created_at: moment(self.created_at),
-            attempts: row.read("attempts", self.attempts.try_into())?,
-            processed: row.read("processed", processed)?.map(Arc::new),
+        let mut pending = Pending::new(
+            DeliveryId::from_uuid(self.id),
+            OutputId::from_uuid(row.read("output_id", self.output_id.ok_or("is null"))?),
             webhook,
-        })
+            moment(self.created_at),
+            moment(row.read("due_at", self.due_at.ok_or("is null"))?),
+        );
+        pending.attempts = row.read("attempts", self.attempts.try_into())?;
+        pending.processed = row.read("processed", processed)?.map(Arc::new);
+        Ok(pending)
     }
 }

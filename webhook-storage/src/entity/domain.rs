@@ -27,7 +27,7 @@ impl ActiveModelBehavior for ActiveModel {}
 impl Model {
     pub(crate) fn of(domain: &Domain) -> Self {
         let Domain { id, account_id, created_at, updated_at, spec } = domain;
-        let DomainSpec { domain: name } = spec;
+        let DomainSpec { domain: name, .. } = spec;
         Self {
             id: id.as_uuid(),
             account_id: account_id.as_uuid(),
@@ -43,7 +43,7 @@ impl Model {
             account_id: AccountId::from_uuid(self.account_id),
             created_at: moment(self.created_at),
             updated_at: moment(self.updated_at),
-            spec: DomainSpec { domain: self.name },
+            spec: DomainSpec::new(self.name),
         }
     }
 }

@@ -32,7 +32,7 @@ impl ActiveModelBehavior for ActiveModel {}
 impl Model {
     pub(crate) fn of(function: &Function) -> Result<Self, Error> {
         let Function { id, account_id, payload_size, created, updated, spec } = function.clone();
-        let FunctionSpec { name: own_name, driver, payload, metadata } = spec;
+        let FunctionSpec { name: own_name, driver, payload, metadata, .. } = spec;
         Ok(Self {
             id: id.as_uuid(),
             account_id: account_id.as_uuid(),
@@ -48,18 +48,19 @@ impl Model {
 
     pub(crate) fn read(self) -> Result<Function, Error> {
         let row = Row { table: "function", id: self.id };
+        let mut spec = FunctionSpec::new(
+            self.name,
+            row.read("driver", named(self.driver))?,
+            row.read("payload", String::from_utf8(self.payload))?,
+        );
+        spec.metadata = row.read("metadata", serde_json::from_str(&self.metadata))?;
         Ok(Function {
             id: FunctionId::from_uuid(self.id),
             account_id: AccountId::from_uuid(self.account_id),
             payload_size: row.read("payload_size", self.payload_size.try_into())?,
             created: moment(self.created),
             updated: moment(self.updated),
-            spec: FunctionSpec {
-                name: self.name,
-                driver: row.read("driver", named(self.driver))?,
-                payload: row.read("payload", String::from_utf8(self.payload))?,
-                metadata: row.read("metadata", serde_json::from_str(&self.metadata))?,
-            },
+            spec,
         })
     }
 }

@@ -53,6 +53,7 @@ impl Model {
             strip_path_prefix,
             tls_version,
             legacy_tls,
+            ..
         } = spec;
         Ok(Self {
             id: id.as_uuid(),
@@ -84,26 +85,25 @@ impl Model {
                 Some(row.read("tls_version", MinTls::from_wire(name).ok_or("unknown version"))?)
             }
         };
+        let mut spec = InputSpec::new(self.name);
+        spec.description = self.description;
+        spec.function_id = self.function_id.map(FunctionId::from_uuid);
+        spec.status_code = row.read("status_code", self.status_code.try_into())?;
+        spec.headers = Headers(row.read("headers", codec::decode_headers(&self.headers))?);
+        spec.body = row.read("body", String::from_utf8(self.body))?;
+        spec.response_from_output = row.read("response_from_output", from_output)?;
+        spec.custom_domain = self.custom_domain;
+        spec.path_prefix = self.path_prefix;
+        spec.strip_path_prefix = self.strip_path_prefix;
+        spec.tls_version = tls_version;
+        spec.legacy_tls = self.legacy_tls;
         Ok(Input {
             id: InputId::from_uuid(self.id),
             bucket_id: BucketId::from_uuid(self.bucket_id),
             created_at: moment(self.created_at),
             updated_at: moment(self.updated_at),
             created_by: self.created_by,
-            spec: InputSpec {
-                name: self.name,
-                description: self.description,
-                function_id: self.function_id.map(FunctionId::from_uuid),
-                status_code: row.read("status_code", self.status_code.try_into())?,
-                headers: Headers(row.read("headers", codec::decode_headers(&self.headers))?),
-                body: row.read("body", String::from_utf8(self.body))?,
-                response_from_output: row.read("response_from_output", from_output)?,
-                custom_domain: self.custom_domain,
-                path_prefix: self.path_prefix,
-                strip_path_prefix: self.strip_path_prefix,
-                tls_version,
-                legacy_tls: self.legacy_tls,
-            },
+            spec,
         })
     }
 }

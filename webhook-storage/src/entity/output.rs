@@ -74,6 +74,7 @@ impl Model {
             throttle,
             durability,
             replay_missing,
+            ..
         } = spec;
         let id = id.as_uuid();
         let headers = codec::encode_headers(&headers.0);
@@ -122,6 +123,22 @@ impl Model {
             Some(json) => row.read(RULES, serde_json::from_slice(&json))?,
             None => Rules::default(),
         };
+        let mut spec = OutputSpec::new(self.name, self.destination);
+        spec.description = self.description;
+        spec.function_id = self.function_id.map(FunctionId::from_uuid);
+        spec.response_function_id = self.response_function_id.map(FunctionId::from_uuid);
+        spec.headers = Headers(row.read(HEADERS, codec::decode_headers(&headers))?);
+        spec.rules = rules;
+        spec.internal = self.internal;
+        spec.disabled = self.disabled;
+        spec.lock_path = self.lock_path;
+        spec.retries = row.read("retries", self.retries.try_into())?;
+        spec.timeout = row.read("timeout_secs", duration(self.timeout_secs))?;
+        spec.tls_verification = self.tls_verification;
+        spec.throttle = row.read("throttle", serde_json::from_str(&self.throttle))?;
+        spec.durability = row.read("durability", serde_json::from_str(&self.durability))?;
+        spec.replay_missing =
+            row.read("replay_missing", serde_json::from_str(&self.replay_missing))?;
         Ok(Output {
             id: OutputId::from_uuid(self.id),
             bucket_id: BucketId::from_uuid(self.bucket_id),
@@ -129,25 +146,7 @@ impl Model {
             updated_at: moment(self.updated_at),
             created_by: self.created_by,
             cron_id: self.cron_id.map(CronId::from_uuid),
-            spec: OutputSpec {
-                name: self.name,
-                description: self.description,
-                destination: self.destination,
-                function_id: self.function_id.map(FunctionId::from_uuid),
-                response_function_id: self.response_function_id.map(FunctionId::from_uuid),
-                headers: Headers(row.read(HEADERS, codec::decode_headers(&headers))?),
-                rules,
-                internal: self.internal,
-                disabled: self.disabled,
-                lock_path: self.lock_path,
-                retries: row.read("retries", self.retries.try_into())?,
-                timeout: row.read("timeout_secs", duration(self.timeout_secs))?,
-                tls_verification: self.tls_verification,
-                throttle: row.read("throttle", serde_json::from_str(&self.throttle))?,
-                durability: row.read("durability", serde_json::from_str(&self.durability))?,
-                replay_missing: row
-                    .read("replay_missing", serde_json::from_str(&self.replay_missing))?,
-            },
+            spec,
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     Storage, migration,
     writer::{
         Purge,
-        tests::{Tested, accept, options_in, storage_in},
+        tests::{Tested, accept, changed, options_in, storage_in},
     },
 };
 
@@ -75,15 +75,10 @@ impl World {
         let webhook = std::sync::Arc::make_mut(&mut accept.webhook);
         (webhook.account_id, webhook.bucket_id) = (self.account, bucket);
         webhook.received_at = received_at;
-        accept.deliveries = vec![NewDelivery {
-            id: DeliveryId::generate(),
-            output_id: Some(output),
-            internal: false,
-            status: DeliveryStatus::Received,
-            reason: None,
-            due_at: Some(START),
-            held_by: Some(self.node),
-        }];
+        accept.deliveries = vec![changed(
+            NewDelivery::new(DeliveryId::generate(), Some(output), Some(START)),
+            |delivery| delivery.held_by = Some(self.node),
+        )];
         let origin = Origin::new(&accept.webhook, Some(output), received_at);
         self.open.push((accept.deliveries[0].id, origin, 0));
         accept
@@ -110,18 +105,12 @@ impl World {
                     duration: Duration::from_micros(self.random(5_000) as u64),
                     ..Attempt::default()
                 };
-                let outcome = Settle {
-                    id,
-                    origin,
-                    node: self.node,
-                    now: START,
-                    status,
-                    due_at: Some(START),
-                    attempts,
-                    attempt: attempt.into(),
-                    processed: None,
-                    output_execution_id: None,
-                };
+                let outcome =
+                    changed(Settle::new(id, origin, self.node, START, status), |settle| {
+                        settle.due_at = Some(START);
+                        settle.attempts = attempts;
+                        settle.attempt = attempt.into();
+                    });
                 self.storage.settle(outcome).await?;
                 match status {
                     DeliveryStatus::Received => self.open.push((id, origin, attempts)),
@@ -140,23 +129,21 @@ impl World {
 
     async fn counts(&self) -> Result<Counts, webhook_core::Error> {
         let (storage, account) = (&self.storage, self.account);
-        let of_bucket = CountQuery {
-            bucket_id: Some(self.places[0].0),
-            output_id: Some(self.places[0].1),
-            ..CountQuery::default()
-        };
+        let of_bucket = changed(CountQuery::default(), |query| {
+            query.bucket_id = Some(self.places[0].0);
+            query.output_id = Some(self.places[0].1);
+        });
         let mut totals = Vec::new();
         for status in [None, Some(DeliveryStatus::Received), Some(DeliveryStatus::Sent)] {
-            let query = LogQuery { status, limit: 1_000, ..LogQuery::default() };
+            let query = changed(LogQuery::new(1_000), |query| query.status = status);
             let page = storage.logs(account, &query).await?;
             assert_eq!(page.logs.len() as u64, page.total, "all are listed");
             totals.push(page.total);
         }
-        let between = LogQuery {
-            from: Some(START + Duration::from_secs(11)),
-            to: Some(START + Duration::from_secs(90_007)),
-            ..LogQuery::default()
-        };
+        let between = changed(LogQuery::default(), |query| {
+            query.from = Some(START + Duration::from_secs(11));
+            query.to = Some(START + Duration::from_secs(90_007));
+        });
         Ok(Counts {
             days: storage.days(account, &CountQuery::default()).await?,
             minutes: storage.minutes(account, &CountQuery::default()).await?,
@@ -231,18 +218,13 @@ async fn the_most_retries_are_those_of_logs_that_are_there() -> Tested {
             let id = accept.deliveries[0].id;
             let origin = Origin::new(&accept.webhook, accept.deliveries[0].output_id, START);
             world.storage.accept(accept).await?;
-            let outcome = Settle {
-                id,
-                origin,
-                node: world.node,
-                now: START,
-                status: DeliveryStatus::Failed,
-                due_at: None,
-                attempts,
-                attempt: Attempt { status_code: 500, ..Attempt::default() }.into(),
-                processed: None,
-                output_execution_id: None,
-            };
+            let outcome = changed(
+                Settle::new(id, origin, world.node, START, DeliveryStatus::Failed),
+                |settle| {
+                    settle.attempts = attempts;
+                    settle.attempt = Attempt { status_code: 500, ..Attempt::default() }.into();
+                },
+            );
             world.storage.settle(outcome).await?;
             ids.push(id.as_uuid());
             if folded == 1 || (folded == 2 && attempts == 6) {

@@ -69,7 +69,8 @@ pub(crate) async fn total(
     if buckets.ids.is_empty() {
         return Ok(0);
     }
-    let counted = CountQuery { status, ..CountQuery::default() };
+    let mut counted = CountQuery::default();
+    counted.status = status;
     let (whole, ends) = if from.is_none() && to.is_none() {
         (vec![(Span::Ever, (0, 1))], Vec::new())
     } else {

@@ -1,7 +1,7 @@
 use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait};
 use webhook_core::{
-    AccountId, BucketId, DeliveryId, ErrorKind, NodeId, OutputId, Timestamp, WebhookId,
-    model::{Attempt, DeliveryStatus},
+    AccountId, DeliveryId, ErrorKind, NodeId, Timestamp,
+    model::DeliveryStatus,
     store::{CountQuery, DeliveryStore, LogQuery, LogStore, Origin, Settle},
 };
 
@@ -123,7 +123,7 @@ async fn logs_that_are_there_already_are_counted() -> Tested {
     assert_eq!(minutes.len(), 2);
     assert!((minutes[0].latency_ms_avg - 2.5).abs() < 1e-9);
     assert_eq!(minutes[1].counts, [("received", 2), ("rejected", 1)].into());
-    let page = storage.logs(account, &LogQuery { limit: 0, ..LogQuery::default() }).await?;
+    let page = storage.logs(account, &LogQuery::new(0)).await?;
     assert_eq!((page.total, page.has_more), (6, true));
     storage.close().await;
     Ok(())
@@ -213,7 +213,7 @@ async fn logs_in_every_state_are_counted_on_from_where_the_last_version_stopped(
     let account = AccountId::from_uuid(uuid(7));
     let counted = async || {
         let days = storage.days(account, &CountQuery::default()).await?;
-        let all = LogQuery { limit: 100, ..LogQuery::default() };
+        let all = LogQuery::new(100);
         let page = storage.logs(account, &all).await?;
         assert_eq!((days.len(), page.logs.len() as u64), (1, page.total));
         let day = &days[0];
@@ -221,27 +221,13 @@ async fn logs_in_every_state_are_counted_on_from_where_the_last_version_stopped(
     };
     assert_eq!(counted().await?, (9, 9, 2, 1, 5));
     // The first one is sent after all, and is counted in a row that is not folded yet.
-    storage
-        .settle(Settle {
-            id: DeliveryId::from_uuid(uuid(0)),
-            origin: Origin {
-                webhook_id: WebhookId::from_uuid(uuid(0)),
-                ephemeral: false,
-                account_id: account,
-                bucket_id: BucketId::from_uuid(uuid(8)),
-                output_id: Some(OutputId::from_uuid(uuid(9))),
-                created_at: Timestamp::from_millis(at),
-            },
-            node: NodeId::generate(),
-            now: Timestamp::from_millis(at),
-            status: DeliveryStatus::Sent,
-            due_at: None,
-            attempts: 1,
-            attempt: Attempt::default().into(),
-            processed: None,
-            output_execution_id: None,
-        })
-        .await?;
+    let first = DeliveryId::from_uuid(uuid(0));
+    let log = storage.log(account, first).await?.ok_or("the log is gone")?;
+    let origin = Origin::new(&log.webhook, log.delivery.output_id, log.delivery.created_at);
+    let now = Timestamp::from_millis(at);
+    let mut settle = Settle::new(first, origin, NodeId::generate(), now, DeliveryStatus::Sent);
+    settle.attempts = 1;
+    storage.settle(settle).await?;
     assert_eq!(counted().await?, (9, 9, 3, 1, 5));
     storage.close().await;
     let storage = Storage::connect(&options).await?;

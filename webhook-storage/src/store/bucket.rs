@@ -62,11 +62,11 @@ impl BucketStore for Storage {
         let buckets = bucket::Entity::find().filter(of_account(account)).count(read);
         let inputs = input::Entity::find().filter(in_inputs).count(read);
         let outputs = output::Entity::find().filter(in_outputs).count(read);
-        Ok(BucketCounts {
-            buckets: buckets.await.map_err(read_error)?,
-            inputs: inputs.await.map_err(read_error)?,
-            outputs: outputs.await.map_err(read_error)?,
-        })
+        let mut counts = BucketCounts::default();
+        counts.buckets = buckets.await.map_err(read_error)?;
+        counts.inputs = inputs.await.map_err(read_error)?;
+        counts.outputs = outputs.await.map_err(read_error)?;
+        Ok(counts)
     }
 
     async fn update_bucket(&self, bucket: &Bucket) -> Result<(), Error> {

@@ -104,7 +104,7 @@ impl CronStore for Storage {
     }
 
     async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error> {
-        let ClaimCrons { node, now, until, limit } = claim;
+        let ClaimCrons { node, now, until, limit, .. } = claim;
         let backend = self.database().backend();
         let skip = if backend == DbBackend::Sqlite { "" } else { " FOR UPDATE SKIP LOCKED" };
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -127,7 +127,7 @@ impl CronStore for Storage {
     }
 
     async fn advance_cron(&self, advance: AdvanceCron) -> Result<bool, Error> {
-        let AdvanceCron { id, from, to, enabled } = advance;
+        let AdvanceCron { id, from, to, enabled, .. } = advance;
         let to = to.map(Timestamp::as_millis);
         let update = Entity::update_many()
             .col_expr(Column::NextRun, Expr::value(to))

@@ -172,10 +172,8 @@ impl FunctionStore for Storage {
         let rows = page.all(&snapshot).await;
         snapshot.commit().await.map_err(read_error)?;
         let executions = rows.map_err(read_error)?.into_iter().map(execution::Model::read);
-        Ok(ExecutionPage {
-            executions: executions.collect::<Result<_, _>>()?,
-            total: usize::try_from(total.map_err(read_error)?).unwrap_or(usize::MAX),
-        })
+        let total = usize::try_from(total.map_err(read_error)?).unwrap_or(usize::MAX);
+        Ok(ExecutionPage::new(executions.collect::<Result<_, _>>()?, total))
     }
 }
 

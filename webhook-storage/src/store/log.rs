@@ -154,7 +154,7 @@ impl Storage {
         // One more, to know whether there are more; there are not more than all.
         let some = offset.saturating_add(limit).saturating_add(1).min(total);
         if total == 0 || some <= *offset {
-            return Ok(LogPage { logs: Vec::new(), total, has_more: false });
+            return Ok(LogPage::new(Vec::new(), total, false));
         }
         let range = Range::ALL.from(*from).to(*to).before(*before);
         let cursors = places.first(snapshot, range, NewestFirst, some).await;
@@ -165,7 +165,7 @@ impl Storage {
         let loaded = listing::load(snapshot, &page[..shown], self.read_bytes()).await;
         let loaded = loaded.map_err(read_error)?;
         let has_more = loaded.is_cut || page.len() > shown;
-        Ok(LogPage { logs: loaded.logs, total, has_more })
+        Ok(LogPage::new(loaded.logs, total, has_more))
     }
 
     async fn waiting_in(

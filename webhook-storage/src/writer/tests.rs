@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, OutputId, Timestamp, WebhookId,
-    model::{DeliveryStatus, Request, Webhook},
+    model::{Request, Webhook},
     store::{Accept, NewDelivery},
 };
 
@@ -24,6 +24,12 @@ pub(crate) fn options_in(folder: &tempfile::TempDir) -> Result<StorageOptions, E
 
 pub(crate) async fn storage_in(folder: &tempfile::TempDir) -> Result<Storage, Error> {
     Storage::connect(&options_in(folder)?).await
+}
+
+/// The same, changed.
+pub(crate) fn changed<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
+    change(&mut value);
+    value
 }
 
 pub(crate) fn accept(body_bytes: usize) -> Accept {
@@ -46,16 +52,12 @@ pub(crate) fn accept(body_bytes: usize) -> Accept {
         input_failed: false,
         received_at: Timestamp::default(),
     };
-    let delivery = NewDelivery {
-        id: DeliveryId::generate(),
-        output_id: Some(OutputId::generate()),
-        internal: false,
-        status: DeliveryStatus::Received,
-        reason: None,
-        due_at: Some(Timestamp::default()),
-        held_by: None,
-    };
-    Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] }
+    let delivery = NewDelivery::new(
+        DeliveryId::generate(),
+        Some(OutputId::generate()),
+        Some(Timestamp::default()),
+    );
+    Accept::new(Arc::new(webhook), vec![delivery])
 }
 
 /// How SQLite runs `sql`.

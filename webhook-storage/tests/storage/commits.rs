@@ -8,13 +8,13 @@ use futures_util::future::join_all;
 use webhook_core::{
     AccountId, Error, ErrorKind, ExecutionId, FunctionId, NodeId, OutputId,
     model::{DeliveryStatus, Execution, ExecutionStatus},
-    store::{Accept, DeliveryStore, FunctionStore, NewDelivery, Origin},
+    store::{Accept, DeliveryStore, FunctionStore, Origin},
 };
 use webhook_storage::Storage;
 
 use crate::{
     databases::{on_each, on_postgres, open},
-    sample::{NOW, accept, claim, delivery, sent, webhook},
+    sample::{NOW, accept, claim, delivery, sent, webhook, with},
 };
 
 fn stray_execution() -> Execution {
@@ -91,9 +91,10 @@ async fn a_small_webhook_does_not_wait_for_all_the_large_ones_before_it() {
     on_postgres(async |mut options| {
         options.writers = 1;
         let storage = open(&options).await;
-        let large = || Accept {
-            webhook: Arc::new(webhook(vec![0; 1 << 20])),
-            ..accept(OutputId::generate())
+        let large = || {
+            with(accept(OutputId::generate()), |accept| {
+                accept.webhook = Arc::new(webhook(vec![0; 1 << 20]))
+            })
         };
         let large = join_all((0..8).map(|_| storage.accept(large())));
         let small = async {
@@ -121,14 +122,9 @@ async fn one_bad_operation_spoils_nothing_for_the_others() {
         assert_eq!(storage.claim(claim(node, output)).await.expect("a claim").deliveries.len(), 1);
 
         let good: Vec<_> = (0..5).map(|_| accept(output)).collect();
-        let taken_id = Accept { deliveries: taken.deliveries.clone(), ..accept(output) };
-        let nul = NewDelivery {
-            reason: Some("a\0b".to_owned()),
-            status: DeliveryStatus::Rejected,
-            due_at: None,
-            ..delivery(output)
-        };
-        let nul = Accept { deliveries: vec![nul], ..accept(output) };
+        let taken_id = with(accept(output), |accept| accept.deliveries = taken.deliveries.clone());
+        let nul = with(delivery(output), |delivery| { delivery.reason = Some("a\0b".to_owned()); delivery.status = DeliveryStatus::Rejected; delivery.due_at = None; });
+        let nul = with(accept(output), |accept| accept.deliveries = vec![nul]);
         let (good, taken_id, taken, nul) = (&good, &taken_id, &taken, &nul);
 
         let origin = Origin::new(&held.webhook, Some(output), NOW);
@@ -192,9 +188,10 @@ async fn a_full_queue_refuses_at_once() {
         options.queue_operations = 1_000;
         options.queue_bytes = 10_000;
         let storage = open(&options).await;
-        let large = |bytes: usize| Accept {
-            webhook: Arc::new(webhook(vec![0; bytes])),
-            ..accept(OutputId::generate())
+        let large = |bytes: usize| {
+            with(accept(OutputId::generate()), |accept| {
+                accept.webhook = Arc::new(webhook(vec![0; bytes]))
+            })
         };
         let stored = join_all((0..4).map(|_| storage.accept(large(4_000)))).await;
         assert_eq!(stored.iter().filter(|stored| stored.is_ok()).count(), 2);

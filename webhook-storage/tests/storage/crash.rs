@@ -10,13 +10,13 @@ use std::{
 use webhook_core::{
     AccountId, DeliveryId, ErrorKind, NodeId, OutputId,
     model::Webhook,
-    store::{Accept, DeliveryStore, NewDelivery, Origin},
+    store::{Accept, DeliveryStore, Origin},
 };
 use webhook_storage::Storage;
 
 use crate::{
     databases::{Tested, open, sqlite},
-    sample::{NOW, claim, delivery, webhook},
+    sample::{NOW, claim, delivery, webhook, with},
 };
 
 const FOLDER: &str = "WEBHOOK_STORAGE_CRASH_FOLDER";
@@ -43,9 +43,9 @@ async fn child() {
         tokio::spawn(async move {
             loop {
                 let webhook = Arc::new(Webhook { account_id, ..webhook("body") });
-                let delivery = NewDelivery { held_by: Some(node), ..delivery(output) };
+                let delivery = with(delivery(output), |delivery| delivery.held_by = Some(node));
                 let id = delivery.id;
-                let accept = Accept { webhook, deliveries: vec![delivery] };
+                let accept = Accept::new(webhook, vec![delivery]);
                 storage.accept(accept).await.expect("it is stored");
                 // One write per line, so that no line is cut by another.
                 std::io::stdout().write_all(format!("\nstored {id}\n").as_bytes()).expect("a pipe");

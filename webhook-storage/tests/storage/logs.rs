@@ -5,18 +5,18 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use futures_util::{FutureExt, future::join_all};
 use sea_orm::{ConnectionTrait, Database};
 use webhook_core::{
-    AccountId, BucketId, DeliveryId, ErrorKind, NodeId, OutputId, Timestamp,
+    AccountId, BucketId, DeliveryId, ErrorKind, NodeId, OutputId,
     model::DeliveryStatus,
     store::{
         Accept, ClientReport, CountQuery, DeliveryStore, Drain, LogCursor, LogQuery, LogStore,
-        NewDelivery, Origin,
+        Origin,
     },
 };
 use webhook_storage::{DatabaseUrl, Storage, StorageOptions};
 
 use crate::{
     databases::{Tested, on_each, open, postgres, sqlite},
-    sample::{NOW, delivery, sent, webhook},
+    sample::{NOW, delivery, sent, webhook, with},
 };
 
 /// Where the webhooks of a test come in.
@@ -41,8 +41,11 @@ impl Place {
         let mut webhook = webhook(vec![b'x'; body_bytes]);
         webhook.account_id = self.account;
         webhook.bucket_id = self.bucket;
-        let delivery = NewDelivery { internal: true, due_at: None, ..delivery(self.output) };
-        Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] }
+        let delivery = with(delivery(self.output), |delivery| {
+            delivery.internal = true;
+            delivery.due_at = None;
+        });
+        Accept::new(Arc::new(webhook), vec![delivery])
     }
 
     async fn store(self, storage: &Storage, count: usize) -> Vec<DeliveryId> {
@@ -54,27 +57,20 @@ impl Place {
     }
 
     async fn total(self, storage: &Storage, status: DeliveryStatus) -> u64 {
-        let query = LogQuery { status: Some(status), ..LogQuery::default() };
+        let query = with(LogQuery::default(), |query| query.status = Some(status));
         storage.logs(self.account, &query).await.expect("a page").total
     }
 }
 
 fn drain(limit: usize) -> Drain {
-    let since = Timestamp::from_millis(0);
-    Drain { buckets: Vec::new(), output_id: None, after: None, since, now: NOW, limit }
+    Drain::new(NOW, limit)
 }
 
 fn report(id: DeliveryId) -> ClientReport {
-    ClientReport {
-        id,
-        now: NOW,
-        status: DeliveryStatus::Sent,
-        status_code: 200,
-        response_headers: Default::default(),
-        response_body: Default::default(),
-        retries: 0,
-        duration: Duration::from_millis(5),
-    }
+    with(ClientReport::new(id, NOW, DeliveryStatus::Sent), |report| {
+        report.status_code = 200;
+        report.duration = Duration::from_millis(5);
+    })
 }
 
 #[tokio::test]
@@ -86,7 +82,7 @@ async fn a_call_returns_a_bounded_number_of_bytes() {
         for _ in 0..40 {
             storage.accept(place.waiting(5_000)).await.expect("it is new");
         }
-        let mut query = LogQuery { limit: 100, ..LogQuery::default() };
+        let mut query = LogQuery::new(100);
         let mut pages = Vec::new();
         loop {
             let page = storage.logs(place.account, &query).await.expect("a page");
@@ -118,7 +114,7 @@ async fn a_page_of_small_logs_is_whole_and_in_order() {
         let mut ids = place.store(&storage, 150).await;
         ids.sort_unstable();
         for limit in [10, 100, 150] {
-            let query = LogQuery { limit, ..LogQuery::default() };
+            let query = LogQuery::new(limit);
             let page = storage.logs(place.account, &query).await.expect("a page");
             let listed: Vec<_> = page.logs.iter().map(LogCursor::of).collect();
             assert!(listed.is_sorted_by(|newer, older| newer > older), "{listed:?}");
@@ -171,7 +167,7 @@ async fn a_log_that_cannot_be_read_holds_up_nothing() -> Tested {
     file.close().await?;
 
     let storage = open(&options).await;
-    let page = storage.logs(place.account, &LogQuery { limit: 9, ..LogQuery::default() }).await?;
+    let page = storage.logs(place.account, &LogQuery::new(9)).await?;
     assert_eq!((page.logs.len(), page.total), (1, 2), "the others are listed");
     let error = storage.report(place.account, &report(bad.deliveries[0].id)).await;
     assert_eq!(error.expect_err("there is no log to answer with").kind(), ErrorKind::Internal);
@@ -317,7 +313,7 @@ async fn nodes_drain_and_count_without_getting_in_each_others_way() -> Tested {
                 mine.extend(drained.logs.iter().map(|log| log.delivery.id));
                 // Others change the same counts all the while.
                 let mut accept = place.waiting(1);
-                let held = NewDelivery { held_by: Some(node), ..delivery(place.output) };
+                let held = with(delivery(place.output), |delivery| delivery.held_by = Some(node));
                 accept.deliveries = vec![held.clone()];
                 let origin = Origin::new(&accept.webhook, held.output_id, NOW);
                 store.accept(accept).await?;

@@ -12,7 +12,7 @@ use webhook_storage::{DatabaseUrl, SecretKey, Storage};
 
 use crate::{
     databases::{Tested, open, postgres},
-    sample::{NOW, accept, claim, sent},
+    sample::{NOW, accept, claim, sent, with},
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -49,8 +49,7 @@ async fn nodes_share_the_queue_without_sharing_a_delivery() -> Tested {
             store.extend_lease(node, NOW + Duration::from_secs(60)).await?;
             let mut mine = Vec::new();
             loop {
-                let claimed =
-                    store.claim(webhook_core::store::Claim { limit: 7, ..claim(node, output) });
+                let claimed = store.claim(with(claim(node, output), |claim| claim.limit = 7));
                 let claimed = claimed.await?;
                 let settled = claimed
                     .deliveries

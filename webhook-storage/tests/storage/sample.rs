@@ -7,10 +7,16 @@ use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId,
     model::{Attempt, DeliveryStatus, Request, Webhook},
-    store::{Accept, Claim, ClaimOrder, NewDelivery, Origin, Settle},
+    store::{Accept, Claim, NewDelivery, Origin, Settle},
 };
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_760_000_000_123);
+
+/// The same, changed.
+pub(crate) fn with<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
+    change(&mut value);
+    value
+}
 
 pub(crate) fn webhook(body: impl Into<Bytes>) -> Webhook {
     Webhook {
@@ -35,37 +41,21 @@ pub(crate) fn webhook(body: impl Into<Bytes>) -> Webhook {
 }
 
 pub(crate) fn delivery(output: OutputId) -> NewDelivery {
-    NewDelivery {
-        id: DeliveryId::generate(),
-        output_id: Some(output),
-        internal: false,
-        status: DeliveryStatus::Received,
-        reason: None,
-        due_at: Some(NOW),
-        held_by: None,
-    }
+    NewDelivery::new(DeliveryId::generate(), Some(output), Some(NOW))
 }
 
 /// A webhook with one delivery to `output`.
 pub(crate) fn accept(output: OutputId) -> Accept {
-    Accept { webhook: Arc::new(webhook("body")), deliveries: vec![delivery(output)] }
+    Accept::new(Arc::new(webhook("body")), vec![delivery(output)])
 }
 
 pub(crate) fn claim(node: NodeId, output_id: OutputId) -> Claim {
-    Claim { node, output_id, now: NOW, limit: 1_000, order: ClaimOrder::Due }
+    Claim::new(node, output_id, NOW, 1_000)
 }
 
 pub(crate) fn sent(id: DeliveryId, origin: Origin, node: NodeId) -> Settle {
-    Settle {
-        id,
-        origin,
-        node,
-        now: NOW,
-        status: DeliveryStatus::Sent,
-        due_at: None,
-        attempts: 1,
-        attempt: Attempt { status_code: 200, ..Attempt::default() }.into(),
-        processed: None,
-        output_execution_id: None,
-    }
+    with(Settle::new(id, origin, node, NOW, DeliveryStatus::Sent), |settle| {
+        settle.attempts = 1;
+        settle.attempt = Attempt { status_code: 200, ..Attempt::default() }.into();
+    })
 }

@@ -25,7 +25,8 @@ const AUTHORIZATION: &str = "plain-authorization-header";
 const VISIBLE: &str = "visible-description";
 
 fn bucket(account: AccountId) -> Result<Bucket, Box<dyn std::error::Error>> {
-    let mut spec = BucketSpec { description: VISIBLE.to_owned(), ..BucketSpec::default() };
+    let mut spec = BucketSpec::default();
+    spec.description = VISIBLE.to_owned();
     spec.auth.kind = AuthType::Basic;
     spec.auth.password = Secret::new(PASSWORD);
     spec.auth.token = Secret::new(TOKEN);
@@ -35,7 +36,8 @@ fn bucket(account: AccountId) -> Result<Bucket, Box<dyn std::error::Error>> {
         "secret": SIGNING,
         "parameter": { "source": "header", "name": "X-Signature" },
     }});
-    let mut spec = OutputSpec { rules: serde_json::from_value(rules)?, ..OutputSpec::default() };
+    let mut spec = OutputSpec::default();
+    spec.rules = serde_json::from_value(rules)?;
     spec.headers.0.insert("authorization", AUTHORIZATION.parse()?);
     bucket.outputs.push(Output {
         id: OutputId::generate(),

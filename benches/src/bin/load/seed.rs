@@ -126,16 +126,13 @@ impl Sender {
             input_failed: false,
             received_at,
         };
-        let delivery = NewDelivery {
-            id: DeliveryId::generate(),
-            output_id: Some(self.output),
-            internal: false,
-            status,
-            reason: None,
-            due_at: (!status.is_final()).then_some(received_at),
-            held_by: None,
-        };
-        Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] }
+        let mut delivery = NewDelivery::new(
+            DeliveryId::generate(),
+            Some(self.output),
+            (!status.is_final()).then_some(received_at),
+        );
+        delivery.status = status;
+        Accept::new(Arc::new(webhook), vec![delivery])
     }
 }
 

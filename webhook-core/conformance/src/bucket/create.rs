@@ -2,14 +2,14 @@
 
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, Timestamp,
-    model::{AuthType, Bucket, BucketAuth, BucketSpec, Input, Output, Secret},
+    model::{AuthType, Bucket, BucketAuth, Input, Output, Secret},
     store::Stores,
 };
 
 use super::{by_name, create, list, read, stored};
 use crate::sample::{
-    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_not_found, expect_one_winner, input,
-    output, race,
+    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_every_field, expect_not_found,
+    expect_one_winner, input, output, race, with,
 };
 
 /// What was created is read back by ID, by name, by owner and in the list.
@@ -26,6 +26,7 @@ pub async fn created_bucket_is_read_back(stores: &Stores) {
 /// Every field survives, with odd text and milliseconds.
 pub async fn every_field_of_a_bucket_round_trips(stores: &Stores) {
     let account = AccountId::generate();
+    let mut specs = Vec::new();
     for (number, kind) in [AuthType::None, AuthType::Basic, AuthType::Token].into_iter().enumerate()
     {
         let flag = number % 2 == 0;
@@ -34,26 +35,27 @@ pub async fn every_field_of_a_bucket_round_trips(stores: &Stores) {
         bucket.updated_at = Timestamp::from_millis(4_102_444_800_999);
         bucket.suspended = flag;
         bucket.cron_id = flag.then(CronId::generate);
-        bucket.spec = BucketSpec {
-            description: ODD_TEXT.repeat(20),
-            stream: !flag,
-            ephemeral: flag,
-            large_webhooks: !flag,
-            static_ip: flag,
-            auth: BucketAuth {
+        bucket.spec = with(bucket.spec, |spec| {
+            spec.description = ODD_TEXT.repeat(20);
+            spec.stream = !flag;
+            spec.ephemeral = flag;
+            spec.large_webhooks = !flag;
+            spec.static_ip = flag;
+            spec.auth = BucketAuth {
                 kind,
                 username: format!("user{ODD_TEXT}"),
                 password: Secret::new(format!("pass{ODD_TEXT}")),
                 token: Secret::new(format!("token{ODD_TEXT}")),
                 ..BucketAuth::default()
-            },
-            ..bucket.spec
-        };
+            };
+        });
+        specs.push(bucket.spec.clone());
         bucket.stamp_auth();
         create(stores, &bucket).await;
         assert_eq!(read(stores, account, bucket.id).await.as_ref(), Some(&bucket));
         assert_eq!(by_name(stores, account, &bucket.spec.name).await, Some(bucket));
     }
+    expect_every_field(&specs);
 }
 
 /// Inputs and outputs are stored with their bucket and come back in order: inputs,

@@ -14,11 +14,12 @@ use super::{
     accept, backlogs, claim_due, find_log, logs_of, new_delivery, node, rejected, sent, settle,
     try_accept,
 };
-use crate::sample::{NOW, ODD_TEXT, after, expect_conflict, ids, odd_webhook, race, webhook};
+use crate::sample::{NOW, ODD_TEXT, after, expect_conflict, ids, odd_webhook, race, webhook, with};
 
 /// The log that a new delivery of `webhook` has.
 fn expected(webhook: &Webhook, new: &NewDelivery) -> Delivery {
-    let NewDelivery { id, output_id, internal, status, reason, due_at, held_by: _ } = new.clone();
+    let NewDelivery { id, output_id, internal, status, reason, due_at, held_by: _, .. } =
+        new.clone();
     Delivery {
         id,
         webhook_id: webhook.id,
@@ -44,13 +45,7 @@ async fn assert_round_trip(stores: &Stores, webhook: &Webhook) {
     assert_eq!(log.webhook, *webhook);
     assert_eq!(logs_of(stores, webhook).await, [log]);
 
-    let claim = webhook_core::store::Claim {
-        node: node(stores).await,
-        output_id: output,
-        now: NOW,
-        limit: 1,
-        order: webhook_core::store::ClaimOrder::Due,
-    };
+    let claim = webhook_core::store::Claim::new(node(stores).await, output, NOW, 1);
     let claimed = super::claim_as(stores, claim).await;
     assert_eq!(*claimed.deliveries[0].webhook, *webhook);
 }
@@ -108,15 +103,20 @@ pub async fn new_deliveries_round_trip(stores: &Stores) {
     let deliveries = [
         due(NOW),
         due(Timestamp::from_millis(4_102_444_800_999)),
-        NewDelivery { internal: true, due_at: None, ..due(NOW) },
-        NewDelivery { output_id: None, due_at: None, ..due(NOW) },
+        with(due(NOW), |delivery| {
+            delivery.internal = true;
+            delivery.due_at = None;
+        }),
+        with(due(NOW), |delivery| {
+            delivery.output_id = None;
+            delivery.due_at = None;
+        }),
         rejected(OutputId::generate()),
-        NewDelivery { status: DeliveryStatus::Failed, ..rejected(OutputId::generate()) },
-        NewDelivery {
-            status: DeliveryStatus::Sent,
-            reason: None,
-            ..rejected(OutputId::generate())
-        },
+        with(rejected(OutputId::generate()), |delivery| delivery.status = DeliveryStatus::Failed),
+        with(rejected(OutputId::generate()), |delivery| {
+            delivery.status = DeliveryStatus::Sent;
+            delivery.reason = None;
+        }),
     ];
     accept(stores, &webhook, &deliveries).await;
     for new in &deliveries {
@@ -130,7 +130,8 @@ pub async fn new_deliveries_round_trip(stores: &Stores) {
 pub async fn reason_of_a_stopped_delivery_is_kept(stores: &Stores) {
     let webhook = webhook(AccountId::generate());
     let reason = Some(ODD_TEXT.to_owned());
-    let delivery = NewDelivery { reason: reason.clone(), ..rejected(OutputId::generate()) };
+    let delivery =
+        with(rejected(OutputId::generate()), |delivery| delivery.reason = reason.clone());
     accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
     let log = find_log(stores, webhook.account_id, delivery.id).await.expect("the log is there");
     assert_eq!(log.delivery.status, DeliveryStatus::Rejected);
@@ -235,7 +236,7 @@ pub async fn concurrent_accepts_of_one_webhook_store_it_once(stores: &Stores) {
                 outputs.iter().map(|output| new_delivery(*output, NOW)).collect();
             async move {
                 let ids: Vec<_> = deliveries.iter().map(|delivery| delivery.id).collect();
-                let accept = Accept { webhook, deliveries };
+                let accept = Accept::new(webhook, deliveries);
                 store.accept(accept).await.map(|accepted| (accepted, ids))
             }
         })

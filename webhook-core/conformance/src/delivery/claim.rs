@@ -5,21 +5,21 @@ use std::collections::HashSet;
 use webhook_core::{
     AccountId, DeliveryId, NodeId, OutputId, Timestamp,
     model::DeliveryStatus,
-    store::{Claim, ClaimOrder, NewDelivery, Stores},
+    store::{Claim, ClaimOrder, Stores},
 };
 
 use super::{
     ALL, accept, backlogs, claim_as, claim_due, ids_of, log, new_delivery, node, queue, queue_many,
     rejected, retry, sent, settle, try_accept,
 };
-use crate::sample::{NOW, after, odd_webhook, race, webhook};
+use crate::sample::{NOW, after, odd_webhook, race, webhook, with};
 
 fn due(node: NodeId, output_id: OutputId, limit: usize) -> Claim {
-    Claim { node, output_id, now: NOW, limit, order: ClaimOrder::Due }
+    Claim::new(node, output_id, NOW, limit)
 }
 
 fn receipt(node: NodeId, output_id: OutputId, limit: usize) -> Claim {
-    Claim { order: ClaimOrder::Receipt, ..due(node, output_id, limit) }
+    with(due(node, output_id, limit), |claim| claim.order = ClaimOrder::Receipt)
 }
 
 /// A claim hands out everything that an attempt needs.
@@ -47,7 +47,8 @@ pub async fn claimed_delivery_is_preparing(stores: &Stores) {
         let queued = queue(stores, output, NOW).await;
         let mut expected = log(stores, queued).await;
         assert_eq!(expected.delivery.status, DeliveryStatus::Received);
-        claim_as(stores, Claim { order, ..due(node(stores).await, output, ALL) }).await;
+        claim_as(stores, with(due(node(stores).await, output, ALL), |claim| claim.order = order))
+            .await;
         let found = log(stores, queued).await;
         expected.delivery.status = DeliveryStatus::Preparing;
         expected.delivery.updated_at = found.delivery.updated_at;
@@ -76,7 +77,7 @@ pub async fn claim_takes_the_longest_due_first(stores: &Stores) {
     }
     queued.sort();
     let by_due: Vec<_> = queued.into_iter().map(|(_, id)| id).collect();
-    let first = Claim { now: after(5), ..due(node, output, 2) };
+    let first = with(due(node, output, 2), |claim| claim.now = after(5));
     assert_eq!(ids_of(&claim_as(stores, first).await), by_due[..2]);
     assert_eq!(claim_due(stores, node, output, after(5)).await, by_due[2..]);
 }
@@ -88,7 +89,8 @@ pub async fn claim_takes_at_most_its_limit(stores: &Stores) {
         let queued = queue_many(stores, output, NOW, 7).await;
         let mut claimed = Vec::new();
         for expected in [3, 3, 1, 0] {
-            let part = claim_as(stores, Claim { order, ..due(node, output, 3) }).await;
+            let part =
+                claim_as(stores, with(due(node, output, 3), |claim| claim.order = order)).await;
             assert_eq!(part.deliveries.len(), expected);
             claimed.extend(ids_of(&part));
         }
@@ -102,11 +104,13 @@ pub async fn claim_takes_any_limit(stores: &Stores) {
     for order in [ClaimOrder::Due, ClaimOrder::Receipt] {
         let (output, node) = (OutputId::generate(), node(stores).await);
         let queued = queue(stores, output, NOW).await;
-        let none = claim_as(stores, Claim { order, ..due(node, output, 0) }).await;
+        let none = claim_as(stores, with(due(node, output, 0), |claim| claim.order = order)).await;
         assert!(none.deliveries.is_empty());
         assert_eq!(none.next_due_at, Some(NOW));
         assert_eq!(log(stores, queued).await.delivery.status, DeliveryStatus::Received);
-        let all = claim_as(stores, Claim { order, ..due(node, output, usize::MAX) }).await;
+        let all =
+            claim_as(stores, with(due(node, output, usize::MAX), |claim| claim.order = order))
+                .await;
         assert_eq!(ids_of(&all), [queued.id]);
     }
 }
@@ -144,7 +148,10 @@ pub async fn claim_is_of_one_output(stores: &Stores) {
 /// What the relay never attempts is never claimed: what is final, and what waits for clients.
 pub async fn claim_takes_only_pending_ones(stores: &Stores) {
     let output = OutputId::generate();
-    let waiting = NewDelivery { internal: true, due_at: None, ..new_delivery(output, NOW) };
+    let waiting = with(new_delivery(output, NOW), |delivery| {
+        delivery.internal = true;
+        delivery.due_at = None;
+    });
     for delivery in [rejected(output), waiting] {
         accept(stores, &webhook(AccountId::generate()), &[delivery]).await;
     }
@@ -181,7 +188,7 @@ pub async fn next_due_at_is_of_the_first_left(stores: &Stores) {
         (1_000, ALL, 0, None),
     ];
     for (secs, limit, taken, next_due_at) in steps {
-        let claim = Claim { now: after(secs), ..due(node, output, limit) };
+        let claim = with(due(node, output, limit), |claim| claim.now = after(secs));
         let claimed = claim_as(stores, claim).await;
         assert_eq!((claimed.deliveries.len(), claimed.next_due_at), (taken, next_due_at));
     }
@@ -235,7 +242,7 @@ async fn assert_claimers_never_share(stores: &Stores, order: ClaimOrder) {
             // rounds than there are deliveries; a store that never gives them out must not
             // keep the case from failing.
             for _ in 0..1_000 {
-                let claim = Claim { order, ..due(node, output, 3) };
+                let claim = with(due(node, output, 3), |claim| claim.order = order);
                 let claimed = claim_as(&stores, claim).await;
                 mine.extend(ids_of(&claimed));
                 if claimed.deliveries.is_empty() && claimed.next_due_at.is_none() {

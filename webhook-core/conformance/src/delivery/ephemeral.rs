@@ -5,14 +5,14 @@ use std::sync::Arc;
 use webhook_core::{
     AccountId, OutputId,
     model::{DeliveryStatus, Request, Webhook},
-    store::{Claim, ClaimOrder, NewDelivery, Settle, Stores},
+    store::{Claim, Stores},
 };
 
 use super::{
     ALL, accept, claim_as, claim_due, find_log, logs_of, new_delivery, node, rejected, retry, sent,
     settle,
 };
-use crate::sample::{NOW, after, ids, odd_request, odd_webhook, race, webhook};
+use crate::sample::{NOW, after, ids, odd_request, odd_webhook, race, webhook, with};
 
 fn ephemeral() -> Webhook {
     Webhook { ephemeral: true, ..webhook(AccountId::generate()) }
@@ -54,7 +54,11 @@ pub async fn ephemeral_content_is_forgotten_after_the_outcome(stores: &Stores) {
         assert!(has_content(stores, &webhook).await);
         assert_eq!(claim_due(stores, node, output, NOW).await, [delivery.id]);
         assert!(has_content(stores, &webhook).await);
-        settle(stores, Settle { status, ..sent((&webhook, &delivery), node, after(1)) }).await;
+        settle(
+            stores,
+            with(sent((&webhook, &delivery), node, after(1)), |settle| settle.status = status),
+        )
+        .await;
         assert!(!has_content(stores, &webhook).await);
         let log = find_log(stores, webhook.account_id, delivery.id).await.expect("the log stays");
         assert_eq!((log.delivery.status, log.delivery.attempts), (status, 1));
@@ -71,8 +75,7 @@ pub async fn ephemeral_content_is_kept_for_a_retry(stores: &Stores) {
     claim_due(stores, node, output, NOW).await;
     settle(stores, retry((&webhook, &delivery), node, NOW, after(5))).await;
     assert!(has_content(stores, &webhook).await);
-    let claim =
-        Claim { node, output_id: output, now: after(5), limit: ALL, order: ClaimOrder::Due };
+    let claim = Claim::new(node, output, after(5), ALL);
     let again = claim_as(stores, claim).await;
     assert_eq!(*again.deliveries[0].webhook, webhook);
 }
@@ -89,11 +92,11 @@ pub async fn ephemeral_processed_content_is_forgotten(stores: &Stores) {
         let last = sent((&webhook, &delivery), node, after(2));
         if earlier {
             let first = retry((&webhook, &delivery), node, NOW, NOW);
-            settle(stores, Settle { processed, ..first }).await;
+            settle(stores, with(first, |settle| settle.processed = processed)).await;
             claim_due(stores, node, output, NOW).await;
             settle(stores, last).await;
         } else {
-            settle(stores, Settle { processed, ..last }).await;
+            settle(stores, with(last, |settle| settle.processed = processed)).await;
         }
         let log = find_log(stores, webhook.account_id, delivery.id).await.expect("the log stays");
         assert_forgotten(&log.webhook.request);
@@ -111,11 +114,15 @@ pub async fn ephemeral_content_stays_until_the_last_outcome(stores: &Stores) {
     accept(stores, &webhook, &deliveries).await;
     for (left, delivery) in deliveries.iter().enumerate().rev() {
         let output = delivery.output_id.expect("it has an output");
-        let claim = Claim { node, output_id: output, now: NOW, limit: ALL, order: ClaimOrder::Due };
+        let claim = Claim::new(node, output, NOW, ALL);
         let claimed = claim_as(stores, claim).await;
         assert_eq!(*claimed.deliveries[0].webhook, webhook, "with {left} others left");
         let processed = Some(Arc::new(odd_request()));
-        settle(stores, Settle { processed, ..sent((&webhook, delivery), node, after(1)) }).await;
+        settle(
+            stores,
+            with(sent((&webhook, delivery), node, after(1)), |settle| settle.processed = processed),
+        )
+        .await;
         assert_eq!(has_content(stores, &webhook).await, left > 0, "with {left} others left");
     }
     for log in logs_of(stores, &webhook).await {
@@ -151,15 +158,20 @@ pub async fn ephemeral_content_waits_for_clients(stores: &Stores) {
     let (webhook, output) = (ephemeral(), OutputId::generate());
     let node = node(stores).await;
     let delivery = new_delivery(output, NOW);
-    let waiting =
-        NewDelivery { internal: true, due_at: None, ..new_delivery(OutputId::generate(), NOW) };
+    let waiting = with(new_delivery(OutputId::generate(), NOW), |delivery| {
+        delivery.internal = true;
+        delivery.due_at = None;
+    });
     accept(stores, &webhook, &[delivery.clone(), waiting]).await;
     claim_due(stores, node, output, NOW).await;
     settle(stores, sent((&webhook, &delivery), node, after(1))).await;
     assert!(has_content(stores, &webhook).await);
 
     let nowhere = Webhook { id: webhook_core::WebhookId::generate(), ..webhook };
-    let delivery = NewDelivery { output_id: None, due_at: None, ..new_delivery(output, NOW) };
+    let delivery = with(new_delivery(output, NOW), |delivery| {
+        delivery.output_id = None;
+        delivery.due_at = None;
+    });
     accept(stores, &nowhere, &[delivery]).await;
     assert!(has_content(stores, &nowhere).await);
 }
@@ -198,10 +210,9 @@ pub async fn content_of_other_webhooks_stays(stores: &Stores) {
     }
     claim_due(stores, node, output, NOW).await;
     let processed = odd_request();
-    let outcome = Settle {
-        processed: Some(Arc::new(processed.clone())),
-        ..sent((&lasting, &deliveries[0]), node, after(1))
-    };
+    let outcome = with(sent((&lasting, &deliveries[0]), node, after(1)), |settle| {
+        settle.processed = Some(Arc::new(processed.clone()))
+    });
     settle(stores, outcome).await;
     settle(stores, sent((&done, &deliveries[2]), node, after(1))).await;
     assert!(has_content(stores, &lasting).await);

@@ -2,14 +2,14 @@
 
 use webhook_core::{
     AccountId, NodeId, OutputId, Timestamp,
-    store::{Claim, ClaimOrder, NewDelivery, Stores},
+    store::{Claim, ClaimOrder, Stores},
 };
 
 use super::{
     Queued, accept, backlogs, claim_as, claim_due, extend, ids_of, log, new_delivery, node,
     node_until, queue, queue_many, retry, sent, settle, take_due,
 };
-use crate::sample::{NOW, after, expect_conflict, race, webhook};
+use crate::sample::{NOW, after, expect_conflict, race, webhook, with};
 
 /// Releases what `node` holds.
 async fn release(stores: &Stores, node: NodeId) {
@@ -18,7 +18,7 @@ async fn release(stores: &Stores, node: NodeId) {
 
 /// Stores a webhook whose one delivery `node` holds from the start.
 async fn queue_held(stores: &Stores, output: OutputId, node: NodeId) -> Queued {
-    let delivery = NewDelivery { held_by: Some(node), ..new_delivery(output, NOW) };
+    let delivery = with(new_delivery(output, NOW), |delivery| delivery.held_by = Some(node));
     let webhook = webhook(AccountId::generate());
     accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
     (&webhook, &delivery).into()
@@ -55,8 +55,7 @@ pub async fn lease_ends_at_its_moment(stores: &Stores) {
 
     let last = just_before(after(10));
     assert_eq!(backlogs(stores, last).await, []);
-    let claim =
-        Claim { node: second, output_id: output, now: last, limit: 9, order: ClaimOrder::Due };
+    let claim = Claim::new(second, output, last, 9);
     let claimed = claim_as(stores, claim).await;
     assert!(claimed.deliveries.is_empty());
     assert_eq!(claimed.next_due_at, None);
@@ -76,10 +75,10 @@ pub async fn lapsed_delivery_passes_to_another_node(stores: &Stores) {
         settle(stores, retry(&held[1], first, after(1), after(5))).await;
         assert_eq!(claim_due(stores, first, output, after(5)).await, [queued[1]]);
 
-        let claim = Claim { node: second, output_id: output, now: after(10), limit: 2, order };
+        let claim = with(Claim::new(second, output, after(10), 2), |claim| claim.order = order);
         let mut taken = claim_as(stores, claim).await;
         assert_eq!(taken.deliveries.len(), 2);
-        let rest = claim_as(stores, Claim { limit: 9, ..claim }).await;
+        let rest = claim_as(stores, with(claim, |claim| claim.limit = 9)).await;
         assert_eq!(rest.deliveries.len(), 1);
         taken.deliveries.extend(rest.deliveries);
         taken.deliveries.sort_by_key(|pending| pending.id);
@@ -245,7 +244,7 @@ pub async fn concurrent_takeovers_never_share(stores: &Stores) {
     let taken = race(nodes.len(), |number| {
         let (stores, node, now) = (stores.clone(), nodes[number], after(10));
         async move {
-            let claim = Claim { node, output_id: output, now, limit: 5, order: ClaimOrder::Due };
+            let claim = Claim::new(node, output, now, 5);
             ids_of(&claim_as(&stores, claim).await)
         }
     })

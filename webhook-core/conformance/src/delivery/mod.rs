@@ -15,12 +15,11 @@ use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp,
     model::{Attempt, DeliveryStatus, Log, Webhook},
     store::{
-        Accept, Accepted, Claim, ClaimOrder, Claimed, NewDelivery, Origin, Pending, Redeliver,
-        Settle, Stores,
+        Accept, Accepted, Claim, Claimed, NewDelivery, Origin, Pending, Redeliver, Settle, Stores,
     },
 };
 
-use super::sample::{after, webhook};
+use super::sample::{after, webhook, with};
 
 /// More than any case queues for one output.
 pub(super) const ALL: usize = 1_000;
@@ -52,25 +51,16 @@ impl From<&Pending> for Queued {
 }
 
 pub(super) fn new_delivery(output: OutputId, due_at: Timestamp) -> NewDelivery {
-    NewDelivery {
-        id: DeliveryId::generate(),
-        output_id: Some(output),
-        internal: false,
-        status: DeliveryStatus::Received,
-        reason: None,
-        due_at: Some(due_at),
-        held_by: None,
-    }
+    NewDelivery::new(DeliveryId::generate(), Some(output), Some(due_at))
 }
 
 /// A delivery that is final already.
 pub(super) fn rejected(output: OutputId) -> NewDelivery {
-    NewDelivery {
-        status: DeliveryStatus::Rejected,
-        reason: Some("stopped by the rules".to_owned()),
-        due_at: None,
-        ..new_delivery(output, after(0))
-    }
+    with(new_delivery(output, after(0)), |delivery| {
+        delivery.status = DeliveryStatus::Rejected;
+        delivery.reason = Some("stopped by the rules".to_owned());
+        delivery.due_at = None;
+    })
 }
 
 pub(super) async fn try_accept(
@@ -78,7 +68,7 @@ pub(super) async fn try_accept(
     webhook: &Webhook,
     deliveries: &[NewDelivery],
 ) -> Result<Accepted, Error> {
-    let accept = Accept { webhook: Arc::new(webhook.clone()), deliveries: deliveries.to_vec() };
+    let accept = Accept::new(Arc::new(webhook.clone()), deliveries.to_vec());
     stores.deliveries.accept(accept).await
 }
 
@@ -145,7 +135,7 @@ pub(super) async fn take_due(
     output_id: OutputId,
     now: Timestamp,
 ) -> Claimed {
-    let claim = Claim { node, output_id, now, limit: ALL, order: ClaimOrder::Due };
+    let claim = Claim::new(node, output_id, now, ALL);
     claim_as(stores, claim).await
 }
 
@@ -161,29 +151,20 @@ pub(super) fn retry(
     due_at: Timestamp,
 ) -> Settle {
     let attempt = Attempt { status_code: 503, ..attempt(b"try again") };
-    Settle {
-        status: DeliveryStatus::Received,
-        due_at: Some(due_at),
-        attempt: attempt.into(),
-        ..sent(of, node, now)
-    }
+    with(sent(of, node, now), |settle| {
+        settle.status = DeliveryStatus::Received;
+        settle.due_at = Some(due_at);
+        settle.attempt = attempt.into();
+    })
 }
 
 /// A successful first attempt.
 pub(super) fn sent(of: impl Into<Queued>, node: NodeId, now: Timestamp) -> Settle {
     let Queued { id, origin } = of.into();
-    Settle {
-        id,
-        origin,
-        node,
-        now,
-        status: DeliveryStatus::Sent,
-        due_at: None,
-        attempts: 1,
-        attempt: attempt(b"thanks").into(),
-        processed: None,
-        output_execution_id: None,
-    }
+    with(Settle::new(id, origin, node, now, DeliveryStatus::Sent), |settle| {
+        settle.attempts = 1;
+        settle.attempt = attempt(b"thanks").into();
+    })
 }
 
 fn attempt(body: &'static [u8]) -> Attempt {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use webhook_core::{
     AccountId, Error, ErrorKind, ExecutionId, OutputId, WebhookId,
     model::{Attempt, Delivery, DeliveryStatus, Webhook},
-    store::{Claim, ClaimOrder, NewDelivery, Redeliver, Settle, Stores},
+    store::{Claim, NewDelivery, Redeliver, Stores},
 };
 
 use super::{
@@ -16,12 +16,13 @@ use crate::{
     log::oracle::assert_exact,
     sample::{
         NOW, after, expect_conflict, expect_not_found, odd_request, odd_webhook, race, webhook,
+        with,
     },
 };
 
 fn again(webhook: &Webhook, delivery: &NewDelivery) -> Redeliver {
     let delivery = delivery.clone();
-    Redeliver { webhook_id: webhook.id, delivery, processed: None, now: after(60) }
+    Redeliver::new(webhook.id, delivery, after(60))
 }
 
 async fn redeliver(stores: &Stores, webhook: &Webhook, redeliver: Redeliver) -> Result<(), Error> {
@@ -41,17 +42,24 @@ pub async fn redelivered_webhook_has_another_log(stores: &Stores) {
     let pending = new_delivery(output, after(90));
     let kinds = [
         pending.clone(),
-        NewDelivery { held_by: Some(node), ..new_delivery(output, after(90)) },
-        NewDelivery { internal: true, due_at: None, ..new_delivery(output, after(90)) },
-        NewDelivery { output_id: None, due_at: None, ..new_delivery(output, after(90)) },
+        with(new_delivery(output, after(90)), |delivery| delivery.held_by = Some(node)),
+        with(new_delivery(output, after(90)), |delivery| {
+            delivery.internal = true;
+            delivery.due_at = None;
+        }),
+        with(new_delivery(output, after(90)), |delivery| {
+            delivery.output_id = None;
+            delivery.due_at = None;
+        }),
         rejected(output),
     ];
     for (kind, processed) in kinds.into_iter().zip([true, false].into_iter().cycle()) {
         let webhook = stored(stores).await;
         let before = logs_of(stores, &webhook).await;
         let processed = processed.then(odd_request);
-        let added =
-            Redeliver { processed: processed.clone().map(Arc::new), ..again(&webhook, &kind) };
+        let added = with(again(&webhook, &kind), |redeliver| {
+            redeliver.processed = processed.clone().map(Arc::new)
+        });
         redeliver(stores, &webhook, added).await.expect("the webhook is stored");
 
         let NewDelivery { id, output_id, internal, status, reason, due_at, .. } = kind;
@@ -85,11 +93,12 @@ pub async fn redelivered_webhook_is_attempted(stores: &Stores) {
     let node = node(stores).await;
     let delivery = new_delivery(output, after(70));
     let processed = Some(Arc::new(odd_request()));
-    let added = Redeliver { processed: processed.clone(), ..again(&webhook, &delivery) };
+    let added =
+        with(again(&webhook, &delivery), |redeliver| redeliver.processed = processed.clone());
     redeliver(stores, &webhook, added).await.expect("the webhook is stored");
     assert!(claim_due(stores, node, output, after(69)).await.is_empty());
     let now = after(70);
-    let claim = Claim { node, output_id: output, now, limit: 9, order: ClaimOrder::Due };
+    let claim = Claim::new(node, output, now, 9);
     let claimed = claim_as(stores, claim).await.deliveries.remove(0);
     assert_eq!((claimed.id, claimed.attempts), (delivery.id, 0));
     assert_eq!((*claimed.webhook).clone(), webhook);
@@ -105,7 +114,7 @@ pub async fn redelivered_log_counts_when_it_was_added(stores: &Stores) {
     let node = node(stores).await;
     let delivery = new_delivery(output, after(70));
     let processed = Some(Arc::new(odd_request()));
-    let added = Redeliver { processed, ..again(&webhook, &delivery) };
+    let added = with(again(&webhook, &delivery), |redeliver| redeliver.processed = processed);
     redeliver(stores, &webhook, added).await.expect("the webhook is stored");
     let claimed = take_due(stores, node, output, after(70)).await.deliveries.remove(0);
     settle(stores, sent(&claimed, node, after(71))).await;
@@ -220,14 +229,13 @@ pub async fn received_without_a_time_is_left_to_clients(stores: &Stores) {
     let queued = queue(stores, output, NOW).await;
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued.id]);
     let (processed, run) = (odd_request(), ExecutionId::generate());
-    let left = Settle {
-        status: DeliveryStatus::Received,
-        attempts: 0,
-        attempt: Arc::default(),
-        processed: Some(Arc::new(processed.clone())),
-        output_execution_id: Some(run),
-        ..sent(queued, node, after(1))
-    };
+    let left = with(sent(queued, node, after(1)), |settle| {
+        settle.status = DeliveryStatus::Received;
+        settle.attempts = 0;
+        settle.attempt = Arc::default();
+        settle.processed = Some(Arc::new(processed.clone()));
+        settle.output_execution_id = Some(run);
+    });
     settle(stores, left.clone()).await;
     let delivery = log(stores, queued).await.delivery;
     assert_eq!((delivery.status, delivery.due_at), (DeliveryStatus::Received, None));
@@ -242,13 +250,12 @@ pub async fn received_without_a_time_is_left_to_clients(stores: &Stores) {
 pub async fn ephemeral_content_outlasts_the_handing_over(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let webhook = Webhook { ephemeral: true, ..odd_webhook(AccountId::generate()) };
-    let delivery = NewDelivery { held_by: Some(node), ..new_delivery(output, NOW) };
+    let delivery = with(new_delivery(output, NOW), |delivery| delivery.held_by = Some(node));
     accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
-    let left = Settle {
-        status: DeliveryStatus::Received,
-        processed: Some(Arc::new(odd_request())),
-        ..sent((&webhook, &delivery), node, after(1))
-    };
+    let left = with(sent((&webhook, &delivery), node, after(1)), |settle| {
+        settle.status = DeliveryStatus::Received;
+        settle.processed = Some(Arc::new(odd_request()));
+    });
     settle(stores, left).await;
     let log = find_log(stores, webhook.account_id, delivery.id).await.expect("it is stored");
     assert_eq!((log.webhook, log.delivery.processed), (webhook, Some(odd_request())));
@@ -259,13 +266,13 @@ pub async fn final_status_leaves_no_time(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let queued = queue(stores, output, NOW).await;
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued.id]);
-    let outcome = Settle { due_at: Some(after(5)), ..sent(queued, node, after(1)) };
+    let outcome = with(sent(queued, node, after(1)), |settle| settle.due_at = Some(after(5)));
     settle(stores, outcome).await;
     let delivery = log(stores, queued).await.delivery;
     assert_eq!((delivery.status, delivery.due_at), (DeliveryStatus::Sent, None));
     assert_eq!(backlogs(stores, after(9)).await, []);
     let webhook = webhook(AccountId::generate());
-    let stopped = NewDelivery { due_at: Some(NOW), ..rejected(output) };
+    let stopped = with(rejected(output), |delivery| delivery.due_at = Some(NOW));
     accept(stores, &webhook, std::slice::from_ref(&stopped)).await;
     assert_eq!(logs_of(stores, &webhook).await[0].delivery.due_at, None);
     assert!(claim_due(stores, node, output, after(9)).await.is_empty());

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use webhook_core::{
     AccountId, ErrorKind, ExecutionId, NodeId, OutputId, Timestamp,
     model::{Attempt, DeliveryStatus, Request},
-    store::{Claim, ClaimOrder, NewDelivery, Settle, Stores},
+    store::{Claim, ClaimOrder, Settle, Stores},
 };
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::sample::{
     NOW, ODD_TEXT, after, expect_conflict, expect_one_winner, odd_headers, odd_request, race,
-    webhook,
+    webhook, with,
 };
 
 /// One delivery that `node` has claimed at [`NOW`].
@@ -26,21 +26,20 @@ async fn claimed(stores: &Stores, output: OutputId, node: NodeId) -> Queued {
 }
 
 fn odd_settle(queued: Queued, node: NodeId) -> Settle {
-    Settle {
-        now: Timestamp::from_millis(NOW.as_millis() + 7),
-        status: DeliveryStatus::Failed,
-        attempts: 5,
-        attempt: Arc::new(Attempt {
+    with(sent(queued, node, NOW), |settle| {
+        settle.now = Timestamp::from_millis(NOW.as_millis() + 7);
+        settle.status = DeliveryStatus::Failed;
+        settle.attempts = 5;
+        settle.attempt = Arc::new(Attempt {
             status_code: 599,
             response_headers: odd_headers(),
             response_body: Bytes::from_iter((0..=u8::MAX).rev()),
             duration: Duration::from_nanos(1_234_567_891),
             error: Some(ODD_TEXT.to_owned()),
-        }),
-        processed: Some(Arc::new(odd_request())),
-        output_execution_id: Some(ExecutionId::generate()),
-        ..sent(queued, node, NOW)
-    }
+        });
+        settle.processed = Some(Arc::new(odd_request()));
+        settle.output_execution_id = Some(ExecutionId::generate());
+    })
 }
 
 /// Every field survives in the log: the response, the processed request, the run of the function.
@@ -49,7 +48,7 @@ pub async fn settle_keeps_every_field(stores: &Stores) {
     for status in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Rejected] {
         let queued = claimed(stores, output, node).await;
         let mut expected = log(stores, queued).await;
-        let outcome = Settle { status, ..odd_settle(queued, node) };
+        let outcome = with(odd_settle(queued, node), |settle| settle.status = status);
         settle(stores, outcome.clone()).await;
 
         let Settle { now, due_at, attempts, attempt, processed, output_execution_id, .. } = outcome;
@@ -75,8 +74,10 @@ pub async fn settle_keeps_numbers_at_their_limits(stores: &Stores) {
     };
     for (attempts, attempt) in [(0, Attempt::default()), (u32::MAX, large)] {
         let queued = claimed(stores, output, node).await;
-        let outcome =
-            Settle { attempts, attempt: attempt.clone().into(), ..sent(queued, node, after(1)) };
+        let outcome = with(sent(queued, node, after(1)), |settle| {
+            settle.attempts = attempts;
+            settle.attempt = attempt.clone().into();
+        });
         settle(stores, outcome).await;
         let delivery = log(stores, queued).await.delivery;
         assert_eq!((delivery.attempts, delivery.last), (attempts, Some(attempt)));
@@ -89,18 +90,17 @@ pub async fn retried_delivery_is_claimed_again_when_due(stores: &Stores) {
     let queued = claimed(stores, output, node).await;
     let due_at = Timestamp::from_millis(NOW.as_millis() + 30_001);
     let processed = Arc::new(odd_request());
-    let outcome = Settle {
-        status: DeliveryStatus::Received,
-        due_at: Some(due_at),
-        ..odd_settle(queued, node)
-    };
-    settle(stores, Settle { processed: Some(processed.clone()), ..outcome }).await;
+    let outcome = with(odd_settle(queued, node), |settle| {
+        settle.status = DeliveryStatus::Received;
+        settle.due_at = Some(due_at);
+    });
+    settle(stores, with(outcome, |settle| settle.processed = Some(processed.clone()))).await;
     let delivery = log(stores, queued).await.delivery;
     assert_eq!((delivery.status, delivery.due_at), (DeliveryStatus::Received, Some(due_at)));
 
     let early = Timestamp::from_millis(due_at.as_millis() - 1);
     assert!(claim_due(stores, node, output, early).await.is_empty());
-    let claim = Claim { node, output_id: output, now: due_at, limit: 9, order: ClaimOrder::Due };
+    let claim = Claim::new(node, output, due_at, 9);
     let again = claim_as(stores, claim).await;
     assert_eq!(ids_of(&again), [queued.id]);
     let pending = &again.deliveries[0];
@@ -126,13 +126,13 @@ pub async fn final_delivery_is_never_claimed_again(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     for status in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Rejected] {
         let queued = claimed(stores, output, node).await;
-        settle(stores, Settle { status, ..sent(queued, node, NOW) }).await;
+        settle(stores, with(sent(queued, node, NOW), |settle| settle.status = status)).await;
         let delivery = log(stores, queued).await.delivery;
         assert_eq!((delivery.status, delivery.due_at), (status, None));
     }
     let now = after(900_000);
     for order in [ClaimOrder::Due, ClaimOrder::Receipt] {
-        let claim = Claim { node, output_id: output, now, limit: 9, order };
+        let claim = with(Claim::new(node, output, now, 9), |claim| claim.order = order);
         let claimed = claim_as(stores, claim).await;
         assert!(claimed.deliveries.is_empty());
         assert_eq!(claimed.next_due_at, None);
@@ -145,16 +145,16 @@ pub async fn later_attempt_keeps_the_processed_request(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let queued = claimed(stores, output, node).await;
     let (processed, run) = (odd_request(), ExecutionId::generate());
-    let first = Settle {
-        processed: Some(Arc::new(processed.clone())),
-        output_execution_id: Some(run),
-        ..retry(queued, node, NOW, NOW)
-    };
+    let first = with(retry(queued, node, NOW, NOW), |settle| {
+        settle.processed = Some(Arc::new(processed.clone()));
+        settle.output_execution_id = Some(run);
+    });
     settle(stores, first).await;
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued.id]);
-    settle(stores, Settle { attempts: 2, ..retry(queued, node, after(1), after(1)) }).await;
+    settle(stores, with(retry(queued, node, after(1), after(1)), |settle| settle.attempts = 2))
+        .await;
     assert_eq!(claim_due(stores, node, output, after(1)).await, [queued.id]);
-    settle(stores, Settle { attempts: 3, ..sent(queued, node, after(2)) }).await;
+    settle(stores, with(sent(queued, node, after(2)), |settle| settle.attempts = 3)).await;
 
     let delivery = log(stores, queued).await.delivery;
     assert_eq!(delivery.processed, Some(processed));
@@ -166,20 +166,18 @@ pub async fn later_attempt_keeps_the_processed_request(stores: &Stores) {
 pub async fn later_attempt_replaces_the_processed_request(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let queued = claimed(stores, output, node).await;
-    let first = Settle {
-        processed: Some(Arc::new(odd_request())),
-        output_execution_id: Some(ExecutionId::generate()),
-        ..retry(queued, node, NOW, NOW)
-    };
+    let first = with(retry(queued, node, NOW, NOW), |settle| {
+        settle.processed = Some(Arc::new(odd_request()));
+        settle.output_execution_id = Some(ExecutionId::generate());
+    });
     settle(stores, first).await;
     assert_eq!(claim_due(stores, node, output, NOW).await, [queued.id]);
     let (second, run) = (webhook(queued.origin.account_id).request, ExecutionId::generate());
     let second = Request { body: Bytes::new(), raw_query: String::new(), ..second };
-    let outcome = Settle {
-        processed: Some(Arc::new(second.clone())),
-        output_execution_id: Some(run),
-        ..sent(queued, node, after(1))
-    };
+    let outcome = with(sent(queued, node, after(1)), |settle| {
+        settle.processed = Some(Arc::new(second.clone()));
+        settle.output_execution_id = Some(run);
+    });
     settle(stores, outcome).await;
     let delivery = log(stores, queued).await.delivery;
     assert_eq!((delivery.processed, delivery.output_execution_id), (Some(second), Some(run)));
@@ -203,7 +201,10 @@ pub async fn settle_of_what_is_not_pending_is_a_conflict(stores: &Stores) {
     let (output, node) = (OutputId::generate(), node(stores).await);
     let (never, stored) = (webhook(AccountId::generate()), new_delivery(output, NOW));
     expect_conflict(stores.deliveries.settle(sent((&never, &stored), node, NOW)).await);
-    let waiting = NewDelivery { internal: true, due_at: None, ..new_delivery(output, NOW) };
+    let waiting = with(new_delivery(output, NOW), |delivery| {
+        delivery.internal = true;
+        delivery.due_at = None;
+    });
     for delivery in [rejected(output), waiting] {
         let webhook = webhook(AccountId::generate());
         accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
@@ -260,7 +261,7 @@ pub async fn concurrent_settles_succeed_once(stores: &Stores) {
         let results = race(6, |number| {
             let store = stores.deliveries.clone();
             let attempts = u32::try_from(number).expect("the number is small") + 1;
-            let outcome = Settle { attempts, ..sent(queued, node, after(1)) };
+            let outcome = with(sent(queued, node, after(1)), |settle| settle.attempts = attempts);
             async move { store.settle(outcome).await.map(|()| attempts) }
         })
         .await;
@@ -292,13 +293,7 @@ pub async fn settle_and_takeover_exclude_each_other(stores: &Stores) {
                 (settled.is_ok().then_some(held.id), Vec::new())
             } else {
                 let now = after(10);
-                let claim = Claim {
-                    node: second,
-                    output_id: output,
-                    now,
-                    limit: 1,
-                    order: ClaimOrder::Due,
-                };
+                let claim = Claim::new(second, output, now, 1);
                 (None, ids_of(&claim_as(&stores, claim).await))
             }
         }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use webhook_core::{
     AccountId, DeliveryId, Month, Timestamp,
     model::DeliveryStatus,
-    store::{ClientReport, CountQuery, LogQuery, NewDelivery, Redeliver, Stores},
+    store::{CountQuery, LogQuery, Redeliver, Stores},
 };
 
 use super::{Outcome, Place, drain, drain_all, oracle::assert_exact, purge, report, reported};
 use crate::{
     delivery::{Queued, accept, claim_due, node, rejected, take_due},
-    sample::{NOW, after},
+    sample::{NOW, after, with},
 };
 
 /// Logs of all kinds in two buckets and over two days.
@@ -40,12 +40,11 @@ pub(crate) async fn mixed(stores: &Stores, first: Place, second: Place) {
             }
             7 => {
                 let log = place.store(stores, at, place.to_clients()).await;
-                let stalled = ClientReport {
-                    status: DeliveryStatus::Stalled,
-                    status_code: 0,
-                    retries: 2,
-                    ..reported(log.id, later)
-                };
+                let stalled = with(reported(log.id, later), |report| {
+                    report.status = DeliveryStatus::Stalled;
+                    report.status_code = 0;
+                    report.retries = 2;
+                });
                 report(stores, place.account, &stalled).await;
             }
             8 => drop(place.store(stores, at, place.to_public()).await),
@@ -86,18 +85,17 @@ pub async fn counts_are_exact_after_every_change(stores: &Stores) {
 
     assert_eq!(drain(stores, account, &drain_all(3)).await.logs.len(), 3);
     assert_exact(stores, account).await;
-    let stalled =
-        LogQuery { status: Some(DeliveryStatus::Stalled), limit: 9, ..LogQuery::default() };
+    let stalled = with(LogQuery::new(9), |query| query.status = Some(DeliveryStatus::Stalled));
     for log in super::page(stores, account, &stalled).await.logs {
-        let done = ClientReport { retries: 4, ..reported(log.delivery.id, after(90)) };
+        let done = with(reported(log.delivery.id, after(90)), |report| report.retries = 4);
         assert!(report(stores, account, &done).await.taken);
     }
     assert_exact(stores, account).await;
 
-    let page = super::page(stores, account, &LogQuery { limit: 1, ..LogQuery::default() }).await;
+    let page = super::page(stores, account, &LogQuery::new(1)).await;
     let webhook_id = page.logs[0].webhook.id;
     let delivery = place.to_public();
-    let again = Redeliver { webhook_id, delivery, processed: None, now: after(200_000) };
+    let again = Redeliver::new(webhook_id, delivery, after(200_000));
     stores.deliveries.redeliver(account, again).await.expect("the webhook is stored");
     assert_exact(stores, account).await;
 
@@ -118,12 +116,7 @@ pub async fn what_changes_nothing_is_not_counted(stores: &Stores) {
         crate::delivery::accept(stores, &webhook, &deliveries).await;
     }
     for _ in 0..3 {
-        let again = Redeliver {
-            webhook_id: webhook.id,
-            delivery: delivery.clone(),
-            processed: None,
-            now: after(9),
-        };
+        let again = Redeliver::new(webhook.id, delivery.clone(), after(9));
         store.redeliver(place.account, again).await.expect("it is stored");
     }
     assert_eq!(claim_due(stores, node, place.public, NOW).await, [delivery.id]);
@@ -142,12 +135,11 @@ pub async fn counts_take_the_greatest_numbers(stores: &Stores) {
     let place = Place::new();
     for number in 0..3 {
         let log = place.store(stores, after(number), place.to_clients()).await;
-        let greatest = ClientReport {
-            status_code: u16::MAX,
-            retries: u32::MAX,
-            duration: Duration::from_nanos(i64::MAX.unsigned_abs()),
-            ..reported(log.id, after(9))
-        };
+        let greatest = with(reported(log.id, after(9)), |report| {
+            report.status_code = u16::MAX;
+            report.retries = u32::MAX;
+            report.duration = Duration::from_nanos(i64::MAX.unsigned_abs());
+        });
         report(stores, place.account, &greatest).await;
     }
     assert_exact(stores, place.account).await;
@@ -163,7 +155,7 @@ pub async fn counts_are_of_one_account(stores: &Stores) {
     let (ours, theirs) = (Place::new(), Place::new());
     ours.store_settled(stores, NOW, Outcome::SENT).await;
     for account in [theirs.account, AccountId::generate()] {
-        let query = CountQuery { bucket_id: Some(ours.bucket), ..CountQuery::default() };
+        let query = with(CountQuery::default(), |query| query.bucket_id = Some(ours.bucket));
         for query in [CountQuery::default(), query] {
             let days = stores.logs.days(account, &query).await.expect("days can be counted");
             let minutes = stores.logs.minutes(account, &query).await;
@@ -185,7 +177,7 @@ pub async fn received_webhooks_are_counted_by_month(stores: &Stores) {
     for moment in [start, NOW, last] {
         let webhook = place.webhook(moment);
         let deliveries =
-            outputs.clone().map(|new| NewDelivery { id: DeliveryId::generate(), ..new });
+            outputs.clone().map(|new| with(new, |delivery| delivery.id = DeliveryId::generate()));
         accept(stores, &webhook, &deliveries).await;
         accept(stores, &webhook, &deliveries).await;
     }

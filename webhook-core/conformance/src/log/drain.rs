@@ -7,7 +7,7 @@ use std::sync::{
 use webhook_core::{
     BucketId, OutputId,
     model::{DeliveryStatus, Webhook},
-    store::{ClientReport, Drain, LogCursor, NewDelivery, Settle, Stores},
+    store::{LogCursor, Stores},
 };
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     delivery::{accept, claim_due, find_log, node, rejected},
-    sample::{NOW, after, odd_request, odd_webhook},
+    sample::{NOW, after, odd_request, odd_webhook, with},
 };
 
 /// The oldest webhooks come first, each once, and `has_more` says when to come back.
@@ -53,13 +53,16 @@ pub async fn drained_logs_are_sent(stores: &Stores) {
 /// What a relay delivers, what is final and what is stalled is not drained.
 pub async fn drain_takes_only_what_waits(stores: &Stores) {
     let (place, node) = (Place::new(), node(stores).await);
-    let held = NewDelivery { held_by: Some(node), internal: true, ..place.to_public() };
+    let held = with(place.to_public(), |delivery| {
+        delivery.held_by = Some(node);
+        delivery.internal = true;
+    });
     for delivery in [place.to_public(), rejected(place.internal), held] {
         place.store(stores, NOW, delivery).await;
     }
     let stalled = place.store(stores, NOW, place.to_clients()).await;
     let stalled =
-        ClientReport { status: DeliveryStatus::Stalled, ..reported(stalled.id, after(1)) };
+        with(reported(stalled.id, after(1)), |report| report.status = DeliveryStatus::Stalled);
     assert!(report(stores, place.account, &stalled).await.taken);
     place.store_settled(stores, NOW, Outcome::SENT).await;
     Place::new().store(stores, NOW, place.to_clients()).await;
@@ -79,7 +82,12 @@ pub async fn drain_is_of_what_was_asked_for(stores: &Stores) {
         let nobody = place.store(stores, after(3), place.to_nobody()).await;
         stored.push([waiting, other, nobody]);
     }
-    let of = |buckets: Vec<BucketId>, output_id| Drain { buckets, output_id, ..drain_all(9) };
+    let of = |buckets: Vec<BucketId>, output_id| {
+        with(drain_all(9), |drain| {
+            drain.buckets = buckets;
+            drain.output_id = output_id;
+        })
+    };
     let asked = [
         (of(vec![second.bucket], Some(first.internal)), vec![]),
         (of(vec![BucketId::generate()], None), vec![]),
@@ -104,10 +112,22 @@ pub async fn drain_begins_where_it_is_told(stores: &Stores) {
     let place = Place::new();
     let stored = place.store_waiting(stores, 0, 8).await;
     let asked = [
-        (Drain { since: after(7), ..drain_all(9) }, vec![stored[7]]),
-        (Drain { after: Some(stored[5]), ..drain_all(9) }, vec![stored[6]]),
-        (Drain { after: Some(stored[1]), since: after(4), ..drain_all(9) }, stored[4..6].to_vec()),
-        (Drain { after: Some(stored[2]), since: after(1), ..drain_all(9) }, vec![stored[3]]),
+        (with(drain_all(9), |drain| drain.since = after(7)), vec![stored[7]]),
+        (with(drain_all(9), |drain| drain.after = Some(stored[5])), vec![stored[6]]),
+        (
+            with(drain_all(9), |drain| {
+                drain.after = Some(stored[1]);
+                drain.since = after(4);
+            }),
+            stored[4..6].to_vec(),
+        ),
+        (
+            with(drain_all(9), |drain| {
+                drain.after = Some(stored[2]);
+                drain.since = after(1);
+            }),
+            vec![stored[3]],
+        ),
         (drain_all(9), stored[..3].to_vec()),
     ];
     for (asked, expected) in asked {
@@ -133,8 +153,10 @@ pub async fn drain_takes_any_limit(stores: &Stores) {
 pub async fn drain_is_of_one_account(stores: &Stores) {
     let (ours, theirs) = (Place::new(), Place::new());
     let stored = theirs.store_waiting(stores, 0, 2).await;
-    let asked =
-        Drain { buckets: vec![theirs.bucket], output_id: Some(theirs.internal), ..drain_all(9) };
+    let asked = with(drain_all(9), |drain| {
+        drain.buckets = vec![theirs.bucket];
+        drain.output_id = Some(theirs.internal);
+    });
     for asked in [asked, drain_all(9)] {
         assert_eq!(drain(stores, ours.account, &asked).await.logs, []);
     }
@@ -160,15 +182,17 @@ pub async fn drained_ephemeral_content_is_seen_once(stores: &Stores) {
 /// An internal delivery whose function ran on a relay is drained with what the function made.
 pub async fn drained_log_has_what_the_function_made(stores: &Stores) {
     let (place, node) = (Place::new(), node(stores).await);
-    let delivery = NewDelivery { internal: true, held_by: Some(node), ..place.to_public() };
+    let delivery = with(place.to_public(), |delivery| {
+        delivery.internal = true;
+        delivery.held_by = Some(node);
+    });
     let stored = place.queue(stores, NOW, &delivery).await;
     assert_eq!(drain(stores, place.account, &drain_all(9)).await.logs, []);
     let left = Outcome { status: DeliveryStatus::Received, attempts: 0, ..Outcome::SENT };
-    let left = Settle {
-        attempt: Default::default(),
-        processed: Some(Arc::new(odd_request())),
-        ..left.settle(stored, node, after(1))
-    };
+    let left = with(left.settle(stored, node, after(1)), |settle| {
+        settle.attempt = Default::default();
+        settle.processed = Some(Arc::new(odd_request()));
+    });
     stores.deliveries.settle(left).await.expect("the node holds it");
     assert_exact(stores, place.account).await;
     let drained = drain(stores, place.account, &drain_all(9)).await.logs.remove(0);

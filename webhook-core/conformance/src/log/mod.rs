@@ -12,7 +12,6 @@ pub(super) mod oracle;
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::HeaderMap;
 use webhook_core::{
     AccountId, BucketId, DeliveryId, NodeId, OutputId, Timestamp,
     model::{Attempt, DeliveryStatus, Log, Webhook},
@@ -24,7 +23,7 @@ use webhook_core::{
 
 use super::{
     delivery::{Queued, accept, new_delivery},
-    sample::{after, webhook},
+    sample::{after, webhook, with},
 };
 
 /// Where webhooks of a case come in.
@@ -63,12 +62,18 @@ impl Place {
 
     /// A delivery that waits for clients.
     pub(super) fn to_clients(self) -> NewDelivery {
-        NewDelivery { internal: true, due_at: None, ..new_delivery(self.internal, after(0)) }
+        with(new_delivery(self.internal, after(0)), |delivery| {
+            delivery.internal = true;
+            delivery.due_at = None;
+        })
     }
 
     /// The delivery of a bucket without outputs.
     pub(super) fn to_nobody(self) -> NewDelivery {
-        NewDelivery { output_id: None, due_at: None, ..new_delivery(self.internal, after(0)) }
+        with(new_delivery(self.internal, after(0)), |delivery| {
+            delivery.output_id = None;
+            delivery.due_at = None;
+        })
     }
 
     /// Stores a webhook that was received at `at`.
@@ -115,7 +120,7 @@ impl Place {
         outcome: Outcome,
     ) -> LogCursor {
         let node = NodeId::generate();
-        let held = NewDelivery { held_by: Some(node), ..self.to_public() };
+        let held = with(self.to_public(), |delivery| delivery.held_by = Some(node));
         let queued = self.queue(stores, at, &held).await;
         stores.deliveries.settle(outcome.settle(queued, node, at)).await.expect("it is pending");
         LogCursor { created_at: at, id: queued.id }
@@ -152,33 +157,21 @@ impl Outcome {
     pub(super) fn settle(self, of: impl Into<Queued>, node: NodeId, now: Timestamp) -> Settle {
         let Self { status, status_code, attempts, duration, due_at } = self;
         let Queued { id, origin } = of.into();
-        Settle {
-            id,
-            origin,
-            node,
-            now,
-            status,
-            due_at,
-            attempts,
-            attempt: Attempt { status_code, duration, ..Attempt::default() }.into(),
-            processed: None,
-            output_execution_id: None,
-        }
+        with(Settle::new(id, origin, node, now, status), |settle| {
+            settle.due_at = due_at;
+            settle.attempts = attempts;
+            settle.attempt = Attempt { status_code, duration, ..Attempt::default() }.into();
+        })
     }
 }
 
 /// A client's report of success.
 pub(super) fn reported(id: DeliveryId, now: Timestamp) -> ClientReport {
-    ClientReport {
-        id,
-        now,
-        status: DeliveryStatus::Sent,
-        status_code: 201,
-        response_headers: HeaderMap::new(),
-        response_body: Bytes::from_static(b"done"),
-        retries: 0,
-        duration: Duration::from_millis(7),
-    }
+    with(ClientReport::new(id, now, DeliveryStatus::Sent), |report| {
+        report.status_code = 201;
+        report.response_body = Bytes::from_static(b"done");
+        report.duration = Duration::from_millis(7);
+    })
 }
 
 pub(super) async fn report(stores: &Stores, account: AccountId, report: &ClientReport) -> Reported {
@@ -191,14 +184,7 @@ pub(super) async fn page(stores: &Stores, account: AccountId, query: &LogQuery) 
 
 /// A drain of everything that the account has.
 pub(super) fn drain_all(limit: usize) -> Drain {
-    Drain {
-        buckets: Vec::new(),
-        output_id: None,
-        after: None,
-        since: Timestamp::from_millis(0),
-        now: after(500),
-        limit,
-    }
+    Drain::new(after(500), limit)
 }
 
 pub(super) async fn drain(stores: &Stores, account: AccountId, drain: &Drain) -> Drained {

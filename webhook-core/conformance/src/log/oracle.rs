@@ -8,6 +8,8 @@ use webhook_core::{
     store::{CountQuery, DayCount, LogCursor, LogQuery, MAX_COUNTED_DURATION, MinuteCount, Stores},
 };
 
+use crate::sample::with;
+
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
@@ -40,7 +42,7 @@ pub(crate) async fn walk(stores: &Stores, account: AccountId, query: LogQuery) -
 /// Fails unless every filter gives exactly the logs, totals and counts that the
 /// account's logs add up to.
 pub(crate) async fn assert_exact(stores: &Stores, account: AccountId) {
-    let all = walk(stores, account, LogQuery { limit: 7, ..LogQuery::default() }).await;
+    let all = walk(stores, account, LogQuery::new(7)).await;
     let order = all.windows(2).all(|pair| LogCursor::of(&pair[0]) > LogCursor::of(&pair[1]));
     assert!(order, "logs come newest first");
     let buckets = buckets(&all);
@@ -48,14 +50,12 @@ pub(crate) async fn assert_exact(stores: &Stores, account: AccountId) {
     for bucket_id in &buckets {
         for status in STATUSES.map(Some).into_iter().chain([None]) {
             for (from, to) in spans.iter().copied() {
-                let query = LogQuery {
-                    bucket_id: *bucket_id,
-                    status,
-                    from,
-                    to,
-                    limit: all.len() + 1,
-                    ..LogQuery::default()
-                };
+                let query = with(LogQuery::new(all.len() + 1), |query| {
+                    query.bucket_id = *bucket_id;
+                    query.status = status;
+                    query.from = from;
+                    query.to = to;
+                });
                 let expected: Vec<_> = all.iter().filter(|log| matches(log, &query)).collect();
                 let found = walk(stores, account, query.clone()).await;
                 assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{query:?}");
@@ -125,26 +125,38 @@ fn count_queries(all: &[Log], buckets: &[Option<BucketId>], spans: &[Span]) -> V
     outputs.sort_unstable();
     outputs.dedup();
     let mut queries = Vec::new();
-    queries.extend(buckets.iter().map(|id| CountQuery { bucket_id: *id, ..Default::default() }));
-    queries.extend(outputs.iter().map(|id| CountQuery { output_id: *id, ..Default::default() }));
+    queries.extend(
+        buckets.iter().map(|id| with(CountQuery::default(), |query| query.bucket_id = *id)),
+    );
+    queries.extend(
+        outputs.iter().map(|id| with(CountQuery::default(), |query| query.output_id = *id)),
+    );
     for status in STATUSES {
-        queries.push(CountQuery { status: Some(status), ..Default::default() });
+        queries.push(with(CountQuery::default(), |query| query.status = Some(status)));
     }
     for code in [0, 200, 201, 503, 404] {
-        queries.push(CountQuery { status_code: Some(code), ..Default::default() });
+        queries.push(with(CountQuery::default(), |query| query.status_code = Some(code)));
     }
     for (from, to) in spans.iter().copied() {
-        queries.push(CountQuery { from, to, ..Default::default() });
+        queries.push(with(CountQuery::default(), |query| {
+            query.from = from;
+            query.to = to;
+        }));
         let (bucket_id, output_id) = (buckets[0], outputs.last().copied().flatten());
         let status = Some(DeliveryStatus::Sent);
-        queries.push(CountQuery { bucket_id, output_id, status, from, to, ..Default::default() });
-        queries.push(CountQuery {
-            bucket_id,
-            status_code: Some(503),
-            from,
-            to,
-            ..Default::default()
-        });
+        queries.push(with(CountQuery::default(), |query| {
+            query.bucket_id = bucket_id;
+            query.output_id = output_id;
+            query.status = status;
+            query.from = from;
+            query.to = to;
+        }));
+        queries.push(with(CountQuery::default(), |query| {
+            query.bucket_id = bucket_id;
+            query.status_code = Some(503);
+            query.from = from;
+            query.to = to;
+        }));
     }
     queries
 }
@@ -186,14 +198,16 @@ fn count(some: &[&Log], of: impl Fn(&Log) -> bool) -> u64 {
 }
 
 fn expected_days(all: &[Log], query: &CountQuery) -> Vec<DayCount> {
-    let day = |(start, some): (i64, Vec<&Log>)| DayCount {
-        day: Timestamp::from_millis(start),
-        received: some.len() as u64,
-        success: count(&some, |log| log.delivery.status == DeliveryStatus::Sent),
-        failures: count(&some, |log| log.delivery.status == DeliveryStatus::Failed),
-        retried: count(&some, |log| counted(log).2 > 0),
-        retry_count: some.iter().map(|log| counted(log).2).sum(),
-        max_retries: some.iter().map(|log| counted(log).2).max().unwrap_or_default(),
+    let day = |(start, some): (i64, Vec<&Log>)| {
+        with(DayCount::default(), |it| {
+            it.day = Timestamp::from_millis(start);
+            it.received = some.len() as u64;
+            it.success = count(&some, |log| log.delivery.status == DeliveryStatus::Sent);
+            it.failures = count(&some, |log| log.delivery.status == DeliveryStatus::Failed);
+            it.retried = count(&some, |log| counted(log).2 > 0);
+            it.retry_count = some.iter().map(|log| counted(log).2).sum();
+            it.max_retries = some.iter().map(|log| counted(log).2).max().unwrap_or_default();
+        })
     };
     by_unit(all, query, DAY).into_iter().map(day).collect()
 }
@@ -206,14 +220,14 @@ fn expected_minutes(all: &[Log], query: &CountQuery) -> Vec<MinuteCount> {
         }
         let answered = some.iter().map(|log| counted(log)).filter(|(_, code, ..)| *code != 0);
         let times: Vec<_> = answered.map(|(.., duration)| duration.as_secs_f64() * 1e3).collect();
-        MinuteCount {
-            minute: Timestamp::from_millis(start),
-            counts,
-            latency_ms_avg: times.iter().sum::<f64>() / times.len().max(1) as f64,
-            retried: count(&some, |log| counted(log).2 > 0),
-            retry_count: some.iter().map(|log| counted(log).2).sum(),
-            max_retries: some.iter().map(|log| counted(log).2).max().unwrap_or_default(),
-        }
+        with(MinuteCount::default(), |it| {
+            it.minute = Timestamp::from_millis(start);
+            it.counts = counts;
+            it.latency_ms_avg = times.iter().sum::<f64>() / times.len().max(1) as f64;
+            it.retried = count(&some, |log| counted(log).2 > 0);
+            it.retry_count = some.iter().map(|log| counted(log).2).sum();
+            it.max_retries = some.iter().map(|log| counted(log).2).max().unwrap_or_default();
+        })
     };
     by_unit(all, query, MINUTE).into_iter().map(minute).collect()
 }
@@ -225,7 +239,7 @@ fn assert_minutes(found: &[MinuteCount], expected: &[MinuteCount], query: &Count
     for (found, expected) in found.iter().zip(expected) {
         let off = (found.latency_ms_avg - expected.latency_ms_avg).abs();
         assert!(off <= 1e-3, "{query:?}: {found:?}, {expected:?}");
-        let found = MinuteCount { latency_ms_avg: expected.latency_ms_avg, ..found.clone() };
+        let found = with(found.clone(), |count| count.latency_ms_avg = expected.latency_ms_avg);
         assert_eq!(found, *expected, "{query:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use webhook_core::{
     AccountId,
-    store::{Claim, ClaimOrder, LogCursor, LogQuery, Stores},
+    store::{Claim, LogCursor, LogQuery, Stores},
 };
 
 use super::{
@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{
     delivery::{accept, find_log, node},
-    sample::{NOW, after, odd_webhook},
+    sample::{NOW, after, odd_webhook, with},
 };
 
 fn limited(limit: usize) -> LogQuery {
-    LogQuery { limit, ..LogQuery::default() }
+    LogQuery::new(limit)
 }
 
 /// An account without logs has an empty page.
@@ -62,7 +62,10 @@ pub async fn pages_take_any_limit_and_offset(stores: &Stores) {
                 let before = cursor.map(|index: usize| stored[index]);
                 let rest = &stored[cursor.map_or(0, |index| index + 1)..];
                 let rest = rest.get(offset.min(8) as usize..).unwrap_or_default();
-                let query = LogQuery { before, offset, ..limited(limit) };
+                let query = with(limited(limit), |query| {
+                    query.before = before;
+                    query.offset = offset;
+                });
                 let found = page(stores, place.account, &query).await;
                 assert_eq!(cursors(&found.logs), rest[..rest.len().min(limit)], "{query:?}");
                 assert_eq!(found.total, 7, "{query:?}");
@@ -78,7 +81,8 @@ pub async fn cursors_are_stable_while_logs_arrive(stores: &Stores) {
     let stored = reversed(place.store_waiting(stores, 0, 9).await);
     let (mut seen, mut before) = (Vec::new(), None);
     for number in 0_usize.. {
-        let found = page(stores, place.account, &LogQuery { before, ..limited(2) }).await;
+        let found =
+            page(stores, place.account, &with(limited(2), |query| query.before = before)).await;
         seen.extend(cursors(&found.logs));
         before = seen.last().copied();
         if !found.has_more {
@@ -99,7 +103,7 @@ pub async fn cursor_outlives_its_log(stores: &Stores) {
     let held = place.store(stores, NOW, place.to_public()).await;
     let before = Some(stored[1]);
     assert_eq!(purge(stores, after(9), 9).await, 3);
-    let found = page(stores, place.account, &LogQuery { before, ..limited(9) }).await;
+    let found = page(stores, place.account, &with(limited(9), |query| query.before = before)).await;
     assert_eq!(cursors(&found.logs), [held]);
 }
 
@@ -110,7 +114,7 @@ pub async fn lists_are_of_one_account(stores: &Stores) {
     theirs.store_waiting(stores, 0, 4).await;
     let found = page(stores, ours.account, &limited(9)).await;
     assert_eq!((cursors(&found.logs), found.total), (stored, 3));
-    let query = LogQuery { bucket_id: Some(theirs.bucket), ..limited(9) };
+    let query = with(limited(9), |query| query.bucket_id = Some(theirs.bucket));
     let found = page(stores, ours.account, &query).await;
     assert_eq!((found.logs, found.total, found.has_more), (Vec::new(), 0, false));
 }
@@ -127,13 +131,13 @@ pub async fn filters_are_exact(stores: &Stores) {
 pub async fn preparing_is_listed_as_received(stores: &Stores) {
     let (place, node) = (Place::new(), node(stores).await);
     let stored = place.store(stores, NOW, place.to_public()).await;
-    let claim = Claim { node, output_id: place.public, now: NOW, limit: 1, order: ClaimOrder::Due };
+    let claim = Claim::new(node, place.public, NOW, 1);
     assert_eq!(stores.deliveries.claim(claim).await.expect("it is due").deliveries.len(), 1);
     for status in [
         webhook_core::model::DeliveryStatus::Received,
         webhook_core::model::DeliveryStatus::Preparing,
     ] {
-        let query = LogQuery { status: Some(status), ..limited(9) };
+        let query = with(limited(9), |query| query.status = Some(status));
         let found = page(stores, place.account, &query).await;
         assert_eq!((cursors(&found.logs), found.total), (vec![stored], 1));
     }

@@ -3,7 +3,7 @@
 use webhook_core::{
     DeliveryId, ErrorKind,
     model::DeliveryStatus,
-    store::{ClientReport, LogQuery, NewDelivery, Redeliver, Stores},
+    store::{LogQuery, Redeliver, Stores},
 };
 
 use super::{
@@ -11,18 +11,18 @@ use super::{
 };
 use crate::{
     delivery::{accept, claim_due, find_log, logs_of, node, rejected},
-    sample::{NOW, after, expect_not_found, race},
+    sample::{NOW, after, expect_not_found, race, with},
 };
 
 async fn left(stores: &Stores, place: Place) -> Vec<super::LogCursor> {
-    let all = LogQuery { limit: 1_000, ..LogQuery::default() };
+    let all = LogQuery::new(1_000);
     reversed(cursors(&page(stores, place.account, &all).await.logs))
 }
 
 /// Old logs go that are final or wait for clients; what a relay has to attempt stays.
 pub async fn purge_removes_what_no_relay_attempts(stores: &Stores) {
     let (place, node) = (Place::new(), node(stores).await);
-    let held = NewDelivery { held_by: Some(node), ..place.to_public() };
+    let held = with(place.to_public(), |delivery| delivery.held_by = Some(node));
     let mut stay = vec![
         place.store(stores, after(0), place.to_public()).await,
         place.store(stores, after(1), held).await,
@@ -34,7 +34,7 @@ pub async fn purge_removes_what_no_relay_attempts(stores: &Stores) {
     place.store_settled(stores, after(3), Outcome::FAILED).await;
     let stalled = place.store(stores, after(4), place.to_clients()).await;
     let stalled =
-        ClientReport { status: DeliveryStatus::Stalled, ..reported(stalled.id, after(5)) };
+        with(reported(stalled.id, after(5)), |report| report.status = DeliveryStatus::Stalled);
     report(stores, place.account, &stalled).await;
     stay.push(place.store_settled(stores, after(10), Outcome::SENT).await);
     stay.push(place.store(stores, after(11), place.to_clients()).await);
@@ -87,12 +87,7 @@ pub async fn webhook_goes_with_its_last_log(stores: &Stores) {
 
     assert_eq!(purge(stores, after(9), 9).await, 1);
     assert_eq!(logs_of(stores, &webhook).await, []);
-    let again = Redeliver {
-        webhook_id: webhook.id,
-        delivery: place.to_public(),
-        processed: None,
-        now: after(10),
-    };
+    let again = Redeliver::new(webhook.id, place.to_public(), after(10));
     expect_not_found(stores.deliveries.redeliver(place.account, again).await);
     accept(stores, &webhook, &[pending]).await;
     assert_eq!(logs_of(stores, &webhook).await.len(), 1, "nothing is known of it any more");
@@ -148,15 +143,10 @@ pub async fn concurrent_purge_and_redeliver_exclude_each_other(stores: &Stores) 
     for number in 0..10 {
         let webhook = place.webhook(after(number));
         accept(stores, &webhook, &[rejected(place.public)]).await;
-        let again = NewDelivery { id: DeliveryId::generate(), ..place.to_public() };
+        let again = with(place.to_public(), |delivery| delivery.id = DeliveryId::generate());
         let outcomes = race(2, |task| {
             let stores = stores.clone();
-            let again = Redeliver {
-                webhook_id: webhook.id,
-                delivery: again.clone(),
-                processed: None,
-                now: after(1_000),
-            };
+            let again = Redeliver::new(webhook.id, again.clone(), after(1_000));
             async move {
                 if task == 0 {
                     assert_eq!(purge(&stores, after(100), 10).await, 1);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use webhook_core::{
     AccountId, DeliveryId, NodeId,
     model::{Attempt, DeliveryStatus},
-    store::{ClientReport, NewDelivery, Redeliver, Settle, Stores},
+    store::{ClientReport, Redeliver, Stores},
 };
 
 use super::{
@@ -14,20 +14,17 @@ use super::{
 };
 use crate::{
     delivery::{accept, find_log, node, rejected},
-    sample::{NOW, after, expect_conflict, expect_not_found, odd_headers, odd_webhook, race},
+    sample::{NOW, after, expect_conflict, expect_not_found, odd_headers, odd_webhook, race, with},
 };
 
 fn odd(id: DeliveryId, status: DeliveryStatus) -> ClientReport {
-    ClientReport {
-        id,
-        now: after(77),
-        status,
-        status_code: 418,
-        response_headers: odd_headers(),
-        response_body: Bytes::from_iter((0..=u8::MAX).rev()),
-        retries: 6,
-        duration: Duration::from_nanos(1_234_567_891),
-    }
+    with(ClientReport::new(id, after(77), status), |report| {
+        report.status_code = 418;
+        report.response_headers = odd_headers();
+        report.response_body = Bytes::from_iter((0..=u8::MAX).rev());
+        report.retries = 6;
+        report.duration = Duration::from_nanos(1_234_567_891);
+    })
 }
 
 /// Every field of a report is in the log, and the log in the answer.
@@ -81,7 +78,7 @@ pub async fn second_final_report_is_ignored(stores: &Stores) {
     let place = Place::new();
     for status in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Rejected] {
         let stored = place.store(stores, NOW, place.to_clients()).await;
-        let first = ClientReport { status, ..reported(stored.id, after(1)) };
+        let first = with(reported(stored.id, after(1)), |report| report.status = status);
         let first = report(stores, place.account, &first).await;
         let second = report(stores, place.account, &odd(stored.id, DeliveryStatus::Failed)).await;
         assert_eq!((first.taken, second.taken), (true, false));
@@ -103,7 +100,7 @@ pub async fn stalled_log_can_be_reported_again(stores: &Stores) {
 /// What a relay has to attempt, or was final from the start, is not for clients.
 pub async fn report_leaves_relays_alone(stores: &Stores) {
     let (place, node) = (Place::new(), node(stores).await);
-    let held = NewDelivery { held_by: Some(node), ..place.to_public() };
+    let held = with(place.to_public(), |delivery| delivery.held_by = Some(node));
     for delivery in [place.to_public(), held, rejected(place.public)] {
         let stored = place.store(stores, NOW, delivery).await;
         let before = find_log(stores, place.account, stored.id).await;
@@ -167,7 +164,7 @@ pub async fn first_outcome_after_a_drain_counts(stores: &Stores) {
             assert_eq!((&answer.log, answer.taken), (&expected, true));
             assert_exact(stores, place.account).await;
             for later in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Stalled] {
-                let later = ClientReport { status: later, ..reported(stored.id, after(90)) };
+                let later = with(reported(stored.id, after(90)), |report| report.status = later);
                 let answer = report(stores, place.account, &later).await;
                 assert_eq!((&answer.log, answer.taken), (&expected, false));
             }
@@ -210,12 +207,7 @@ pub async fn report_after_a_drain_brings_no_content_back(stores: &Stores) {
         let answer = report(stores, place.account, &odd(delivery.id, status)).await;
         assert_eq!((answer.taken, answer.log.delivery.status), (true, status));
         assert!(answer.log.webhook.request.body.is_empty());
-        let redeliver = Redeliver {
-            webhook_id: webhook.id,
-            delivery: place.to_public(),
-            processed: None,
-            now: after(78),
-        };
+        let redeliver = Redeliver::new(webhook.id, place.to_public(), after(78));
         expect_conflict(stores.deliveries.redeliver(place.account, redeliver).await);
     }
     assert_exact(stores, place.account).await;
@@ -232,11 +224,10 @@ pub async fn concurrent_reports_take_one(stores: &Stores) {
         let answers = race(6, |number| {
             let stores = stores.clone();
             let status_code = 500 + number as u16;
-            let sent = ClientReport {
-                status: DeliveryStatus::Failed,
-                status_code,
-                ..reported(stored.id, after(1))
-            };
+            let sent = with(reported(stored.id, after(1)), |report| {
+                report.status = DeliveryStatus::Failed;
+                report.status_code = status_code;
+            });
             async move { (report(&stores, place.account, &sent).await, status_code) }
         })
         .await;
@@ -277,14 +268,16 @@ pub async fn concurrent_report_and_drain_keep_the_report(stores: &Stores) {
 pub async fn concurrent_report_and_settle_exclude_each_other(stores: &Stores) {
     let (place, node) = (Place::new(), NodeId::generate());
     for _ in 0..10 {
-        let held = NewDelivery { internal: true, held_by: Some(node), ..place.to_public() };
+        let held = with(place.to_public(), |delivery| {
+            delivery.internal = true;
+            delivery.held_by = Some(node);
+        });
         let stored = place.queue(stores, NOW, &held).await;
         let left = Outcome { status: DeliveryStatus::Received, attempts: 0, ..Outcome::SENT };
-        let left = Settle {
-            attempt: Arc::default(),
-            processed: Some(Arc::new(crate::sample::odd_request())),
-            ..left.settle(stored, node, after(1))
-        };
+        let left = with(left.settle(stored, node, after(1)), |settle| {
+            settle.attempt = Arc::default();
+            settle.processed = Some(Arc::new(crate::sample::odd_request()));
+        });
         let taken = race(2, |number| {
             let (stores, left) = (stores.clone(), left.clone());
             async move {

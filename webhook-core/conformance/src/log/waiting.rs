@@ -1,14 +1,11 @@
 //! What waits for agents.
 
-use webhook_core::{
-    model::DeliveryStatus,
-    store::{ClientReport, NewDelivery, Stores},
-};
+use webhook_core::{model::DeliveryStatus, store::Stores};
 
 use super::{Outcome, Place, cursors, drain, drain_all, report, reported, waiting};
 use crate::{
     delivery::{find_log, node, rejected},
-    sample::{NOW, after},
+    sample::{NOW, after, with},
 };
 
 /// What waits for an internal output is there, oldest first, and stays until somebody takes it.
@@ -52,14 +49,17 @@ pub async fn waiting_logs_are_paged(stores: &Stores) {
 /// Only of internal outputs, only `received`, and nothing that a relay is to deliver.
 pub async fn waiting_logs_are_those_of_agents(stores: &Stores) {
     let (place, node) = (Place::new(), node(stores).await);
-    let held = NewDelivery { held_by: Some(node), internal: true, ..place.to_public() };
+    let held = with(place.to_public(), |delivery| {
+        delivery.held_by = Some(node);
+        delivery.internal = true;
+    });
     for delivery in [place.to_nobody(), place.to_public(), rejected(place.internal), held] {
         place.store(stores, NOW, delivery).await;
     }
     place.store_settled(stores, NOW, Outcome::SENT).await;
     for status in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Stalled] {
         let log = place.store(stores, NOW, place.to_clients()).await;
-        let done = ClientReport { status, ..reported(log.id, after(1)) };
+        let done = with(reported(log.id, after(1)), |report| report.status = status);
         assert!(report(stores, place.account, &done).await.taken);
     }
     assert_eq!(waiting(stores, place.account, &[place.bucket]).await, []);

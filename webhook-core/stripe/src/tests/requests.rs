@@ -22,14 +22,13 @@ fn json(status: u16, body: &'static str) -> Answer {
 }
 
 fn details() -> BillingDetailsSpec {
-    BillingDetailsSpec {
-        name: "Jo & Söhne".to_owned(),
-        email: "jo@example.com".to_owned(),
-        country: "DE".to_owned(),
-        tax_id: "DE123456789".to_owned(),
-        tax_id_type: "eu_vat".to_owned(),
-        ..BillingDetailsSpec::default()
-    }
+    let mut details = BillingDetailsSpec::default();
+    details.name = "Jo & Söhne".to_owned();
+    details.email = "jo@example.com".to_owned();
+    details.country = "DE".to_owned();
+    details.tax_id = "DE123456789".to_owned();
+    details.tax_id_type = "eu_vat".to_owned();
+    details
 }
 
 fn customer<'a>(id: Option<&'a str>, details: Option<&'a BillingDetailsSpec>) -> Customer<'a> {

@@ -106,7 +106,7 @@ async fn take(
     };
     let next_due = with(NEXT_DUE, [claim.output_id.as_uuid().into()]);
     let next_due = tx.query_one(next_due, |row| row.get::<Option<i64>>("due_at")).await?;
-    Ok(Claimed { deliveries, next_due_at: next_due.flatten().map(moment) })
+    Ok(Claimed::new(deliveries, next_due.flatten().map(moment)))
 }
 
 /// What the claim takes, in its order.

@@ -130,7 +130,7 @@ async fn take(
         log.delivery.updated_at = drain.now;
         taken.contains(&log.delivery.id.as_uuid())
     });
-    Ok(Drained { logs, has_more })
+    Ok(Drained::new(logs, has_more))
 }
 
 /// Where the webhooks lie that the consumer asked for.

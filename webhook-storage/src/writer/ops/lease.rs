@@ -83,11 +83,11 @@ pub(crate) async fn backlogs(
     now: Timestamp,
 ) -> Result<Vec<Backlog>, DatabaseError> {
     let backlog = |row: &Row<'_>| {
-        Ok(Backlog {
-            output_id: OutputId::from_uuid(row.get("output_id")?),
-            due_at: moment(row.get("due_at")?),
-            pending: row.get::<i64>("pending")?.unsigned_abs(),
-        })
+        Ok(Backlog::new(
+            OutputId::from_uuid(row.get("output_id")?),
+            moment(row.get("due_at")?),
+            row.get::<i64>("pending")?.unsigned_abs(),
+        ))
     };
     tx.query(with(backlogs_sql(), [millis(now).into()]), backlog).await
 }

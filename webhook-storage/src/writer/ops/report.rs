@@ -131,5 +131,5 @@ async fn write(
     let mut loaded = listing::load(tx, &[cursor], usize::MAX).await?;
     // A webhook that cannot be read has no log to answer with: nothing is written then.
     let log = loaded.logs.pop().ok_or(Failure::Split)?;
-    Ok(Some(Reported { log, taken }))
+    Ok(Some(Reported::new(log, taken)))
 }

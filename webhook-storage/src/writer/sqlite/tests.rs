@@ -11,7 +11,7 @@ use webhook_core::{
 use super::{
     super::{
         job::{Job, Op, Reply},
-        tests::{Tested, accept, options_in, storage_in},
+        tests::{Tested, accept, changed, options_in, storage_in},
     },
     *,
 };
@@ -21,19 +21,20 @@ const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
 
 /// The success of the first delivery.
 pub(super) fn sent(of: &Accept, node: NodeId) -> Settle {
-    let Accept { webhook, deliveries } = of;
-    Settle {
-        id: deliveries[0].id,
-        origin: Origin::new(webhook, deliveries[0].output_id, webhook.received_at),
-        node,
-        now: NOW,
-        status: DeliveryStatus::Sent,
-        due_at: None,
-        attempts: 1,
-        attempt: Attempt { status_code: 200, ..Attempt::default() }.into(),
-        processed: None,
-        output_execution_id: None,
-    }
+    let Accept { webhook, deliveries, .. } = of;
+    changed(
+        Settle::new(
+            deliveries[0].id,
+            Origin::new(webhook, deliveries[0].output_id, webhook.received_at),
+            node,
+            NOW,
+            DeliveryStatus::Sent,
+        ),
+        |settle| {
+            settle.attempts = 1;
+            settle.attempt = Attempt { status_code: 200, ..Attempt::default() }.into();
+        },
+    )
 }
 
 /// Writes batches to a file as the thread does.
@@ -69,15 +70,10 @@ impl Batches {
 }
 
 fn delivery(node: NodeId) -> NewDelivery {
-    NewDelivery {
-        id: DeliveryId::generate(),
-        output_id: Some(OutputId::generate()),
-        internal: false,
-        status: DeliveryStatus::Received,
-        reason: None,
-        due_at: Some(NOW),
-        held_by: Some(node),
-    }
+    changed(
+        NewDelivery::new(DeliveryId::generate(), Some(OutputId::generate()), Some(NOW)),
+        |delivery| delivery.held_by = Some(node),
+    )
 }
 
 /// A batch is written in another order than it is answered in.

@@ -73,7 +73,7 @@ async fn obey(engine: impl Commit) -> Outcome<()> {
 }
 
 /// The success of a webhook's delivery at its first attempt.
-fn sent(Accept { webhook, deliveries }: &Accept, node: NodeId) -> Settle {
+fn sent(Accept { webhook, deliveries, .. }: &Accept, node: NodeId) -> Settle {
     let delivery = &deliveries[0];
     let attempt = Attempt {
         status_code: 200,
@@ -81,18 +81,16 @@ fn sent(Accept { webhook, deliveries }: &Accept, node: NodeId) -> Settle {
         duration: Duration::from_millis(1),
         ..Attempt::default()
     };
-    Settle {
-        id: delivery.id,
-        origin: Origin::new(webhook, delivery.output_id, webhook.received_at),
+    let mut settle = Settle::new(
+        delivery.id,
+        Origin::new(webhook, delivery.output_id, webhook.received_at),
         node,
-        now: now(),
-        status: DeliveryStatus::Sent,
-        due_at: None,
-        attempts: 1,
-        attempt: attempt.into(),
-        processed: None,
-        output_execution_id: None,
-    }
+        now(),
+        DeliveryStatus::Sent,
+    );
+    settle.attempts = 1;
+    settle.attempt = attempt.into();
+    settle
 }
 
 async fn follow(engine: &Arc<impl Commit>, plan: CommitPlan) -> Outcome<Answered> {

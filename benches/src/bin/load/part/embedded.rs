@@ -66,13 +66,14 @@ pub(super) fn run(to: SocketAddr) -> Outcome<()> {
 async fn bucket(admin: &Admin, to: SocketAddr) -> Outcome<String> {
     let (account, _key) = admin.create_account("embedded", None).await?;
     let me = Caller::for_account(account.id);
-    let spec = BucketSpec { name: "embedded".to_owned(), ..BucketSpec::default() };
+    let spec = BucketSpec::new("embedded");
     let bucket = admin.create_bucket(&me, spec).await?;
     let input = bucket.inputs.first().ok_or("a bucket has an input")?.id;
-    let spec = InputSpec { response_from_output: ResponseFromOutput::Any, ..InputSpec::default() };
+    let mut spec = InputSpec::default();
+    spec.response_from_output = ResponseFromOutput::Any;
     admin.update_input(&me, bucket.id, input, spec).await?;
     let destination = format!("http://{to}/0");
-    let spec = OutputSpec { name: "sink".to_owned(), destination, ..OutputSpec::default() };
+    let spec = OutputSpec::new("sink", destination);
     admin.create_output(&me, bucket.id, spec).await?;
     Ok(crate::api::input_path(&input.to_string()))
 }

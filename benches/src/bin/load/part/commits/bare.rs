@@ -89,7 +89,7 @@ fn write(mut connection: Connection, queue: &mpsc::Receiver<Waiting>) -> rusqlit
 fn insert(
     webhook: &mut rusqlite::CachedStatement<'_>,
     delivery: &mut rusqlite::CachedStatement<'_>,
-    Accept { webhook: row, deliveries }: &Accept,
+    Accept { webhook: row, deliveries, .. }: &Accept,
 ) -> rusqlite::Result<()> {
     let mut headers = Vec::with_capacity(1 << 10);
     for (name, value) in &row.request.headers {

@@ -1,0 +1,120 @@
+//! How the questions and answers of a [`DeliveryStore`](super::DeliveryStore) are made.
+//! What is no argument has a default and may be set afterwards: so they can grow.
+
+use std::sync::Arc;
+
+use super::{
+    Accept, Backlog, Claim, ClaimOrder, Claimed, NewDelivery, Origin, Pending, Redeliver, Settle,
+};
+use crate::{
+    clock::Timestamp,
+    id::{DeliveryId, NodeId, OutputId, WebhookId},
+    model::{DeliveryStatus, Webhook},
+};
+
+impl Accept {
+    /// A webhook to be stored with these deliveries.
+    #[must_use]
+    pub const fn new(webhook: Arc<Webhook>, deliveries: Vec<NewDelivery>) -> Self {
+        Self { webhook, deliveries }
+    }
+}
+
+impl NewDelivery {
+    /// A `Received` delivery to an output that is not internal, held by nobody.
+    #[must_use]
+    pub const fn new(
+        id: DeliveryId,
+        output_id: Option<OutputId>,
+        due_at: Option<Timestamp>,
+    ) -> Self {
+        let (status, internal) = (DeliveryStatus::Received, false);
+        Self { id, output_id, internal, status, reason: None, due_at, held_by: None }
+    }
+}
+
+impl Redeliver {
+    /// Another delivery of what came in.
+    #[must_use]
+    pub const fn new(webhook_id: WebhookId, delivery: NewDelivery, now: Timestamp) -> Self {
+        Self { webhook_id, delivery, processed: None, now }
+    }
+}
+
+impl Claim {
+    /// A request for deliveries that are due.
+    #[must_use]
+    pub const fn new(node: NodeId, output_id: OutputId, now: Timestamp, limit: usize) -> Self {
+        Self { node, output_id, now, limit, order: ClaimOrder::Due }
+    }
+}
+
+impl Claimed {
+    /// These deliveries, and when the next is due.
+    #[must_use]
+    pub const fn new(deliveries: Vec<Pending>, next_due_at: Option<Timestamp>) -> Self {
+        Self { deliveries, next_due_at }
+    }
+}
+
+impl Pending {
+    /// A delivery that was never attempted.
+    #[must_use]
+    pub const fn new(
+        id: DeliveryId,
+        output_id: OutputId,
+        webhook: Arc<Webhook>,
+        created_at: Timestamp,
+        due_at: Timestamp,
+    ) -> Self {
+        Self { id, output_id, due_at, created_at, attempts: 0, processed: None, webhook }
+    }
+}
+
+impl Origin {
+    /// Of a delivery of `webhook` that was stored at `created_at`.
+    #[must_use]
+    pub fn new(webhook: &Webhook, output_id: Option<OutputId>, created_at: Timestamp) -> Self {
+        let Webhook { id, account_id, bucket_id, ephemeral, .. } = *webhook;
+        Self { webhook_id: id, ephemeral, account_id, bucket_id, output_id, created_at }
+    }
+
+    /// Of a delivery that a node holds.
+    #[must_use]
+    pub fn of(pending: &Pending) -> Self {
+        Self::new(&pending.webhook, Some(pending.output_id), pending.created_at)
+    }
+}
+
+impl Settle {
+    /// An outcome without an attempt, after which there is none.
+    #[must_use]
+    pub fn new(
+        id: DeliveryId,
+        origin: Origin,
+        node: NodeId,
+        now: Timestamp,
+        status: DeliveryStatus,
+    ) -> Self {
+        Self {
+            id,
+            origin,
+            node,
+            now,
+            status,
+            due_at: None,
+            attempts: 0,
+            attempt: Arc::default(),
+            processed: None,
+            output_execution_id: None,
+        }
+    }
+}
+
+impl Backlog {
+    /// So many pending deliveries of an output, the first of them due at `due_at`.
+    #[must_use]
+    pub const fn new(output_id: OutputId, due_at: Timestamp, pending: u64) -> Self {
+        Self { output_id, due_at, pending }
+    }
+}
