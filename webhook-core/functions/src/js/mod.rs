@@ -27,6 +27,7 @@
 mod call;
 mod limit;
 mod options;
+mod place;
 mod queue;
 mod source;
 #[cfg(test)]

@@ -3,13 +3,17 @@
 use rquickjs::{Coerced, Ctx, Value};
 use webhook_core::function::{FunctionError, ScriptLimits};
 
-use crate::js::{limit, source};
+use crate::js::{
+    limit,
+    place::{self, Place},
+    source,
+};
 
 /// What was thrown, in words.
 pub(super) struct Thrown {
     pub(super) name: String,
     pub(super) message: String,
-    pub(super) line: Option<u32>,
+    pub(super) place: Option<Place>,
 }
 
 /// How much of a message is kept: it goes into logs and records.
@@ -34,7 +38,7 @@ impl Thrown {
                 Self {
                     name: field("name").unwrap_or_default(),
                     message: field("message").unwrap_or_default(),
-                    line: field("stack").as_deref().and_then(source::line),
+                    place: field("stack").as_deref().and_then(place::innermost),
                 }
             }
             // What the engine throws when there is no room for an error; a
@@ -42,11 +46,11 @@ impl Thrown {
             None if value.is_null() => Self {
                 name: "InternalError".to_owned(),
                 message: "out of memory".to_owned(),
-                line: None,
+                place: None,
             },
             None => {
                 let message = text(Some(value.clone())).unwrap_or_default();
-                Self { name: String::new(), message: format!("threw {message}"), line: None }
+                Self { name: String::new(), message: format!("threw {message}"), place: None }
             }
         };
         // Reading may have thrown again.
@@ -54,12 +58,35 @@ impl Thrown {
         thrown
     }
 
-    /// Without a line where that is behind the source, in what is around it.
-    pub(super) fn of(self, source: &str) -> Self {
-        let line = self
-            .line
-            .filter(|line| source.lines().nth((*line as usize).saturating_sub(1)).is_some());
-        Self { line, ..self }
+    /// With what the source tells of it beyond the engine.
+    pub(super) fn of(mut self, source: &str) -> Self {
+        let Self { name, message, place } = &mut self;
+        match (name.as_str(), message.as_str()) {
+            ("", _) => *place = place::thrown(source, message).map(Place::of_line),
+            ("TypeError", "not a function" | "not a constructor") => {
+                if let Some(called) = place.and_then(|place| place::called(source, place)) {
+                    message.insert_str(0, " is ");
+                    message.insert_str(0, called);
+                }
+            }
+            ("TypeError", text) => {
+                let constant =
+                    text.strip_suffix("' is read-only").and_then(|s| s.strip_prefix('\''));
+                if let Some(constant) = constant {
+                    let known = place.map(|place| place.line);
+                    *place =
+                        place::assigned(source, constant, known).map(Place::of_line).or(*place);
+                }
+            }
+            _ => {}
+        }
+        // What is around the source has no line of it.
+        self.place = self.place.filter(|place| place.is_within(source));
+        self
+    }
+
+    pub(super) fn line(&self) -> Option<u32> {
+        self.place.map(|place| place.line)
     }
 
     /// As the error of a run.
@@ -67,7 +94,7 @@ impl Thrown {
         if let Some(error) = limit::classify(&self.name, &self.message, limits) {
             return error;
         }
-        let place = self.line.map(|line| format!("{}:{line}: ", source::CHUNK));
+        let place = self.line().map(|line| format!("{}:{line}: ", source::CHUNK));
         let place = place.unwrap_or_else(|| format!("{}: ", source::CHUNK));
         FunctionError::Script(format!("{place}{self}"))
     }

@@ -215,7 +215,7 @@ fn compile_as<'js, T: rquickjs::FromJs<'js>>(
     options.filename = Some(source::CHUNK.to_owned());
     ctx.eval_with_options(bracketed, options).map_err(|_| {
         let thrown = Thrown::catch(ctx);
-        source::compile_error(text, thrown.line, &thrown.message)
+        source::compile_error(text, thrown.line(), &thrown.message)
     })
 }
 
