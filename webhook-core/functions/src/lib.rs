@@ -43,5 +43,7 @@ pub mod lua {
 }
 #[cfg(any(feature = "lua", feature = "js"))]
 mod modules;
+#[cfg(all(test, feature = "lua", feature = "js"))]
+mod reference;
 #[cfg(any(feature = "lua", feature = "js"))]
 mod scheduler;

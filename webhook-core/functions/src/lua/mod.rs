@@ -119,6 +119,16 @@ pub fn check_source(source: &str, max_bytes: usize) -> Result<(), FunctionError>
     compile::compile(source, max_bytes).map(drop)
 }
 
+/// The names of all that `r`, `cfg` and the modules have, for the reference.
+#[cfg(test)]
+pub(crate) fn names() -> Vec<String> {
+    let of_module = |(module, functions): &(&str, &[(&str, vm::call::Native)])| {
+        functions.iter().map(|(name, _)| format!("{module}.{name}")).collect::<Vec<_>>()
+    };
+    let modules = modules::MODULES.iter().flat_map(of_module);
+    request::names().into_iter().chain(modules).chain(["json.null".to_owned()]).collect()
+}
+
 impl Drop for LuaRuntime {
     fn drop(&mut self) {
         self.queue.close();

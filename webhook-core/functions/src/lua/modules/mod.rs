@@ -50,22 +50,24 @@ fn null_text<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     call.done(text)
 }
 
+/// The modules by name, and their functions.
+pub(super) const MODULES: &[(&str, &[(&str, Native)])] = &[
+    ("base64", encoding::BASE64),
+    ("crypto", crypto::FUNCTIONS),
+    ("csv", csv::FUNCTIONS),
+    ("hex", encoding::HEX),
+    ("http", http::FUNCTIONS),
+    ("json", json::FUNCTIONS),
+    ("jwt", jwt::FUNCTIONS),
+    ("time", time::FUNCTIONS),
+    ("url", url::FUNCTIONS),
+    ("xml", data::XML),
+    ("yaml", data::YAML),
+];
+
 /// Makes a module.
 fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &[u8]) -> Option<Table<'gc>> {
-    let functions: &[(&'static str, Native)] = match name {
-        b"base64" => encoding::BASE64,
-        b"crypto" => crypto::FUNCTIONS,
-        b"csv" => csv::FUNCTIONS,
-        b"hex" => encoding::HEX,
-        b"http" => http::FUNCTIONS,
-        b"json" => json::FUNCTIONS,
-        b"jwt" => jwt::FUNCTIONS,
-        b"time" => time::FUNCTIONS,
-        b"url" => url::FUNCTIONS,
-        b"xml" => data::XML,
-        b"yaml" => data::YAML,
-        _ => return None,
-    };
+    let (_, functions) = MODULES.iter().find(|(module, _)| module.as_bytes() == name)?;
     let module = library(ctx, host, functions);
     if name == b"json" {
         set_field(ctx, module, "null", tree::null(host, ctx));

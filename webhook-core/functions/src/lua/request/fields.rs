@@ -13,9 +13,29 @@ use crate::{
     modules::form::{self, Part},
 };
 
+/// What can be read, besides methods.
+pub(super) const FIELDS: &[&str] = &[
+    "RequestBody",
+    "RequestMethod",
+    "RequestPath",
+    "RequestRawQuery",
+    "RequestHeader",
+    "RequestQuery",
+    "RequestFormData",
+    "RequestFormParts",
+    "Metadata",
+    "ResponseBody",
+    "ResponseStatusCode",
+    "ResponseHeader",
+];
+
 /// `r.name`
 pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let Value::String(name) = call.arg(2) else { return call.done(Value::Nil) };
+    if !FIELDS.iter().any(|field| field.as_bytes() == name.as_bytes()) {
+        let method = method_named(&call);
+        return call.done(method);
+    }
     let kept = call.host.kept(call.ctx);
     // What was set since is marked by false.
     let known = kept.get(call.ctx, name);
@@ -64,10 +84,7 @@ pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             drop(script);
             headers.map(|headers| header_table(&call, &headers))
         }
-        _ => {
-            let method = method_named(&call);
-            return call.done(method);
-        }
+        _ => None,
     };
     let value = value.unwrap_or_default();
     if call.room() == 0 {

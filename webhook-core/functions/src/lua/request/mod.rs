@@ -20,6 +20,14 @@ pub(super) const METHODS: &str = "@methods";
 /// What `r` and `cfg` are made of; the state is the host's.
 struct Handle;
 
+/// The names of all that `r` and `cfg` have, for the reference.
+#[cfg(test)]
+pub(super) fn names() -> Vec<String> {
+    let fields = fields::FIELDS.iter().chain(setters::FUNCTIONS.iter().map(|(name, _)| name));
+    let r = fields.map(|name| format!("r.{name}"));
+    r.chain(CONFIG.iter().map(|(name, _)| format!("cfg.{name}"))).collect()
+}
+
 /// Makes `r`, `cfg` and the metatable of header tables, by those names.
 pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Table<'gc> {
     let objects = Table::new(&ctx);
