@@ -37,10 +37,11 @@ impl Service {
         let metrics = Arc::new(Metrics::new());
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
         // One forwarder for deliveries and for what functions send: one guard.
-        let runtime = runtime::start(config, forwarder.clone())?;
+        let stores = Stores::of(storage.clone());
+        let runtime = runtime::start(config, forwarder.clone(), &stores.functions)?;
         let base = format!("{}://{bound}", config.tls.scheme());
         let public = config.listen.public_url.as_deref().unwrap_or(&base);
-        let webhooks = Webhooks::builder(Stores::of(storage.clone()))
+        let webhooks = Webhooks::builder(stores)
             .forwarder(forwarder)
             .generator(Arc::new(runtime::generator(config, Arc::clone(&runtime))))
             .functions(runtime)

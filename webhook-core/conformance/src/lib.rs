@@ -74,6 +74,7 @@ pub mod execution;
 mod fixture;
 pub mod function;
 pub mod input;
+pub mod kv;
 pub mod log;
 pub mod output;
 mod sample;

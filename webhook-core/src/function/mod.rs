@@ -166,6 +166,12 @@ pub struct ScriptLimits {
     pub http_calls: usize,
     /// The answer to one of them, 1 MB.
     pub http_response_bytes: usize,
+    /// Calls of `kv`, 20.
+    pub kv_calls: usize,
+    /// Keys that a function has, 1 000.
+    pub kv_keys: usize,
+    /// The value of one of them, 8 KB.
+    pub kv_value_bytes: usize,
 }
 
 impl Default for ScriptLimits {
@@ -183,6 +189,9 @@ impl Default for ScriptLimits {
             log_bytes: 64 << 10,
             http_calls: 10,
             http_response_bytes: 1 << 20,
+            kv_calls: 20,
+            kv_keys: 1_000,
+            kv_value_bytes: 8 << 10,
         }
     }
 }

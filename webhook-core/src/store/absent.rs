@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::{
     AccountStore, AdvanceCron, BillingStore, BucketCounts, BucketStore, ClaimCrons, ClientReport,
     CountQuery, CronStore, DayCount, DomainStore, Drain, Drained, ExecutionPage, FunctionStore,
-    InputStore, LogCursor, LogPage, LogQuery, LogStore, MinuteCount, OutputStore, Reported,
-    TokenStore,
+    InputStore, KvKey, KvValue, KvWrite, LogCursor, LogPage, LogQuery, LogStore, MinuteCount,
+    OutputStore, Reported, TokenStore,
 };
 use crate::{
     clock::Timestamp,
@@ -57,6 +57,9 @@ absent! { FunctionStore, "functions":
     fn variables(AccountId, FunctionId) -> Vec<Variable>;
     fn put_variable(AccountId, &Variable) -> ();
     fn delete_variable(AccountId, FunctionId, &str) -> ();
+    fn kv_get(&KvKey, Timestamp) -> Option<KvValue>;
+    fn kv_write(KvWrite) -> Option<KvValue>;
+    fn purge_kv(Timestamp, usize) -> u64 = 0;
     fn record_execution(&Execution, usize) -> () = ();
     fn purge_executions(Timestamp, usize) -> u64 = 0;
     fn execution(AccountId, ExecutionId) -> Option<Execution> = None;

@@ -9,9 +9,11 @@ use crate::{
     error::Error,
     id::{AccountId, ExecutionId, FunctionId},
     model::{Execution, Function, Variable},
+    store::{KvKey, KvValue, KvWrite},
 };
 
-/// Keeps functions, their configuration variables and the log of their runs.
+/// Keeps functions, their configuration variables, what they remember between their calls,
+/// and the log of their runs.
 #[async_trait]
 pub trait FunctionStore: Send + Sync + fmt::Debug {
     /// Stores a new function.
@@ -27,7 +29,7 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
     /// Replaces a function.
     async fn update_function(&self, function: &Function) -> Result<(), Error>;
 
-    /// Removes a function, its variables and its runs.
+    /// Removes a function, its variables, its keys and its runs.
     async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error>;
 
     /// The variables of a function in the order of their keys.
@@ -44,6 +46,18 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
         id: FunctionId,
         key: &str,
     ) -> Result<(), Error>;
+
+    /// The value of a key of a function; none when it has expired at `now`, and when the
+    /// account has no such function.
+    async fn kv_get(&self, key: &KvKey, now: Timestamp) -> Result<Option<KvValue>, Error>;
+
+    /// Changes a key of a function, and returns its value afterwards. A missing function is
+    /// not found. Of changes at once, on any node, each sees the one before it.
+    async fn kv_write(&self, write: KvWrite) -> Result<Option<KvValue>, Error>;
+
+    /// Removes keys of all accounts that have expired at `now`, `limit` at most, and
+    /// returns how many went.
+    async fn purge_kv(&self, now: Timestamp, limit: usize) -> Result<u64, Error>;
 
     /// Keeps the record of a run, and of the function's runs the newest `keep`.
     async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error>;

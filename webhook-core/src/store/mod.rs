@@ -23,6 +23,7 @@ mod cron;
 mod delivery;
 mod domain;
 mod function;
+mod kv;
 mod log;
 pub mod memory;
 mod route;
@@ -42,6 +43,7 @@ pub use delivery::{
 };
 pub use domain::DomainStore;
 pub use function::{ExecutionPage, FunctionStore};
+pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
 pub use log::{
     ClientReport, CountQuery, DayCount, Drain, Drained, InvalidCursor, LogCursor, LogPage,
     LogQuery, LogStore, MAX_COUNTED_DURATION, MinuteCount, Reported,

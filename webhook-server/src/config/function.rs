@@ -81,6 +81,18 @@ pub(crate) struct FunctionConfig {
     )]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) function_http_response_bytes: usize,
+    /// Values that a call may read or change with `kv`; 0 for none.
+    #[arg(long, env = "WEBHOOK_FUNCTION_KV_CALLS", default_value_t = 20, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) function_kv_calls: usize,
+    /// Values that a function may keep.
+    #[arg(long, env = "WEBHOOK_FUNCTION_KV_KEYS", default_value_t = 1_000, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) function_kv_keys: usize,
+    /// The longest of them.
+    #[arg(long, env = "WEBHOOK_FUNCTION_KV_VALUE_BYTES", default_value = "8KiB", global = true)]
+    #[arg(value_name = "SIZE", value_parser = value::bytes)]
+    pub(crate) function_kv_value_bytes: usize,
     /// Runs whose logs are kept for each function; older ones are dropped.
     #[arg(long, env = "WEBHOOK_FUNCTION_KEPT_RUNS", default_value_t = 1_000, global = true)]
     #[arg(value_name = "COUNT")]
@@ -137,6 +149,9 @@ impl FunctionConfig {
         limits.log_bytes = self.function_log_bytes;
         limits.http_calls = self.function_http_calls;
         limits.http_response_bytes = self.function_http_response_bytes;
+        limits.kv_calls = self.function_kv_calls;
+        limits.kv_keys = self.function_kv_keys;
+        limits.kv_value_bytes = self.function_kv_value_bytes;
         limits
     }
 }

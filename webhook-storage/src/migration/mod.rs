@@ -10,6 +10,7 @@ mod domains;
 mod endings;
 mod hand_overs;
 mod input_failures;
+mod kv;
 mod logs;
 mod places;
 
@@ -43,6 +44,7 @@ const STEPS: &[Step] = &[
     ("m0014_input_failures", |_| input_failures::SCHEMA.to_owned()),
     ("m0015_deltas", |_| deltas::SCHEMA.to_owned()),
     ("m0016_places", |_| places::SCHEMA.to_owned()),
+    ("m0018_kv", |_| kv::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -9,15 +9,16 @@ use sea_orm::{
 use webhook_core::{
     AccountId, Error, ExecutionId, FunctionId, Timestamp,
     model::{Execution, Function, Variable},
-    store::{ExecutionPage, FunctionStore},
+    store::{ExecutionPage, FunctionStore, KvKey, KvValue, KvWrite},
 };
 
 use super::read_error;
 use crate::{
     Storage,
-    entity::{execution, function, variable},
+    entity::{execution, function, millis, variable},
     fault,
-    writer::Record,
+    tx::{Tx, with},
+    writer::{Record, read_kv},
 };
 
 fn place(account: AccountId, id: FunctionId) -> Condition {
@@ -108,6 +109,23 @@ impl FunctionStore for Storage {
             Ok(_) => Ok(()),
             Err(error) => Err(fault::error(error, "variable")),
         }
+    }
+
+    async fn kv_get(&self, key: &KvKey, now: Timestamp) -> Result<Option<KvValue>, Error> {
+        read_kv(&self.database().read, key, now).await.map_err(read_error)
+    }
+
+    async fn kv_write(&self, write: KvWrite) -> Result<Option<KvValue>, Error> {
+        self.write(write).await
+    }
+
+    async fn purge_kv(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
+        let purge = "DELETE FROM function_key WHERE (function_id, key) IN (SELECT function_id, key \
+            FROM function_key WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let purge = with(purge, [millis(now).into(), limit.into()]);
+        let gone = self.database().write.execute(purge).await;
+        gone.map_err(|error| fault::error(error, "function"))
     }
 
     async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! What is written in one transaction.
 
 use tokio::sync::oneshot;
-use webhook_core::store::{Accept, Claim, ClientReport, Drain, Redeliver, Settle};
+use webhook_core::store::{Accept, Claim, ClientReport, Drain, KvWrite, Redeliver, Settle};
 
 use super::{
     job::{Context, Failure, InAccount, Job, Op, Reply, refusal},
@@ -246,6 +246,7 @@ operations! {
     settles: Settle(Settle),
     reports: Report(InAccount<ClientReport>),
     records: Record(Record),
+    kv_writes: KvWrite(KvWrite),
     claims: Claim(Claim),
     purges: Purge(Purge),
 }

@@ -41,7 +41,7 @@ use self::{backlog::BatchLimits, queue::Queue};
 pub(crate) use self::{
     batch::Queued,
     job::{InAccount, Job, Op, Reply},
-    ops::{Purge, Record, forget, lease},
+    ops::{Purge, Record, forget, lease, read_kv},
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};
 

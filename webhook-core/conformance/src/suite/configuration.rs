@@ -142,6 +142,16 @@ macro_rules! function_store_conformance {
                 executions_of_another_account_are_absent,
                 concurrent_executions_end_within_the_limit,
             }
+            $crate::kv {
+                kv_values_are_read_as_they_were_set,
+                kv_numbers_count,
+                kv_keys_expire,
+                kv_keys_are_bounded,
+                kv_keys_of_others_are_absent,
+                kv_keys_go_with_their_function,
+                concurrent_counts_all_count,
+                purge_kv_removes_what_has_expired,
+            }
         }
     };
 }

@@ -14,6 +14,7 @@ pub(super) enum Limit {
     BodyBytes,
     PatternSteps,
     HttpCalls,
+    KvCalls,
 }
 
 /// How the message of an error begins that a limit threw into the script.
@@ -32,6 +33,7 @@ impl Limit {
             Self::BodyBytes => format!("body size of {} bytes", limits.body_bytes),
             Self::PatternSteps => format!("pattern steps, at most {}", limits.pattern_steps),
             Self::HttpCalls => format!("http calls, at most {}", limits.http_calls),
+            Self::KvCalls => format!("kv calls, at most {}", limits.kv_calls),
         }
     }
 

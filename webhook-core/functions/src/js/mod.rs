@@ -99,8 +99,8 @@ impl JsRuntime {
         std::thread::Builder::new()
             .name("js-watchdog".to_owned())
             .spawn(move || watched.watch(&taken, total, &late))?;
-        let JsOptions { clock, forwarder, .. } = options;
-        Ok(Self { shared: Shared { queue, turns, limits, clock, forwarder } })
+        let JsOptions { clock, forwarder, store, .. } = options;
+        Ok(Self { shared: Shared { queue, turns, limits, clock, forwarder, store } })
     }
 
     /// A runtime with defaults for what is not set.

@@ -2,7 +2,9 @@
 
 use std::{num::NonZero, sync::Arc, thread};
 
-use webhook_core::{Clock, SystemClock, forward::Forwarder, function::ScriptLimits};
+use webhook_core::{
+    Clock, SystemClock, forward::Forwarder, function::ScriptLimits, store::FunctionStore,
+};
 
 use super::JsRuntime;
 
@@ -23,6 +25,8 @@ pub struct JsOptions {
     pub queued_calls: usize,
     /// Sends the requests of scripts, and refuses addresses; without one `http` fails.
     pub forwarder: Option<Arc<dyn Forwarder>>,
+    /// Keeps what scripts remember between their calls; without one `kv` fails.
+    pub store: Option<Arc<dyn FunctionStore>>,
     /// What `time` reads. The engine's own `Date` reads the system's clock.
     pub clock: Arc<dyn Clock>,
 }
@@ -36,6 +40,7 @@ impl Default for JsOptions {
             running_calls_per_account: 16,
             queued_calls: 1_024,
             forwarder: None,
+            store: None,
             clock: Arc::new(SystemClock),
         }
     }
@@ -78,6 +83,12 @@ impl JsRuntimeBuilder {
     /// What sends the requests of scripts. Its guard is the one that refuses addresses.
     pub fn forwarder(mut self, forwarder: Arc<dyn Forwarder>) -> Self {
         self.options.forwarder = Some(forwarder);
+        self
+    }
+
+    /// What keeps the values of `kv`.
+    pub fn store(mut self, store: Arc<dyn FunctionStore>) -> Self {
+        self.options.store = Some(store);
         self
     }
 

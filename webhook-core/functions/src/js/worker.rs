@@ -10,6 +10,7 @@ use webhook_core::{
     Clock,
     forward::Forwarder,
     function::{FunctionError, ScriptLimits},
+    store::FunctionStore,
 };
 
 use super::{
@@ -27,6 +28,7 @@ pub(super) struct Shared {
     pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forwarder: Option<Arc<dyn Forwarder>>,
+    pub(super) store: Option<Arc<dyn FunctionStore>>,
 }
 
 /// The stack of a thread: the engine's own bound, the parser's recursion and

@@ -85,6 +85,7 @@ impl LuaRuntime {
             limits,
             clock: options.clock,
             forwarder: options.forwarder,
+            store: options.store,
             running: options.running_calls.div_ceil(threads).max(1),
             idle: options.idle_vms.div_ceil(threads),
         };

@@ -2,7 +2,9 @@
 
 use std::{num::NonZero, sync::Arc, thread};
 
-use webhook_core::{Clock, SystemClock, forward::Forwarder, function::ScriptLimits};
+use webhook_core::{
+    Clock, SystemClock, forward::Forwarder, function::ScriptLimits, store::FunctionStore,
+};
 
 use super::LuaRuntime;
 
@@ -16,6 +18,8 @@ pub struct LuaOptions {
     pub threads: usize,
     /// Sends the requests of scripts, and refuses addresses; without one `http` fails.
     pub forwarder: Option<Arc<dyn Forwarder>>,
+    /// Keeps what scripts remember between their calls; without one `kv` fails.
+    pub store: Option<Arc<dyn FunctionStore>>,
     /// What scripts take the time from.
     pub clock: Arc<dyn Clock>,
     /// Calls that run at a time, those included that wait for an answer: 256.
@@ -37,6 +41,7 @@ impl Default for LuaOptions {
             limits: ScriptLimits::default(),
             threads: thread::available_parallelism().map_or(1, NonZero::get).min(4),
             forwarder: None,
+            store: None,
             clock: Arc::new(SystemClock),
             running_calls: 256,
             running_calls_per_account: 32,
@@ -70,6 +75,12 @@ impl LuaRuntimeBuilder {
     /// What sends the requests of scripts. Its guard is the one that refuses addresses.
     pub fn forwarder(mut self, forwarder: Arc<dyn Forwarder>) -> Self {
         self.options.forwarder = Some(forwarder);
+        self
+    }
+
+    /// What keeps the values of `kv`.
+    pub fn store(mut self, store: Arc<dyn FunctionStore>) -> Self {
+        self.options.store = Some(store);
         self
     }
 

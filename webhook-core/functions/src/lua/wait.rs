@@ -4,7 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{runtime::Handle, task::JoinHandle};
 
-use webhook_core::forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder};
+use webhook_core::{
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    store::FunctionStore,
+};
+
+use crate::modules::kv::{KvAnswer, KvRequest, NO_STORE};
 
 /// What a script asked for.
 #[derive(Debug)]
@@ -12,6 +17,8 @@ pub(super) enum Wish {
     /// Requests that are sent at once.
     Send(Vec<ForwardRequest>),
     Sleep(Duration),
+    /// A value that the function keeps.
+    Kv(KvRequest),
 }
 
 /// What came of it.
@@ -20,15 +27,26 @@ pub(super) enum Answer {
     /// For each request its address and what came back.
     Sent(Vec<(String, Result<ForwardResponse, ForwardError>)>),
     Slept,
+    Kv(KvAnswer),
 }
 
 /// Does what a script asked for. What it started ends when this is dropped.
 pub(super) async fn fulfil(
     wish: Wish,
     forwarder: Option<Arc<dyn Forwarder>>,
+    store: Option<Arc<dyn FunctionStore>>,
     handle: Option<&Handle>,
 ) -> Answer {
     match wish {
+        Wish::Kv(request) => match (store, handle) {
+            // On the caller's runtime, as the connections of the store are.
+            (Some(store), Some(handle)) => {
+                let mut asking = Outside(handle.spawn(request.ask(store)));
+                let answer = (&mut asking.0).await;
+                Answer::Kv(answer.unwrap_or_else(|_| Err(NO_STORE.to_owned())))
+            }
+            _ => Answer::Kv(Err(NO_STORE.to_owned())),
+        },
         Wish::Sleep(duration) => {
             tokio::time::sleep(duration).await;
             Answer::Slept
@@ -42,7 +60,7 @@ pub(super) async fn fulfil(
                     (Some(forwarder), Some(handle)) => {
                         let forwarder = Arc::clone(forwarder);
                         let task = async move { forwarder.forward(request).await };
-                        Some(Sending(handle.spawn(task)))
+                        Some(Outside(handle.spawn(task)))
                     }
                     _ => None,
                 });
@@ -65,10 +83,10 @@ pub(super) async fn fulfil(
     }
 }
 
-/// A request on its way, called off when nobody waits for it any more.
-struct Sending(JoinHandle<Result<ForwardResponse, ForwardError>>);
+/// What is done for a script, called off when nobody waits for it any more.
+struct Outside<T>(JoinHandle<T>);
 
-impl Drop for Sending {
+impl<T> Drop for Outside<T> {
     fn drop(&mut self) {
         self.0.abort();
     }

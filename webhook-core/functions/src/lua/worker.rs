@@ -14,6 +14,7 @@ use webhook_core::{
     Clock,
     forward::Forwarder,
     function::{Completion, FunctionError, ScriptLimits},
+    store::FunctionStore,
 };
 
 use super::{
@@ -30,6 +31,7 @@ pub(super) struct Shared {
     pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forwarder: Option<Arc<dyn Forwarder>>,
+    pub(super) store: Option<Arc<dyn FunctionStore>>,
     /// Calls that a thread runs at a time, those included that wait for an answer.
     pub(super) running: usize,
     /// Idle VMs that a thread keeps.
@@ -114,6 +116,7 @@ impl Thread {
         };
         let around = Surroundings {
             forwarder: self.shared.forwarder.clone(),
+            store: self.shared.store.clone(),
             handle,
             turns: &self.turns,
             reply: &mut reply,

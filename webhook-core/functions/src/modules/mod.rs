@@ -12,6 +12,7 @@ pub(crate) mod form;
 pub(crate) mod http;
 pub(crate) mod jwt;
 mod keys;
+pub(crate) mod kv;
 mod output;
 #[cfg(feature = "js")]
 pub(crate) mod random;

@@ -9,17 +9,18 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use webhook_core::{
-    AccountId, FunctionId,
+    AccountId, FunctionId, Timestamp,
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     function::{FunctionRuntime, Invocation, ScriptResponse},
-    model::{Driver, Request},
+    model::{Driver, Function, FunctionSpec, Request},
+    store::{FunctionStore, memory::MemoryStore},
 };
 
 use super::table::Language;
 use crate::{js::JsRuntime, lua::LuaRuntime};
 
 /// What examples find loaded.
-const MODULES: &str = "base64 crypto csv hex http json jwt time url xml yaml";
+const MODULES: &str = "base64 crypto csv hex http json jwt kv time url xml yaml";
 
 /// Answers every request of an example.
 #[derive(Debug)]
@@ -38,14 +39,17 @@ impl Forwarder for Pong {
 pub(super) struct Runtimes {
     lua: LuaRuntime,
     js: JsRuntime,
+    store: Arc<MemoryStore>,
 }
 
 impl Runtimes {
     pub(super) fn start() -> Self {
         let (lua, js) = (LuaRuntime::builder(), JsRuntime::builder());
-        let lua = lua.threads(1).forwarder(Arc::new(Pong)).build().expect("threads");
-        let js = js.forwarder(Arc::new(Pong)).build().expect("threads");
-        Self { lua, js }
+        let store = Arc::new(MemoryStore::default());
+        let lua = lua.threads(1).forwarder(Arc::new(Pong)).store(store.clone());
+        let js = js.forwarder(Arc::new(Pong)).store(store.clone());
+        let (lua, js) = (lua.build().expect("threads"), js.build().expect("threads"));
+        Self { lua, js, store }
     }
 
     /// What an example prints, an expression or statements that print; values beside one another
@@ -70,10 +74,21 @@ impl Runtimes {
     }
 
     async fn run(&self, language: Language, source: &str) -> String {
-        let completion = match language {
-            Language::Lua => self.lua.run(invocation(Driver::Lua, source)).await,
-            Language::Js => self.js.run(invocation(Driver::Js, source)).await,
+        let (runtime, driver): (&dyn FunctionRuntime, _) = match language {
+            Language::Lua => (&self.lua, Driver::Lua),
+            Language::Js => (&self.js, Driver::Js),
         };
+        let invocation = invocation(driver, source);
+        let function = Function {
+            id: invocation.function_id,
+            account_id: invocation.account_id,
+            created: Timestamp::default(),
+            updated: Timestamp::default(),
+            payload_size: 0,
+            spec: FunctionSpec::new("f", driver, source),
+        };
+        self.store.create_function(&function).await.expect("a function of its own");
+        let completion = runtime.run(invocation).await;
         let printed = completion.logs.join("\n").trim_end().replace('\t', "  ");
         match completion.result {
             Ok(_) => printed,
@@ -134,7 +149,7 @@ pub(super) async fn defined_in_lua(runtimes: &Runtimes) -> BTreeSet<String> {
 
 /// Names that only differ in `camelCase` from those of Lua are the same.
 pub(super) async fn defined_in_js(runtimes: &Runtimes) -> BTreeSet<String> {
-    let walk = "const objects = ['r', 'cfg', 'console', 'process', 'base64', 'crypto', 'csv', 'hex', 'http', 'jwt', 'time', 'url', 'xml', 'yaml'];
+    let walk = "const objects = ['r', 'cfg', 'console', 'process', 'base64', 'crypto', 'csv', 'hex', 'http', 'jwt', 'kv', 'time', 'url', 'xml', 'yaml'];
       for (const name of Object.getOwnPropertyNames(globalThis)) {
         if (!objects.includes(name)) { console.log(name); continue; }
         for (const field of Object.getOwnPropertyNames(globalThis[name])) console.log(name + '.' + field);

@@ -31,9 +31,11 @@ impl Admin {
         } else {
             gone += self.purge_webhooks(None, keep).await?;
         }
+        let functions = &self.stores.functions;
+        let now = self.now();
+        self.batches(|| functions.purge_kv(now, BATCH)).await?;
         if let Some(keep) = keep {
             let oldest = before(self.now(), keep);
-            let functions = &self.stores.functions;
             gone += self.batches(|| functions.purge_executions(oldest, BATCH)).await?;
         }
         Ok(gone)

@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     id::{AccountId, ExecutionId, FunctionId},
     model::{Execution, Function, Variable},
-    store::{ExecutionPage, FunctionStore},
+    store::{ExecutionPage, FunctionStore, KvEntry, KvKey, KvValue, KvWrite, too_many_keys},
 };
 
 #[derive(Default)]
@@ -25,6 +25,7 @@ pub(super) struct Functions {
 struct Stored {
     function: Function,
     variables: BTreeMap<String, Variable>,
+    keys: HashMap<String, KvEntry>,
     /// In the order of identifiers, which is that of the runs.
     executions: BTreeMap<ExecutionId, Execution>,
 }
@@ -53,6 +54,7 @@ impl FunctionStore for MemoryStore {
         let stored = Stored {
             function: function.clone(),
             variables: BTreeMap::new(),
+            keys: HashMap::new(),
             executions: BTreeMap::new(),
         };
         functions.rows.insert(function.id, stored);
@@ -125,6 +127,43 @@ impl FunctionStore for MemoryStore {
         let mut functions = self.functions();
         let removed = functions.get_mut(account, id)?.variables.remove(key);
         removed.map(drop).ok_or_else(|| Error::not_found("variable"))
+    }
+
+    async fn kv_get(&self, key: &KvKey, now: Timestamp) -> Result<Option<KvValue>, Error> {
+        let functions = self.functions();
+        let stored = functions.get(key.account_id, key.function_id);
+        let entry = stored.and_then(|stored| stored.keys.get(&key.key));
+        Ok(entry.filter(|entry| entry.is_live(now)).map(|entry| entry.value.clone()))
+    }
+
+    async fn kv_write(&self, write: KvWrite) -> Result<Option<KvValue>, Error> {
+        let KvWrite { key, change, now, max_keys } = write;
+        let mut functions = self.functions();
+        let keys = &mut functions.get_mut(key.account_id, key.function_id)?.keys;
+        let Some(entry) = change.apply(keys.get(&key.key).cloned(), now)? else {
+            keys.remove(&key.key);
+            return Ok(None);
+        };
+        if !keys.contains_key(&key.key) && keys.len() >= max_keys {
+            keys.retain(|_, entry| entry.is_live(now));
+            if keys.len() >= max_keys {
+                return Err(too_many_keys(max_keys));
+            }
+        }
+        keys.insert(key.key, entry.clone());
+        Ok(Some(entry.value))
+    }
+
+    async fn purge_kv(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
+        let mut gone = 0;
+        for stored in self.functions().rows.values_mut() {
+            stored.keys.retain(|_, entry| {
+                let stays = entry.is_live(now) || gone >= limit;
+                gone += usize::from(!stays);
+                stays
+            });
+        }
+        Ok(gone as u64)
     }
 
     async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 mod accept;
 mod claim;
 mod drain;
+mod kv;
 pub(crate) mod lease;
 mod purge;
 mod record;
@@ -16,4 +17,4 @@ pub(super) use self::{
     record::TRIM,
     settle::SETTLE,
 };
-pub(crate) use self::{purge::Purge, record::Record, settle::forget};
+pub(crate) use self::{kv::read as read_kv, purge::Purge, record::Record, settle::forget};

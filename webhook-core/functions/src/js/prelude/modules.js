@@ -187,6 +187,16 @@
     },
   });
 
+  const lasts = (seconds) => (seconds === undefined || seconds === null ? "" : text(+seconds));
+  const forget = (key) => run("kv.delete", "", [words(key)]);
+  open("kv", {
+    get: (key, raw) => run("kv.get", raw ? "bytes" : "text", [words(key)]),
+    set: (key, value, seconds) =>
+      value === undefined || value === null ? forget(key) : run("kv.set", "", [words(key), data(value), "", lasts(seconds)]),
+    incr: (key, by = 1, seconds) => run("kv.incr", "", [words(key), "", text(+by), lasts(seconds)]),
+    delete: forget,
+  });
+
   kept.run = run;
   kept.words = words;
   kept.request = request;

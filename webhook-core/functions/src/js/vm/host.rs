@@ -10,12 +10,13 @@ use webhook_core::{
     forward::Forwarder,
     function::{Invocation, ScriptLimits, ScriptOutcome, ScriptResponse},
     model::Request,
+    store::FunctionStore,
 };
 
 use super::meter::Meter;
 use crate::{
     js::{limit::Limit, source},
-    modules::{Bounds, ModuleError},
+    modules::{Bounds, ModuleError, kv::Owner},
 };
 
 /// The state that a VM's functions share.
@@ -23,6 +24,7 @@ pub(super) struct Host {
     pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forwarder: Option<Arc<dyn Forwarder>>,
+    pub(super) store: Option<Arc<dyn FunctionStore>>,
     pub(super) meter: Rc<Meter>,
     pub(super) script: RefCell<Script>,
 }
@@ -38,6 +40,9 @@ pub(super) struct Script {
     pub(super) metadata: BTreeMap<String, String>,
     pub(super) handle: Option<Handle>,
     pub(super) http_calls: usize,
+    pub(super) kv_calls: usize,
+    /// Whose keys the script works on.
+    pub(super) owner: Option<Owner>,
     /// Whether there are functions in the source.
     declares: bool,
     /// The bodies of the answers to the script's requests.
@@ -57,17 +62,27 @@ impl fmt::Debug for Host {
 impl Script {
     /// Whether a script that has not looked at its request has no other purpose either.
     pub(super) fn only_declares(&self) -> bool {
-        self.declares && self.http_calls == 0
+        self.declares && self.http_calls == 0 && self.kv_calls == 0
     }
 }
 
 impl Host {
     /// Takes in a call; identifiers are looked at elsewhere.
     pub(super) fn begin(&self, invocation: Invocation, handle: Option<Handle>) {
+        let Invocation { account_id, function_id, .. } = invocation;
+        let owner = Some(Owner { account_id, function_id });
         let Invocation { config, metadata, request, response, source, .. } = invocation;
         let (request, declares) = (Some(request), source::declares(&source));
-        *self.script.borrow_mut() =
-            Script { request, response, config, metadata, handle, declares, ..Script::default() };
+        *self.script.borrow_mut() = Script {
+            request,
+            response,
+            config,
+            metadata,
+            handle,
+            declares,
+            owner,
+            ..Script::default()
+        };
     }
 
     /// What the script has left.

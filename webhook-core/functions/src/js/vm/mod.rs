@@ -82,6 +82,7 @@ impl Vm {
             limits: Arc::clone(&limits),
             clock: Arc::clone(&shared.clock),
             forwarder: shared.forwarder.clone(),
+            store: shared.store.clone(),
             meter,
             script: Default::default(),
         });

@@ -6,10 +6,15 @@ use std::{borrow::Cow, rc::Rc};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rquickjs::{Ctx, Function, IntoJs, Object, Result, TypedArray, Value};
 use serde_json::Value as Tree;
-use webhook_core::{encoding::Base64, function::ScriptLimits};
+use webhook_core::{
+    encoding::Base64,
+    function::ScriptLimits,
+    store::{KV_MAX_NUMBER, KvValue},
+};
 
 use super::{host::Host, rows::JsonRows, web};
 use crate::{
+    js::limit::Limit,
     lua::bytes::{
         Budget,
         date::{self, Instant, Zone},
@@ -19,6 +24,7 @@ use crate::{
         digest::{self, Hash},
         encoding::{base64_decode, hex_decode, hex_encode},
         jwt::{self, Algorithm},
+        kv::{Kv, NO_STORE},
         tree::{Reading, from_json},
         url, xml, yaml,
     },
@@ -30,6 +36,9 @@ use crate::{
 pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
     let h = Rc::clone(host);
     let module = move |ctx: Ctx<'js>, name: String, form: String, arguments: Vec<String>| {
+        if name.starts_with("kv.") && h.count_kv() > h.limits.kv_calls {
+            return Err(h.exceed(&ctx, Limit::KvCalls));
+        }
         let answered = call(&h, &name, &Arguments(arguments));
         match answered.and_then(|answer| answer.bounded(h.limits.string_bytes)) {
             Ok(answer) => answer.into_value(&ctx, &form),
@@ -118,6 +127,37 @@ impl Arguments {
     }
 }
 
+/// Key, value, number and seconds, of which what is not given is empty.
+fn keep(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answer, ModuleError> {
+    let owner = host.script.borrow().owner.ok_or_else(|| ModuleError::invalid(NO_STORE))?;
+    let kv = Kv { owner, now: host.clock.now(), limits: &host.limits };
+    let (key, seconds) = (given.text(0), given.text(3));
+    let number = |text: &str, what| {
+        text.parse::<f64>()
+            .map_err(|_| ModuleError::invalid(format!("kv: {what} must be a number")))
+    };
+    let seconds = match seconds {
+        "" => None,
+        seconds => Some(number(seconds, "the time to keep a value")?),
+    };
+    let request = match name {
+        "kv.get" => kv.get(key),
+        "kv.set" => kv.set(key, given.data(1)?.into_owned(), seconds),
+        "kv.incr" => match number(given.text(2), "what is added")? {
+            by if by.fract() == 0.0 && by.abs() <= KV_MAX_NUMBER as f64 => {
+                kv.increment(key, by as i64, seconds)
+            }
+            _ => Err(ModuleError::invalid("kv: what is added must be a whole number")),
+        },
+        _ => kv.remove(key),
+    };
+    match host.keep(request?).map_err(ModuleError::Invalid)? {
+        Some(KvValue::Number(number)) if name == "kv.incr" => Ok(Answer::Number(number as f64)),
+        Some(value) if name == "kv.get" => Ok(Answer::Bytes(value.into_bytes().to_vec())),
+        _ => Ok(Answer::Json(b"null".to_vec())),
+    }
+}
+
 fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answer, ModuleError> {
     if let Some(name) = name.strip_prefix("web.") {
         return web::call(host, name, given);
@@ -129,6 +169,7 @@ fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answe
         "md5" | "sha1" | "sha256" | "sha384" | "sha512" => {
             Answer::Bytes(Hash::named(name)?.digest(&given.data(0)?))
         }
+        "kv.get" | "kv.set" | "kv.incr" | "kv.delete" => keep(host, name, given)?,
         "crc32" => Answer::Bytes(digest::crc32(&given.data(0)?).to_vec()),
         "hmac" => {
             let hash = Hash::named(given.text(0))?;

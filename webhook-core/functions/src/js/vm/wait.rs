@@ -7,7 +7,10 @@ use tokio::task::JoinHandle;
 use webhook_core::forward::{ForwardError, ForwardRequest, ForwardResponse};
 
 use super::host::Host;
-use crate::js::limit::Limit;
+use crate::{
+    js::limit::Limit,
+    modules::kv::{KvAnswer, KvRequest, NO_STORE},
+};
 
 impl Host {
     /// Waits for `duration`, at most to the call's deadline, which ends it.
@@ -67,6 +70,38 @@ impl Host {
         drop(tasks);
         self.meter.resume();
         sent
+    }
+}
+
+impl Host {
+    /// How many operations of `kv` the call has asked for, with one more.
+    pub(super) fn count_kv(&self) -> usize {
+        let mut script = self.script.borrow_mut();
+        script.kv_calls += 1;
+        script.kv_calls
+    }
+
+    /// Waits for what the store says. When the deadline comes first the call ends.
+    pub(super) fn keep(&self, request: KvRequest) -> KvAnswer {
+        let handle = self.script.borrow().handle.clone();
+        let (Some(store), Some(handle)) = (self.store.clone(), handle) else {
+            return Err(NO_STORE.to_owned());
+        };
+        let (ended, answer) = mpsc::channel();
+        // On the caller's runtime, as the connections of the store are.
+        let asking = Sending(handle.spawn(async move {
+            // Nobody listens after the deadline.
+            let _ = ended.send(request.ask(store).await);
+        }));
+        self.meter.pause();
+        let left = self.meter.deadline().saturating_duration_since(Instant::now());
+        let answer = answer.recv_timeout(left);
+        if let Err(mpsc::RecvTimeoutError::Timeout) = answer {
+            self.meter.stop(Limit::TotalTime.error(&self.limits));
+        }
+        drop(asking);
+        self.meter.resume();
+        answer.unwrap_or_else(|_| Err(NO_STORE.to_owned()))
     }
 }
 

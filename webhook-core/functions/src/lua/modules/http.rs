@@ -219,7 +219,7 @@ type Sent = (std::string::String, Result<ForwardResponse, ForwardError>);
 fn one<'gc>(mut call: Call<'gc, '_>, answer: Answer) -> Outcome<'gc> {
     let sent = match answer {
         Answer::Sent(mut sent) => sent.pop(),
-        Answer::Slept => None,
+        Answer::Slept | Answer::Kv(_) => None,
     };
     match sent {
         Some(sent) => match response(&mut call, sent) {
@@ -233,7 +233,7 @@ fn one<'gc>(mut call: Call<'gc, '_>, answer: Answer) -> Outcome<'gc> {
 fn all<'gc>(mut call: Call<'gc, '_>, answer: Answer) -> Outcome<'gc> {
     let sent = match answer {
         Answer::Sent(sent) => sent,
-        Answer::Slept => Vec::new(),
+        Answer::Slept | Answer::Kv(_) => Vec::new(),
     };
     let (answers, messages) = (Table::new(&call.ctx), Table::new(&call.ctx));
     let mut failed = false;

@@ -11,6 +11,7 @@ mod encoding;
 mod http;
 mod json;
 mod jwt;
+mod kv;
 mod time;
 mod tree;
 mod url;
@@ -59,6 +60,7 @@ pub(super) const MODULES: &[(&str, &[(&str, Native)])] = &[
     ("http", http::FUNCTIONS),
     ("json", json::FUNCTIONS),
     ("jwt", jwt::FUNCTIONS),
+    ("kv", kv::FUNCTIONS),
     ("time", time::FUNCTIONS),
     ("url", url::FUNCTIONS),
     ("xml", data::XML),

@@ -17,6 +17,7 @@ use webhook_core::{
 use super::limit::Limit;
 use crate::lua::compile::Program;
 use crate::lua::wait::{Answer, Wish};
+use crate::modules::kv::Owner;
 
 /// The state that a VM's functions share.
 pub(in super::super) struct Host {
@@ -70,6 +71,9 @@ pub(in super::super) struct Script {
     pub(in super::super) logs: Vec<String>,
     pub(in super::super) log_bytes: usize,
     pub(in super::super) http_calls: usize,
+    pub(in super::super) kv_calls: usize,
+    /// Whose keys the script works on.
+    pub(in super::super) owner: Option<Owner>,
     pub(in super::super) compute_time: Duration,
     /// The script's own copy of `string`.
     pub(in super::super) string: Option<StashedTable>,

@@ -14,6 +14,7 @@ pub(in super::super) enum Limit {
     PatternSteps,
     UnpackedValues,
     HttpCalls,
+    KvCalls,
 }
 
 impl Limit {
@@ -28,6 +29,7 @@ impl Limit {
             Self::PatternSteps => "pattern steps",
             Self::UnpackedValues => "unpacked values",
             Self::HttpCalls => "http calls",
+            Self::KvCalls => "kv calls",
         }
     }
 
@@ -43,6 +45,7 @@ impl Limit {
             Self::PatternSteps => format!("{name}, at most {}", limits.pattern_steps),
             Self::UnpackedValues => format!("{name}, at most {}", limits.unpacked_values),
             Self::HttpCalls => format!("{name}, at most {}", limits.http_calls),
+            Self::KvCalls => format!("{name}, at most {}", limits.kv_calls),
         })
     }
 }

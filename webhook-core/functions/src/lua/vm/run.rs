@@ -11,10 +11,14 @@ use tokio::{runtime::Handle, sync::oneshot};
 use webhook_core::{
     forward::Forwarder,
     function::{Completion, FunctionError, Invocation, ScriptOutcome},
+    store::FunctionStore,
 };
 
 use super::{Vm, host::Script, limit::Limit, message};
-use crate::lua::{turns::Turns, wait};
+use crate::{
+    lua::{turns::Turns, wait},
+    modules::kv::Owner,
+};
 
 /// Instructions between two looks at the limits.
 const SLICE_FUEL: i32 = 2_048;
@@ -22,6 +26,8 @@ const SLICE_FUEL: i32 = 2_048;
 /// What a call meets outside of its VM.
 pub(in super::super) struct Surroundings<'a> {
     pub(in super::super) forwarder: Option<Arc<dyn Forwarder>>,
+    /// Where the script keeps values.
+    pub(in super::super) store: Option<Arc<dyn FunctionStore>>,
     /// The caller's runtime, which sends the requests of the script.
     pub(in super::super) handle: Option<Handle>,
     pub(in super::super) turns: &'a Turns,
@@ -65,6 +71,7 @@ impl Vm {
             response: invocation.response,
             config: invocation.config,
             metadata: invocation.metadata,
+            owner: Some(Owner { account_id: account, function_id: invocation.function_id }),
             ..Script::default()
         };
         let executor = catch_unwind(AssertUnwindSafe(|| self.start(script)));
@@ -140,8 +147,8 @@ impl Vm {
             let wish = self.host.wish.take();
             match wish {
                 Some(wish) => {
-                    let forwarder = around.forwarder.clone();
-                    let answer = wait::fulfil(wish, forwarder, around.handle.as_ref());
+                    let (forwarder, store) = (around.forwarder.clone(), around.store.clone());
+                    let answer = wait::fulfil(wish, forwarder, store, around.handle.as_ref());
                     let answer = tokio::select! {
                         answer = answer => answer,
                         () = tokio::time::sleep_until(deadline.into()) => {

@@ -1,0 +1,215 @@
+//! What functions of both languages keep between their calls.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+use webhook_core::{
+    AccountId, Clock, FunctionId, Timestamp,
+    function::{FunctionError, FunctionRuntime, Invocation, ScriptLimits},
+    model::{Driver, Function, FunctionSpec, Request},
+    store::{FunctionStore, memory::MemoryStore},
+};
+use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
+
+/// A runtime of each language.
+type Runtimes = [(Driver, Arc<dyn FunctionRuntime>); 2];
+type Tested = Result<(), Box<dyn std::error::Error>>;
+
+/// A clock that stands still. Scripts run on threads of their own, where tokio's paused time
+/// is not.
+#[derive(Debug)]
+struct StoppedClock(AtomicI64);
+
+#[async_trait]
+impl Clock for StoppedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_secs(self.0.load(Ordering::Relaxed))
+    }
+
+    async fn sleep_until(&self, _moment: Timestamp) {}
+}
+
+struct World {
+    store: Arc<MemoryStore>,
+    clock: Arc<StoppedClock>,
+    limits: ScriptLimits,
+}
+
+impl World {
+    fn new() -> Self {
+        let clock = Arc::new(StoppedClock(AtomicI64::new(1_000)));
+        let mut limits = ScriptLimits::default();
+        (limits.kv_calls, limits.kv_keys, limits.kv_value_bytes) = (6, 3, 100);
+        Self { store: Arc::default(), clock, limits }
+    }
+
+    fn runtimes(&self) -> Result<Runtimes, std::io::Error> {
+        let (clock, store) = (self.clock.clone(), self.store.clone());
+        let lua = LuaRuntime::builder().limits(self.limits.clone()).threads(1);
+        let lua = lua.clock(clock.clone()).store(store.clone()).build()?;
+        let js = JsRuntime::builder().limits(self.limits.clone()).clock(clock).store(store);
+        Ok([(Driver::Lua, Arc::new(lua)), (Driver::Js, Arc::new(js.build()?))])
+    }
+
+    async fn function(&self, driver: Driver) -> Result<Function, webhook_core::Error> {
+        let now = self.clock.now();
+        let spec = FunctionSpec::new("f", driver, "");
+        let (id, account_id) = (FunctionId::generate(), AccountId::generate());
+        let (created, updated, payload_size) = (now, now, 0);
+        let function = Function { id, account_id, created, updated, payload_size, spec };
+        self.store.create_function(&function).await?;
+        Ok(function)
+    }
+}
+
+/// The body that a call of the function leaves, or why it fails.
+async fn run(
+    runtime: &dyn FunctionRuntime,
+    function: &Function,
+    source: &str,
+) -> Result<String, FunctionError> {
+    let request = Request {
+        method: Method::POST,
+        extra_path: String::new(),
+        raw_query: String::new(),
+        headers: HeaderMap::new(),
+        body: Bytes::new(),
+    };
+    let invocation = Invocation {
+        account_id: function.account_id,
+        function_id: function.id,
+        revision: 1,
+        driver: function.spec.driver,
+        source: Arc::from(source),
+        config: Arc::default(),
+        metadata: BTreeMap::new(),
+        request,
+        response: None,
+    };
+    let outcome = runtime.run(invocation).await.result?;
+    Ok(String::from_utf8_lossy(&outcome.request.body).into_owned())
+}
+
+/// The source in the language of the function.
+fn pick<'a>(driver: Driver, lua: &'a str, js: &'a str) -> &'a str {
+    if driver == Driver::Lua { lua } else { js }
+}
+
+#[tokio::test]
+async fn values_last_from_one_call_to_the_next() -> Tested {
+    let world = World::new();
+    for (driver, runtime) in world.runtimes()? {
+        let function = world.function(driver).await?;
+        let source = pick(
+            driver,
+            r#"local kv = require("kv")
+            local last = kv.get("last")
+            kv.set("last", "\255 " .. kv.incr("calls"))
+            kv.set("gone", "x"); kv.delete("gone")
+            r:SetRequestBody((last or "none"):gsub("\255", "bytes") .. " " .. tostring(kv.get("gone")))"#,
+            r#"const last = kv.get("last", true);
+            const shown = last ? "bytes " + String.fromCharCode(last[2]) : "none";
+            kv.set("last", new Uint8Array([255, 32, 48 + kv.incr("calls")]));
+            kv.set("gone", "x"); kv.delete("gone");
+            r.body = `${shown} ${kv.get("gone") ?? "nil"}`"#,
+        );
+        for expected in ["none nil", "bytes 1 nil", "bytes 2 nil"] {
+            assert_eq!(run(&*runtime, &function, source).await?, expected, "{driver}");
+        }
+        let other = world.function(driver).await?;
+        assert_eq!(run(&*runtime, &other, source).await?, "none nil", "{driver}: keys of its own");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_rate_is_limited_by_a_counter_that_expires() -> Tested {
+    let world = World::new();
+    for (driver, runtime) in world.runtimes()? {
+        let function = world.function(driver).await?;
+        let source = pick(
+            driver,
+            r#"local n = require("kv").incr("minute", 1, 60)
+            r:SetRequestBody(n > 2 and "stop" or tostring(n))"#,
+            r#"const n = kv.incr("minute", 1, 60); r.body = n > 2 ? "stop" : String(n)"#,
+        );
+        for expected in ["1", "2", "stop"] {
+            assert_eq!(run(&*runtime, &function, source).await?, expected, "{driver}");
+            world.clock.0.fetch_add(19, Ordering::Relaxed);
+        }
+        world.clock.0.fetch_add(3, Ordering::Relaxed);
+        assert_eq!(run(&*runtime, &function, source).await?, "1", "{driver}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_says_why() -> Tested {
+    let world = World::new();
+    for (driver, runtime) in world.runtimes()? {
+        let function = world.function(driver).await?;
+        for (lua, js, why) in [
+            (r#"kv.set("", "x")"#, r#"kv.set("", "x")"#, "kv: a key is a text of 1 to 256 bytes"),
+            (
+                r#"kv.set("k", ("x"):rep(101))"#,
+                r#"kv.set("k", "x".repeat(101))"#,
+                "kv: a value is of at most 100 bytes",
+            ),
+            (r#"kv.set("k", "x", -1)"#, r#"kv.set("k", "x", -1)"#, "kv: a value is kept for"),
+            (
+                r#"kv.set("t", "ten"); return kv.incr("t")"#,
+                r#"kv.set("t", "ten"); kv.incr("t")"#,
+                "kv: the value of the key is not a whole number",
+            ),
+            (
+                r#"for i = 1, 3 do kv.set("k" .. i, i) end; return kv.set("k4", 4)"#,
+                r#"for (let i = 1; i < 5; i++) kv.set("k" + i, i)"#,
+                "kv: the function has 3 keys already",
+            ),
+        ] {
+            let lua = match lua.contains("return") {
+                true => lua.to_owned(),
+                false => format!("return {lua}"),
+            };
+            let lua = format!(
+                "local kv = require('kv')\nlocal _, why = (function() {lua} end)()\nr:SetRequestBody(why)"
+            );
+            let js = format!("try {{ {js} }} catch (e) {{ r.body = e.message }}");
+            let said = run(&*runtime, &function, pick(driver, &lua, &js)).await?;
+            assert!(said.starts_with(why), "{driver}: {said}");
+        }
+        let source = pick(
+            driver,
+            "for i = 1, 7 do pcall(require('kv').get, 'k') end",
+            "for (let i = 1; i < 8; i++) try { kv.get('k') } catch (e) { throw e }",
+        );
+        let ended = run(&*runtime, &function, source).await;
+        assert_eq!(ended, Err(FunctionError::Limit("kv calls, at most 6".to_owned())), "{driver}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_store_nothing_is_kept() -> Tested {
+    let world = World::new();
+    let runtimes: Runtimes = [
+        (Driver::Lua, Arc::new(LuaRuntime::builder().threads(1).build()?)),
+        (Driver::Js, Arc::new(JsRuntime::builder().build()?)),
+    ];
+    for (driver, runtime) in runtimes {
+        let function = world.function(driver).await?;
+        let source = pick(driver, "assert(require('kv').get('k'))", "kv.get('k')");
+        let ended = run(&*runtime, &function, source).await.map_err(|error| error.to_string());
+        let why = ended.expect_err("it fails");
+        assert!(why.contains("functions may not keep values on this server"), "{driver}: {why}");
+    }
+    Ok(())
+}
