@@ -106,12 +106,21 @@ const SHARED_CRONS_AGE: Duration = Duration::from_secs(15);
 /// shared database.
 const SHARED_ROUTE_AGE: Duration = Duration::from_secs(5);
 
+/// How often this server renews its lease and offers to look for what a server left behind
+/// that is gone.
+const SHARED_SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a server that is gone holds its deliveries in a shared database.
+const SHARED_LEASE: Duration = Duration::from_secs(5);
+
 fn relay_options(config: &Config) -> RelayOptions {
     let Config { listen, ingest, delivery, function, .. } = config;
     let mut options = RelayOptions::default();
     if let Some(DatabaseUrl::Postgres(_)) = &config.storage.database_url {
         options.route_max_age = Some(SHARED_ROUTE_AGE);
         options.crons_max_age = Some(SHARED_CRONS_AGE);
+        options.sweep_interval = Some(SHARED_SWEEP_INTERVAL);
+        options.lease = SHARED_LEASE;
     }
     options.max_body_bytes = ingest.max_body_bytes;
     options.max_large_body_bytes = ingest.max_large_body_bytes;

@@ -38,9 +38,13 @@ impl OwnStore {
 
 impl Rows {
     /// What is held by no node that is alive.
+    fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
+        self.leases.get(&node).is_some_and(|until| now < *until)
+    }
+
     fn free(&self, now: Timestamp) -> impl Iterator<Item = &StoredDelivery> {
-        let alive = move |node| self.leases.get(&node).is_some_and(|until| now < *until);
-        self.deliveries.values().filter(move |row| !row.held_by.is_some_and(alive))
+        let is_held = move |node| self.is_alive(node, now);
+        self.deliveries.values().filter(move |row| !row.held_by.is_some_and(is_held))
     }
 
     fn of(&mut self, webhook: WebhookId) -> Vec<&mut StoredDelivery> {
@@ -113,9 +117,9 @@ impl DeliveryStore for OwnStore {
         rows.deliveries.insert(row.delivery.id, row);
         Ok(())
     }
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
         self.rows.lock().unwrap().leases.insert(node, until);
-        Ok(())
+        Ok(Extended::new(None, true))
     }
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
         for row in self.rows.lock().unwrap().deliveries.values_mut() {
@@ -124,8 +128,10 @@ impl DeliveryStore for OwnStore {
         }
         Ok(())
     }
-    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error> {
-        Ok(Backlog::of(self.rows.lock().unwrap().free(now)))
+    async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error> {
+        let rows = self.rows.lock().unwrap();
+        let alive = |node| rows.is_alive(node, sweep.now);
+        Ok(Backlog::of(rows.deliveries.values(), &sweep, alive))
     }
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
         let log = self.rows.lock().unwrap().deliveries.get(&id).map(StoredDelivery::log);

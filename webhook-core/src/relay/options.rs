@@ -48,6 +48,11 @@ pub struct RelayOptions {
     pub output_concurrency: usize,
     /// How long a crashed node's deliveries wait for another node, 15 s.
     pub lease: Duration,
+    /// How often to look for deliveries that nobody attempts, because the node that knew of
+    /// them is gone: none for a relay that alone writes to its store, which looks at what it
+    /// knows of itself each five seconds while something waits; some seconds where several
+    /// share one. The lease is kept then even while nothing is held.
+    pub sweep_interval: Option<Duration>,
     /// How long shutdown waits for what is in flight, 25 s.
     pub drain_timeout: Duration,
     /// Buckets whose routes are kept in memory, 100 000.
@@ -116,6 +121,7 @@ impl Default for RelayOptions {
             output_backlog: 1_000_000,
             output_concurrency: 128,
             lease: Duration::from_secs(15),
+            sweep_interval: None,
             drain_timeout: Duration::from_secs(25),
             cached_routes: 100_000,
             cached_function_bytes: 64 << 20,

@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Accept, Backlog, Claim, ClaimOrder, Claimed, NewDelivery, Origin, Pending, Redeliver, Settle,
-};
+use super::{Accept, Claim, ClaimOrder, Claimed, NewDelivery, Origin, Pending, Redeliver, Settle};
 use crate::{
     clock::Timestamp,
     id::{DeliveryId, NodeId, OutputId, WebhookId},
@@ -108,13 +106,5 @@ impl Settle {
             processed: None,
             output_execution_id: None,
         }
-    }
-}
-
-impl Backlog {
-    /// So many pending deliveries of an output, the first of them due at `due_at`.
-    #[must_use]
-    pub const fn new(output_id: OutputId, due_at: Timestamp, pending: u64) -> Self {
-        Self { output_id, due_at, pending }
     }
 }

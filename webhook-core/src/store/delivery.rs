@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
+use super::{Backlog, Extended, Sweep};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -60,15 +61,16 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error>;
 
     /// Says that `node` is alive until `until`: what it holds is held until then.
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error>;
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error>;
 
     /// Frees everything that `node` holds: at shutdown, and at start for the
     /// node's own former life. With `of`, what it holds of that output: after a
     /// call that failed without saying whether it had an effect.
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error>;
 
-    /// Every output that has pending deliveries which no node holds at `now`.
-    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error>;
+    /// Every output that has pending deliveries which no node holds, or some that the
+    /// node holds for long.
+    async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error>;
 
     /// One log of the account.
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error>;
@@ -233,16 +235,4 @@ pub struct Settle {
     pub processed: Option<Arc<Request>>,
     /// The run of the output function, when it ran in this attempt.
     pub output_execution_id: Option<ExecutionId>,
-}
-
-/// An output with pending deliveries that no node holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Backlog {
-    /// The output.
-    pub output_id: OutputId,
-    /// When the first of them is due.
-    pub due_at: Timestamp,
-    /// How many they are.
-    pub pending: u64,
 }

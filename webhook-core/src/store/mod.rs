@@ -24,6 +24,7 @@ mod delivery;
 mod domain;
 mod function;
 mod kv;
+mod lease;
 mod log;
 pub mod memory;
 mod route;
@@ -38,12 +39,13 @@ pub use billing::BillingStore;
 pub use bucket::{BucketCounts, BucketStore, InputStore, OutputStore};
 pub use cron::{AdvanceCron, ClaimCrons, CronStore};
 pub use delivery::{
-    Accept, Accepted, Backlog, Claim, ClaimOrder, Claimed, DeliveryStore, NewDelivery, Origin,
-    Pending, Redeliver, Settle,
+    Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, NewDelivery, Origin, Pending,
+    Redeliver, Settle,
 };
 pub use domain::DomainStore;
 pub use function::{ExecutionPage, FunctionStore};
 pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
+pub use lease::{Backlog, Extended, Sweep};
 pub use log::{
     ClientReport, CountQuery, DayCount, Drain, Drained, InvalidCursor, LogCursor, LogPage,
     LogQuery, LogStore, MAX_COUNTED_DURATION, MinuteCount, Reported,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Backlog, Claim, ClaimOrder, NewDelivery, Pending, Settle};
+use super::{Backlog, Claim, ClaimOrder, NewDelivery, Pending, Settle, Sweep};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -139,19 +139,25 @@ impl Claim {
 }
 
 impl Backlog {
-    /// The outputs of the `free` deliveries: for stores that have no index.
+    /// What a sweep finds among `rows`: for stores that have no index.
     #[must_use]
-    pub fn of<'a>(free: impl Iterator<Item = &'a StoredDelivery>) -> Vec<Self> {
+    pub fn of<'a>(
+        rows: impl Iterator<Item = &'a StoredDelivery>,
+        sweep: &Sweep,
+        is_alive: impl Fn(NodeId) -> bool,
+    ) -> Vec<Self> {
         let mut backlogs = BTreeMap::new();
-        for StoredDelivery { delivery, .. } in free {
+        for StoredDelivery { delivery, held_by, .. } in rows {
             let (Some(output_id), Some(due_at)) = (delivery.output_id, delivery.due_at) else {
                 continue;
             };
-            let backlog =
-                backlogs.entry(output_id).or_insert(Self { output_id, due_at, pending: 0 });
-            backlog.due_at = backlog.due_at.min(due_at);
-            backlog.pending += 1;
+            let backlog = backlogs.entry(output_id).or_insert_with(|| Self::new(output_id));
+            match held_by.filter(|holder| is_alive(*holder)) {
+                None => backlog.add_free(due_at),
+                Some(holder) if holder != sweep.node => backlog.is_attended = true,
+                Some(_) => backlog.held += u64::from(delivery.updated_at < sweep.held_before),
+            }
         }
-        backlogs.into_values().collect()
+        backlogs.into_values().filter(Self::is_found).collect()
     }
 }

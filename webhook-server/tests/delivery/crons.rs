@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    postgres::{Schema, skipped},
+    harness::postgres::{Schema, skipped},
     *,
 };
 use crate::sink::Arrived;

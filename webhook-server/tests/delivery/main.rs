@@ -14,6 +14,7 @@ mod readiness;
 mod retrying;
 #[expect(dead_code, reason = "each test binary uses a part of it")]
 mod sink;
+mod takeover;
 
 use harness::{Server, id};
 use serde_json::{Value, json};

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use tokio::process::Command;
 
-use super::{postgres::Schema, *};
+use super::*;
+use crate::harness::postgres::{Schema, skipped};
 
 /// Sends webhooks until one is refused.
 async fn send_until_refused(server: &Server, path: &str, body_bytes: usize) {
@@ -73,7 +74,7 @@ async fn a_full_disk_is_not_ready_and_does_not_fill_the_log() {
 /// The server can be read and takes no webhooks.
 #[tokio::test]
 async fn a_database_without_room_is_not_ready() {
-    let Some(schema) = Schema::create("ready").await else { return postgres::skipped() };
+    let Some(schema) = Schema::create("ready").await else { return skipped() };
     let server = Server::start_with(&[("WEBHOOK_DATABASE_URL", &schema.url)]).await;
     let bucket = server.bucket("events").await;
     let path = input_path(&bucket);

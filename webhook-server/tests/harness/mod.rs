@@ -4,6 +4,7 @@
 
 mod client;
 mod functions;
+pub(crate) mod postgres;
 
 use std::{
     path::{Path, PathBuf},

@@ -13,6 +13,7 @@ mod input_failures;
 mod kv;
 mod logs;
 mod places;
+mod sweeps;
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::logs::counts;
@@ -44,6 +45,7 @@ const STEPS: &[Step] = &[
     ("m0014_input_failures", |_| input_failures::SCHEMA.to_owned()),
     ("m0015_deltas", |_| deltas::SCHEMA.to_owned()),
     ("m0016_places", |_| places::SCHEMA.to_owned()),
+    ("m0017_sweeps", |_| sweeps::SCHEMA.to_owned()),
     ("m0018_kv", |_| kv::SCHEMA.to_owned()),
 ];
 

@@ -5,7 +5,10 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
 use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp, WebhookId,
     model::Log,
-    store::{Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Redeliver, Settle},
+    store::{
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Redeliver, Settle,
+        Sweep,
+    },
 };
 
 use super::read_error;
@@ -34,7 +37,7 @@ impl DeliveryStore for Storage {
         self.write(InAccount { account: account.as_uuid(), what: redeliver }).await
     }
 
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
         let extended = lease::extend(&self.database().write, node, until).await;
         extended.map_err(|error| fault::error(error, "lease"))
     }
@@ -47,8 +50,8 @@ impl DeliveryStore for Storage {
         self.database().finish(transaction, freed, "lease").await
     }
 
-    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error> {
-        lease::backlogs(&self.database().read, now).await.map_err(read_error)
+    async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error> {
+        lease::backlogs(&self.database().read, sweep).await.map_err(read_error)
     }
 
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {

@@ -16,7 +16,7 @@ use webhook_storage::Storage;
 
 use crate::{
     databases::{Tested, open, sqlite},
-    sample::{NOW, claim, delivery, webhook, with},
+    sample::{NOW, claim, delivery, sweep, webhook, with},
 };
 
 const FOLDER: &str = "WEBHOOK_STORAGE_CRASH_FOLDER";
@@ -94,7 +94,7 @@ async fn what_was_acknowledged_survives_a_kill() -> Tested {
         assert!(log.is_some(), "{id} was acknowledged");
     }
     // The dead process holds nothing: all of it is there to be claimed at once.
-    let backlogs = storage.backlogs(NOW).await?;
+    let backlogs = storage.backlogs(sweep()).await?;
     assert_eq!(backlogs.len(), 1);
     assert!(backlogs[0].pending >= acknowledged.len() as u64, "{} of them", backlogs[0].pending);
     let mut claimed = HashSet::new();

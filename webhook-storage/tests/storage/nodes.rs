@@ -12,7 +12,7 @@ use webhook_storage::{DatabaseUrl, SecretKey, Storage};
 
 use crate::{
     databases::{Tested, open, postgres},
-    sample::{NOW, accept, claim, sent, with},
+    sample::{NOW, accept, claim, sent, sweep, with},
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,7 +101,7 @@ async fn an_idle_storage_runs_no_queries() -> Tested {
     let (node, output) = (NodeId::generate(), OutputId::generate());
     storage.accept(accept(output)).await?;
     storage.claim(claim(node, output)).await?;
-    assert_eq!(storage.backlogs(NOW).await?.len(), 1);
+    assert_eq!(storage.backlogs(sweep()).await?.len(), 1);
     let before = last_queries(&name).await?;
     assert!(!before.is_empty(), "its connections are there");
 

@@ -7,7 +7,7 @@ use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId,
     model::{Attempt, DeliveryStatus, Request, Webhook},
-    store::{Accept, Claim, NewDelivery, Origin, Settle},
+    store::{Accept, Claim, NewDelivery, Origin, Settle, Sweep},
 };
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_760_000_000_123);
@@ -58,4 +58,9 @@ pub(crate) fn sent(id: DeliveryId, origin: Origin, node: NodeId) -> Settle {
         settle.attempts = 1;
         settle.attempt = Attempt { status_code: 200, ..Attempt::default() }.into();
     })
+}
+
+/// A look for what nobody holds.
+pub(crate) fn sweep() -> Sweep {
+    Sweep::new(NodeId::generate(), NOW, NOW)
 }

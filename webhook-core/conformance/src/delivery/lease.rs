@@ -2,12 +2,12 @@
 
 use webhook_core::{
     AccountId, NodeId, OutputId, Timestamp,
-    store::{Claim, ClaimOrder, Stores},
+    store::{Claim, ClaimOrder, Stores, Sweep},
 };
 
 use super::{
     Queued, accept, backlogs, claim_as, claim_due, extend, ids_of, log, new_delivery, node,
-    node_until, queue, queue_many, retry, sent, settle, take_due,
+    node_until, queue, queue_many, retry, sent, settle, sweep, take_due,
 };
 use crate::sample::{NOW, after, expect_conflict, race, webhook, with};
 
@@ -151,6 +151,62 @@ pub async fn lanes_count_what_a_lapsed_node_held(stores: &Stores) {
     assert_eq!(backlogs(stores, after(10)).await, [(output, after(1), 3)]);
     queue(stores, output, NOW).await;
     assert_eq!(backlogs(stores, after(10)).await, [(output, NOW, 4)]);
+}
+
+/// A sweep says where another node is at work whose lease lasts, and only of outputs of which
+/// something is free.
+pub async fn sweep_tells_where_another_node_is_at_work(stores: &Stores) {
+    let (ours, theirs) = (OutputId::generate(), OutputId::generate());
+    let (node, other) = (node(stores).await, node_until(stores, after(10)).await);
+    queue_held(stores, ours, node).await;
+    queue_held(stores, theirs, other).await;
+    assert_eq!(backlogs(stores, NOW).await, []);
+    for output in [ours, theirs] {
+        queue(stores, output, after(1)).await;
+    }
+    let found = async |now| {
+        let found = sweep(stores, Sweep::new(node, now, NOW)).await.into_iter();
+        found.map(|found| (found.output_id, found.is_attended, found.pending)).collect::<Vec<_>>()
+    };
+    let mut expected = [(ours, false, 1), (theirs, true, 1)];
+    expected.sort();
+    assert_eq!(found(just_before(after(10))).await, expected);
+    let mut expected = [(ours, false, 1), (theirs, false, 2)];
+    expected.sort();
+    assert_eq!(found(after(10)).await, expected);
+}
+
+/// A sweep counts what the node that looks has held for long, and nothing of other nodes.
+pub async fn sweep_counts_what_the_node_holds_for_long(stores: &Stores) {
+    let output = OutputId::generate();
+    let (first, second) = (node(stores).await, node(stores).await);
+    let accepted = queue_held(stores, output, first).await;
+    let claimed = queue(stores, output, NOW).await;
+    assert_eq!(claim_due(stores, first, output, after(5)).await, [claimed.id]);
+    let held = async |node, held_before| {
+        let found = sweep(stores, Sweep::new(node, after(9), held_before)).await;
+        assert!(found.iter().all(|found| found.output_id == output && found.due_at.is_none()));
+        found.iter().map(|found| found.held).sum::<u64>()
+    };
+    assert_eq!(held(first, NOW).await, 0);
+    assert_eq!(held(first, after(5)).await, 1, "it is held from its receipt");
+    assert_eq!(held(first, after(6)).await, 2, "the other one from its claim");
+    assert_eq!(held(second, after(6)).await, 0);
+    settle(stores, sent(accepted, first, after(6))).await;
+    assert_eq!(held(first, after(6)).await, 1);
+    settle(stores, retry(claimed, first, after(6), after(7))).await;
+    assert_eq!(backlogs(stores, after(9)).await, [(output, after(7), 1)]);
+}
+
+/// The store's own clock, if it has one, goes on from call to call.
+pub async fn clock_of_the_store_goes_on(stores: &Stores) {
+    let mut shown = Vec::new();
+    for _ in 0..3 {
+        let extended = stores.deliveries.extend_lease(NodeId::generate(), after(10)).await;
+        shown.push(extended.expect("the lease can be extended").now);
+    }
+    assert!(shown.is_sorted(), "{shown:?}");
+    assert!(shown.iter().all(|now| now.is_some() == shown[0].is_some()), "{shown:?}");
 }
 
 /// Deliveries in the name of a node that never said it was alive are free.

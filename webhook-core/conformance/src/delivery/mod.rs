@@ -15,7 +15,8 @@ use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp,
     model::{Attempt, DeliveryStatus, Log, Webhook},
     store::{
-        Accept, Accepted, Claim, Claimed, NewDelivery, Origin, Pending, Redeliver, Settle, Stores,
+        Accept, Accepted, Backlog, Claim, Claimed, NewDelivery, Origin, Pending, Redeliver, Settle,
+        Stores, Sweep,
     },
 };
 
@@ -196,13 +197,19 @@ pub(super) async fn logs_of(stores: &Stores, webhook: &Webhook) -> Vec<Log> {
     logs.expect("the logs can be read")
 }
 
-/// The backlogs at `now` in a fixed order, as (output, first due, number).
+/// What a node finds at `now` that has nothing to do with anything, in a fixed order, as
+/// (output, first due, number).
 pub(super) async fn backlogs(stores: &Stores, now: Timestamp) -> Vec<(OutputId, Timestamp, u64)> {
-    let backlogs = stores.deliveries.backlogs(now).await.expect("the backlogs can be listed");
-    let mut backlogs: Vec<_> = backlogs
-        .into_iter()
-        .map(|backlog| (backlog.output_id, backlog.due_at, backlog.pending))
-        .collect();
-    backlogs.sort();
-    backlogs
+    let sweep = Sweep::new(NodeId::generate(), now, now);
+    let found = self::sweep(stores, sweep).await.into_iter();
+    let free = |found: Backlog| (found.output_id, found.due_at.expect("a time"), found.pending);
+    found.map(free).collect()
+}
+
+/// What a sweep finds, in a fixed order.
+pub(super) async fn sweep(stores: &Stores, sweep: Sweep) -> Vec<Backlog> {
+    let found = stores.deliveries.backlogs(sweep).await;
+    let mut found = found.expect("the backlogs can be listed");
+    found.sort_by_key(|backlog| (backlog.output_id, backlog.due_at));
+    found
 }

@@ -60,7 +60,7 @@ impl Queues {
     }
 
     /// Forgets a queue that has nothing to remember.
-    fn leave(&self, queue: &OutputQueue) {
+    pub(super) fn leave(&self, queue: &OutputQueue) {
         let mut queues = self.by_output();
         // Nobody can get at the queue while the map is locked, but some may have it already.
         let unused = |known: &Arc<OutputQueue>| Arc::strong_count(known) <= 2 && known.is_quiet();

@@ -14,7 +14,7 @@ use crate::{
     clock::{Clock, Timestamp},
     error::Error,
     id::NodeId,
-    store::DeliveryStore,
+    store::{DeliveryStore, Extended},
 };
 
 #[derive(Debug)]
@@ -47,14 +47,23 @@ impl Lease {
             return Ok(());
         }
         let _one_at_a_time = self.extending.lock().await;
-        let now = self.clock.now();
-        if lasts(now) {
+        if lasts(self.clock.now()) {
             return Ok(());
         }
-        let until = now + self.length;
-        self.deliveries.extend_lease(self.node, until).await?;
+        self.renew().await.map(|_| ())
+    }
+
+    /// Makes it last for its whole length from now on.
+    pub(super) async fn extend(&self) -> Result<Extended, Error> {
+        let _one_at_a_time = self.extending.lock().await;
+        self.renew().await
+    }
+
+    async fn renew(&self) -> Result<Extended, Error> {
+        let until = self.clock.now() + self.length;
+        let extended = self.deliveries.extend_lease(self.node, until).await?;
         self.until.store(until.as_millis(), Ordering::Release);
-        Ok(())
+        Ok(extended)
     }
 
     /// Returns when it is time to see whether the lease has to be renewed.

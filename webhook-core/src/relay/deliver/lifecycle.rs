@@ -13,7 +13,7 @@ use super::{
     workers::Workers,
 };
 use crate::{
-    clock::Clock,
+    clock::{Clock, Timestamp},
     error::Error,
     forward::Forwarder,
     id::NodeId,
@@ -21,7 +21,7 @@ use crate::{
         byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients, functions::Functions,
         observer::Observer, options::RelayOptions, waiters::Waiters,
     },
-    store::DeliveryStore,
+    store::{Backlog, DeliveryStore, Sweep},
 };
 
 /// What a [`Deliverer`] is made of.
@@ -96,14 +96,16 @@ impl Deliverer {
         self.observer.pending(-counted);
         let now = self.clock.now();
         let mut to_wake = Vec::new();
-        for found in self.deliveries.backlogs(now).await? {
+        let sweep = Sweep { node: self.node, now, held_before: Timestamp::default() };
+        for Backlog { output_id, due_at, pending, .. } in self.deliveries.backlogs(sweep).await? {
+            let Some(due_at) = due_at else { continue };
             let limits = QueueLimits::unthrottled(&self.options);
-            let queue = queue_of(&mut self.queues.by_output(), found.output_id, limits);
-            queue.found(found.pending, found.due_at);
-            self.observer.pending(i64::try_from(found.pending).unwrap_or(i64::MAX));
-            self.timers.add(found.due_at, found.output_id);
-            if found.due_at <= now {
-                to_wake.push(found.output_id);
+            let queue = queue_of(&mut self.queues.by_output(), output_id, limits);
+            queue.found(pending, due_at);
+            self.observer.pending(i64::try_from(pending).unwrap_or(i64::MAX));
+            self.timers.add(due_at, output_id);
+            if due_at <= now {
+                to_wake.push(output_id);
             }
         }
         self.workers.begin();
@@ -131,8 +133,8 @@ impl Deliverer {
         self.deliveries.release(self.node, None).await
     }
 
-    /// Wakes queues when it is time, and keeps the lease while something is held, for as
-    /// long as this is awaited. An idle relay lets its lease run out.
+    /// Wakes queues when it is time, keeps the lease and sweeps, for as long as this is
+    /// awaited. An idle relay that is alone with its store lets its lease run out.
     pub(in crate::relay) async fn run(self: &Arc<Self>) {
         let waking = async {
             loop {
@@ -143,13 +145,13 @@ impl Deliverer {
         let holding = async {
             loop {
                 self.lease.check_interval().await;
-                if !self.workers.are_idle()
+                if (self.options.sweep_interval.is_some() || !self.workers.are_idle())
                     && let Err(error) = self.lease.hold().await
                 {
                     tracing::error!(%error, "the lease cannot be renewed");
                 }
             }
         };
-        tokio::join!(waking, holding);
+        tokio::join!(waking, holding, self.keep_sweeping());
     }
 }

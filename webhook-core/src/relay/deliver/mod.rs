@@ -11,6 +11,7 @@ mod lifecycle;
 mod pace;
 mod queue;
 mod settle;
+mod sweep;
 mod timers;
 mod workers;
 

@@ -3,7 +3,10 @@ use async_trait::async_trait;
 use super::{failing::Faulty, *};
 use crate::{
     id::{DeliveryId, NodeId, OutputId, WebhookId},
-    store::{Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Redeliver, Settle},
+    store::{
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Redeliver, Settle,
+        Sweep,
+    },
 };
 
 #[tokio::test(start_paused = true)]
@@ -80,13 +83,13 @@ async fn an_idle_relay_asks_its_store_nothing() {
         async fn redeliver(&self, _: AccountId, _: Redeliver) -> Result<(), Error> {
             panic!("idle")
         }
-        async fn extend_lease(&self, _: NodeId, _: Timestamp) -> Result<(), Error> {
+        async fn extend_lease(&self, _: NodeId, _: Timestamp) -> Result<Extended, Error> {
             panic!("idle")
         }
         async fn release(&self, _: NodeId, _: Option<OutputId>) -> Result<(), Error> {
             Ok(())
         }
-        async fn backlogs(&self, _: Timestamp) -> Result<Vec<Backlog>, Error> {
+        async fn backlogs(&self, _: Sweep) -> Result<Vec<Backlog>, Error> {
             Ok(Vec::new())
         }
         async fn log(&self, _: AccountId, _: DeliveryId) -> Result<Option<Log>, Error> {

@@ -16,7 +16,8 @@ use crate::{
     id::{DeliveryId, NodeId, WebhookId},
     relay::Observer,
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Redeliver, RouteStore, Settle,
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Redeliver, RouteStore,
+        Settle, Sweep,
     },
 };
 
@@ -91,14 +92,14 @@ impl DeliveryStore for Faulty {
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
         self.stores.deliveries.redeliver(account, redeliver).await
     }
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
         self.stores.deliveries.extend_lease(node, until).await
     }
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
         self.stores.deliveries.release(node, of).await
     }
-    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error> {
-        let backlogs = self.stores.deliveries.backlogs(now).await;
+    async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error> {
+        let backlogs = self.stores.deliveries.backlogs(sweep).await;
         tokio::time::sleep(self.lanes_take).await;
         backlogs
     }

@@ -11,6 +11,7 @@ mod hosting;
 mod receiving;
 mod routing;
 mod streaming;
+mod sweeping;
 mod throttling;
 
 use std::{sync::Arc, time::Duration};

@@ -7,6 +7,7 @@ use foldhash::HashMap;
 
 use super::{
     MemoryStore,
+    output_index::OutputIndex,
     queue::Queue,
     row::{Arrival, Entry},
 };
@@ -16,8 +17,8 @@ use crate::{
     id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
     model::{Delivery, DeliveryStatus, Log, Webhook},
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Origin, Pending, Redeliver,
-        Settle,
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Origin, Pending,
+        Redeliver, Settle, Sweep,
     },
 };
 
@@ -114,24 +115,27 @@ impl Queue {
         Ok(())
     }
 
-    fn free_backlogs(&self, now: Timestamp) -> Vec<Backlog> {
-        let free = self.index.outputs.iter().filter_map(|(output_id, backlog)| {
-            let pending = u64::try_from(backlog.free()).unwrap_or(u64::MAX);
-            Some((
-                *output_id,
-                Backlog { output_id: *output_id, due_at: backlog.next_due_at()?, pending },
-            ))
-        });
-        let mut backlogs: HashMap<_, _> = free.collect();
-        let in_name_only = self.lapsed(now).filter_map(|node| self.index.held.get(&node)).flatten();
-        for row in in_name_only.filter_map(|id| self.rows.get(id)) {
-            let (Some(output_id), Some(due_at)) = (row.output_id, row.due_at) else { continue };
-            let backlog =
-                backlogs.entry(output_id).or_insert(Backlog { output_id, due_at, pending: 0 });
-            backlog.due_at = backlog.due_at.min(due_at);
-            backlog.pending += 1;
+    fn backlogs(&self, sweep: &Sweep) -> Vec<Backlog> {
+        let of_output = |(output_id, index): (&OutputId, &OutputIndex)| {
+            let pending = u64::try_from(index.free()).unwrap_or(u64::MAX);
+            let nothing = Backlog::new(*output_id);
+            (*output_id, Backlog { due_at: index.next_due_at(), pending, ..nothing })
+        };
+        let mut backlogs: HashMap<_, _> = self.index.outputs.iter().map(of_output).collect();
+        for (holder, held) in &self.index.held {
+            let is_alive = self.is_alive(*holder, sweep.now);
+            for row in held.iter().filter_map(|id| self.rows.get(id)) {
+                let (Some(output_id), Some(due_at)) = (row.output_id, row.due_at) else { continue };
+                let nothing = Backlog::new(output_id);
+                let backlog = backlogs.entry(output_id).or_insert(nothing);
+                match is_alive {
+                    false => backlog.add_free(due_at),
+                    true if *holder != sweep.node => backlog.is_attended = true,
+                    true => backlog.held += u64::from(row.updated_at < sweep.held_before),
+                }
+            }
         }
-        backlogs.into_values().collect()
+        backlogs.into_values().filter(Backlog::is_found).collect()
     }
 
     fn entry(&self, account: AccountId, webhook: WebhookId) -> Option<&Entry> {
@@ -168,9 +172,9 @@ impl DeliveryStore for MemoryStore {
         self.queue().redeliver(account, redeliver)
     }
 
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<(), Error> {
+    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
         self.queue().leases.insert(node, until);
-        Ok(())
+        Ok(Extended { now: None, sweeps: true })
     }
 
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
@@ -178,8 +182,8 @@ impl DeliveryStore for MemoryStore {
         Ok(())
     }
 
-    async fn backlogs(&self, now: Timestamp) -> Result<Vec<Backlog>, Error> {
-        Ok(self.queue().free_backlogs(now))
+    async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error> {
+        Ok(self.queue().backlogs(&sweep))
     }
 
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {

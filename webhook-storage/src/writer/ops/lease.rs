@@ -4,7 +4,7 @@ use sea_orm::{DbBackend, prelude::Uuid};
 use webhook_core::{
     NodeId, OutputId, Timestamp,
     model::DeliveryStatus,
-    store::{Backlog, Pending},
+    store::{Backlog, Extended, Pending, Sweep},
 };
 
 use crate::{
@@ -24,31 +24,59 @@ const LAPSED: &str = "WITH RECURSIVE holder (id) AS (\
 
 const NODES: &str = "SELECT id FROM lapsed";
 
-/// What nobody holds, by output: it is free, or in the name of a lapsed node.
-const LANES: &str = "SELECT output_id, MIN(due_at) AS due_at, COUNT(*) AS pending FROM (\
-    SELECT output_id, due_at FROM delivery WHERE due_at IS NOT NULL AND held_by IS NULL \
-    UNION ALL SELECT output_id, due_at FROM delivery WHERE held_by IN (SELECT id FROM lapsed)\
-    ) AS free WHERE output_id IS NOT NULL GROUP BY output_id";
+/// What nobody holds, by output: it is free, or in the name of a lapsed node. Beside it what
+/// one node has held for long, and where another one is at work.
+const BACKLOGS: &str = "SELECT output_id, MIN(due_at) AS due_at, \
+    CAST(SUM(free) AS bigint) AS pending, CAST(SUM(held) AS bigint) AS held, \
+    CAST(MAX(attended) AS bigint) AS attended FROM (\
+    SELECT output_id, due_at, 1 AS free, 0 AS held, 0 AS attended FROM delivery \
+    WHERE due_at IS NOT NULL AND held_by IS NULL \
+    UNION ALL SELECT output_id, due_at, 1, 0, 0 FROM delivery \
+    WHERE held_by IN (SELECT id FROM lapsed) \
+    UNION ALL SELECT output_id, NULL, 0, 1, 0 FROM delivery WHERE held_by = ? \
+    AND held_by NOT IN (SELECT id FROM lapsed) AND updated_at < ? \
+    UNION ALL SELECT output_id, NULL, 0, 0, 1 FROM delivery \
+    WHERE held_by IN (SELECT id FROM holder WHERE id <> ?) \
+    AND held_by NOT IN (SELECT id FROM lapsed)\
+    ) AS found WHERE output_id IS NOT NULL GROUP BY output_id \
+    HAVING SUM(free) > 0 OR SUM(held) > 0";
 
 pub(crate) fn lapsed_sql() -> String {
     [LAPSED, NODES].concat()
 }
 
 pub(crate) fn backlogs_sql() -> String {
-    [LAPSED, LANES].concat()
+    [LAPSED, BACKLOGS].concat()
 }
 
 const EXTEND: &str = "INSERT INTO node_lease (node_id, until) VALUES (?, ?) \
     ON CONFLICT (node_id) DO UPDATE SET until = excluded.until";
+
+/// Shows the clock of PostgreSQL, and gives the turn to sweep to one node a second. A turn
+/// that is further away than that was given before the clock was set back.
+const TURN: &str = "WITH clock (shown) AS (\
+    SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)), \
+    turn AS (UPDATE sweep_turn SET next_at = (SELECT shown FROM clock) + 1000 WHERE id IN (\
+    SELECT id FROM sweep_turn WHERE NOT next_at BETWEEN (SELECT shown FROM clock) + 1 \
+    AND (SELECT shown FROM clock) + 1000 FOR UPDATE SKIP LOCKED) RETURNING id) \
+    SELECT shown, CAST((SELECT COUNT(*) FROM turn) AS bigint) AS turns FROM clock";
 
 /// Says that `node` is alive until then.
 pub(crate) async fn extend(
     tx: &impl Tx,
     node: NodeId,
     until: Timestamp,
-) -> Result<(), DatabaseError> {
+) -> Result<Extended, DatabaseError> {
     tx.execute(with(EXTEND, [node.as_uuid().into(), millis(until).into()])).await?;
-    Ok(())
+    if tx.backend() != DbBackend::Postgres {
+        // One process has the file open: it has the clock, and every turn.
+        return Ok(Extended::new(None, true));
+    }
+    let told = |row: &Row<'_>| {
+        Ok(Extended::new(Some(moment(row.get("shown")?)), row.get::<i64>("turns")? > 0))
+    };
+    let told = tx.query_one(with(TURN, []), told).await?;
+    Ok(told.unwrap_or(Extended::new(None, false)))
 }
 
 /// Frees what nodes hold that are not alive at `now`: nobody holds it anyway,
@@ -77,19 +105,20 @@ async fn lapsed(tx: &impl Read, now: Timestamp) -> Result<Vec<Uuid>, DatabaseErr
     tx.query(with(lapsed_sql(), [millis(now).into()]), |row| row.get("id")).await
 }
 
-/// The outputs with deliveries that nobody holds at `now`.
-pub(crate) async fn backlogs(
-    tx: &impl Read,
-    now: Timestamp,
-) -> Result<Vec<Backlog>, DatabaseError> {
+/// What a sweep finds.
+pub(crate) async fn backlogs(tx: &impl Read, sweep: Sweep) -> Result<Vec<Backlog>, DatabaseError> {
     let backlog = |row: &Row<'_>| {
-        Ok(Backlog::new(
-            OutputId::from_uuid(row.get("output_id")?),
-            moment(row.get("due_at")?),
-            row.get::<i64>("pending")?.unsigned_abs(),
-        ))
+        let mut found = Backlog::new(OutputId::from_uuid(row.get("output_id")?));
+        found.due_at = row.get::<Option<i64>>("due_at")?.map(moment);
+        found.pending = row.get::<i64>("pending")?.unsigned_abs();
+        found.held = row.get::<i64>("held")?.unsigned_abs();
+        found.is_attended = row.get::<i64>("attended")? > 0;
+        Ok(found)
     };
-    tx.query(with(backlogs_sql(), [millis(now).into()]), backlog).await
+    let Sweep { node, now, held_before, .. } = sweep;
+    let node = node.as_uuid();
+    let values = [millis(now).into(), node.into(), millis(held_before).into(), node.into()];
+    tx.query(with(backlogs_sql(), values), backlog).await
 }
 
 /// Frees what `node` holds, all or of one output.

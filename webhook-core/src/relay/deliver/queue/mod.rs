@@ -3,6 +3,7 @@
 //! A queue decides and does nothing: it has no clock and does no I/O. Workers ask it
 //! for the [`Next`] step; whoever adds something learns whether to start one.
 
+mod compare;
 mod limits;
 mod lost;
 mod reservation;

@@ -1,0 +1,57 @@
+//! What the store says of an output, beside what its queue knows.
+
+use super::{OutputQueue, State};
+use crate::store::Backlog;
+
+/// What follows from a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::relay::deliver) struct Compared {
+    /// How many more deliveries are known of than before.
+    pub(in crate::relay::deliver) counted: i64,
+    /// Some wait in the store that are for this node to claim.
+    pub(in crate::relay::deliver) is_due: bool,
+    /// This node holds deliveries in the store that are in nobody's hand here.
+    pub(in crate::relay::deliver) is_lost: bool,
+}
+
+impl OutputQueue {
+    /// How many deliveries may be held in the store for this queue; none while a claim is
+    /// under way.
+    pub(in crate::relay::deliver) fn in_hand(&self) -> Option<u64> {
+        self.state().in_hand()
+    }
+
+    /// Takes note of what the store `found`; `before` that was asked, so many deliveries were
+    /// in hand. What is `overdue` is claimed, unless the queue is at rest and another node
+    /// attends to the output.
+    pub(in crate::relay::deliver) fn compare(
+        &self,
+        found: &Backlog,
+        before: Option<u64>,
+        overdue: bool,
+    ) -> Compared {
+        let mut state = self.state();
+        let after = state.in_hand();
+        let at_rest = before == Some(0) && after == Some(0);
+        let is_lost = state.lost_at.is_none() && before.is_some_and(|before| found.held > before);
+        let is_due = overdue && after.is_some() && !(at_rest && found.is_attended);
+        let known = state.pending;
+        let in_store = found.pending + found.held;
+        if at_rest {
+            state.pending = in_store;
+        } else if is_due || is_lost {
+            state.pending = known.max(found.pending + found.held.max(after.unwrap_or_default()));
+        }
+        state.stored |= is_due;
+        let counted = i64::try_from(state.pending).unwrap_or(i64::MAX)
+            - i64::try_from(known).unwrap_or(i64::MAX);
+        Compared { counted, is_due, is_lost }
+    }
+}
+
+impl State {
+    fn in_hand(&self) -> Option<u64> {
+        let in_hand = self.queue.len() + self.promised + self.workers;
+        (!self.claiming).then(|| u64::try_from(in_hand).unwrap_or(u64::MAX))
+    }
+}

@@ -1,0 +1,126 @@
+//! Finds what nobody attempts: what other nodes left behind, and what this node holds in
+//! the store without knowing of it.
+
+use std::{sync::Arc, time::Duration};
+
+use foldhash::HashMap;
+use tokio::time::{Instant, sleep};
+
+use super::{
+    dispatch::{Deliverer, queue_of},
+    queue::QueueLimits,
+};
+use crate::{
+    clock::Timestamp,
+    error::Error,
+    store::{Backlog, Sweep},
+};
+
+/// How often a relay that alone writes to its store looks while something waits.
+const ALONE: Duration = Duration::from_secs(5);
+/// What has been due for so long is attempted by nobody: who knows of a delivery claims it
+/// when it is due.
+const OVERDUE: Duration = Duration::from_secs(2);
+/// What is held for so long without an outcome is compared with what is in hand. What is
+/// being stored is younger.
+const HELD_LONG: Duration = Duration::from_secs(15);
+/// A sweep is followed by a rest that is so many times as long as the sweep took.
+const REST: u32 = 20;
+
+impl Deliverer {
+    /// Sweeps from time to time, for as long as this is awaited. Alone with its store, a
+    /// relay for whom nothing waits asks nothing.
+    pub(super) async fn keep_sweeping(self: &Arc<Self>) {
+        let interval = self.options.sweep_interval.unwrap_or(ALONE);
+        let mut rest = Duration::ZERO;
+        loop {
+            sleep(rest.max(interval)).await;
+            let started = Instant::now();
+            let swept = match self.is_our_turn().await {
+                Ok(true) => self.sweep().await,
+                Ok(false) => Ok(()),
+                Err(error) => Err(error),
+            };
+            rest = match swept {
+                Ok(()) => started.elapsed() * REST,
+                Err(error) => {
+                    tracing::warn!(%error, "what waits in the store cannot be compared");
+                    // Other nodes have not reached the store either, and renew their leases first.
+                    self.options.lease
+                }
+            };
+        }
+    }
+
+    async fn is_our_turn(&self) -> Result<bool, Error> {
+        match self.options.sweep_interval {
+            Some(_) => self.lease.extend().await.map(|extended| extended.sweeps),
+            None if self.queues.by_output().is_empty() => Ok(false),
+            None => self.lease.hold().await.map(|()| true),
+        }
+    }
+
+    /// Compares what waits in the store with what is known here.
+    async fn sweep(self: &Arc<Self>) -> Result<(), Error> {
+        let now = self.clock.now();
+        let in_hand: HashMap<_, _> = {
+            let queues = self.queues.by_output();
+            queues.values().map(|queue| (queue.output_id, queue.in_hand())).collect()
+        };
+        let held_before = earlier(now, HELD_LONG);
+        let sweep = Sweep { node: self.node, now, held_before };
+        let found = self.deliveries.backlogs(sweep).await?;
+        let mut found: HashMap<_, _> =
+            found.into_iter().map(|found| (found.output_id, found)).collect();
+        let queues: Vec<_> = self.queues.by_output().values().cloned().collect();
+        let mut to_wake = Vec::new();
+        for queue in queues {
+            let id = queue.output_id;
+            let found = found.remove(&id).unwrap_or_else(|| Backlog::new(id));
+            // A queue that was made meanwhile has nothing old.
+            let Some(before) = in_hand.get(&id).copied() else { continue };
+            let compared = queue.compare(&found, before, is_overdue(&found, now));
+            self.observer.pending(compared.counted);
+            if compared.is_lost {
+                tracing::warn!(output = %id, held = found.held, "held, and in no queue: freed");
+                self.timers.recover(&queue, now);
+            }
+            if compared.is_due {
+                to_wake.push(id);
+            }
+            self.queues.leave(&queue);
+        }
+        let left = found.into_values();
+        to_wake.extend(left.filter(|found| self.take_over(found, now)).map(|left| left.output_id));
+        self.wake(to_wake);
+        Ok(())
+    }
+
+    /// Makes a queue for an output that this node knew nothing of, if nobody else attends to it.
+    fn take_over(&self, found: &Backlog, now: Timestamp) -> bool {
+        let is_due = is_overdue(found, now) && !found.is_attended;
+        if !is_due && found.held == 0 {
+            return false;
+        }
+        let Backlog { output_id, pending, held, .. } = *found;
+        let queue = {
+            let limits = QueueLimits::unthrottled(&self.options);
+            queue_of(&mut self.queues.by_output(), output_id, limits)
+        };
+        tracing::info!(output = %output_id, pending, held, "nobody attends to it: taken over");
+        queue.found(pending + held, found.due_at.unwrap_or(now));
+        self.observer.pending(i64::try_from(pending + held).unwrap_or(i64::MAX));
+        if held > 0 {
+            self.timers.recover(&queue, now);
+        }
+        true
+    }
+}
+
+fn is_overdue(found: &Backlog, now: Timestamp) -> bool {
+    found.due_at.is_some_and(|due_at| due_at <= earlier(now, OVERDUE))
+}
+
+fn earlier(moment: Timestamp, by: Duration) -> Timestamp {
+    Timestamp::from_millis(moment.as_millis().saturating_sub(by.as_millis() as i64))
+}

@@ -1,0 +1,129 @@
+//! Several nodes on one PostgreSQL database: the others go on with what one of them leaves.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use super::*;
+use crate::{
+    harness::postgres::{Schema, node, skipped},
+    sink::Reply,
+};
+
+/// How long it may take until what a node left is attempted by another one.
+const TAKEN_OVER: Duration = Duration::from_secs(8);
+
+/// How long after a failed attempt the next one is due.
+const RETRY: Duration = Duration::from_secs(4);
+
+/// A bucket whose output is the sink.
+async fn bucket_to(server: &Server, sink: &Sink) -> Value {
+    let bucket = server.bucket("events").await;
+    let durability = json!({
+        "enabled": true, "schedule": "custom", "custom_delays": [RETRY.as_nanos() as u64],
+        "deadline": 3_600_000_000_000_u64,
+    });
+    let output = json!({ "name": "sink", "destination": sink.base, "durability": durability });
+    server.output(&bucket, output).await;
+    bucket
+}
+
+async fn post(server: &Server, bucket: &Value, number: usize) {
+    let request = server.anonymous("POST", &input_path(bucket)).body(number.to_string());
+    request.send().await.expect(200);
+}
+
+/// How often each webhook has come.
+fn arrivals(sink: &Sink) -> HashMap<String, usize> {
+    sink.so_far().into_iter().fold(HashMap::new(), |mut counts, arrived| {
+        *counts.entry(String::from_utf8_lossy(&arrived.body).into_owned()).or_default() += 1;
+        counts
+    })
+}
+
+/// Waits until each of so many webhooks has come `times`; how long that took.
+async fn wait_for(sink: &Sink, webhooks: usize, times: usize) -> Duration {
+    let started = Instant::now();
+    loop {
+        let counts = arrivals(sink);
+        let enough = counts.values().filter(|count| **count >= times).count();
+        if enough == webhooks {
+            return started.elapsed();
+        }
+        assert!(started.elapsed() < harness::PATIENCE, "{enough} of {webhooks} came {times} times");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// A node is killed with 60 deliveries in flight and does not come back; the others are idle.
+#[tokio::test]
+async fn idle_nodes_take_over_from_a_dead_one() {
+    let Some(schema) = Schema::create("dead").await else { return skipped() };
+    let sink = Sink::scripted(|number| match number {
+        0..60 => Reply::Hang(Duration::from_secs(60)),
+        _ => Reply::Status(200),
+    })
+    .await;
+    let (mut first, second, third) =
+        (node(&schema).await, node(&schema).await, node(&schema).await);
+    let bucket = bucket_to(&first, &sink).await;
+    for number in 0..60 {
+        post(&first, &bucket, number).await;
+    }
+    sink.received(60).await;
+    first.kill().await;
+    let took = wait_for(&sink, 60, 2).await;
+    assert!(took < TAKEN_OVER, "{took:?}");
+    println!("taken over in {took:?}");
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(arrivals(&sink).values().all(|count| *count == 2), "{:?}", arrivals(&sink));
+    drop((second, third));
+    schema.remove().await;
+}
+
+/// Fifty retries wait on a node that is stopped for good.
+#[tokio::test]
+async fn retries_of_a_node_that_is_removed_are_made() {
+    let Some(schema) = Schema::create("removed").await else { return skipped() };
+    let sink = Sink::scripted(|number| Reply::Status(if number < 50 { 503 } else { 200 })).await;
+    let (mut first, second) = (node(&schema).await, node(&schema).await);
+    let bucket = bucket_to(&first, &sink).await;
+    for number in 0..50 {
+        post(&first, &bucket, number).await;
+    }
+    sink.received(50).await;
+    // Their outcomes are stored by an orderly end.
+    assert!(first.terminate().await.success());
+    let took = wait_for(&sink, 50, 2).await;
+    println!("made {took:?} after the end");
+    assert!(took < RETRY + TAKEN_OVER, "{took:?}");
+    drop(second);
+    schema.remove().await;
+}
+
+/// A node is killed and comes back without its folder, under another name.
+#[tokio::test]
+async fn a_node_that_lost_its_disk_goes_on_with_what_it_held() {
+    let Some(schema) = Schema::create("disk").await else { return skipped() };
+    let sink = Sink::scripted(|number| match number {
+        0..100 => Reply::Hang(Duration::from_secs(60)),
+        _ => Reply::Status(200),
+    })
+    .await;
+    let mut first = node(&schema).await;
+    let bucket = bucket_to(&first, &sink).await;
+    for number in 0..100 {
+        post(&first, &bucket, number).await;
+    }
+    sink.received(100).await;
+    first.kill().await;
+    let killed = Instant::now();
+    let second = node(&schema).await;
+    wait_for(&sink, 100, 2).await;
+    let took = killed.elapsed();
+    println!("taken over in {took:?}");
+    assert!(took < TAKEN_OVER + Duration::from_secs(1), "with the start: {took:?}");
+    drop(second);
+    schema.remove().await;
+}

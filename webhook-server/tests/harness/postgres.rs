@@ -1,0 +1,66 @@
+//! A schema on the server that `TEST_POSTGRES_URL` names, made with `psql`.
+
+use tokio::process::Command;
+
+async fn psql(server: &str, sql: &str) -> bool {
+    let run = Command::new("psql").args([server, "-q", "-c", sql]).status().await;
+    run.is_ok_and(|status| status.success())
+}
+
+/// A schema of its own, on the server that `TEST_POSTGRES_URL` names.
+pub(crate) struct Schema {
+    /// The database, for the servers of the test.
+    pub(crate) url: String,
+    database: String,
+    name: String,
+}
+
+impl Schema {
+    /// None when there is no server, or no `psql` to make a schema on it.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "what a test needs from outside comes in variables"
+    )]
+    pub(crate) async fn create(what: &str) -> Option<Self> {
+        let database = std::env::var("TEST_POSTGRES_URL").ok()?;
+        let name = format!("server_test_{what}_{}", std::process::id());
+        let made = psql(&database, &format!("CREATE SCHEMA {name}")).await;
+        let url = format!("{database}?options=-csearch_path%3D{name}");
+        made.then_some(Self { url, database, name })
+    }
+
+    /// Runs this in the schema.
+    pub(crate) async fn run(&self, sql: &str) {
+        assert!(psql(&self.url, sql).await, "{sql}");
+    }
+
+    pub(crate) async fn remove(self) {
+        let Self { database, name, .. } = self;
+        assert!(psql(&database, &format!("DROP SCHEMA {name} CASCADE")).await);
+    }
+}
+
+pub(crate) fn skipped() {
+    println!("skipped: TEST_POSTGRES_URL is not set, or psql cannot make a schema");
+}
+
+/// The API key that all nodes of a test have.
+const KEY: &str = "sk-0123456789abcdef0123456789abcdef";
+/// What all of them encrypt with.
+const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/// A node of several on the schema.
+pub(crate) async fn node(schema: &Schema) -> super::Server {
+    node_with(schema, &[]).await
+}
+
+/// The same with further environment variables.
+pub(crate) async fn node_with(schema: &Schema, further: &[(&str, &str)]) -> super::Server {
+    let mut options = vec![
+        ("WEBHOOK_DATABASE_URL", &*schema.url),
+        ("WEBHOOK_API_KEY", KEY),
+        ("WEBHOOK_SECRET_KEY", SECRET),
+    ];
+    options.extend(further);
+    super::Server::start_with(&options).await
+}
