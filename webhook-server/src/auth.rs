@@ -22,7 +22,7 @@ pub(crate) use guesses::{Guesses, network};
 use crate::{error::ApiError, permit::RequestPermit, state::AppState};
 
 /// Credentials as a request carries them.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(test, derive(Debug))]
 pub(crate) enum Shown {
     /// `Bearer sk-…`
@@ -32,6 +32,14 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
+    /// Whether they still make this caller.
+    pub(crate) async fn makes(&self, admin: &Admin, caller: &Caller) -> Result<bool, Error> {
+        match self {
+            Self::ApiKey(key) => admin.is_still(caller, API_KEY_USER, key).await,
+            Self::KeyAndSecret(key, secret) => admin.is_still(caller, key, secret).await,
+        }
+    }
+
     fn has_our_form(&self) -> bool {
         match self {
             Self::ApiKey(key) => key.starts_with(API_KEY_PREFIX),

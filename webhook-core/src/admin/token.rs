@@ -53,6 +53,12 @@ impl Logins {
     }
 }
 
+fn caller_of(token: AccessToken) -> Caller {
+    let TokenSpec { description: _, scopes, api_access } = token.spec;
+    let buckets = Arc::from(scopes.buckets);
+    Caller::new(token.account_id, Credential::AccessToken { id: token.id, api_access, buckets })
+}
+
 impl Admin {
     /// Who shows this key and secret: an access token, or an API key as the
     /// secret of the key [`API_KEY_USER`]. Anything missing, wrong or disabled
@@ -74,12 +80,21 @@ impl Admin {
     pub async fn authenticate_token(&self, key: &str, secret: &str) -> Result<Caller, Error> {
         let wrong = || Error::new(ErrorKind::Unauthorized, "unauthorized: unknown access token");
         let token = self.known_token(key, secret).await?.ok_or_else(wrong)?;
-        let id = token.id;
         self.note_login(&token);
-        let TokenSpec { description: _, scopes, api_access } = token.spec;
-        let buckets = Arc::from(scopes.buckets);
-        let credential = Credential::AccessToken { id, api_access, buckets };
-        Ok(Caller::new(token.account_id, credential))
+        Ok(caller_of(token))
+    }
+
+    /// Whether this key and secret still make the same caller, with the same scope: for what
+    /// outlives a request where others may change the credential, which then tell nobody here.
+    pub async fn is_still(&self, caller: &Caller, key: &str, secret: &str) -> Result<bool, Error> {
+        let shown = match key {
+            API_KEY_USER => {
+                let known = self.known_api_key(secret).await?.filter(|key| key.enabled);
+                known.map(|key| Caller::new(key.account_id, Credential::ApiKey))
+            }
+            _ => self.known_token(key, secret).await?.map(caller_of),
+        };
+        Ok(shown.as_ref() == Some(caller))
     }
 
     /// Notes now and then that a token is shown. Nobody waits for it, and what

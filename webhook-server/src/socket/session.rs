@@ -1,6 +1,6 @@
 //! One client from its first frame to its end: it authenticates, subscribes and gets webhooks.
 
-use std::{collections::HashSet, net::IpAddr, time::Duration};
+use std::{collections::HashSet, net::IpAddr, sync::Arc, time::Duration};
 
 use hyper::upgrade::Upgraded;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
@@ -14,6 +14,7 @@ use webhook_core::{
 
 use super::{
     frame::{self, Said},
+    recheck::Checked,
     sockets::{Slot, Stranger},
     wire::{End, Socket},
 };
@@ -47,6 +48,8 @@ pub(super) struct Session {
     subscription: Option<Subscription>,
     /// The credentials, until the first subscription checks them once more.
     shown: Option<Shown>,
+    /// The same from then on.
+    checked: Option<Arc<Checked>>,
     /// How many pings in a row the client has not answered.
     unanswered: u32,
 }
@@ -83,6 +86,7 @@ impl Session {
             _slot: slot,
             subscription: None,
             shown: Some(shown),
+            checked: None,
             unanswered: 0,
         };
         session.converse().await;
@@ -112,6 +116,9 @@ impl Session {
                     Ok(text) => self.listen_to(&text).await,
                     Err(end) => Err(end),
                 },
+                () = withdrawn(self.checked.as_deref()) => {
+                    Err(End::unauthorized("the credential has been withdrawn"))
+                }
                 _ = ping.tick() => self.ping().await,
                 streamed = next(&mut self.subscription) => match streamed {
                     Ok(streamed) => self.pass_on(streamed).await,
@@ -167,12 +174,15 @@ impl Session {
         let none = Listening::Buckets(HashSet::new());
         let account = self.caller.account_id();
         let subscription = self.state.clients().subscribe(account, none, self.info.clone());
-        // From here on a change of the credential ends the subscription. A change between
-        // authenticating and this moment is seen only by checking the credential again.
-        if let Some(shown) = self.shown.take()
-            && known(&self.state, self.socket.ip, &shown).await? != self.caller
-        {
-            return Err(End::unauthorized("the credential has been changed"));
+        // From here on a change of the credential here ends the subscription. A change between
+        // authenticating and this moment is seen only by checking the credential again, and
+        // so is one at another server.
+        if let Some(shown) = self.shown.take() {
+            if known(&self.state, self.socket.ip, &shown).await? != self.caller {
+                return Err(End::unauthorized("the credential has been changed"));
+            }
+            let rechecks = &self.state.sockets().rechecks;
+            self.checked = Some(rechecks.of(&self.state, shown, &self.caller));
         }
         Ok(subscription)
     }
@@ -198,6 +208,14 @@ impl Session {
             }
             Streamed::Closed => Err(End::unauthorized("the credential has been withdrawn")),
         }
+    }
+}
+
+/// Returns when the credential is not good any more; without one this waits for ever.
+async fn withdrawn(checked: Option<&Checked>) {
+    match checked {
+        Some(checked) => checked.ended().await,
+        None => std::future::pending().await,
     }
 }
 

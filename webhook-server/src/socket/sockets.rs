@@ -6,6 +6,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
+use super::recheck::Rechecks;
 use crate::{
     auth::network,
     config::SocketConfig,
@@ -28,6 +29,8 @@ pub(crate) struct Sockets {
     pub(super) ping_interval: Duration,
     /// How long a client may take to read a frame.
     pub(super) write_timeout: Duration,
+    /// The credentials of clients that subscribe.
+    pub(super) rechecks: Rechecks,
     /// Tells all clients that the server ends.
     stop: watch::Sender<bool>,
 }
@@ -59,6 +62,7 @@ impl Sockets {
             tasks: TaskTracker::new(),
             ping_interval: config.socket_ping_interval,
             write_timeout: config.socket_write_timeout,
+            rechecks: Rechecks::default(),
             stop: watch::Sender::new(false),
         }
     }

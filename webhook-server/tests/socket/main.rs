@@ -14,6 +14,7 @@ mod credentials;
 mod node;
 mod refusals;
 mod streaming;
+mod withdrawal;
 
 use harness::Server;
 use serde_json::{Value, json};
