@@ -52,6 +52,9 @@ async fn first(
         storage.set_api_key_unshown(true).await?;
     }
     let (account, key) = admin.create_account(ACCOUNT, chosen).await?;
+    if is_known {
+        storage.set_api_key_applied(&key.key).await?;
+    }
     welcome(admin, config, &account, &key, is_known, bound).await
 }
 
@@ -112,10 +115,14 @@ async fn again(
 ) -> Result<Option<String>, Failure> {
     let caller = Caller::for_account(account.id);
     if let Some(chosen) = &config.storage.api_key {
-        let before = admin.api_key(&caller).await?;
-        if before.key != *chosen {
-            admin.set_api_key(account.id, chosen.clone()).await?;
-            tracing::warn!("the first account's API key is WEBHOOK_API_KEY from now on");
+        // A key that was replaced since is not brought back.
+        if !storage.is_api_key_applied(chosen).await? {
+            let before = admin.api_key(&caller).await?;
+            if before.key != *chosen {
+                admin.set_api_key(account.id, chosen.clone()).await?;
+                tracing::warn!("the first account's API key is WEBHOOK_API_KEY from now on");
+            }
+            storage.set_api_key_applied(chosen).await?;
         }
         shown(storage).await?;
     } else if storage.is_api_key_unshown().await? {

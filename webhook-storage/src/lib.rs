@@ -52,6 +52,7 @@ mod codec;
 mod database;
 mod entity;
 mod fault;
+mod first_key;
 mod fold;
 mod listing;
 mod migration;

@@ -39,9 +39,6 @@ struct Shared {
 const CHECK: &[u8] = b"webhook-storage";
 pub(crate) const CHECK_NAME: &str = "secret_key_check";
 
-/// Beside it: that the first account's API key is still to be shown.
-const UNSHOWN_NAME: &str = "api_key_unshown";
-
 impl Storage {
     /// Opens the database, brings its schema up to date and checks the key.
     ///
@@ -134,34 +131,6 @@ impl Storage {
             #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
             url => Err(Error::invalid("database url", format!("{url} is not built in"))),
         }
-    }
-
-    /// Keeps in mind whether the first account's API key is still to be shown to the
-    /// operator, so that a start that ends early takes it from nobody.
-    ///
-    /// # Errors
-    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
-    pub async fn set_api_key_unshown(&self, unshown: bool) -> Result<(), Error> {
-        let database = self.database();
-        let (sql, values) = match unshown {
-            true => (
-                "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
-                vec![UNSHOWN_NAME.into(), Vec::new().into()],
-            ),
-            false => ("DELETE FROM meta WHERE name = ?", vec![UNSHOWN_NAME.into()]),
-        };
-        let done = Tx::execute(&database.write, with(sql, values)).await;
-        done.map(|_| ()).map_err(|error| fault::error(error, "database"))
-    }
-
-    /// What [`set_api_key_unshown`](Self::set_api_key_unshown) was told last; at first, that it
-    /// is not.
-    ///
-    /// # Errors
-    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
-    pub async fn is_api_key_unshown(&self) -> Result<bool, Error> {
-        let row = meta::Entity::find_by_id(UNSHOWN_NAME).one(&self.database().write).await;
-        row.map(|row| row.is_some()).map_err(|error| fault::error(error, "database"))
     }
 
     /// Whether the database answers.

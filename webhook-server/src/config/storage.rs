@@ -33,8 +33,9 @@ pub(crate) struct StorageConfig {
     #[arg(value_name = "true|false", action = clap::ArgAction::Set)]
     pub(crate) sqlite_thread: bool,
     /// The API key of the first account, starting with sk-. Without it one is
-    /// made and printed at the first start. Later it replaces the key of the
-    /// first account when they differ.
+    /// made and printed at the first start. Another value than the last start had
+    /// replaces the key of the first account; the same one changes nothing, so that a
+    /// key which was replaced since stays.
     #[arg(long, env = "WEBHOOK_API_KEY", global = true, hide_env_values = true)]
     #[arg(value_name = "KEY", value_parser = super::secret)]
     pub(crate) api_key: Option<Secret>,

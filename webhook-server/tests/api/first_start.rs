@@ -118,3 +118,27 @@ async fn a_key_that_the_operator_chose_or_made_anew_is_not_shown() {
     let next = timeout(PATIENCE, lines.next_line()).await.expect("in time").expect("text");
     assert_eq!(next, None, "it was printed when it was made");
 }
+
+#[tokio::test]
+async fn a_chosen_key_is_put_into_force_once_and_a_replaced_one_stays() {
+    let chosen = ("WEBHOOK_API_KEY", "sk-chosen-by-the-operator");
+    let mut server = Server::start_with(&[chosen]).await;
+    let replaced = server.request("POST", "/v1/account/api-key").send().await.expect(200).json();
+    let replaced = replaced["api_key"].as_str().expect("a key").to_owned();
+    assert!(server.terminate().await.success());
+
+    let mut server = server.restart().await;
+    let shown = |key: &str| format!("Bearer {key}");
+    let get = async |server: &Server, key: &str| {
+        let request = server.anonymous("GET", "/v1/buckets");
+        request.header("authorization", &shown(key)).send().await.status
+    };
+    assert_eq!(get(&server, chosen.1).await, 401, "it was replaced");
+    assert_eq!(get(&server, &replaced).await, 200);
+    assert!(server.terminate().await.success());
+
+    let other = ("WEBHOOK_API_KEY", "sk-another-choice-of-the-operator");
+    let server = server.restart_with(&[other]).await;
+    assert_eq!(get(&server, other.1).await, 200, "another choice counts");
+    assert_eq!(get(&server, &replaced).await, 401);
+}
