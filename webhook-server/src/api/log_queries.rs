@@ -30,7 +30,12 @@ impl LogRequest {
     pub(crate) fn read(self) -> Result<LogQuery, Error> {
         let mut query = LogQuery::default();
         query.limit = number("limit", &self.limit, 1..=LogQuery::MAX_LIMIT, query.limit)?;
-        query.offset = number("offset", &self.offset, 0..=LogQuery::MAX_OFFSET, query.offset)?;
+        let offsets = 0..=LogQuery::MAX_OFFSET;
+        query.offset = number("offset", &self.offset, offsets, query.offset).map_err(|_| {
+            let most = LogQuery::MAX_OFFSET;
+            let reason = format!("must be a whole number from 0 to {most}; further on use cursor");
+            Error::invalid("offset", reason)
+        })?;
         query.status = status(&self.status)?;
         query.from = moment("from", &self.from)?.map(|moment| moment.start);
         query.to = moment("to", &self.to)?.map(Moment::end);

@@ -105,6 +105,8 @@ async fn filters() {
         assert_eq!(bodies(&logs), expected, "{query}");
         assert_eq!(page["total"], expected.len(), "{query}");
     }
+    let (none, page) = list(&server, "offset=10000").await;
+    assert_eq!((none.len(), &page["total"]), (0, &json!(2)), "the most that can be skipped");
 }
 
 #[tokio::test]
@@ -115,6 +117,7 @@ async fn bad_queries_are_refused_by_name() {
         ("limit=101", "limit: "),
         ("limit=ten", "limit: "),
         ("offset=-1", "offset: "),
+        ("offset=10001", "offset: must be a whole number from 0 to 10000; further on use cursor"),
         ("cursor=yesterday", "cursor: "),
         ("status=lost", "status: "),
         ("status=6", "status: "),

@@ -36,7 +36,7 @@ pub struct LogQuery {
     /// How many, 25; 1 to [`MAX_LIMIT`](Self::MAX_LIMIT).
     pub limit: usize,
     /// Skip so many, at most [`MAX_OFFSET`](Self::MAX_OFFSET). The cost grows
-    /// with it; `before` is free.
+    /// with it; `before` is free and reaches any log.
     pub offset: u64,
 }
 
@@ -44,7 +44,7 @@ impl LogQuery {
     /// Logs on a page at most.
     pub const MAX_LIMIT: usize = 100;
     /// Logs that are skipped at most.
-    pub const MAX_OFFSET: u64 = i64::MAX.unsigned_abs();
+    pub const MAX_OFFSET: u64 = 10_000;
 }
 
 impl Default for LogQuery {
@@ -81,13 +81,19 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// [`Invalid`](crate::ErrorKind::Invalid) for a limit out of bounds, and when
+    /// [`Invalid`](crate::ErrorKind::Invalid) for a limit or an offset out of bounds, and when
     /// the access token reaches several buckets and `query` names none.
     pub async fn logs(&self, caller: &Caller, query: &LogQuery) -> Result<LogsPage, Error> {
         caller.require_api_access()?;
         let LogQuery { ref bucket, status, from, to, before, limit, offset } = *query;
         within("limit", limit, 1..=LogQuery::MAX_LIMIT)?;
-        within("offset", offset, 0..=LogQuery::MAX_OFFSET)?;
+        if offset > LogQuery::MAX_OFFSET {
+            let most = LogQuery::MAX_OFFSET;
+            return Err(Error::invalid(
+                "offset",
+                format!("must be at most {most}: use the cursor"),
+            ));
+        }
         let reading = self.reading(caller, "bucket", bucket.as_ref()).await?;
         let Some(bucket_id) = reading.filter() else {
             return Ok(LogsPage { logs: Vec::new(), total: 0, limit, offset, next: None });
