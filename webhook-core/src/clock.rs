@@ -1,5 +1,6 @@
 //! Time, and the one place it comes from.
 
+mod store;
 mod system;
 
 use std::{fmt, ops::Add, time::Duration};
@@ -7,6 +8,7 @@ use std::{fmt, ops::Add, time::Duration};
 use async_trait::async_trait;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub(crate) use store::{Skew, StoreClock};
 pub use system::SystemClock;
 
 /// A moment: milliseconds since 1970-01-01T00:00:00Z.

@@ -70,7 +70,7 @@ pub use self::{
     },
 };
 use crate::{
-    clock::Clock,
+    clock::StoreClock,
     error::Error,
     forward::Forwarder,
     function::{FunctionRuntime, ScriptResponse},
@@ -309,7 +309,7 @@ impl Relay {
 #[derive(Debug)]
 pub(crate) struct RelayParts {
     pub(crate) stores: Stores,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<StoreClock>,
     pub(crate) ids: Arc<Ids>,
     pub(crate) forwarder: Arc<dyn Forwarder>,
     pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,

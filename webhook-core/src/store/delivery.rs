@@ -16,7 +16,8 @@ use crate::{
 ///
 /// A delivery with a `due_at` is *pending*: some node has to attempt it. It is
 /// *held* by at most one node, and only while that node's lease lasts
-/// ([`extend_lease`](Self::extend_lease)). How concurrent calls share commits
+/// ([`extend_lease`](Self::extend_lease)). The moments in calls are those of the store's
+/// clock, if [it has one](super::Extended::now). How concurrent calls share commits
 /// is the store's own business; each of them returns when its change is durable.
 #[async_trait]
 pub trait DeliveryStore: Send + Sync + fmt::Debug {

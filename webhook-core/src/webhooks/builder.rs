@@ -8,7 +8,7 @@ use super::Webhooks;
 use crate::{
     admin::{Admin, AdminOptions, AdminParts, ChangeListener},
     billing::{BillingProvider, Unconfigured},
-    clock::{Clock, SystemClock},
+    clock::{Clock, StoreClock, SystemClock},
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     function::{FunctionRuntime, generate::FunctionGenerator},
     id::NodeId,
@@ -147,14 +147,16 @@ impl WebhooksBuilder {
     /// Everything together.
     #[must_use]
     pub fn build(self) -> Webhooks {
-        let Self { stores, clock, functions, .. } = self;
+        let Self { stores, functions, .. } = self;
+        let store_clock = Arc::new(StoreClock::new(self.clock));
+        let clock: Arc<dyn Clock> = store_clock.clone();
         let ids = Arc::new(Ids::new(Arc::clone(&clock), self.random));
         let of_plans = |plans| Arc::new(Quotas::new(plans, stores.clone(), Arc::clone(&clock)));
         let quotas = self.plans.map(of_plans);
         let has_forwarder = self.forwarder.is_some();
         let relay = Relay::new(RelayParts {
             stores: stores.clone(),
-            clock: Arc::clone(&clock),
+            clock: store_clock,
             forwarder: self.forwarder.unwrap_or_else(|| Arc::new(Nowhere)),
             functions: functions.clone(),
             quotas: quotas.clone(),

@@ -13,7 +13,7 @@ use super::{
     workers::Workers,
 };
 use crate::{
-    clock::{Clock, Timestamp},
+    clock::{StoreClock, Timestamp},
     error::Error,
     forward::Forwarder,
     id::NodeId,
@@ -36,7 +36,7 @@ pub(in crate::relay) struct DelivererParts {
     pub(in crate::relay) waiters: Arc<Waiters>,
     pub(in crate::relay) workers: Arc<Workers>,
     pub(in crate::relay) observer: Arc<dyn Observer>,
-    pub(in crate::relay) clock: Arc<dyn Clock>,
+    pub(in crate::relay) clock: Arc<StoreClock>,
     pub(in crate::relay) options: Arc<RelayOptions>,
 }
 
@@ -87,6 +87,7 @@ impl Deliverer {
 
     /// Finds what waits in the store, and from now on delivers.
     pub(in crate::relay) async fn start(self: &Arc<Self>) -> Result<(), Error> {
+        self.lease.begin(self.options.sweep_interval.is_some()).await?;
         // What this node held in a former life is free for it again.
         self.deliveries.release(self.node, None).await?;
         // What is accepted until then is found in the store, what is accepted later waits

@@ -10,6 +10,7 @@ mod functions;
 mod hosting;
 mod receiving;
 mod routing;
+mod skew;
 mod streaming;
 mod sweeping;
 mod throttling;
