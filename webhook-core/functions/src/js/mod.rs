@@ -2,12 +2,15 @@
 //!
 //! # How calls run
 //!
-//! Each call has an engine of its own (some milliseconds, most of them for the
-//! prelude; 100 KB), made ahead and dropped afterwards, so that nothing can be
-//! left behind for another call, and a thread of its own from a bounded pool, so
-//! that `http` and `time.sleep` can wait like any function does. A few calls
-//! compute at a time; who waits for an answer gives its turn back, and the accounts take
-//! turns, in slices of some milliseconds.
+//! Each call has an engine of its own (most of what a short call computes; 100
+//! KB), made ahead and dropped afterwards, so that nothing can be left behind
+//! for another call. The prelude is compiled once in a process, and the parts of
+//! it that a script may not need are read when it names them.
+//!
+//! A call also has a thread of its own from a bounded pool, so that `http` and
+//! `time.sleep` can wait like any function does. A few calls compute at a time;
+//! who waits for an answer gives its turn back, and the accounts take turns, in
+//! slices of some milliseconds.
 //!
 //! # How calls end
 //!

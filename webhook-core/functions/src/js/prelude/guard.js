@@ -28,32 +28,38 @@
   const limit = (what) => new RangeError("limit exceeded: " + what);
   const pay = (since) => { for (let due = (now() - since) * 1000; due > 1; due--); };
 
-  // `run` in the place of `f`, with its name and length.
+  // `run` in the place of what is there, with its name, its length and its attributes.
   const replace = (owner, key, run) => {
-    const f = owner[key];
-    defineProperty(run, "name", { value: f.name, configurable: true });
-    defineProperty(run, "length", { value: f.length, configurable: true });
-    hide(owner, key, run);
-    return run;
+    const { name, length } = owner[key];
+    if (run.name !== name) defineProperty(run, "name", { value: name, configurable: true });
+    if (run.length !== length) defineProperty(run, "length", { value: length, configurable: true });
+    return (owner[key] = run);
   };
-  const paying = (f) => ({
-    f(...args) {
-      const since = now();
-      try { return apply(f, this, args); } finally { pay(since); }
-    },
-  }).f;
+  // Methods have the names of their keys. These have the length of `f`, at the least cost: each engine makes them all.
+  const paid = (f, self, args) => {
+    const since = now();
+    try { return apply(f, self, args); } finally { pay(since); }
+  };
+  const paying = (f, key = f.name) => {
+    const { length } = f;
+    if (length === 1) return { [key](a) { return paid(f, this, arguments); } }[key];
+    if (length === 2) return { [key](a, b) { return paid(f, this, arguments); } }[key];
+    if (length === 0) return { [key]() { return paid(f, this, arguments); } }[key];
+    return { [key](a, b, c) { return paid(f, this, arguments); } }[key];
+  };
   const payAll = (owner, except) => {
-    for (const key of ownKeys(owner)) {
+    const keys = ownKeys(owner);
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i];
+      if (key === "constructor" || except.has(key)) continue;
       const { value } = getOwnPropertyDescriptor(owner, key);
-      if (typeof value === "function" && key !== "constructor" && !except.has(key)) {
-        replace(owner, key, paying(value));
-      }
+      if (typeof value === "function") owner[key] = paying(value, key);
     }
   };
   // `check(args, this)` first, which may change the arguments and answers `this`.
   const checked = (owner, key, check) => {
     const f = owner[key];
-    replace(owner, key, { f(...args) { return apply(f, check(args, this), args); } }.f);
+    replace(owner, key, { [key](...args) { return apply(f, check(args, this), args); } }[key]);
   };
 
   // Lists. What is only like an array is copied by a loop, which can be stopped.

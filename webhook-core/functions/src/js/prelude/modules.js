@@ -1,7 +1,8 @@
-// The modules, under the names they have in Lua and in camel case. What fails throws.
+// The modules, under the names they have in Lua and in camel case, made when a script first names one of them.
+// What fails throws.
 (function ($, kept) {
   "use strict";
-  const { apply, paying, bytes, text, headersOf, limit, long, hide } = kept;
+  const { apply, paying, bytes, text, headersOf, limit, long, plain } = kept;
   const { JSON, Object, Error, TypeError, ArrayBuffer } = globalThis, { stringify } = JSON, { isArray } = Array;
   const { keys, freeze, defineProperty } = Object, { Uint8Array } = globalThis;
   const { replace, startsWith, toUpperCase, match, slice } = String.prototype, { floor } = Math;
@@ -32,16 +33,14 @@
     return json;
   };
   const camel = (name) => apply(replace, name, [word, (_, letter) => apply(toUpperCase, letter, [])]);
-  const open = (name, functions) => {
+  const made = plain(), open = (name, functions) => {
     const names = keys(functions);
     for (let i = 0; i < names.length; i++) {
       if (names[i] === "subtle") continue;
       const own = camel(names[i]);
       if (own !== names[i]) functions[own] = functions[names[i]];
     }
-    defineProperty(globalThis, name, {
-      value: freeze(functions), writable: true, enumerable: false, configurable: true,
-    });
+    made[name] = freeze(functions);
   };
 
   const sum = (name) => (value, raw) => run(name, raw ? "bytes" : "hex", [data(value)]);
@@ -142,10 +141,10 @@
     if (!parts) throw new TypeError("http option 'timeout' must be a number of seconds");
     return parts[2] === "ms" ? parts[1] / 1000 : +parts[1];
   };
-  const plain = (value) => typeof value !== "object" || value === null || isArray(value) ? value : { ...value };
+  const fieldsOf = (value) => typeof value !== "object" || value === null || isArray(value) ? value : { ...value };
   const wish = (method, address, options = {}) => {
     const { query, headers, cookies, body, form, timeout, auth } = options ?? {};
-    const asked = { method: words(method), url: words(address), query, headers: plain(headers), cookies, form };
+    const asked = { method: words(method), url: words(address), query, headers: fieldsOf(headers), cookies, form };
     if (body !== undefined && body !== null) {
       const given = data(body);
       asked.bytes = given[0] === "b";
@@ -200,13 +199,5 @@
   kept.run = run;
   kept.words = words;
   kept.request = request;
-  let web;
-  for (const name of ["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "atob", "btoa",
-    "structuredClone", "fetch"]) {
-    defineProperty(globalThis, name, {
-      get: () => (web ??= $.part("web")($, kept))[name],
-      set: (value) => { hide(globalThis, name, value); },
-      enumerable: false, configurable: true,
-    });
-  }
+  return made;
 })

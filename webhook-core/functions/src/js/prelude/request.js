@@ -188,8 +188,13 @@
   const console = { log: print, info: print, debug: print, warn: print, error: print };
   const put = (name, value) =>
     defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+  const env = new Proxy(plain(), {
+    get: (_, name) => (typeof name === "string" ? $.config(text(name)) ?? undefined : undefined),
+    has: (_, name) => typeof name === "string" && typeof $.config(text(name)) === "string",
+  });
   put("cfg", cfg);
   put("console", console);
+  put("process", { env });
   let used = false;
   defineProperty(globalThis, "r", {
     get: () => { used = true; return r; },
@@ -211,7 +216,6 @@
   kept.plain = plain;
   kept.setHeader = setHeader;
   kept.r = r;
-  kept.used = () => used;
 
   const names = plain();
   for (const name of ownKeys(own)) names[name] = true;
@@ -249,4 +253,42 @@
     }
     for (let i = 0; i < changes.length; i++) own[changes[i][0]] = changes[i][1];
   };
+
+  // What the end of a script calls with what the script declares, and what takes over the result.
+  const { toString: functionText } = Function.prototype;
+  let added, take = kept.taken;
+  put("addHandler", (event, handler) => {
+    if (event !== "transform" || typeof handler !== "function") {
+      throw new TypeError("addHandler takes \"transform\" and a function");
+    }
+    added = handler;
+  });
+  kept.declared = (transform, handler) => {
+    if (!added && transform && !$.takesPayload(apply(functionText, transform, []))) return transform(r);
+    if (added || transform || (handler && !used)) {
+      return $.part("styles")($, kept)(added, transform, handler, (f) => { take = f; });
+    }
+    if (!used && $.onlyDeclares()) {
+      throw new TypeError("the script declares functions and does nothing with the webhook: use r, or declare " +
+        "transform(r), transform(payload), handler(webhook) or addHandler(\"transform\", …)");
+    }
+    return undefined;
+  };
+  kept.finish = (returned) => take(returned);
+
+  // What is made when a script first names it.
+  const lazily = (make, all) => {
+    let made;
+    for (let i = 0; i < all.length; i++) {
+      const name = all[i];
+      defineProperty(globalThis, name, {
+        get: () => (made ??= make())[name], set: (value) => { put(name, value); }, enumerable: false, configurable: true,
+      });
+    }
+  };
+  let opened;
+  const modules = () => (opened ??= $.part("modules")($, kept));
+  lazily(modules, ["http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "time"]);
+  lazily(() => { modules(); return $.part("web")($, kept); }, ["URL", "URLSearchParams", "TextEncoder", "TextDecoder",
+    "Headers", "atob", "btoa", "structuredClone", "fetch"]);
 })

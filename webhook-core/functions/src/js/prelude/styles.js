@@ -1,14 +1,13 @@
-// The styles in which functions are written: our own, and those of other services, with what their services
-// give a function and take from it. Leaves in `kept` the function that the end of a script calls with what
-// the script declares, and the one that takes over what came of it.
+// The styles of other services, with what their services give a function and take from it. Answers a function
+// that runs what a script declares, and is given the one to call with what takes over the result.
 (function ($, kept) {
   "use strict";
-  const { apply, Proxy, r, text, plain, used, setHeader, taken } = kept;
+  const { apply, Proxy, r, text, plain, setHeader } = kept;
   const { JSON, TypeError, Object } = globalThis, { stringify, parse } = JSON, { isArray } = Array;
   const { keys, hasOwn } = Object, { defineProperty } = Reflect;
-  const { toString } = Function.prototype, { toLowerCase, includes, trimStart } = String.prototype;
+  const { toLowerCase, includes, trimStart } = String.prototype;
 
-  let take = taken, added, json;
+  let take, json;
   const put = (object, name, value) =>
     defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   const isObject = (value) => typeof value === "object" && value !== null;
@@ -115,30 +114,8 @@
     };
     return handler({ headers, body, query, parsed_query: parsed, path }, context);
   };
-  const addHandler = (event, handler) => {
-    if (event !== "transform" || typeof handler !== "function") {
-      throw new TypeError("addHandler takes \"transform\" and a function");
-    }
-    added = handler;
+  return (added, transform, handler, takeWith) => {
+    takeWith((returned) => take(returned));
+    return added ? ofRequest(added) : transform ? ofPayload(transform) : ofWebhook(handler);
   };
-  const env = new Proxy(plain(), {
-    get: (_, name) => (typeof name === "string" ? $.config(text(name)) ?? undefined : undefined),
-    has: (_, name) => typeof name === "string" && typeof $.config(text(name)) === "string",
-  });
-  for (const [name, value] of [["addHandler", addHandler], ["process", { env }]]) {
-    defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
-  }
-
-  kept.declared = (transform, handler) => {
-    if (added) return ofRequest(added);
-    if (transform) return $.takesPayload(apply(toString, transform, [])) ? ofPayload(transform) : transform(r);
-    if (used()) return undefined;
-    if (handler) return ofWebhook(handler);
-    if ($.onlyDeclares()) {
-      throw new TypeError("the script declares functions and does nothing with the webhook: use r, or declare " +
-        "transform(r), transform(payload), handler(webhook) or addHandler(\"transform\", …)");
-    }
-    return undefined;
-  };
-  kept.finish = (returned) => take(returned);
 })

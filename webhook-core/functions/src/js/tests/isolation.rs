@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use webhook_core::function::FunctionRuntime;
+use webhook_core::function::{FunctionError, FunctionRuntime};
 
 use super::fixture::{complete, invocation, runtime};
 use crate::js::JsRuntime;
@@ -40,6 +40,34 @@ async fn a_script_that_spoils_the_library_still_gets_its_request_through() {
     let completion =
         complete(&runtime(), &format!("const own = r; {spoilt}; own.body = 'x'")).await;
     assert_eq!(completion.result.expect("runs").request.body, "x");
+}
+
+#[tokio::test]
+async fn the_prelude_cannot_be_imported() {
+    let source = "URL; crypto.subtle; const left = []; for (const name of ['guard', 'request', 'modules', 'web', 'subtle', \
+        'styles', 'locales']) { try { const found = await import(name); left.push(found.part, found.take()); } catch {} } \
+        r.body = left.map((found) => typeof found).join()";
+    let left = complete(&runtime(), source).await.result.expect("runs").request.body;
+    let found = String::from_utf8_lossy(&left).into_owned();
+    assert!(found.split(',').all(|kind| kind.is_empty() || kind == "undefined"), "{found}");
+}
+
+#[tokio::test]
+async fn what_is_made_late_is_bounded_in_a_spoilt_library_as_well() {
+    let mut limits = webhook_core::function::ScriptLimits::default();
+    limits.compute_time = Duration::from_millis(200);
+    let runtime = JsRuntime::builder().limits(limits).build().expect("threads");
+    let spoil = "Reflect.apply = Reflect.defineProperty = () => {}; performance = { now: () => 0 }; \
+        Array.prototype[Symbol.iterator] = function* () {}; Object.freeze = (o) => o;";
+    for source in [
+        "for (;;) crypto.sha512('a'.repeat(8e6))",
+        "for (;;) new URL('http://a.example/' + 'b'.repeat(1e6))",
+        "for (;;) xml.encode({ a: 'b'.repeat(4e6) })",
+    ] {
+        let ended = complete(&runtime, &format!("{spoil} {source}")).await;
+        let limit = matches!(ended.result, Err(FunctionError::Limit(_)));
+        assert!(limit && ended.duration < Duration::from_secs(2), "{source}: {ended:?}");
+    }
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod host;
 mod http;
 mod meter;
 mod modules;
+mod prelude;
 mod request;
 mod rows;
 mod wait;
@@ -13,37 +14,25 @@ mod web;
 use std::{rc::Rc, sync::Arc};
 
 use rquickjs::{
-    Context, Ctx, Function, Object, Promise, Result as JsResult, Runtime, Value,
+    Context, Ctx, Exception, Function, Object, Promise, Result as JsResult, Runtime, Value,
     context::{EvalOptions, intrinsic},
     function::This,
     promise::PromiseState,
 };
 use webhook_core::function::{FunctionError, Invocation, ScriptOutcome};
 
-use self::{failure::Thrown, host::Host, meter::Meter};
+use self::{failure::Thrown, host::Host, meter::Meter, prelude::Part};
 use super::{
     call::{Call, Task},
     source,
     worker::Shared,
 };
 
-/// Bounds what the engine's own functions do in one step.
-const GUARD: &str = include_str!("../prelude/guard.js");
-/// Makes `r`, `cfg` and `console`.
-const REQUEST: &str = include_str!("../prelude/request.js");
-/// Runs the styles of other services.
-const STYLES: &str = include_str!("../prelude/styles.js");
-/// Has what depends on a language be right or refused.
-const LOCALES: &str = include_str!("../prelude/locales.js");
-/// Makes `URL`, `fetch` and other names of the web, when one of them is named.
-const WEB: &str = include_str!("../prelude/web.js");
-/// Makes `crypto.subtle`, when it is named.
-const SUBTLE: &str = include_str!("../prelude/subtle.js");
-/// Makes `http`, `crypto` and the other modules.
-const MODULES: &str = include_str!("../prelude/modules.js");
-
 /// What the engine needs before the script runs, on top of the script's memory.
 const BASE_BYTES: usize = 2 << 20;
+
+/// Memory at which garbage is first looked for: short calls end before.
+const GC_BYTES: usize = 2 << 20;
 
 /// How deep calls may nest, in bytes of the thread's stack.
 const STACK_BYTES: usize = 512 << 10;
@@ -88,6 +77,7 @@ impl Vm {
         });
         let made = || {
             let runtime = Runtime::new()?;
+            runtime.set_gc_threshold(GC_BYTES);
             runtime.set_max_stack_size(STACK_BYTES);
             runtime.set_memory_limit(limits.memory_bytes.saturating_add(BASE_BYTES));
             let context = Context::custom::<Intrinsics>(&runtime)?;
@@ -242,21 +232,16 @@ fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> JsResult<()> {
     request::install(ctx, host, &natives)?;
     http::install(ctx, host, &natives)?;
     modules::install(ctx, host, &natives)?;
-    let later = |ctx: Ctx<'js>, name: String| part(&ctx, if name == "web" { WEB } else { SUBTLE });
+    let later = |ctx: Ctx<'js>, name: String| match Part::named(&name) {
+        Some(part) => part.load(&ctx),
+        None => Err(Exception::throw_message(&ctx, "no such part")),
+    };
     natives.set("part", Function::new(ctx.clone(), later)?)?;
-    let kept: Object<'_> = part(ctx, GUARD)?.call((natives.clone(),))?;
-    part(ctx, LOCALES)?.call::<_, ()>((natives.clone(), kept.clone()))?;
-    part(ctx, REQUEST)?.call::<_, ()>((natives.clone(), kept.clone()))?;
-    part(ctx, STYLES)?.call::<_, ()>((natives.clone(), kept.clone()))?;
-    part(ctx, MODULES)?.call::<_, ()>((natives, kept.clone()))?;
+    let kept: Object<'_> = Part::Guard.load(ctx)?.call((natives.clone(),))?;
+    for part in [Part::Locales, Part::Request] {
+        part.load(ctx)?.call::<_, ()>((natives.clone(), kept.clone()))?;
+    }
     ctx.globals().set(KEPT, kept)
-}
-
-/// A part of the prelude: a function that is given the natives and what is kept.
-fn part<'js>(ctx: &Ctx<'js>, source: &str) -> JsResult<Function<'js>> {
-    let mut options = EvalOptions::default();
-    options.filename = Some("host".to_owned());
-    ctx.eval_with_options(source, options)
 }
 
 fn take_kept<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {

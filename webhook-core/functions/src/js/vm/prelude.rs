@@ -1,0 +1,88 @@
+//! The part of a runtime that is written in JavaScript. It is compiled once in a
+//! process; engines read what came of it.
+
+use std::sync::OnceLock;
+
+use rquickjs::{
+    Context, Ctx, Error, Function, Module, Result, Runtime, WriteOptions,
+    loader::{
+        Loader as _,
+        bundle::{Bundle, ScaBundleData},
+    },
+};
+
+/// Each is a function that is given what the host has for it and what the parts
+/// before it leave for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Bounds what the engine's own functions do in one step.
+    Guard,
+    /// Has what depends on a language be right or refused.
+    Locales,
+    /// Makes `r`, `cfg` and `console`.
+    Request,
+    /// Runs the styles of other services.
+    Styles,
+    /// Makes `http`, `crypto` and the other modules.
+    Modules,
+    /// Makes `URL`, `fetch` and other names of the web.
+    Web,
+    /// Makes `crypto.subtle`.
+    Subtle,
+}
+
+const SOURCES: [(Part, &str, &str); 7] = [
+    (Part::Guard, "guard", include_str!("../prelude/guard.js")),
+    (Part::Locales, "locales", include_str!("../prelude/locales.js")),
+    (Part::Request, "request", include_str!("../prelude/request.js")),
+    (Part::Styles, "styles", include_str!("../prelude/styles.js")),
+    (Part::Modules, "modules", include_str!("../prelude/modules.js")),
+    (Part::Web, "web", include_str!("../prelude/web.js")),
+    (Part::Subtle, "subtle", include_str!("../prelude/subtle.js")),
+];
+
+type Compiled = ScaBundleData<&'static [u8]>;
+
+impl Part {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        SOURCES.iter().find(|(_, known, _)| *known == name).map(|(part, ..)| *part)
+    }
+
+    fn name(self) -> &'static str {
+        SOURCES.iter().find(|(part, ..)| *part == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// The function in this context. There is one in each: scripts that import
+    /// the part by its name find nothing in it.
+    pub(super) fn load<'js>(self, ctx: &Ctx<'js>) -> Result<Function<'js>> {
+        let module = Bundle(compiled()?).load(ctx, self.name(), None)?;
+        let (module, _) = module.eval()?;
+        module.get::<_, Function<'_>>("take")?.call(())
+    }
+}
+
+fn compiled() -> Result<Compiled> {
+    static COMPILED: OnceLock<Compiled> = OnceLock::new();
+    if let Some(compiled) = COMPILED.get() {
+        return Ok(compiled);
+    }
+    let compiled = compile()?;
+    // Another thread may have been faster; all come to the same.
+    Ok(COMPILED.get_or_init(|| Box::leak(compiled.into_boxed_slice())))
+}
+
+fn compile() -> Result<Vec<(&'static str, &'static [u8])>> {
+    let runtime = Runtime::new()?;
+    let context = Context::full(&runtime)?;
+    context.with(|ctx| {
+        let parts = SOURCES.iter().map(|(_, name, source)| {
+            let module = format!(
+                "let part = {source}\nexport const take = () => {{ const own = part; part = undefined; return own; }};"
+            );
+            let module = Module::declare(ctx.clone(), *name, module)?;
+            let stripped = WriteOptions { strip_source: true, strip_debug: true, ..Default::default() };
+            Ok::<_, Error>((*name, &*module.write(stripped)?.leak()))
+        });
+        parts.collect()
+    })
+}
