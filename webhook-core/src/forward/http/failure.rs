@@ -2,8 +2,10 @@
 
 use std::{error::Error as StdError, io, time::Duration};
 
+use ::http::Request;
 use bytes::Bytes;
 use http_body_util::Full;
+use hyper::client::conn::TrySendError;
 
 use crate::forward::{ForwardError, message::Outgoing};
 
@@ -27,6 +29,20 @@ pub(super) enum Cause {
     Closed,
     /// The answer says its body's length and codes it in chunks.
     TwoLengths,
+}
+
+/// hyper did not get an answer. A request that it gives back has not left; `take_back`
+/// makes of it what it was made of.
+pub(super) fn unwritten_or_broken(
+    mut error: TrySendError<Request<Body>>,
+    take_back: impl FnOnce(Request<Body>) -> Outgoing,
+) -> Failure {
+    match error.take_message() {
+        Some(request) => {
+            Failure::Unwritten(Box::new(take_back(request)), Cause::Hyper(error.into_error()))
+        }
+        None => Failure::Broken(Cause::Hyper(error.into_error())),
+    }
 }
 
 /// The deadline passed while there was no connection yet.

@@ -82,8 +82,9 @@ where
             let cause = error.take().map_or(Cause::Closed, Cause::Hyper);
             return Err(Failure::Unwritten(Box::new(outgoing), cause));
         }
+        let ends = says_close(&outgoing.headers);
         let exchanged = {
-            let mut exchange = pin!(exchange(sender, &outgoing, host, max_bytes));
+            let mut exchange = pin!(exchange(sender, outgoing, host, max_bytes));
             poll_fn(|cx| {
                 // What the driver has read is there for the exchange, and what the exchange
                 // wants next for the driver.
@@ -99,13 +100,10 @@ where
         };
         // What is left of an answer is not read.
         let is_cut = exchanged.as_ref().is_ok_and(|response| response.truncated);
-        if is_cut || says_close(&outgoing.headers) {
+        if is_cut || ends {
             *driver = Err(None);
         }
-        exchanged.map_err(|(was_written, cause)| match was_written {
-            true => Failure::Broken(cause),
-            false => Failure::Unwritten(Box::new(outgoing), cause),
-        })
+        exchanged
     }
 }
 
@@ -121,32 +119,37 @@ where
     }
 }
 
-/// The error says as well whether a byte of the request may have left.
 async fn exchange(
     sender: &mut http1::SendRequest<Body>,
-    outgoing: &Outgoing,
+    outgoing: Outgoing,
     host: &HeaderValue,
     max_bytes: usize,
-) -> Result<ForwardResponse, (bool, Cause)> {
+) -> Result<ForwardResponse, Failure> {
     let Outgoing { method, target, host: other_host, headers, body } = outgoing;
     let mut request = Request::new(Full::new(body.clone()));
-    *request.method_mut() = method.clone();
+    *request.method_mut() = method;
     *request.uri_mut() = Uri::from(target.clone());
     let sent = request.headers_mut();
     sent.reserve(headers.len() + 1);
     // First, where it is looked for (RFC 9110 section 7.2).
     sent.insert(HOST, other_host.as_ref().map_or(host, |other| &other.header).clone());
-    sent.extend(headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+    sent.extend(headers);
 
-    let response = sender.try_send_request(request).await;
-    let response = response
-        .map_err(|mut error| (error.take_message().is_none(), Cause::Hyper(error.into_error())))?;
+    let response = sender.try_send_request(request).await.map_err(|error| {
+        failure::unwritten_or_broken(error, |request| {
+            let (parts, _) = request.into_parts();
+            let mut headers = HeaderMap::with_capacity(parts.headers.len());
+            // The first is `Host`.
+            headers.extend(parts.headers.into_iter().skip(1));
+            Outgoing { method: parts.method, target, host: other_host, headers, body }
+        })
+    })?;
     let (parts, body) = response.into_parts();
     // hyper believes the coding; whoever was on the way may have believed the length.
     if [TRANSFER_ENCODING, CONTENT_LENGTH].iter().all(|name| parts.headers.contains_key(name)) {
-        return Err((true, Cause::TwoLengths));
+        return Err(Failure::Broken(Cause::TwoLengths));
     }
-    let broken = |error| (true, Cause::Hyper(error));
+    let broken = |error| Failure::Broken(Cause::Hyper(error));
     let Collected { bytes: body, truncated } = collect(body, max_bytes, |_| Ok(()), broken).await?;
     Ok(ForwardResponse { status: parts.status, headers: parts.headers, body, truncated })
 }

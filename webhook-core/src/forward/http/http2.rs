@@ -7,12 +7,9 @@ use ::http::{
     uri::{Authority, Parts, Scheme},
 };
 use http_body_util::Full;
-use hyper::{
-    body::Incoming,
-    client::conn::{TrySendError, http2},
-};
+use hyper::{body::Incoming, client::conn::http2};
 
-use super::failure::{Body, Cause, Failure};
+use super::failure::{self, Body, Cause, Failure};
 use crate::{
     body::{Collected, collect},
     forward::{
@@ -70,7 +67,7 @@ impl Http2 {
 
         let response: Response<Incoming> =
             self.sender.try_send_request(request).await.map_err(|error| {
-                unwritten_or_broken(error, |request| {
+                failure::unwritten_or_broken(error, |request| {
                     let (parts, _) = request.into_parts();
                     Outgoing { method: parts.method, target, host, headers: parts.headers, body }
                 })
@@ -85,16 +82,4 @@ impl Http2 {
 
 fn authority(host: Option<&HostOverride>) -> Option<&Authority> {
     host.map(|host| &host.authority)
-}
-
-fn unwritten_or_broken(
-    mut error: TrySendError<Request<Body>>,
-    take_back: impl FnOnce(Request<Body>) -> Outgoing,
-) -> Failure {
-    match error.take_message() {
-        Some(request) => {
-            Failure::Unwritten(Box::new(take_back(request)), Cause::Hyper(error.into_error()))
-        }
-        None => Failure::Broken(Cause::Hyper(error.into_error())),
-    }
 }
