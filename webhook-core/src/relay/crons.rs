@@ -205,7 +205,13 @@ impl Crons {
                 }
             }
         }
-        let matches = route::matches(&bucket, &webhook)?;
+        let matches = match route::matches(&bucket, &webhook) {
+            Ok(matches) => matches,
+            // This build cannot evaluate the rules, at the next attempt either.
+            Err(error) => {
+                return self.intake.keep(webhook, &bucket, &error.to_string(), false).await;
+            }
+        };
         let no_answer = ResponseFromOutput::Static;
         match self.intake.accept(webhook.clone(), &bucket, &matches, no_answer).await {
             Ok(_) => Ok(()),
