@@ -105,16 +105,18 @@ impl DeliveryStore for OwnStore {
         let known = rows.of(again.webhook_id);
         let known_as = known.first().filter(|row| row.webhook.account_id == account);
         let webhook = known_as.ok_or_else(|| Error::not_found("webhook"))?.webhook.clone();
-        if known.iter().any(|row| row.delivery.id == again.delivery.id) {
-            return Ok(());
-        }
+        let mut added = again.deliveries;
+        added.retain(|new| known.iter().all(|row| row.delivery.id != new.id));
         let erased = webhook.ephemeral && known.iter().all(|row| row.is_over());
-        if erased || rows.deliveries.contains_key(&again.delivery.id) {
+        let is_taken = |new: &NewDelivery| erased || rows.deliveries.contains_key(&new.id);
+        if added.iter().any(is_taken) {
             return Err(Error::conflict("the content is erased, or the id is another's"));
         }
-        let mut row = StoredDelivery::new(&webhook, again.delivery, again.now);
-        row.delivery.processed = again.processed.map(Arc::unwrap_or_clone);
-        rows.deliveries.insert(row.delivery.id, row);
+        for new in added {
+            let mut row = StoredDelivery::new(&webhook, new, again.now);
+            row.delivery.processed = again.processed.as_deref().cloned();
+            rows.deliveries.insert(row.delivery.id, row);
+        }
         Ok(())
     }
     async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {

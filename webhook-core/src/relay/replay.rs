@@ -5,12 +5,12 @@ use std::{sync::Arc, time::Duration};
 use super::{
     accept::{Intake, new_delivery},
     cache::BucketCache,
-    deliver::QueuedDelivery,
+    deliver::{QueuedDelivery, Reservation},
     functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
     route::{self, Decision, Match},
 };
 use crate::{
-    clock::Clock,
+    clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     id::{AccountId, OutputId},
     ids::Ids,
@@ -18,7 +18,7 @@ use crate::{
         Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Replay, Request, ResponseFromOutput,
         Webhook,
     },
-    store::{Pending, Redeliver},
+    store::{NewDelivery, Pending, Redeliver},
 };
 
 /// Sends stored webhooks again.
@@ -44,7 +44,7 @@ impl Replayer {
                 let bucket = bucket.filter(|bucket| bucket.id == log.webhook.bucket_id);
                 let bucket = bucket.ok_or_else(|| Error::not_found("output"))?;
                 let output = enabled_output(&bucket, output)?;
-                self.deliver_again(&bucket, Some(output), &log, replay.policy).await
+                self.deliver_again(&bucket, &[Some(output)], &log, replay.policy).await
             }
             None => {
                 let bucket = self.bucket_of(&log).await?;
@@ -52,10 +52,7 @@ impl Replayer {
                 if outputs.is_empty() {
                     outputs.push(None);
                 }
-                for output in outputs {
-                    self.deliver_again(&bucket, output, &log, replay.policy).await?;
-                }
-                Ok(())
+                self.deliver_again(&bucket, &outputs, &log, replay.policy).await
             }
         }
     }
@@ -65,17 +62,17 @@ impl Replayer {
         bucket.ok_or_else(|| Error::not_found("input"))
     }
 
-    /// Adds a delivery of the stored webhook and hands it on.
+    /// Adds a delivery of the stored webhook for each of the outputs, all or none, and
+    /// hands them on.
     async fn deliver_again(
         &self,
         bucket: &Arc<Bucket>,
-        output: Option<&Output>,
+        outputs: &[Option<&Output>],
         log: &Log,
         policy: ProcessPolicy,
     ) -> Result<(), Error> {
         let now = self.clock.now();
         let webhook = Arc::new(log.webhook.clone());
-        let mut delivery = new_delivery(self.ids.next(), output, DeliveryStatus::Received);
         // With a processed request there is nothing left to process.
         let processed: Option<Arc<Request>> = match policy {
             ProcessPolicy::Skip => {
@@ -84,18 +81,71 @@ impl Replayer {
             }
             ProcessPolicy::Force => None,
         };
+        let mut added = Vec::with_capacity(outputs.len());
+        for output in outputs {
+            added.push(self.another(*output, &webhook, policy, now)?);
+        }
+        if added.iter().any(|(delivery, _)| delivery.held_by.is_some()) {
+            self.intake.deliverer.hold_lease().await?;
+        }
+        let deliveries = added.iter().map(|(delivery, _)| delivery.clone()).collect();
+        let processed_request = processed.clone();
+        let redeliver =
+            Redeliver { webhook_id: webhook.id, deliveries, processed: processed_request, now };
+        let (intake, bucket) = (Arc::clone(&self.intake), Arc::clone(bucket));
+        // Not to be left half-way when the caller hangs up.
+        let work = async move {
+            intake.deliveries.redeliver(webhook.account_id, redeliver).await?;
+            for (NewDelivery { id, output_id, status, .. }, reservation) in added {
+                let processed = processed.clone();
+                match (reservation, output_id) {
+                    (Some(reservation), Some(output_id)) => {
+                        let webhook = Arc::clone(&webhook);
+                        let (due_at, created_at) = (now, now);
+                        let pending = Pending {
+                            processed,
+                            ..Pending::new(id, output_id, webhook, created_at, due_at)
+                        };
+                        let bytes = pending.webhook.request.size_bytes();
+                        let bytes = intake.deliverer.memory.take_anyway(bytes);
+                        let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
+                        intake.deliverer.dispatch(reservation, delivery);
+                    }
+                    _ if status == DeliveryStatus::Received => {
+                        let processed = processed.as_deref();
+                        intake.clients.publish(&bucket, &webhook, id, output_id, processed);
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        };
+        tokio::spawn(work).await.unwrap_or_else(|panic| {
+            Err(Error::new(ErrorKind::Internal, "internal error").caused_by(panic))
+        })
+    }
+
+    /// Another delivery of `webhook`, with its slot in the output's queue if it is to be
+    /// attempted.
+    fn another(
+        &self,
+        output: Option<&Output>,
+        webhook: &Webhook,
+        policy: ProcessPolicy,
+        now: Timestamp,
+    ) -> Result<(NewDelivery, Option<Reservation>), Error> {
+        let mut delivery = new_delivery(self.ids.next(), output, DeliveryStatus::Received);
         let decided = output.map(|output| match policy {
             ProcessPolicy::Skip => Ok(Match::unfiltered(output).decision),
-            ProcessPolicy::Force => route::match_of(output, &webhook).map(|it| it.decision),
+            ProcessPolicy::Force => route::match_of(output, webhook).map(|it| it.decision),
         });
-        let decision = decided.transpose()?;
         let mut reserved = None;
-        match (decision, output) {
+        match (decided.transpose()?, output) {
             (Some(Decision::Deliver), Some(output)) => {
                 let reservation = self.intake.deliverer.reserve(output, true)?;
                 delivery.due_at = Some(now);
                 delivery.held_by = self.intake.deliverer.holder(&reservation);
-                reserved = Some((reservation, output.id));
+                reserved = Some(reservation);
             }
             (Some(Decision::Reject), _) => {
                 delivery.status = DeliveryStatus::Rejected;
@@ -103,39 +153,7 @@ impl Replayer {
             }
             _ => {}
         }
-        let for_clients = delivery.status == DeliveryStatus::Received && reserved.is_none();
-        let (id, output_id) = (delivery.id, delivery.output_id);
-        if delivery.held_by.is_some() {
-            self.intake.deliverer.hold_lease().await?;
-        }
-        let redeliver =
-            Redeliver { webhook_id: webhook.id, delivery, processed: processed.clone(), now };
-        let (intake, bucket) = (Arc::clone(&self.intake), Arc::clone(bucket));
-        // Not to be left half-way when the caller hangs up.
-        let work = async move {
-            intake.deliveries.redeliver(webhook.account_id, redeliver).await?;
-            if let Some((reservation, output_id)) = reserved {
-                let pending = Pending {
-                    id,
-                    output_id,
-                    due_at: now,
-                    created_at: now,
-                    attempts: 0,
-                    processed,
-                    webhook,
-                };
-                let bytes = pending.webhook.request.size_bytes();
-                let bytes = intake.deliverer.memory.take_anyway(bytes);
-                let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
-                intake.deliverer.dispatch(reservation, delivery);
-            } else if for_clients {
-                intake.clients.publish(&bucket, &webhook, id, output_id, processed.as_deref());
-            }
-            Ok(())
-        };
-        tokio::spawn(work).await.unwrap_or_else(|panic| {
-            Err(Error::new(ErrorKind::Internal, "internal error").caused_by(panic))
-        })
+        Ok((delivery, reserved))
     }
 
     /// Receives the webhook of `log` anew, for the output that `replay` or the

@@ -32,10 +32,10 @@ impl NewDelivery {
 }
 
 impl Redeliver {
-    /// Another delivery of what came in.
+    /// Other deliveries of what came in.
     #[must_use]
-    pub const fn new(webhook_id: WebhookId, delivery: NewDelivery, now: Timestamp) -> Self {
-        Self { webhook_id, delivery, processed: None, now }
+    pub const fn new(webhook_id: WebhookId, deliveries: Vec<NewDelivery>, now: Timestamp) -> Self {
+        Self { webhook_id, deliveries, processed: None, now }
     }
 }
 

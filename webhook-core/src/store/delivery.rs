@@ -51,13 +51,13 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// made of them.
     async fn settle(&self, settle: Settle) -> Result<(), Error>;
 
-    /// Adds another delivery of a stored webhook, a log of its own. Adding the
-    /// same delivery ID again changes nothing and succeeds.
+    /// Adds other deliveries of a stored webhook, a log of its own each: all of them
+    /// or none. One whose ID the webhook's deliveries have already changes nothing.
     ///
     /// # Errors
     /// * [`NotFound`](crate::ErrorKind::NotFound): the account has no such webhook.
     /// * [`Conflict`](crate::ErrorKind::Conflict): the webhook was ephemeral and
-    ///   is erased, or another webhook has a delivery with this ID.
+    ///   is erased, or another webhook has a delivery with one of the IDs.
     /// * [`Unavailable`](crate::ErrorKind::Unavailable): as for [`accept`](Self::accept).
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error>;
 
@@ -119,14 +119,14 @@ pub struct NewDelivery {
     pub held_by: Option<NodeId>,
 }
 
-/// Another delivery of a stored webhook.
+/// Other deliveries of a stored webhook.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Redeliver {
     /// The webhook.
     pub webhook_id: WebhookId,
-    /// The delivery; `created_at` of its log is `now`.
-    pub delivery: NewDelivery,
+    /// The deliveries; `created_at` of their logs is `now`.
+    pub deliveries: Vec<NewDelivery>,
     /// What is to be sent, when it is not what came in: an earlier delivery's
     /// processed request.
     pub processed: Option<Arc<Request>>,

@@ -40,7 +40,8 @@ impl From<(&Webhook, &NewDelivery)> for Queued {
 }
 
 impl From<(&Webhook, &Redeliver)> for Queued {
-    fn from((webhook, Redeliver { delivery, now, .. }): (&Webhook, &Redeliver)) -> Self {
+    fn from((webhook, Redeliver { deliveries, now, .. }): (&Webhook, &Redeliver)) -> Self {
+        let [delivery] = &deliveries[..] else { panic!("one delivery is added") };
         Self { id: delivery.id, origin: Origin::new(webhook, delivery.output_id, *now) }
     }
 }

@@ -21,8 +21,7 @@ use crate::{
 };
 
 fn again(webhook: &Webhook, delivery: &NewDelivery) -> Redeliver {
-    let delivery = delivery.clone();
-    Redeliver::new(webhook.id, delivery, after(60))
+    Redeliver::new(webhook.id, vec![delivery.clone()], after(60))
 }
 
 async fn redeliver(stores: &Stores, webhook: &Webhook, redeliver: Redeliver) -> Result<(), Error> {
@@ -131,6 +130,32 @@ pub async fn redelivery_of_a_missing_webhook_is_not_found(stores: &Stores) {
     expect_not_found(redeliver(stores, &theirs, again(&webhook, &delivery)).await);
     assert_eq!(logs_of(stores, &webhook).await.len(), 1);
     assert_eq!(backlogs(stores, NOW).await, []);
+}
+
+/// Several deliveries are added at once; one that is there already stays as it is, and
+/// one of another webhook's keeps the others out.
+pub async fn redeliveries_are_added_all_or_none(stores: &Stores) {
+    let (webhook, other, output) =
+        (stored(stores).await, stored(stores).await, OutputId::generate());
+    let [known, first, second, taken] = std::array::from_fn(|_| new_delivery(output, NOW));
+    redeliver(stores, &webhook, again(&webhook, &known)).await.expect("it is new");
+    redeliver(stores, &other, again(&other, &taken)).await.expect("it is new");
+    let several = |deliveries: &[&NewDelivery]| {
+        let deliveries = deliveries.iter().copied().cloned().collect();
+        Redeliver::new(webhook.id, deliveries, after(60))
+    };
+    let before = logs_of(stores, &webhook).await;
+    let refused = redeliver(stores, &webhook, several(&[&first, &taken, &second])).await;
+    expect_conflict(refused);
+    assert_eq!(logs_of(stores, &webhook).await, before);
+    for _ in 0..2 {
+        let added = several(&[&known, &first, &second, &first]);
+        redeliver(stores, &webhook, added).await.expect("they are new, or known");
+    }
+    let mut logs = logs_of(stores, &webhook).await;
+    logs.retain(|log| !before.contains(log));
+    let ids: Vec<_> = logs.iter().map(|log| log.delivery.id).collect();
+    assert_eq!(ids, [first.id, second.id]);
 }
 
 /// The same delivery again changes nothing; that of another webhook is refused.

@@ -95,7 +95,7 @@ pub async fn counts_are_exact_after_every_change(stores: &Stores) {
     let page = super::page(stores, account, &LogQuery::new(1)).await;
     let webhook_id = page.logs[0].webhook.id;
     let delivery = place.to_public();
-    let again = Redeliver::new(webhook_id, delivery, after(200_000));
+    let again = Redeliver::new(webhook_id, vec![delivery], after(200_000));
     stores.deliveries.redeliver(account, again).await.expect("the webhook is stored");
     assert_exact(stores, account).await;
 
@@ -116,7 +116,7 @@ pub async fn what_changes_nothing_is_not_counted(stores: &Stores) {
         crate::delivery::accept(stores, &webhook, &deliveries).await;
     }
     for _ in 0..3 {
-        let again = Redeliver::new(webhook.id, delivery.clone(), after(9));
+        let again = Redeliver::new(webhook.id, vec![delivery.clone()], after(9));
         store.redeliver(place.account, again).await.expect("it is stored");
     }
     assert_eq!(claim_due(stores, node, place.public, NOW).await, [delivery.id]);

@@ -87,7 +87,7 @@ pub async fn webhook_goes_with_its_last_log(stores: &Stores) {
 
     assert_eq!(purge(stores, after(9), 9).await, 1);
     assert_eq!(logs_of(stores, &webhook).await, []);
-    let again = Redeliver::new(webhook.id, place.to_public(), after(10));
+    let again = Redeliver::new(webhook.id, vec![place.to_public()], after(10));
     expect_not_found(stores.deliveries.redeliver(place.account, again).await);
     accept(stores, &webhook, &[pending]).await;
     assert_eq!(logs_of(stores, &webhook).await.len(), 1, "nothing is known of it any more");
@@ -146,7 +146,7 @@ pub async fn concurrent_purge_and_redeliver_exclude_each_other(stores: &Stores) 
         let again = with(place.to_public(), |delivery| delivery.id = DeliveryId::generate());
         let outcomes = race(2, |task| {
             let stores = stores.clone();
-            let again = Redeliver::new(webhook.id, again.clone(), after(1_000));
+            let again = Redeliver::new(webhook.id, vec![again.clone()], after(1_000));
             async move {
                 if task == 0 {
                     assert_eq!(purge(&stores, after(100), 10).await, 1);

@@ -207,7 +207,7 @@ pub async fn report_after_a_drain_brings_no_content_back(stores: &Stores) {
         let answer = report(stores, place.account, &odd(delivery.id, status)).await;
         assert_eq!((answer.taken, answer.log.delivery.status), (true, status));
         assert!(answer.log.webhook.request.body.is_empty());
-        let redeliver = Redeliver::new(webhook.id, place.to_public(), after(78));
+        let redeliver = Redeliver::new(webhook.id, vec![place.to_public()], after(78));
         expect_conflict(stores.deliveries.redeliver(place.account, redeliver).await);
     }
     assert_exact(stores, place.account).await;

@@ -62,6 +62,7 @@ macro_rules! delivery_store_conformance {
                 redelivered_webhook_is_attempted,
                 redelivery_of_a_missing_webhook_is_not_found,
                 redelivery_is_known_by_its_id,
+                redeliveries_are_added_all_or_none,
                 redelivery_of_an_erased_webhook_is_a_conflict,
                 concurrent_redeliveries_of_one_id_store_one,
                 concurrent_redelivery_and_outcome_keep_content_or_refuse,

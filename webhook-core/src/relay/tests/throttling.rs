@@ -1,5 +1,8 @@
 use super::*;
-use crate::model::{RateInterval, Throttle, ThrottleMode};
+use crate::{
+    model::{ProcessPolicy, RateInterval, Replay, Throttle, ThrottleMode},
+    store::LogQuery,
+};
 
 async fn world(throttle: Throttle) -> World {
     let mut world = World::new().await;
@@ -69,6 +72,37 @@ async fn order_survives_a_restart_in_the_middle_of_a_retry() {
     world.forwarder.finished(4).await;
     let bodies: Vec<_> = world.forwarder.requests().into_iter().map(|sent| sent.body).collect();
     assert_eq!(bodies, ["1", "1", "2", "3"]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_that_one_output_refuses_goes_to_none() {
+    let mut world = World::new().await;
+    let account = world.bucket.account_id;
+    world.deliver().await;
+    world.post("kept").await;
+    let logs = world.stores.logs.logs(account, &LogQuery::new(9)).await;
+    let kept = logs.expect("readable").logs.remove(0);
+    world.output_to("https://example.com/free").await;
+    let throttle = Throttle { enabled: true, max_queue_depth: 1, ..one_at_a_time() };
+    let full = OutputSpec { throttle, ..OutputSpec::new("full", HOOK) };
+    world.output(full).await;
+    world.forwarder.script(HOOK, [Answer::ok().held()]);
+    world.post("1").await;
+    let replay = Replay { log: kept.delivery.id, output: None, policy: ProcessPolicy::Skip };
+    let refused = world.relay.replay(account, replay).await.expect_err("one is full");
+    assert_eq!(refused.kind(), crate::ErrorKind::Busy);
+    let logs = async || world.stores.deliveries.logs_of(account, kept.webhook.id).await;
+    assert_eq!(logs().await.expect("readable").len(), 1, "none was added");
+
+    world.forwarder.script(HOOK, [Answer::ok()]);
+    world.forwarder.release();
+    world.forwarder.finished(2).await;
+    world.outcome_of_request(0).await;
+    world.outcome_of_request(1).await;
+    world.relay.replay(account, replay).await.expect("there is room");
+    world.forwarder.finished(4).await;
+    assert_eq!(logs().await.expect("readable").len(), 3);
     world.stop().await;
 }
 

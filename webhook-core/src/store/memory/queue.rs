@@ -1,6 +1,7 @@
 //! Webhooks, their deliveries, and the indexes over them.
 
 use std::{
+    collections::BTreeMap,
     ops::{Deref, DerefMut},
     sync::{Arc, MutexGuard},
 };
@@ -113,28 +114,38 @@ impl Queue {
         account: AccountId,
         redeliver: Redeliver,
     ) -> Result<(), Error> {
-        let Redeliver { webhook_id, delivery, processed, now } = redeliver;
+        let Redeliver { webhook_id, deliveries, processed, now } = redeliver;
         let entry = self.webhooks.get_mut(&webhook_id);
         let entry = entry.filter(|entry| entry.webhook.account_id == account);
         let entry = entry.ok_or_else(|| Error::not_found("webhook"))?;
-        let id = delivery.id;
-        match self.rows.get(&id) {
-            Some(row) if row.webhook_id == webhook_id => return Ok(()),
-            Some(_) => return Err(Error::conflict("a delivery with this id exists")),
-            None => {}
+        let mut added = BTreeMap::new();
+        for delivery in deliveries {
+            let id = delivery.id;
+            match self.rows.get(&id) {
+                Some(row) if row.webhook_id == webhook_id => continue,
+                Some(_) => return Err(Error::conflict("a delivery with this id exists")),
+                None => {}
+            }
+            let row = Row { processed: processed.clone(), ..Row::new(webhook_id, delivery, now) };
+            added.insert(id, row);
+        }
+        if added.is_empty() {
+            return Ok(());
         }
         if entry.webhook.ephemeral && entry.need() == Need::Finished {
             return Err(Error::conflict("the webhook is ephemeral: its content is erased"));
         }
-        let row = Row { processed, ..Row::new(webhook_id, delivery, now) };
         if entry.need() != Need::Unfinished {
-            self.retention.admit(entry.bytes.saturating_add(row.bytes()))?;
+            let bytes: usize = added.values().map(Row::bytes).sum();
+            self.retention.admit(entry.bytes.saturating_add(bytes))?;
         }
-        self.retention.recount(entry, |entry| entry.add(&row));
-        entry.deliveries.push(id);
+        for (id, row) in added {
+            self.retention.recount(entry, |entry| entry.add(&row));
+            entry.deliveries.push(id);
+            self.index.add(&entry.webhook, id, &row);
+            self.rows.insert(id, row);
+        }
         entry.deliveries.sort_unstable();
-        self.index.add(&entry.webhook, id, &row);
-        self.rows.insert(id, row);
         self.make_room(0, 0);
         Ok(())
     }

@@ -271,8 +271,7 @@ async fn webhook_that_is_sent_again_needs_room_and_keeps_it() {
     let stored = store(&memory, To::Rejected).await;
     let again = || {
         let (_, accept) = new(To::Output, 0);
-        let delivery = accept.deliveries.into_iter().next().expect("it has a delivery");
-        Redeliver { webhook_id: stored.webhook.id, delivery, processed: None, now: NOW }
+        Redeliver::new(stored.webhook.id, accept.deliveries, NOW)
     };
     memory.redeliver(stored.webhook.account_id, again()).await.expect("its room is its own");
     assert_eq!(refusal(&memory, 0).await, ErrorKind::Unavailable);

@@ -3,7 +3,7 @@
 use sea_orm::prelude::Uuid;
 use webhook_core::{
     Error,
-    store::{Redeliver, tally::LogCounters},
+    store::{NewDelivery, Redeliver, tally::LogCounters},
 };
 
 use super::{
@@ -22,7 +22,8 @@ impl Op for InAccount<Redeliver> {
     type Answer = ();
 
     fn size_bytes(&self) -> usize {
-        256 + self.what.processed.as_ref().map_or(0, |request| request.size_bytes())
+        let processed = self.what.processed.as_ref().map_or(0, |request| request.size_bytes());
+        self.what.deliveries.len() * (256 + processed)
     }
 
     async fn apply(
@@ -44,7 +45,6 @@ async fn add(
     redeliver: &Redeliver,
     counters: &mut LogCounters,
 ) -> Result<Result<(), Error>, DatabaseError> {
-    let new = &redeliver.delivery;
     let webhook_id = redeliver.webhook_id.as_uuid();
     // Whoever erases or removes the webhook meanwhile comes before or after.
     let find = format!(
@@ -56,20 +56,31 @@ async fn add(
     let Some((bucket_id, ephemeral)) = tx.query_one(find, webhook).await? else {
         return Ok(Err(Error::not_found("webhook")));
     };
-    let find = "SELECT webhook_id FROM delivery WHERE id = ?";
-    let find = with(find, [new.id.as_uuid().into()]);
-    if let Some(stored) = tx.query_one(find, |row| row.get::<Uuid>("webhook_id")).await? {
-        let taken = || Error::conflict("a delivery with this id exists");
-        return Ok(if stored == webhook_id { Ok(()) } else { Err(taken()) });
+    let mut added: Vec<&NewDelivery> = Vec::with_capacity(redeliver.deliveries.len());
+    for new in &redeliver.deliveries {
+        let find = "SELECT webhook_id FROM delivery WHERE id = ?";
+        let find = with(find, [new.id.as_uuid().into()]);
+        match tx.query_one(find, |row| row.get::<Uuid>("webhook_id")).await? {
+            Some(stored) if stored == webhook_id => {}
+            Some(_) => return Ok(Err(Error::conflict("a delivery with this id exists"))),
+            None if added.iter().any(|other| other.id == new.id) => {}
+            None => added.push(new),
+        }
+    }
+    if added.is_empty() {
+        return Ok(Ok(()));
     }
     if ephemeral && is_erased(tx, webhook_id).await? {
         return Ok(Err(Error::conflict("the webhook is ephemeral: its content is erased")));
     }
     let created_at = millis(redeliver.now);
-    let row = delivery::Model::new(new, webhook_id, account, bucket_id, ephemeral, created_at);
-    counters.add(accept::counted(&row, new.status));
     let processed = redeliver.processed.as_ref().map(|request| codec::encode_request(request));
-    let row = delivery::Model { processed, ..row };
-    tx.insert(&accept::DELIVERY, &[row], delivery::Model::inserted).await?;
+    let mut rows = Vec::with_capacity(added.len());
+    for new in added {
+        let row = delivery::Model::new(new, webhook_id, account, bucket_id, ephemeral, created_at);
+        counters.add(accept::counted(&row, new.status));
+        rows.push(delivery::Model { processed: processed.clone(), ..row });
+    }
+    tx.insert(&accept::DELIVERY, &rows, delivery::Model::inserted).await?;
     Ok(Ok(()))
 }
