@@ -17,9 +17,22 @@ pub struct GenerateRequest {
     pub input_payload: String,
     /// The payload that the function is to make of it: the same formats.
     pub output_payload: String,
+    /// Further pairs of the same kind: the function must be right for all. A
+    /// value that is the same in several of them is one that does not change.
+    pub examples: Vec<GenerateExample>,
     /// Wishes in words. The generator of `webhook-generate` understands the
     /// language: `in JavaScript`.
     pub additional_info: String,
+}
+
+/// A payload, and what the function is to make of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerateExample {
+    /// As [`GenerateRequest::input_payload`].
+    pub input: String,
+    /// As [`GenerateRequest::output_payload`].
+    pub output: String,
 }
 
 /// A written function and whether it does what was wanted.
@@ -29,10 +42,10 @@ pub struct GeneratedFunction {
     pub code: String,
     /// The source's language.
     pub driver: Driver,
-    /// Whether running the source on the sample gave the wanted output.
+    /// Whether running the source on every sample gave the wanted output, and no value of it is a guess.
     pub validation_ok: bool,
-    /// Otherwise the error or the first difference, as `out.items[2].price: wanted 12, got "12"`. Empty when it is
-    /// right.
+    /// Otherwise the error or the first difference, as `out.items[2].price: wanted 12, got "12"`, and the values that
+    /// are guesses, as `total: the same for every payload`. Empty when it is right.
     pub validation_err: String,
 }
 

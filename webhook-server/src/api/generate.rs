@@ -59,6 +59,7 @@ pub(crate) async fn generate_function(
         input_payload: input_payload.unwrap_or_default(),
         output_payload: output_payload.unwrap_or_default(),
         additional_info: additional_info.unwrap_or_default(),
+        ..GenerateRequest::default()
     };
     let GeneratedFunction { code, driver, validation_ok, validation_err } =
         state.admin().generate_function(&caller, request).await?;

@@ -64,6 +64,17 @@ pub(crate) enum Convert {
     Count,
     /// Sum of the numbers in a list; 0 for what is no list.
     Sum,
+    /// The smallest number in a list.
+    Min,
+    /// The largest number in a list.
+    Max,
+    /// How many elements of a list have each text in a field, by that text.
+    CountBy(Arc<str>),
+    /// The sum of the field `value` of the elements that have each text in the field `key`.
+    SumBy {
+        key: Arc<str>,
+        value: Arc<str>,
+    },
     Equals(Value),
     /// What to take in the place of an absent or null value.
     Default(Value),
@@ -99,6 +110,14 @@ impl Convert {
                 let numbers = list(value, single_is_list);
                 return Some(tidy(numbers.iter().filter_map(number).sum()));
             }
+            Self::CountBy(key) => {
+                let one = |_: &Value| Some(1.0);
+                return Some(by_text(&list(value, single_is_list), key, one));
+            }
+            Self::SumBy { key, value: summed } => {
+                let summed = |item: &Value| number(item.as_object()?.get(summed)?);
+                return Some(by_text(&list(value, single_is_list), key, summed));
+            }
             Self::Equals(wanted) => {
                 return Some(Value::Bool(value.is_some_and(|value| value.same(wanted))));
             }
@@ -109,7 +128,14 @@ impl Convert {
         }
         let value = value?;
         match self {
-            Self::Count | Self::Sum | Self::Equals(_) | Self::Default(_) => None,
+            Self::Count
+            | Self::Sum
+            | Self::CountBy(_)
+            | Self::SumBy { .. }
+            | Self::Equals(_)
+            | Self::Default(_) => None,
+            Self::Min => numbers_in(value, single_is_list).reduce(f64::min).map(tidy),
+            Self::Max => numbers_in(value, single_is_list).reduce(f64::max).map(tidy),
             Self::Text => value.to_text().map(Value::text),
             Self::Number => number(value).map(|number| match value {
                 Value::Int(_) => value.clone(),
@@ -194,6 +220,25 @@ pub(crate) fn is_space(character: char) -> bool {
 
 fn cut<'t>(text: &'t str, separator: &str, last: bool) -> Option<(&'t str, &'t str)> {
     if last { text.rsplit_once(separator) } else { text.split_once(separator) }
+}
+
+fn numbers_in(value: &Value, single_is_list: bool) -> impl Iterator<Item = f64> {
+    list(Some(value), single_is_list).into_iter().filter_map(|item| number(&item))
+}
+
+/// The sum of what `add` says for the elements with each text in the field `key`.
+fn by_text(items: &[Value], key: &str, add: impl Fn(&Value) -> Option<f64>) -> Value {
+    let mut sums: Vec<(Arc<str>, f64)> = Vec::new();
+    for item in items {
+        let text = item.as_object().and_then(|item| item.get(key)?.to_text());
+        let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
+        let more = add(item).unwrap_or(0.0);
+        match sums.iter_mut().find(|(known, _)| **known == *text) {
+            Some((_, sum)) => *sum += more,
+            None => sums.push((text.into(), more)),
+        }
+    }
+    Value::object(sums.into_iter().map(|(text, sum)| (text, tidy(sum))))
 }
 
 pub(crate) fn list(value: Option<&Value>, single_is_list: bool) -> Vec<Value> {

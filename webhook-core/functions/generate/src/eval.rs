@@ -1,10 +1,11 @@
 //! Running a program in Rust: what the search checks its candidates with, and what the written source must equal.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::convert::{Convert, list};
 use super::program::{
-    Element, Expr, Filter, FromPairs, Loop, Operator, Over, Path, Piece, Step, Test,
+    Element, Expr, Filter, FromPairs, Loop, Operator, Order, Over, Path, Piece, Step, Test,
 };
 use super::sample::{Format, from_json_text};
 use super::value::Value;
@@ -21,6 +22,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    #[cfg(test)]
     pub(crate) fn payload(value: Value) -> Self {
         Self { value, position: 0, id: 0 }
     }
@@ -30,6 +32,24 @@ impl Scope {
 #[cfg(test)]
 pub(crate) fn run(program: &program::Program, payload: &Value) -> Option<Value> {
     Evaluator::new(program.input).eval(&program.body, &[Scope::payload(payload.clone())])
+}
+
+/// Numbers before texts, and both before everything else.
+fn compare(left: Option<&Value>, right: Option<&Value>) -> Ordering {
+    let rank = |value: Option<&Value>| match value {
+        Some(Value::Int(_) | Value::Float(_)) => 1,
+        Some(Value::Text(_)) => 2,
+        _ => 3,
+    };
+    let by_rank = rank(left).cmp(&rank(right));
+    by_rank.then_with(|| match (left, right) {
+        (Some(Value::Text(left)), Some(Value::Text(right))) => left.cmp(right),
+        (Some(left), Some(right)) => {
+            let numbers = left.as_number().zip(right.as_number());
+            numbers.map_or(Ordering::Equal, |(left, right)| left.total_cmp(&right))
+        }
+        _ => Ordering::Equal,
+    })
 }
 
 /// Evaluates expressions; `None` everywhere stands for an absent value.
@@ -136,7 +156,8 @@ impl Evaluator {
     }
 
     fn keyed(self, pairs: &FromPairs, scopes: &[Scope]) -> Value {
-        let looped = Loop { source: pairs.list.clone(), over: Over::Items, filter: None };
+        let looped =
+            Loop { source: pairs.list.clone(), over: Over::Items, filter: None, order: None };
         let mut fields: Vec<(Arc<str>, Option<Value>)> = Vec::new();
         self.walk(std::slice::from_ref(&looped), &mut scopes.to_vec(), &mut |scopes| {
             let key = self
@@ -197,6 +218,13 @@ impl Evaluator {
         };
         if let Some(filter) = &looped.filter {
             items.retain(|item| self.passes(filter, item));
+        }
+        if let Some(Order { field, descending }) = &looped.order {
+            items.sort_by(|left, right| {
+                let [left, right] = [left, right].map(|item| item.as_object()?.get(field));
+                let order = compare(left, right);
+                if *descending { order.reverse() } else { order }
+            });
         }
         items
     }

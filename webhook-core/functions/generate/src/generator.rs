@@ -9,6 +9,7 @@ use webhook_core::{
 };
 
 use super::diff::first_difference;
+use super::doubts::doubts;
 use super::emit::{EmitError, JavaScript, Lua, emit};
 use super::limits::GenerateLimits;
 use super::program::Program;
@@ -90,23 +91,84 @@ impl<V: Validate> SearchGenerator<V> {
 impl<V: Validate> FunctionGenerator for SearchGenerator<V> {
     async fn generate(&self, request: GenerateRequest) -> Result<GeneratedFunction, GenerateError> {
         let driver = asked_for(&request.additional_info);
-        let GenerateRequest { input_payload, output_payload, additional_info: _ } = request;
+        let pairs = pairs(request, self.limits.max_examples)?;
         let limits = self.limits.clone();
         let search = move || {
-            let written = write(&input_payload, &output_payload, driver, &limits)?;
-            Ok((input_payload, written))
+            let written = write_all(&pairs, driver, &limits)?;
+            Ok((pairs, written))
         };
-        let (input_payload, written) = tokio::task::spawn_blocking(search)
+        let (pairs, written) = tokio::task::spawn_blocking(search)
             .await
             .map_err(|error| GenerateError::Failed { reason: error.to_string() })??;
-        let Written { code, program, wanted } = written;
-        let checked = self.check(driver, &code, &input_payload, program.input, &wanted).await;
+        let Written { code, program, wanted, doubts } = written;
+        let mut wrong = Vec::new();
+        for (pair, wanted) in pairs.iter().zip(&wanted) {
+            let checked = self.check(driver, &code, &pair.input, program.input, wanted).await;
+            if let Err(difference) = checked {
+                let of = if pairs.len() > 1 { format!("{}: ", pair.name) } else { String::new() };
+                wrong.push(format!("{of}{difference}"));
+                break;
+            }
+        }
+        wrong.extend(doubts);
         Ok(GeneratedFunction {
             code,
             driver,
-            validation_ok: checked.is_ok(),
-            validation_err: checked.err().unwrap_or_default(),
+            validation_ok: wrong.is_empty(),
+            validation_err: wrong.join("; "),
         })
+    }
+}
+
+/// One sample of a request.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    /// What messages call it.
+    pub(crate) name: String,
+    pub(crate) input: String,
+    pub(crate) output: String,
+    /// The fields of the request to blame for the two.
+    fields: [&'static str; 2],
+}
+
+/// The samples of a request. The first two fields may be empty when there are examples.
+fn pairs(request: GenerateRequest, most: usize) -> Result<Vec<Pair>, GenerateError> {
+    let GenerateRequest { input_payload, output_payload, examples, additional_info: _ } = request;
+    let mut pairs = Vec::with_capacity(examples.len() + 1);
+    if examples.is_empty() || !input_payload.is_empty() || !output_payload.is_empty() {
+        pairs.push(Pair::sample(input_payload, output_payload));
+    }
+    let given = examples.into_iter().enumerate().map(|(index, example)| Pair {
+        name: format!("examples[{index}]"),
+        input: example.input,
+        output: example.output,
+        fields: ["examples"; 2],
+    });
+    pairs.extend(given);
+    if pairs.len() > most {
+        let reason = format!("{} samples in all, at most {most} are accepted", pairs.len());
+        return Err(GenerateError::Invalid { field: "examples", reason });
+    }
+    Ok(pairs)
+}
+
+impl Pair {
+    pub(crate) fn sample(input: String, output: String) -> Self {
+        let fields = ["input_payload", "output_payload"];
+        Self { name: "sample".to_owned(), input, output, fields }
+    }
+
+    /// The two, read.
+    fn read(&self, limits: &GenerateLimits) -> Result<(Sample, Sample), GenerateError> {
+        let blame = |error, to: &'static str| match error {
+            GenerateError::Invalid { reason, .. } if to == "examples" => {
+                GenerateError::Invalid { field: to, reason: format!("{}: {reason}", self.name) }
+            }
+            error => error,
+        };
+        let input = read_input(&self.input, limits).map_err(|e| blame(e, self.fields[0]))?;
+        let output = read_output(&self.output, limits).map_err(|e| blame(e, self.fields[1]))?;
+        Ok((input, output))
     }
 }
 
@@ -115,19 +177,26 @@ impl<V: Validate> FunctionGenerator for SearchGenerator<V> {
 pub(crate) struct Written {
     pub(crate) code: String,
     pub(crate) program: Program,
-    pub(crate) wanted: Sample,
+    /// What each sample wants.
+    pub(crate) wanted: Vec<Sample>,
+    /// The values that are guesses, and why.
+    pub(crate) doubts: Vec<String>,
 }
 
 /// Searches and writes down.
-pub(crate) fn write(
-    input_payload: &str,
-    output_payload: &str,
+pub(crate) fn write_all(
+    pairs: &[Pair],
     driver: Driver,
     limits: &GenerateLimits,
 ) -> Result<Written, GenerateError> {
-    let input = read_input(input_payload, limits)?;
-    let wanted = read_output(output_payload, limits)?;
-    let program = search::find(&input, &wanted, driver == Driver::Js, limits).map_err(|search::Exhausted| {
+    let samples = pairs.iter().map(|pair| pair.read(limits));
+    let samples = samples.collect::<Result<Vec<_>, _>>()?;
+    let formats = samples.iter().map(|(input, output)| (input.format, output.format));
+    if formats.clone().any(|format| Some(format) != formats.clone().next()) {
+        let reason = "the samples are not all of one format".to_owned();
+        return Err(GenerateError::Invalid { field: "examples", reason });
+    }
+    let program = search::find(&samples, driver == Driver::Js, limits).map_err(|search::Exhausted| {
         let reason = format!(
             "no function found within {} steps; a shorter sample of the same shape leaves less to search",
             limits.max_steps
@@ -149,6 +218,8 @@ pub(crate) fn write(
                 .to_owned(),
         )
     })?;
+    let doubts = doubts(&program, samples.len());
+    let code = remarked(&code, &doubts, driver, samples.len());
     if code.len() > limits.max_code_bytes {
         let reason = format!(
             "needs a function of {} bytes, at most {} are accepted",
@@ -157,7 +228,22 @@ pub(crate) fn write(
         );
         return Err(too_long(reason));
     }
-    Ok(Written { code, program, wanted })
+    let wanted = samples.into_iter().map(|(_, wanted)| wanted).collect();
+    Ok(Written { code, program, wanted, doubts })
+}
+
+/// The source with the doubts as comments below its first line.
+fn remarked(code: &str, doubts: &[String], driver: Driver, samples: usize) -> String {
+    let mark = if driver == Driver::Js { "//" } else { "--" };
+    let remarks: String = doubts.iter().map(|doubt| format!("{mark} {doubt}\n")).collect();
+    match code.split_once('\n') {
+        Some((first, rest)) if samples == 1 => format!("{first}\n{remarks}{rest}"),
+        Some((first, rest)) => {
+            let first = first.replacen("one sample", &format!("{samples} samples"), 1);
+            format!("{first}\n{remarks}{rest}")
+        }
+        None => code.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Writing a function from one sample.
+//! Writing a function from samples.
 //!
-//! Given a payload as it comes and the payload that is wanted, [`SearchGenerator`] looks for the simplest program that
-//! turns one into the other, writes it down as Lua (or JavaScript, when the request says so) and runs it on the sample
-//! before it answers. The search is local and deterministic: the same sample always gives the same function.
+//! Given one to four payloads as they come and the payloads that are wanted, [`SearchGenerator`] looks for the simplest program that
+//! turns each into the other, writes it down as Lua (or JavaScript, when the request says so) and runs it on the samples
+//! before it answers. The search is local and deterministic: the same samples always give the same function.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -28,7 +28,7 @@
 //!
 //! What it finds, among others: fields moved, renamed, nested and flattened; constants; texts composed from fields
 //! around fixed words; lists mapped element by element, filtered, flattened, joined; numbers, flags, cases and dates
-//! converted; sums and counts; key and value lists as objects. JSON, XML (in the shape that the `xml` module of the
+//! converted; sums, counts, extremes and order; groups; defaults and enumerations; key and value lists as objects. JSON, XML (in the shape that the `xml` module of the
 //! scripts has), URL-encoded forms and plain texts on either side.
 //!
 //! Missing fields do not stop the written function: an absent value leaves its field out, and is empty inside a text.
@@ -48,7 +48,9 @@
 //!
 //! # What it cannot know
 //!
-//! One sample leaves room: `05/05/2024` has two readings, a number may be a field or a constant. The likelier wins, by
+//! What a sample explains only as a constant, by a position in a list or by an order is named in the answer and in the
+//! source, and is not said to be right. Two samples that agree settle it for a text, three for a number or a flag.
+//! One sample leaves room for more: `05/05/2024` has two readings, a number may be a field or a constant. The likelier wins, by
 //! the names of the fields and the length of the explanation; a sample whose values all differ leaves least room.
 //! Case conversions are for ASCII letters in Lua. Lua has one empty table, so that an object all of whose fields are
 //! absent is written as `[]`; and it does not know the order of an object's fields, which loops over them take by name.
@@ -59,6 +61,7 @@
 
 mod convert;
 mod diff;
+mod doubts;
 mod emit;
 mod eval;
 mod generator;

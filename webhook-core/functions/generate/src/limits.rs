@@ -5,6 +5,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GenerateLimits {
+    /// Samples of one request. 4.
+    pub max_examples: usize,
     /// Size of either payload. 256 KiB.
     pub max_payload_bytes: usize,
     /// Levels of lists and objects, or of XML elements, in either payload. 32.
@@ -20,6 +22,7 @@ pub struct GenerateLimits {
 impl Default for GenerateLimits {
     fn default() -> Self {
         Self {
+            max_examples: 4,
             max_payload_bytes: 256 * 1024,
             max_depth: 32,
             max_nodes: 40_000,

@@ -108,6 +108,14 @@ pub(crate) struct Loop {
     pub(crate) source: Path,
     pub(crate) over: Over,
     pub(crate) filter: Option<Filter>,
+    pub(crate) order: Option<Order>,
+}
+
+/// In which order a loop over a list takes the elements: by a field, numbers before texts.
+#[derive(Debug, Clone)]
+pub(crate) struct Order {
+    pub(crate) field: Arc<str>,
+    pub(crate) descending: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -43,6 +43,10 @@ pub(super) fn of(
         Convert::Split { separator } => ("split", vec![text(separator)]),
         Convert::Count => ("count", vec![]),
         Convert::Sum => ("sum", vec![]),
+        Convert::Min => ("least", vec![]),
+        Convert::Max => ("most", vec![]),
+        Convert::CountBy(key) => ("count_by", vec![text(key)]),
+        Convert::SumBy { key, value: summed } => ("sum_by", vec![text(key), text(summed)]),
         Convert::Equals(wanted) => {
             return format!("({})", dialect.equals(&value, &dialect.constant(wanted), false));
         }

@@ -47,9 +47,16 @@ pub(super) fn group(expr: &Expr, scopes: &[&str]) -> String {
         Expr::Text(_) => "composed texts".to_owned(),
         Expr::Path(path) => origin(path, scopes),
         Expr::Convert(_, Convert::Time { .. }) => "dates and times".to_owned(),
-        Expr::Convert(_, Convert::Count | Convert::Sum) | Expr::Arithmetic(..) => {
-            "calculated".to_owned()
-        }
+        Expr::Convert(
+            _,
+            Convert::Count
+            | Convert::Sum
+            | Convert::Min
+            | Convert::Max
+            | Convert::CountBy(_)
+            | Convert::SumBy { .. },
+        )
+        | Expr::Arithmetic(..) => "calculated".to_owned(),
         Expr::Convert(inner, _) => group(inner, scopes),
         Expr::Map(_) | Expr::FromPairs(_) => "made above".to_owned(),
         Expr::Object { .. } | Expr::List(_) | Expr::Join { .. } => expr
@@ -80,6 +87,10 @@ pub(super) fn of_loops(name: &str, loops: &[Loop], scopes: &[&str]) -> String {
             place(&Path { scope: 0, ..looped.source.clone() }, &["its"])
                 .replacen("its.", "its ", 1)
         ));
+    }
+    if let Some(order) = &first.order {
+        let from = if order.descending { ", the largest first" } else { "" };
+        out.push_str(&format!(" by its {}{from}", plain(&order.field)));
     }
     if let Some(Filter { path, test }) = loops.iter().find_map(|looped| looped.filter.as_ref()) {
         let field = place(&Path { scope: 0, ..path.clone() }, &["its"]).replacen("its.", "", 1);

@@ -219,6 +219,59 @@ function grouped(value, decimals) {
 }"#,
     ),
     (
+        "least",
+        &["list", "to_number", "tidy"],
+        r#"function least(value) {
+  const numbers = list(value).map(to_number).filter((number) => number !== undefined);
+  return numbers.length > 0 ? tidy(numbers.reduce((a, b) => Math.min(a, b))) : undefined;
+}"#,
+    ),
+    (
+        "most",
+        &["list", "to_number", "tidy"],
+        r#"function most(value) {
+  const numbers = list(value).map(to_number).filter((number) => number !== undefined);
+  return numbers.length > 0 ? tidy(numbers.reduce((a, b) => Math.max(a, b))) : undefined;
+}"#,
+    ),
+    (
+        "count_by",
+        &["list", "to_text"],
+        r#"// How many elements have each text in a field.
+function count_by(value, key) {
+  const counts = new Map();
+  for (const item of list(value)) {
+    const name = to_text(item?.[key]) ?? "";
+    if (name !== "") counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return Object.fromEntries(counts);
+}"#,
+    ),
+    (
+        "sum_by",
+        &["list", "to_number", "to_text", "tidy"],
+        r#"// The sum of one field for each text in another.
+function sum_by(value, key, summed) {
+  const sums = new Map();
+  for (const item of list(value)) {
+    const name = to_text(item?.[key]) ?? "";
+    if (name !== "") sums.set(name, (sums.get(name) ?? 0) + (to_number(item?.[summed]) ?? 0));
+  }
+  return Object.fromEntries([...sums].map(([name, sum]) => [name, tidy(sum)]));
+}"#,
+    ),
+    (
+        "sorted",
+        &["list"],
+        r#"// A list in the order of a field: numbers, then texts, then what has neither.
+function sorted(value, key, descending) {
+  const rank = (field) => (typeof field === "number" ? 1 : typeof field === "string" ? 2 : 3);
+  const order = (a, b) => rank(a) - rank(b) || (rank(a) === 3 || a === b ? 0 : a < b ? -1 : 1);
+  const direction = descending ? -1 : 1;
+  return [...list(value)].sort((a, b) => direction * order(a?.[key], b?.[key]));
+}"#,
+    ),
+    (
         "is_positive",
         &["to_number"],
         r#"function is_positive(value) {

@@ -36,7 +36,14 @@ impl<D: Dialect> Writer<'_, D> {
                 if numbered {
                     names.position = Some(self.identifiers.fresh("index", "index"));
                 }
-                let list = self.call("list", &[&source]);
+                let list = match &looped.order {
+                    None => self.call("list", &[&source]),
+                    Some(order) => {
+                        let field = self.dialect.text(&order.field);
+                        let descending = if order.descending { "true" } else { "false" };
+                        self.call("sorted", &[&source, &field, descending])
+                    }
+                };
                 let line = self.dialect.for_items(&item, names.position.as_deref(), &list);
                 self.statement(line);
                 self.blocks.push(Vec::new());
@@ -91,7 +98,8 @@ impl<D: Dialect> Writer<'_, D> {
     }
 
     pub(super) fn keyed(&mut self, pairs: &FromPairs, name: &str, level: usize) -> String {
-        let looped = Loop { source: pairs.list.clone(), over: Over::Items, filter: None };
+        let looped =
+            Loop { source: pairs.list.clone(), over: Over::Items, filter: None, order: None };
         let comment = comments::of_pairs(name, &pairs.list, &self.scope_names());
         let object = self.hoist(name, "{}", Some(comment));
         let closes = self.open_loop(&looped, false);

@@ -107,6 +107,26 @@ local function find(value, ...)
 end"#,
     ),
     (
+        "sorted",
+        &["list"],
+        r#"-- A list in the order of a field: numbers, then texts, then what has neither.
+local function sorted(value, key, descending)
+  local out, ranks = {}, { number = 1, string = 2 }
+  for at, item in ipairs(list(value)) do
+    local field
+    if type(item) == "table" then field = item[key] end
+    out[at] = { item = item, at = at, field = field, rank = ranks[type(field)] or 3 }
+  end
+  table.sort(out, function(a, b)
+    if a.rank ~= b.rank then return (a.rank < b.rank) ~= descending end
+    if a.rank < 3 and a.field ~= b.field then return (a.field < b.field) ~= descending end
+    return a.at < b.at
+  end)
+  for at, entry in ipairs(out) do out[at] = entry.item end
+  return out
+end"#,
+    ),
+    (
         "parse_json",
         &[],
         r#"-- The document in a JSON text; nil when it is not one.
@@ -150,6 +170,19 @@ local function join(value, separator)
     if shown then texts[#texts + 1] = shown end
   end
   return table.concat(texts, separator)
+end"#,
+    ),
+    (
+        "count_by",
+        &["list", "to_text"],
+        r#"-- How many elements have each text in a field.
+local function count_by(value, key)
+  local counts = {}
+  for _, item in ipairs(list(value)) do
+    local name = type(item) == "table" and to_text(item[key]) or ""
+    if name ~= "" then counts[name] = (counts[name] or 0) + 1 end
+  end
+  return counts
 end"#,
     ),
 ];

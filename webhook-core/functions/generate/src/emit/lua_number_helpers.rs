@@ -160,6 +160,44 @@ end"#,
 end"#,
     ),
     (
+        "least",
+        &["list", "to_number", "tidy"],
+        r#"local function least(value)
+  local found
+  for _, item in ipairs(list(value)) do
+    local number = to_number(item)
+    if number and (found == nil or number < found) then found = number end
+  end
+  return found and tidy(found + 0.0)
+end"#,
+    ),
+    (
+        "most",
+        &["list", "to_number", "tidy"],
+        r#"local function most(value)
+  local found
+  for _, item in ipairs(list(value)) do
+    local number = to_number(item)
+    if number and (found == nil or number > found) then found = number end
+  end
+  return found and tidy(found + 0.0)
+end"#,
+    ),
+    (
+        "sum_by",
+        &["list", "to_number", "to_text", "tidy"],
+        r#"-- The sum of one field for each text in another.
+local function sum_by(value, key, summed)
+  local sums = {}
+  for _, item in ipairs(list(value)) do
+    local name = type(item) == "table" and to_text(item[key]) or ""
+    if name ~= "" then sums[name] = (sums[name] or 0.0) + (to_number(item[summed]) or 0) end
+  end
+  for name, sum in pairs(sums) do sums[name] = tidy(sum) end
+  return sums
+end"#,
+    ),
+    (
         "is_positive",
         &["to_number"],
         r#"local function is_positive(value)

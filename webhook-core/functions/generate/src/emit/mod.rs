@@ -132,7 +132,12 @@ fn may_be_absent(expr: &Expr) -> bool {
         Expr::Position { .. } => false,
         Expr::Convert(_, convert) => !matches!(
             convert,
-            Convert::Count | Convert::Sum | Convert::Equals(_) | Convert::Default(_)
+            Convert::Count
+                | Convert::Sum
+                | Convert::CountBy(_)
+                | Convert::SumBy { .. }
+                | Convert::Equals(_)
+                | Convert::Default(_)
         ),
         Expr::Path(_) | Expr::Arithmetic(..) | Expr::Join { .. } => true,
     }

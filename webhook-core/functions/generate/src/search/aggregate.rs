@@ -16,10 +16,13 @@ pub(super) struct Aggregate {
     pub(super) cost: f64,
 }
 
-/// Whether the expression is a count or a sum, whatever is done with it then.
+/// Whether the expression is a count, a sum or an extreme, whatever is done with it then.
 pub(super) fn kind(expr: &Expr) -> Option<&Convert> {
     match expr {
-        Expr::Convert(_, convert @ (Convert::Count | Convert::Sum)) => Some(convert),
+        Expr::Convert(
+            _,
+            convert @ (Convert::Count | Convert::Sum | Convert::Min | Convert::Max),
+        ) => Some(convert),
         Expr::Convert(inner, _) => kind(inner),
         _ => None,
     }
@@ -62,7 +65,8 @@ pub(super) fn of_list(items: &[Value], path: &Path, evaluator: Evaluator) -> Vec
         if values.iter().all(Value::is_scalar) {
             // The loop opens the scope after the list's own.
             let body = Expr::Path(Path { scope: path.scope + 1, steps });
-            let looped = Loop { source: path.clone(), over: Over::Items, filter: None };
+            let looped =
+                Loop { source: path.clone(), over: Over::Items, filter: None, order: None };
             reduce(&values, Expr::Map(Box::new(Map { loops: vec![looped], body })), 1.5, &mut out);
         }
     }
@@ -109,6 +113,11 @@ fn reduce(values: &[Value], list: Expr, base: f64, out: &mut Vec<Aggregate>) {
             let converts: Vec<Convert> = [Convert::Sum].iter().chain(more).cloned().collect();
             push(list.clone(), &converts, Value::list(values.iter().cloned()), 0.0);
         }
+        if values.len() > 1 {
+            for convert in [Convert::Min, Convert::Max] {
+                push(list.clone(), &[convert], Value::list(values.iter().cloned()), 0.0);
+            }
+        }
     }
     if values.len() < 2 {
         return;
@@ -144,7 +153,8 @@ fn sums_of_products(items: &[Value], path: &Path, evaluator: Evaluator) -> Vec<A
                 )
             };
             let body = Expr::Arithmetic(Operator::Multiply, factor(left), factor(right));
-            let looped = Loop { source: path.clone(), over: Over::Items, filter: None };
+            let looped =
+                Loop { source: path.clone(), over: Over::Items, filter: None, order: None };
             let expr = Expr::Map(Box::new(Map { loops: vec![looped], body })).convert(Convert::Sum);
             // The scopes outside do not matter: the body reads only the element.
             let value: f64 = items

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::names::similarity;
-use super::super::program::{Filter, Loop, Over, Path, Step, Test};
+use super::super::program::{Filter, Loop, Order, Over, Path, Step, Test};
 use super::super::sample::Format;
 use super::super::value::{Object, ScalarKey, Value};
 use super::pool::{Node, Pool};
@@ -32,7 +32,7 @@ impl Search<'_> {
             for (index, node) in pool.nodes.iter().enumerate() {
                 let place = self.place(pool, node, seed.scopes.len(), context) + cost::LOOP;
                 let source = pool.path(index);
-                let plain = |over| Loop { source: source.clone(), over, filter: None };
+                let plain = |over| Loop { source: source.clone(), over, filter: None, order: None };
                 match &node.value {
                     Value::List(items) if items.len() == length => {
                         self.charge(100)?;
@@ -48,6 +48,7 @@ impl Search<'_> {
                             cost: place + alone,
                             shared,
                         });
+                        self.ordered(items, &source, place, want, seed, &mut out)?;
                     }
                     Value::List(items) => {
                         if items.len() > length {
@@ -87,6 +88,43 @@ impl Search<'_> {
             }
         }
         Ok(out)
+    }
+
+    /// All elements in the order of one of their fields, where that is another order than theirs.
+    fn ordered(
+        &self,
+        items: &[Value],
+        source: &Path,
+        place: f64,
+        want: &[Value],
+        seed: &Example,
+        out: &mut Vec<Candidate>,
+    ) -> Result<(), Exhausted> {
+        const MAX_FIELDS: usize = 12;
+        const MAX_ITEMS: usize = 64;
+        let Some(first) = items.first().and_then(Value::as_object) else { return Ok(()) };
+        if !(2..=MAX_ITEMS).contains(&items.len()) {
+            return Ok(());
+        }
+        let fields = first
+            .iter()
+            .filter(|(_, value)| matches!(value, Value::Int(_) | Value::Float(_) | Value::Text(_)));
+        for (field, _) in fields.take(MAX_FIELDS) {
+            for descending in [false, true] {
+                self.charge(items.len() * 2)?;
+                let order = Some(Order { field: field.clone(), descending });
+                let looped =
+                    Loop { source: source.clone(), over: Over::Items, filter: None, order };
+                let sorted = self.evaluator.items(&looped, &seed.scopes);
+                let same = sorted.iter().zip(items).all(|(sorted, item)| sorted.same(item));
+                let shared = shared(want.first(), sorted.first());
+                // Where nothing of the first element is in the first wanted one, it is another order.
+                if !same && shared > 0.0 {
+                    out.push(Candidate { loops: vec![looped], cost: place + 5.0, shared });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// In XML a list of one element is that element.
@@ -164,6 +202,7 @@ impl Search<'_> {
                 source: source.clone(),
                 over: Over::Items,
                 filter: Some(Filter { path, test }),
+                order: None,
             };
             self.charge(items.len() / 4 + 1)?;
             let kept = self.evaluator.items(&looped, &seed.scopes);
@@ -215,11 +254,13 @@ impl Search<'_> {
                 continue;
             }
             let steps = vec![Step::Key(name.clone())];
-            let outer = Loop { source: source.clone(), over: Over::Items, filter: None };
+            let outer =
+                Loop { source: source.clone(), over: Over::Items, filter: None, order: None };
             let within = Loop {
                 source: Path { scope: seed.scopes.len(), steps },
                 over: Over::Items,
                 filter: None,
+                order: None,
             };
             let shared = shared(want.first(), value.as_list().and_then(<[Value]>::first));
             out.push(Candidate { loops: vec![outer, within], cost: place + 4.0, shared });

@@ -78,7 +78,10 @@ pub(super) fn convert(convert: &Convert) -> f64 {
         Convert::Boolean | Convert::Upper | Convert::Lower | Convert::Fixed(_) | Convert::Sum => {
             3.0
         }
+        Convert::CountBy(_) | Convert::SumBy { .. } => 6.0,
         Convert::Divide(_)
+        | Convert::Min
+        | Convert::Max
         | Convert::Times(_)
         | Convert::Title
         | Convert::Capitalize

@@ -40,7 +40,12 @@ impl Search<'_> {
                 lists += 1;
                 let place = self.place(pool, node, seed.scopes.len(), context);
                 for separator in SEPARATORS {
-                    let looped = Loop { source: pool.path(index), over: Over::Items, filter: None };
+                    let looped = Loop {
+                        source: pool.path(index),
+                        over: Over::Items,
+                        filter: None,
+                        order: None,
+                    };
                     parts.extend(
                         self.lines_of(text, separator, items, looped, place, seed, context)?,
                     );

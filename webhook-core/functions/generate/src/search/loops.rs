@@ -11,6 +11,8 @@ use super::{Context, Example, Exhausted, Found, Outcome, Search, cheaper};
 
 /// Loops whose bodies are searched for one list, at the top and further inside.
 const MAX_LOOPS: usize = 6;
+/// With several samples most are given up after a look at how many elements they have.
+const MAX_LOOPS_OF_SEVERAL: usize = 32;
 const MAX_INNER_LOOPS: usize = 3;
 
 impl Search<'_> {
@@ -24,7 +26,11 @@ impl Search<'_> {
         let Some(want) = seed.want.as_ref().and_then(Value::as_list) else { return Ok(None) };
         let mut candidates = self.candidates(want, seed, pools, context, want.len())?;
         candidates.sort_by(|a, b| (a.cost - 3.0 * a.shared).total_cmp(&(b.cost - 3.0 * b.shared)));
-        let most = if context.level < 4 { MAX_LOOPS } else { MAX_INNER_LOOPS };
+        let most = match examples.len() {
+            _ if context.level >= 4 => MAX_INNER_LOOPS,
+            1 => MAX_LOOPS,
+            _ => MAX_LOOPS_OF_SEVERAL,
+        };
         let mut best = None;
         for candidate in candidates.into_iter().take(most) {
             best = cheaper(best, self.try_loops(examples, candidate, context, 0, 0)?);

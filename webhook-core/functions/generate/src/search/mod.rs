@@ -1,6 +1,6 @@
 //! The search for a program: for every wanted value the cheapest expression that gives it, in every example at once.
 //!
-//! At the top there is one example, the sample. Inside a list that is mapped element by element each element is one,
+//! At the top there is one example for each sample. Inside a list that is mapped element by element each element is one,
 //! so that what is found there has been checked on all of them. Costs are bits (see [`cost`]): of two explanations the
 //! shorter wins, and a constant is the explanation of last resort.
 
@@ -80,14 +80,16 @@ struct Search<'l> {
 
 /// Finds the program that explains `output` by `input`.
 pub(crate) fn find(
-    input: &Sample,
-    output: &Sample,
+    samples: &[(Sample, Sample)],
     ordered_fields: bool,
     limits: &GenerateLimits,
 ) -> Result<Program, Exhausted> {
+    let (input, output) = samples
+        .first()
+        .map_or((Format::Json, Format::Json), |(input, output)| (input.format, output.format));
     let mut search = Search {
-        evaluator: Evaluator::new(input.format),
-        input: input.format,
+        evaluator: Evaluator::new(input),
+        input,
         limits,
         ordered_fields,
         steps_left: Cell::new(limits.max_steps),
@@ -95,14 +97,17 @@ pub(crate) fn find(
         pools: RefCell::default(),
         wanted_lists: HashSet::new(),
     };
-    list_lengths(&output.value, &mut search.wanted_lists);
-    let scopes: Rc<[Scope]> = Rc::from([Scope::payload(input.value.clone())]);
-    let example = Example { scopes, want: Some(output.value.clone()) };
+    for (_, output) in samples {
+        list_lengths(&output.value, &mut search.wanted_lists);
+    }
+    let example = |(input, output): &(Sample, Sample)| Example {
+        scopes: Rc::from([search.fresh_scope(input.value.clone(), 0)]),
+        want: Some(output.value.clone()),
+    };
+    let examples: Vec<_> = samples.iter().map(example).collect();
     let context = Context { names: Names::default(), outer: 1.0, level: 0 };
-    let found = search.solve(&[example], &context)?;
-    // One example always has the constant as its explanation.
-    let body = found.map_or_else(|| Expr::Const(output.value.clone()), |found| found.expr);
-    Ok(Program { input: input.format, output: output.format, body })
+    let body = search.solve_or_guess(&examples, &context)?;
+    Ok(Program { input, output, body })
 }
 
 impl Search<'_> {

@@ -35,6 +35,28 @@ impl Search<'_> {
         Ok(cheaper(cheaper(by_field, extended), pairs))
     }
 
+    /// What is right in every example, as far as there is such a thing; what remains is as in the first.
+    pub(super) fn solve_or_guess(
+        &self,
+        examples: &[Example],
+        context: &Context,
+    ) -> Result<Expr, Exhausted> {
+        if let Some(found) = self.solve(examples, context)? {
+            return Ok(found.expr);
+        }
+        let first = examples.iter().find_map(|example| example.want.as_ref());
+        let objects = examples.iter().all(|e| matches!(e.want, Some(Value::Object(_))));
+        let Some(Value::Object(want)) = first.filter(|_| objects) else {
+            return Ok(Expr::Const(first.cloned().unwrap_or(Value::Null)));
+        };
+        let mut fields = Vec::with_capacity(want.len());
+        for (name, _) in want.iter() {
+            let (of_field, context) = of_field(examples, name, want, context);
+            fields.push((name.clone(), self.solve_or_guess(&of_field, &context)?));
+        }
+        Ok(Expr::Object { base: None, fields })
+    }
+
     /// A list or an object that is in the payload as it is wanted.
     pub(super) fn whole(
         &self,
@@ -85,16 +107,7 @@ impl Search<'_> {
         }
         let mut fields = Vec::with_capacity(names.len());
         for name in names {
-            let of_field = |example: &Example| Example {
-                scopes: example.scopes.clone(),
-                want: example.want.as_ref().and_then(|want| want.as_object()?.get(&name).cloned()),
-            };
-            let of_field: Vec<Example> = examples.iter().map(of_field).collect();
-            let context = Context {
-                names: inner_names(context, &name, want),
-                outer: context.outer,
-                level: context.level + 1,
-            };
+            let (of_field, context) = of_field(examples, &name, want, context);
             let found = self.solve(&of_field, &context)?;
             fields.push((name, found));
         }
@@ -163,6 +176,25 @@ impl Search<'_> {
         }
         Ok(best)
     }
+}
+
+/// The examples for one field.
+fn of_field(
+    examples: &[Example],
+    name: &str,
+    siblings: &Object,
+    context: &Context,
+) -> (Vec<Example>, Context) {
+    let of_field = |example: &Example| Example {
+        scopes: example.scopes.clone(),
+        want: example.want.as_ref().and_then(|want| want.as_object()?.get(name).cloned()),
+    };
+    let context = Context {
+        names: inner_names(context, name, siblings),
+        outer: context.outer,
+        level: context.level + 1,
+    };
+    (examples.iter().map(of_field).collect(), context)
 }
 
 fn by_field(fields: &Fields) -> Option<Found> {

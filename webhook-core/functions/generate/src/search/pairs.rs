@@ -3,12 +3,14 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::super::convert::Convert;
 use super::super::eval::Scope;
 use super::super::names::{Names, words};
+use super::super::numbers::number;
 use super::super::program::{Expr, FromPairs, Path};
 use super::super::value::Value;
 use super::pool::{Node, Pool};
-use super::{Context, Example, Exhausted, Found, Outcome, Search, cheaper};
+use super::{Context, Example, Exhausted, Found, Outcome, Search, cheaper, cost};
 
 /// An example, and its scopes with one element of the list as the last.
 type Pass<'e> = (&'e Example, Rc<[Scope]>);
@@ -42,6 +44,52 @@ impl Search<'_> {
                 }
                 tried += 1;
                 best = cheaper(best, self.keyed_by(examples, seed, pool, index, node, context)?);
+            }
+        }
+        Ok(cheaper(best, self.counted_by(examples, seed, pools, context)?))
+    }
+
+    /// How many elements of a list have each text in a field, or the sum of another field for each.
+    fn counted_by(
+        &self,
+        examples: &[Example],
+        seed: &Example,
+        pools: &[Rc<Pool>],
+        context: &Context,
+    ) -> Outcome {
+        const MAX_FIELDS: usize = 16;
+        let Some(want) = seed.want.as_ref().and_then(Value::as_object) else { return Ok(None) };
+        if !want.iter().all(|(_, value)| value.as_number().is_some()) {
+            return Ok(None);
+        }
+        let mut best = None;
+        for pool in pools {
+            for (index, node) in pool.nodes.iter().enumerate() {
+                let Value::List(items) = &node.value else { continue };
+                let Some(first) = items.first().and_then(Value::as_object) else { continue };
+                self.charge(items.len())?;
+                if items.len() < want.len().max(2) {
+                    continue;
+                }
+                let place = self.place(pool, node, seed.scopes.len(), context);
+                let names_one =
+                    |value: &Value| value.to_text().is_some_and(|text| want.get(&text).is_some());
+                let keys = first.iter().filter(|(_, value)| value.is_scalar() && names_one(value));
+                for (key, _) in keys.take(MAX_FIELDS) {
+                    let sums = first.iter().filter(|(_, value)| number(value).is_some());
+                    let sums = sums.take(MAX_FIELDS).map(|(value, _)| Convert::SumBy {
+                        key: key.clone(),
+                        value: value.clone(),
+                    });
+                    for convert in [Convert::CountBy(key.clone())].into_iter().chain(sums) {
+                        self.charge(items.len())?;
+                        let cost = place + cost::convert(&convert);
+                        let expr = Expr::Path(pool.path(index)).convert(convert);
+                        if self.holds(&expr, examples)? {
+                            best = cheaper(best, Some(Found { expr, cost }));
+                        }
+                    }
+                }
             }
         }
         Ok(best)

@@ -65,6 +65,8 @@ impl Entry {
                 return plain.max(0.75);
             }
             Some(Convert::Count) => words("count number num length size amount quantity total"),
+            Some(Convert::Min) => words("min minimum least lowest smallest cheapest first worst"),
+            Some(Convert::Max) => words("max maximum most highest largest top peak best"),
             Some(Convert::Sum) => words("total sum subtotal amount price"),
             _ => return plain,
         };

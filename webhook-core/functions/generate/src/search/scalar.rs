@@ -18,6 +18,11 @@ fn is_word(value: &Value) -> bool {
     value.as_text().is_some_and(|text| text.bytes().all(|b| b.is_ascii_alphabetic()))
 }
 
+/// Null and the empty text are the same as any other one.
+fn says_nothing(value: &Value) -> bool {
+    value.is_null() || value.as_text() == Some("")
+}
+
 impl Search<'_> {
     pub(super) fn solve_scalar(
         &self,
@@ -32,7 +37,9 @@ impl Search<'_> {
         if examples.len() > 1 {
             best = cheaper(best, self.position(examples, want, depth)?);
         }
-        if let Some(constant) = common_want(examples) {
+        // A whole field that is the value beats a constant, however short that is.
+        let whole = best.as_ref().is_some_and(|found| matches!(found.expr, Expr::Path(_)));
+        if let Some(constant) = common_want(examples).filter(|want| !whole || says_nothing(want)) {
             let found =
                 Found { expr: Expr::Const(constant.clone()), cost: cost::constant(constant) };
             best = cheaper(best, Some(found));

@@ -6,8 +6,8 @@ use webhook_core::function::generate::GenerateError;
 
 use webhook_core::model::Driver;
 
-use super::super::generator::write;
 use super::super::limits::GenerateLimits;
+use super::write;
 
 /// The bound is the number of steps; this finds work that is not counted. An unoptimised build on a machine that does
 /// other things as well has taken 23 s for what takes an optimised one about a second.

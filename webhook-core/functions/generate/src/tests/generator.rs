@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 
 use webhook_core::{
-    function::generate::{FunctionGenerator, GenerateError, GenerateRequest, GeneratedFunction},
+    function::generate::{
+        FunctionGenerator, GenerateError, GenerateExample, GenerateRequest, GeneratedFunction,
+    },
     model::Driver,
 };
 
@@ -46,6 +48,7 @@ fn request(input: &str, output: &str, info: &str) -> GenerateRequest {
         input_payload: input.to_owned(),
         output_payload: output.to_owned(),
         additional_info: info.to_owned(),
+        ..GenerateRequest::default()
     }
 }
 
@@ -89,6 +92,108 @@ async fn a_wrong_result_is_told_by_its_first_difference() {
             generate(Answers(answer), request(input, input, "")).await.expect("a function");
         assert!(!function.validation_ok);
         assert!(function.validation_err.contains(told), "{}", function.validation_err);
+    }
+}
+
+#[tokio::test]
+async fn what_one_sample_cannot_tell_is_named() {
+    for (input, output, doubt) in [
+        (
+            r#"{"name":"Ann"}"#,
+            r#"{"name":"Ann","kind":"person"}"#,
+            "kind: the same for every payload",
+        ),
+        (r#"{"name":"Ann"}"#, r#"{"name":"Ann","total":40}"#, "total: the same for every payload"),
+        (
+            r#"{"items":[{"sku":"a1"},{"sku":"b2"}]}"#,
+            r#"{"code":"b2"}"#,
+            "code: always at the same position of a list",
+        ),
+        // A field that is the value is the better explanation, however short the value is.
+        (r#"{"n":1,"flag":true}"#, r#"{"count":1,"active":true}"#, ""),
+        (r#"{"a":"Xavier"}"#, r#"{"text":"Hello Xavier"}"#, ""),
+    ] {
+        let function = generate(Answers(Ok(output)), request(input, output, "")).await;
+        let function = function.expect("a function");
+        assert_eq!(function.validation_err, doubt, "{}", function.code);
+        assert_eq!(function.validation_ok, doubt.is_empty());
+        let remark = format!("-- {doubt}\n");
+        assert!(doubt.is_empty() || function.code.contains(&remark), "{}", function.code);
+    }
+}
+
+fn with_examples(pairs: &[(&str, &str)]) -> GenerateRequest {
+    let example = |(input, output): &(&str, &str)| GenerateExample {
+        input: (*input).to_owned(),
+        output: (*output).to_owned(),
+    };
+    GenerateRequest { examples: pairs.iter().map(example).collect(), ..GenerateRequest::default() }
+}
+
+#[tokio::test]
+async fn several_samples_tell_what_one_does_not() {
+    let output = r#"{"state":"ok","kind":"event"}"#;
+    let pairs = [
+        (r#"{"id":1,"status":"paid"}"#, output),
+        (r#"{"id":2,"status":"late"}"#, r#"{"state":"bad","kind":"event"}"#),
+        (r#"{"id":3,"status":"paid"}"#, output),
+    ];
+    let function = generate(Answers(Ok(output)), with_examples(&pairs)).await.expect("a function");
+    // The runner always says the same, which is wrong for the second.
+    assert_eq!(
+        function.validation_err, r#"examples[1]: out.state: wanted "bad", got "ok""#,
+        "{}",
+        function.code
+    );
+    assert!(function.code.contains("Written from 3 samples"), "{}", function.code);
+    assert!(!function.code.contains("-- kind"), "{}", function.code);
+    let function = generate(Answers(Ok(output)), with_examples(&[pairs[0], pairs[2]])).await;
+    let function = function.expect("a function");
+    assert_eq!(
+        (function.validation_ok, function.validation_err.as_str()),
+        (false, "state: the same for every payload")
+    );
+}
+
+#[tokio::test]
+async fn what_no_program_explains_is_told() {
+    let pairs = [(r#"{"a":1}"#, r#"{"b":"q7","c":1}"#), (r#"{"a":2}"#, r#"{"b":"zz","c":2}"#)];
+    let function = generate(Answers(Ok(pairs[0].1)), with_examples(&pairs)).await;
+    let function = function.expect("a function");
+    assert!(!function.validation_ok);
+    assert!(
+        function.validation_err.starts_with("examples[1]: out.b"),
+        "{}",
+        function.validation_err
+    );
+    assert!(function.code.contains("c = get(body, \"a\")"), "{}", function.code);
+}
+
+#[tokio::test]
+async fn examples_are_bounded_and_of_one_format() {
+    let pair = ("1", "2");
+    let four = generate(Answers(Ok("2")), with_examples(&[pair; 4])).await;
+    assert!(four.is_ok(), "{four:?}");
+    for (request, said) in [
+        (with_examples(&[pair; 5]), "5 samples in all, at most 4 are accepted"),
+        (
+            GenerateRequest {
+                input_payload: "1".to_owned(),
+                output_payload: "2".to_owned(),
+                ..with_examples(&[pair; 4])
+            },
+            "5 samples in all",
+        ),
+        (with_examples(&[pair, ("1", "{")]), "examples[1]: "),
+        (with_examples(&[pair, ("", "2")]), "examples[1]: "),
+        (with_examples(&[pair, ("<a>1</a>", "2")]), "the samples are not all of one format"),
+    ] {
+        match generate(Answers(Ok("2")), request).await {
+            Err(GenerateError::Invalid { field: "examples", reason }) => {
+                assert!(reason.contains(said), "{reason}");
+            }
+            other => panic!("not refused: {other:?}"),
+        }
     }
 }
 

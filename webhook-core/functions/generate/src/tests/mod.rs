@@ -10,6 +10,7 @@ mod lists;
 mod properties;
 mod scalars;
 mod services;
+mod shapes;
 mod source;
 
 use std::io::Write as _;
@@ -20,7 +21,7 @@ use webhook_core::model::Driver;
 
 use super::diff::first_difference;
 use super::eval::run;
-use super::generator::{Written, write};
+use super::generator::{Pair, Written, write_all};
 use super::limits::GenerateLimits;
 use super::sample::{read_answer, read_input, read_output};
 use super::value::Value;
@@ -76,18 +77,27 @@ fn run_source(
     })
 }
 
+fn write(
+    input: &str,
+    output: &str,
+    driver: Driver,
+    limits: &GenerateLimits,
+) -> Result<Written, webhook_core::function::generate::GenerateError> {
+    write_all(&[Pair::sample(input.to_owned(), output.to_owned())], driver, limits)
+}
+
 /// Searches with this sample and holds what is found to these `(payload, wanted)` pairs, the sample among them.
 #[track_caller]
 fn holds(input: &str, output: &str, others: &[(&str, &str)]) -> [String; 2] {
     let limits = GenerateLimits::default();
     [Driver::Lua, Driver::Js].map(|driver| {
-        let Written { code, program, wanted } =
+        let Written { code, program, wanted, .. } =
             write(input, output, driver, &limits).expect("a function is found");
         for (payload, expected) in [(input, output)].iter().chain(others) {
             let payload_value = read_input(payload, &limits).expect("a payload").value;
             let expected = read_output(expected, &limits).expect("an output");
             assert_eq!(
-                expected.format, wanted.format,
+                expected.format, wanted[0].format,
                 "the expected output is written like the wanted one"
             );
             let one_empty_table = driver == Driver::Lua;
@@ -101,8 +111,8 @@ fn holds(input: &str, output: &str, others: &[(&str, &str)]) -> [String; 2] {
                 continue;
             };
             let answer = answer.unwrap_or_else(|error| panic!("{error}\nfor {payload}\n{code}"));
-            let got =
-                read_answer(answer.as_bytes(), wanted.format, &limits).expect("a readable answer");
+            let got = read_answer(answer.as_bytes(), wanted[0].format, &limits)
+                .expect("a readable answer");
             if let Some(difference) = first_difference(&expected.value, &got, one_empty_table) {
                 panic!("{}: {difference}\nfor {payload}\n{code}", driver);
             }

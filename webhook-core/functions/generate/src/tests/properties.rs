@@ -6,11 +6,11 @@ use super::super::diff::first_difference;
 use super::super::eval::run;
 use webhook_core::model::Driver;
 
-use super::super::generator::write;
 use super::super::limits::GenerateLimits;
 use super::super::sample::{Format, read_answer, read_input};
 use super::super::value::Value;
 use super::run_source;
+use super::write;
 
 fn scalar() -> impl Strategy<Value = serde_json::Value> {
     prop_oneof![
@@ -96,7 +96,7 @@ fn explains(input: &str, output: &str, other: &str) -> Result<(), TestCaseError>
         let Ok(written) = write(input, output, driver, &limits) else { continue };
         let Ok(sample) = read_input(input, &limits) else { continue };
         let got = run(&written.program, &sample.value).unwrap_or(Value::Null);
-        let difference = first_difference(&written.wanted.value, &got, false);
+        let difference = first_difference(&written.wanted[0].value, &got, false);
         prop_assert!(difference.is_none(), "{difference:?}\n{}", written.code);
         if let Ok(other) = read_input(other, &limits) {
             run(&written.program, &other.value);
@@ -153,7 +153,7 @@ proptest! {
             match answer {
                 Ok(answer) if exact => {
                     let got = read_answer(answer.as_bytes(), Format::Json, &limits).map_err(TestCaseError::fail)?;
-                    let difference = first_difference(&written.wanted.value, &got, driver == Driver::Lua);
+                    let difference = first_difference(&written.wanted[0].value, &got, driver == Driver::Lua);
                     prop_assert!(difference.is_none(), "{difference:?}\nfor {input}\n{}", written.code);
                 }
                 Ok(_) => {}
