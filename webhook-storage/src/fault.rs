@@ -67,6 +67,8 @@ impl ErrorClass {
             DbErr::Conn(RuntimeErr::SqlxError(error))
             | DbErr::Exec(RuntimeErr::SqlxError(error))
             | DbErr::Query(RuntimeErr::SqlxError(error)) => Self::of_driver(error),
+            // What the connection layer says in words of its own.
+            DbErr::Conn(RuntimeErr::Internal(_)) => Self::Unavailable,
             _ => Self::Broken,
         }
     }
@@ -107,11 +109,13 @@ impl ErrorClass {
             "23503" => Self::MissingReference,
             "22021" | "22P05" => Self::BadText,
             "40001" | "40P01" => Self::Interlocked,
-            // Statement timeout, read-only after a failover.
-            "57014" | "25006" | "58030" => Self::Unavailable,
+            // Read-only after a failover, a connection that was ended because a transaction took
+            // too long, a prepared statement that a connection before had.
+            "25006" | "25P03" | "25P04" | "26000" | "58030" => Self::Unavailable,
             // Connection, credentials and database (while somebody changes them),
-            // resources (disk full, memory, connections), locks, shutdown.
-            _ if ["08", "28", "3D", "53", "55", "57P"]
+            // resources (disk full, memory, connections), locks, an operator who ends
+            // statements, connections or the server.
+            _ if ["08", "28", "3D", "53", "55", "57"]
                 .iter()
                 .any(|class| code.starts_with(class)) =>
             {
@@ -249,7 +253,16 @@ mod tests {
             ("40P01", ErrorClass::Interlocked),
             ("53100", ErrorClass::Unavailable),
             ("08006", ErrorClass::Unavailable),
+            ("57000", ErrorClass::Unavailable),
+            ("57014", ErrorClass::Unavailable),
             ("57P01", ErrorClass::Unavailable),
+            ("57P02", ErrorClass::Unavailable),
+            ("57P03", ErrorClass::Unavailable),
+            ("57P05", ErrorClass::Unavailable),
+            ("25P03", ErrorClass::Unavailable),
+            ("25P04", ErrorClass::Unavailable),
+            ("25006", ErrorClass::Unavailable),
+            ("26000", ErrorClass::Unavailable),
             ("28000", ErrorClass::Unavailable),
             ("28P01", ErrorClass::Unavailable),
             ("3D000", ErrorClass::Unavailable),
