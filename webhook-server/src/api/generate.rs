@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use webhook_core::{
-    function::generate::{GenerateRequest, GeneratedFunction},
+    function::generate::{GenerateExample, GenerateRequest, GeneratedFunction},
     model::Driver,
 };
 
@@ -18,8 +18,21 @@ pub(crate) struct GenerateFunctionRequest {
     input_payload: Option<String>,
     /// The payload that the function is to make of it.
     output_payload: Option<String>,
+    /// Up to three more samples: the function must be right for all of them.
+    examples: Option<Vec<GenerateFunctionExample>>,
     /// Wishes in words, of which the language is understood: `in JavaScript`.
     additional_info: Option<String>,
+}
+
+/// A payload, and what the function is to make of it.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct GenerateFunctionExample {
+    /// A payload as the function receives it.
+    #[serde(default)]
+    input: String,
+    /// The payload that the function is to make of it.
+    #[serde(default)]
+    output: String,
 }
 
 /// A function that was written, which is not saved.
@@ -29,9 +42,10 @@ pub(crate) struct GenerateFunctionResponse {
     code: String,
     /// The language of the source.
     driver: Driver,
-    /// Whether running it on the input payload gave the output payload.
+    /// Whether running it on every sample gave the wanted payload, and no value of it is a guess.
     validation_ok: bool,
-    /// The first difference otherwise, or the error.
+    /// Otherwise the error or the first difference, and the values that are guesses: `total: the same for every
+    /// payload`.
     validation_err: String,
 }
 
@@ -54,12 +68,17 @@ pub(crate) async fn generate_function(
     Authenticated(caller): Authenticated,
     JsonObject(request): JsonObject<GenerateFunctionRequest>,
 ) -> Answer<GenerateFunctionResponse> {
-    let GenerateFunctionRequest { input_payload, output_payload, additional_info } = request;
+    let GenerateFunctionRequest { input_payload, output_payload, examples, additional_info } =
+        request;
+    let example = |example: GenerateFunctionExample| GenerateExample {
+        input: example.input,
+        output: example.output,
+    };
     let request = GenerateRequest {
         input_payload: input_payload.unwrap_or_default(),
         output_payload: output_payload.unwrap_or_default(),
+        examples: examples.unwrap_or_default().into_iter().map(example).collect(),
         additional_info: additional_info.unwrap_or_default(),
-        ..GenerateRequest::default()
     };
     let GeneratedFunction { code, driver, validation_ok, validation_err } =
         state.admin().generate_function(&caller, request).await?;

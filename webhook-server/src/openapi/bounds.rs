@@ -128,6 +128,7 @@ fn fields() -> Value {
         "Function": function, "CreateFunctionRequest": function, "UpdateFunctionRequest": function,
         "GenerateFunctionRequest": {
             "input_payload": { "minLength": 1 }, "output_payload": { "minLength": 1 },
+            "examples": { "maxItems": 3 },
         },
         "Variable": {
             "key": filled(options.max_name_bytes), "value": text(options.max_variable_bytes),

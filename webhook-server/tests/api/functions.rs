@@ -357,9 +357,21 @@ async fn generate_writes_and_runs_a_function() {
         (json!({"input_payload": "x".repeat(300 << 10), "output_payload": "y"}), "input_payload: "),
         (json!({"input_payload": {}, "output_payload": "y"}), "input_payload: "),
         (json!([]), "body: "),
+        (json!({"examples": 7}), "examples: "),
+        (json!({"examples": vec![json!({"input": "1", "output": "2"}); 5]}), "examples: 5 samples"),
     ] {
         generate(&sample).await.expect_error(400, said);
     }
+    // What samples cannot tell is named.
+    let pair = |id: u32, name: &str| {
+        let input = json!({"id": id, "user": {"name": name}}).to_string();
+        json!({"input": input, "output": json!({"name": name, "kind": "user"}).to_string()})
+    };
+    let guessed = generate(&json!({"examples": [pair(1, "Ada")]})).await.expect(200).json();
+    assert_eq!(guessed["validation_err"], "kind: the same for every payload");
+    assert_eq!(guessed["validation_ok"], false);
+    let shown = generate(&json!({"examples": [pair(1, "Ada"), pair(2, "Bea")]})).await;
+    assert_eq!(shown.expect(200).json()["validation_ok"], true);
 }
 
 #[tokio::test]
