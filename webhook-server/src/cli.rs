@@ -41,7 +41,7 @@ enum Command {
     Functions(functions::Command),
     /// Accounts and their API keys. The server may be running: it takes what
     /// is changed from the next request on. Clients that are connected with a
-    /// key stay connected when it is replaced here.
+    /// key that is replaced here are disconnected within 5 s.
     #[command(subcommand)]
     Account(account::Command),
 }
