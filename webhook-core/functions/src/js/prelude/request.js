@@ -288,7 +288,7 @@
   };
   let opened;
   const modules = () => (opened ??= $.part("modules")($, kept));
-  lazily(modules, ["http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "time"]);
+  lazily(modules, ["http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "kv", "time"]);
   lazily(() => { modules(); return $.part("web")($, kept); }, ["URL", "URLSearchParams", "TextEncoder", "TextDecoder",
     "Headers", "atob", "btoa", "structuredClone", "fetch"]);
 })
