@@ -1,3 +1,3 @@
-// ends: compute time
+// ends: compute time | memory
 const long = "a".repeat(1e6);
 for (;;) (long + "b").localeCompare(long + "c");
