@@ -132,8 +132,7 @@ impl DeliveryStore for OwnStore {
     }
     async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error> {
         let rows = self.rows.lock().unwrap();
-        let alive = |node| rows.is_alive(node, sweep.now);
-        Ok(Backlog::of(rows.deliveries.values(), &sweep, alive))
+        Ok(Backlog::of(rows.deliveries.values(), &sweep, |node| rows.is_alive(node, sweep.now)))
     }
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
         let log = self.rows.lock().unwrap().deliveries.get(&id).map(StoredDelivery::log);
