@@ -38,8 +38,7 @@
 //!
 //! let (account, _key) = admin.create_account("example", None).await?;
 //! let caller = Caller::for_account(account.id);
-//! let spec = BucketSpec { name: "orders".into(), ..BucketSpec::default() };
-//! let bucket = admin.create_bucket(&caller, spec).await?;
+//! let bucket = admin.create_bucket(&caller, BucketSpec::new("orders")).await?;
 //! assert_eq!(bucket.inputs[0].spec.name, "Default public endpoint");
 //! # Ok(())
 //! # }

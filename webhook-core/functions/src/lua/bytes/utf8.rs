@@ -49,6 +49,7 @@ fn decode(text: &[u8], lax: bool) -> Option<(u32, usize)> {
 }
 
 /// The encoding of a code below 2^31, as `\u{…}` in a source has it.
+#[cfg(feature = "lua")]
 pub(in super::super) fn encoded(code: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode(code.min(LAX_MAX), &mut bytes);
