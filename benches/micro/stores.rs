@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId,
     model::{Attempt, DeliveryStatus, Request, Webhook},
-    store::{Accept, DeliveryStore, NewDelivery, Origin, Settle, memory::MemoryStore},
+    store::{Accept, DeliveryStore, Lease, NewDelivery, Origin, Settle, memory::MemoryStore},
 };
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
@@ -107,7 +107,11 @@ fn stores(criterion: &mut Criterion) {
     let backends: [(&str, &dyn DeliveryStore); 2] = [("memory", &memory), ("sqlite", &sqlite)];
     for (name, store) in backends {
         runtime
-            .block_on(store.extend_lease(scene.node, NOW + Duration::from_secs(3600)))
+            .block_on(store.extend_lease(Lease::new(
+                scene.node,
+                0,
+                NOW + Duration::from_secs(3600),
+            )))
             .expect("a lease");
         // Without outcomes the store in memory would soon be full.
         if name != "memory" {

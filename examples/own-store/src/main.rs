@@ -22,7 +22,7 @@ struct OwnStore {
 #[derive(Debug, Default)]
 struct Rows {
     deliveries: BTreeMap<DeliveryId, StoredDelivery>,
-    leases: HashMap<NodeId, Timestamp>,
+    leases: HashMap<NodeId, Lease>,
 }
 
 impl OwnStore {
@@ -39,7 +39,7 @@ impl OwnStore {
 impl Rows {
     /// What is held by no node that is alive.
     fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
-        self.leases.get(&node).is_some_and(|until| now < *until)
+        self.leases.get(&node).is_some_and(|lease| now < lease.until)
     }
 
     fn free(&self, now: Timestamp) -> impl Iterator<Item = &StoredDelivery> {
@@ -96,7 +96,7 @@ impl DeliveryStore for OwnStore {
         let Rows { deliveries, leases } = &mut *rows;
         let row = deliveries.get_mut(&settle.id).ok_or_else(|| Error::conflict("not there"))?;
         let webhook = row.webhook.id;
-        row.settle(settle, |node| leases.get(&node).is_some_and(|until| now < *until))?;
+        row.settle(settle, |node| leases.get(&node).is_some_and(|lease| now < lease.until))?;
         rows.erase_if_over(webhook);
         Ok(())
     }
@@ -119,15 +119,14 @@ impl DeliveryStore for OwnStore {
         }
         Ok(())
     }
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
-        self.rows.lock().unwrap().leases.insert(node, until);
-        Ok(Extended::new(None, true))
+    async fn extend_lease(&self, lease: Lease) -> Result<Extended, Error> {
+        let mut rows = self.rows.lock().unwrap();
+        Ok(rows.leases.entry(lease.node).or_insert(lease).extend(lease))
     }
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
-        for row in self.rows.lock().unwrap().deliveries.values_mut() {
-            let stays = of.is_some() && of != row.delivery.output_id;
-            row.held_by = row.held_by.filter(|holder| *holder != node || stays);
-        }
+        let Rows { deliveries, leases } = &mut *self.rows.lock().unwrap();
+        leases.retain(|holder, _| *holder != node || of.is_some());
+        deliveries.values_mut().for_each(|row| row.release(node, of));
         Ok(())
     }
     async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error> {

@@ -18,7 +18,8 @@ impl Runner<'_> {
         self.start().await?;
         tokio::select! {
             () = shutdown => {}
-            () = self.deliverer.run() => {}
+            // What this node held is the other's, and so is its name in the store.
+            error = self.deliverer.run() => return Err(error),
             () = self.crons.run() => {}
         }
         self.stop().await
@@ -33,6 +34,8 @@ impl Runner<'_> {
     }
 
     async fn start(self) -> Result<(), Error> {
+        // Nothing of another process is released, if it has this node's name and is alive.
+        self.deliverer.begin().await?;
         self.crons.release().await?;
         self.deliverer.start().await
     }

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{Backlog, Extended, Sweep};
+use super::{Backlog, Extended, Lease, Sweep};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -61,10 +61,12 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// * [`Unavailable`](crate::ErrorKind::Unavailable): as for [`accept`](Self::accept).
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error>;
 
-    /// Says that `node` is alive until `until`: what it holds is held until then.
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error>;
+    /// Says that a node is alive: what it holds is held until the lease ends. Nothing changes
+    /// when the node has a lease of another incarnation, lapsed or not, which was not
+    /// [released](Self::release).
+    async fn extend_lease(&self, lease: Lease) -> Result<Extended, Error>;
 
-    /// Frees everything that `node` holds: at shutdown, and at start for the
+    /// Frees everything that `node` holds and ends its lease: at shutdown, and at start for the
     /// node's own former life. With `of`, what it holds of that output: after a
     /// call that failed without saying whether it had an effect.
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error>;

@@ -5,6 +5,37 @@ use crate::{
     id::{NodeId, OutputId},
 };
 
+/// How long a node is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lease {
+    /// The node.
+    pub node: NodeId,
+    /// A number that each process draws at its start: two that have one name, because a data
+    /// folder was copied, are told apart by it.
+    pub incarnation: i64,
+    /// When it ends unless it is extended.
+    pub until: Timestamp,
+}
+
+impl Lease {
+    /// A lease up to `until`.
+    #[must_use]
+    pub const fn new(node: NodeId, incarnation: i64, until: Timestamp) -> Self {
+        Self { node, incarnation, until }
+    }
+
+    /// What a store that knows this lease does about a later one of the same node: a lease of
+    /// the same incarnation is extended, another one is left.
+    pub fn extend(&mut self, later: Self) -> Extended {
+        if self.incarnation != later.incarnation {
+            return Extended::taken(None, self.until);
+        }
+        *self = later;
+        Extended::new(None, true)
+    }
+}
+
 /// What a node that extended its lease is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,13 +47,21 @@ pub struct Extended {
     /// Whether it is this node's turn to look for what nobody attempts. A store can let
     /// its nodes take turns, so that they do not all read the same rows.
     pub sweeps: bool,
+    /// Until when another incarnation of the node has the lease, which was not extended then.
+    pub taken_until: Option<Timestamp>,
 }
 
 impl Extended {
     /// An extended lease.
     #[must_use]
     pub const fn new(now: Option<Timestamp>, sweeps: bool) -> Self {
-        Self { now, sweeps }
+        Self { now, sweeps, taken_until: None }
+    }
+
+    /// A lease that another incarnation of the node has.
+    #[must_use]
+    pub const fn taken(now: Option<Timestamp>, until: Timestamp) -> Self {
+        Self { now, sweeps: false, taken_until: Some(until) }
     }
 }
 

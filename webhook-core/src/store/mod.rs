@@ -45,7 +45,7 @@ pub use delivery::{
 pub use domain::DomainStore;
 pub use function::{ExecutionPage, FunctionStore};
 pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
-pub use lease::{Backlog, Extended, Sweep};
+pub use lease::{Backlog, Extended, Lease, Sweep};
 pub use log::{
     ClientReport, CountQuery, DayCount, Drain, Drained, InvalidCursor, LogCursor, LogPage,
     LogQuery, LogStore, MAX_COUNTED_DURATION, MinuteCount, Reported,

@@ -6,7 +6,7 @@ use super::{Backlog, Claim, ClaimOrder, NewDelivery, Pending, Settle, Sweep};
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{DeliveryId, NodeId},
+    id::{DeliveryId, NodeId, OutputId},
     model::{Attempt, Delivery, DeliveryStatus, Log, Webhook},
 };
 
@@ -101,6 +101,12 @@ impl StoredDelivery {
             delivery.output_execution_id = Some(id);
         }
         Ok(())
+    }
+
+    /// Leaves it to any node, when `node` holds it; with `of`, when it is of that output too.
+    pub fn release(&mut self, node: NodeId, of: Option<OutputId>) {
+        let stays = of.is_some() && of != self.delivery.output_id;
+        self.held_by = self.held_by.filter(|holder| *holder != node || stays);
     }
 
     /// Whether it has come to its end.

@@ -7,7 +7,7 @@ use std::{
 
 use super::*;
 use crate::{
-    harness::postgres::{Schema, node, skipped},
+    harness::postgres::{Schema, node, node_in, skipped},
     sink::Reply,
 };
 
@@ -124,6 +124,62 @@ async fn a_node_that_lost_its_disk_goes_on_with_what_it_held() {
     let took = killed.elapsed();
     println!("taken over in {took:?}");
     assert!(took < TAKEN_OVER + Duration::from_secs(1), "with the start: {took:?}");
+    drop(second);
+    schema.remove().await;
+}
+
+/// A data folder was copied to a second machine.
+#[tokio::test]
+async fn a_node_whose_folder_is_a_copy_is_refused_and_the_other_goes_on() {
+    let Some(schema) = Schema::create("copied").await else { return skipped() };
+    let sink = Sink::start().await;
+    let first = node(&schema).await;
+    let bucket = bucket_to(&first, &sink).await;
+    post(&first, &bucket, 0).await;
+    sink.received(1).await;
+
+    let copy = tempfile::tempdir().expect("a temporary folder");
+    std::fs::copy(first.data_dir().join("node.id"), copy.path().join("node.id")).expect("copied");
+    let started = Instant::now();
+    let mut second = node_in(copy, &schema).await;
+    assert!(!second.ended().await.success());
+    println!("refused after {:?}", started.elapsed());
+    let log = second.log();
+    assert_eq!(
+        log.matches("another process has this node's name and is alive").count(),
+        1,
+        "{log}"
+    );
+    post(&first, &bucket, 1).await;
+    sink.received(2).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(arrivals(&sink).values().all(|count| *count == 1), "{:?}", arrivals(&sink));
+    assert!(!first.log().contains("ERROR"), "{}", first.log());
+    drop(first);
+    schema.remove().await;
+}
+
+/// A server is killed with a delivery in flight and starts again with its folder.
+#[tokio::test]
+async fn a_node_that_is_killed_starts_again_with_its_folder() {
+    let Some(schema) = Schema::create("again").await else { return skipped() };
+    let sink = Sink::scripted(|number| match number {
+        0 => Reply::Hang(Duration::from_secs(60)),
+        _ => Reply::Status(200),
+    })
+    .await;
+    let mut first = node(&schema).await;
+    let bucket = bucket_to(&first, &sink).await;
+    post(&first, &bucket, 0).await;
+    sink.received(1).await;
+    first.kill().await;
+    let killed = Instant::now();
+    let second = first.restart().await;
+    post(&second, &bucket, 1).await;
+    println!("received {:?} after the end", killed.elapsed());
+    sink.received(3).await;
+    println!("delivered {:?} after the end", killed.elapsed());
+    assert!(killed.elapsed() < TAKEN_OVER, "{:?}", killed.elapsed());
     drop(second);
     schema.remove().await;
 }

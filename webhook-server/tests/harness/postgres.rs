@@ -56,11 +56,19 @@ pub(crate) async fn node(schema: &Schema) -> super::Server {
 
 /// The same with further environment variables.
 pub(crate) async fn node_with(schema: &Schema, further: &[(&str, &str)]) -> super::Server {
-    let mut options = vec![
+    super::Server::start_with(&[&options(schema), further].concat()).await
+}
+
+/// The same with a data folder that was made before.
+pub(crate) async fn node_in(folder: tempfile::TempDir, schema: &Schema) -> super::Server {
+    super::Server::start_in(folder, &options(schema)).await
+}
+
+/// What all nodes on the schema have.
+fn options(schema: &Schema) -> [(&'static str, &str); 3] {
+    [
         ("WEBHOOK_DATABASE_URL", &*schema.url),
         ("WEBHOOK_API_KEY", KEY),
         ("WEBHOOK_SECRET_KEY", SECRET),
-    ];
-    options.extend(further);
-    super::Server::start_with(&options).await
+    ]
 }

@@ -5,8 +5,8 @@ use webhook_core::{
     AccountId, BucketId, DeliveryId, NodeId, OutputId, Timestamp,
     model::{Attempt, DeliveryStatus},
     store::{
-        Accept, CountQuery, DayCount, DeliveryStore, LogQuery, LogStore, MinuteCount, NewDelivery,
-        Origin, Settle,
+        Accept, CountQuery, DayCount, DeliveryStore, Lease, LogQuery, LogStore, MinuteCount,
+        NewDelivery, Origin, Settle,
     },
 };
 
@@ -50,7 +50,7 @@ impl World {
         let places =
             buckets.iter().flat_map(|bucket| [(); 2].map(|()| (*bucket, OutputId::generate())));
         let node = NodeId::generate();
-        storage.extend_lease(node, START + NODE_LEASE).await?;
+        storage.extend_lease(Lease::new(node, 0, START + NODE_LEASE)).await?;
         Ok(Self {
             storage,
             account: AccountId::generate(),

@@ -9,6 +9,7 @@ mod deltas;
 mod domains;
 mod endings;
 mod hand_overs;
+mod incarnations;
 mod input_failures;
 mod kv;
 mod logs;
@@ -47,6 +48,7 @@ const STEPS: &[Step] = &[
     ("m0016_places", |_| places::SCHEMA.to_owned()),
     ("m0017_sweeps", |_| sweeps::SCHEMA.to_owned()),
     ("m0018_kv", |_| kv::SCHEMA.to_owned()),
+    ("m0019_incarnations", |_| incarnations::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

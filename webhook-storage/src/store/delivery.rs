@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
 use webhook_core::{
-    AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp, WebhookId,
+    AccountId, DeliveryId, Error, NodeId, OutputId, WebhookId,
     model::Log,
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Redeliver, Settle,
-        Sweep,
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Lease, Redeliver,
+        Settle, Sweep,
     },
 };
 
@@ -37,8 +37,8 @@ impl DeliveryStore for Storage {
         self.write(InAccount { account: account.as_uuid(), what: redeliver }).await
     }
 
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
-        let extended = lease::extend(&self.database().write, node, until).await;
+    async fn extend_lease(&self, lease: Lease) -> Result<Extended, Error> {
+        let extended = lease::extend(&self.database().write, lease).await;
         extended.map_err(|error| fault::error(error, "lease"))
     }
 

@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait, Database};
 use webhook_core::{
     NodeId, OutputId,
     model::DeliveryStatus,
-    store::{Accept, DeliveryStore},
+    store::{Accept, DeliveryStore, Lease},
 };
 
 use crate::{
@@ -21,7 +21,10 @@ async fn a_claim_returns_a_bounded_number_of_bytes() {
         options.claim_bytes = 2_500;
         let storage = open(&options).await;
         let (node, output) = (NodeId::generate(), OutputId::generate());
-        storage.extend_lease(node, NOW + Duration::from_secs(60)).await.expect("a lease");
+        storage
+            .extend_lease(Lease::new(node, 0, NOW + Duration::from_secs(60)))
+            .await
+            .expect("a lease");
         for bytes in [1_000, 1_000, 1_000, 9_000, 10] {
             let webhook = Arc::new(webhook(vec![0; bytes]));
             storage
@@ -52,7 +55,10 @@ async fn what_was_claimed_for_nobody_is_free_again() {
         options.writers = 1;
         let storage = open(&options).await;
         let (node, output) = (NodeId::generate(), OutputId::generate());
-        storage.extend_lease(node, NOW + Duration::from_secs(60)).await.expect("a lease");
+        storage
+            .extend_lease(Lease::new(node, 0, NOW + Duration::from_secs(60)))
+            .await
+            .expect("a lease");
         storage.accept(accept(output)).await.expect("it is new");
 
         // Queued by the first poll, and then given up by the caller.

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use webhook_core::{
     AccountId, Error, ErrorKind, ExecutionId, FunctionId, NodeId, OutputId,
     model::{DeliveryStatus, Execution, ExecutionStatus},
-    store::{Accept, DeliveryStore, FunctionStore, Origin},
+    store::{Accept, DeliveryStore, FunctionStore, Lease, Origin},
 };
 use webhook_storage::Storage;
 
@@ -43,7 +43,10 @@ async fn what_comes_at_once_shares_commits() {
         options.writers = 1;
         let storage = open(&options).await;
         let (node, output) = (NodeId::generate(), OutputId::generate());
-        storage.extend_lease(node, NOW + Duration::from_secs(60)).await.expect("a lease");
+        storage
+            .extend_lease(Lease::new(node, 0, NOW + Duration::from_secs(60)))
+            .await
+            .expect("a lease");
 
         let accepts: Vec<_> = (0..64).map(|_| accept(output)).collect();
         let stored = join_all(accepts.iter().map(|accept| storage.accept(accept.clone()))).await;
@@ -115,7 +118,7 @@ async fn one_bad_operation_spoils_nothing_for_the_others() {
         options.writers = 1;
         let storage = open(&options).await;
         let (node, output) = (NodeId::generate(), OutputId::generate());
-        storage.extend_lease(node, NOW + Duration::from_secs(60)).await.expect("a lease");
+        storage.extend_lease(Lease::new(node, 0, NOW + Duration::from_secs(60))).await.expect("a lease");
         let (held, taken) = (accept(output), accept(OutputId::generate()));
         storage.accept(held.clone()).await.expect("it is new");
         storage.accept(taken.clone()).await.expect("it is new");

@@ -10,7 +10,7 @@ use std::{
 use webhook_core::{
     AccountId, DeliveryId, ErrorKind, NodeId, OutputId,
     model::Webhook,
-    store::{Accept, DeliveryStore, Origin},
+    store::{Accept, DeliveryStore, Lease, Origin},
 };
 use webhook_storage::Storage;
 
@@ -37,7 +37,7 @@ async fn child() {
     let storage = open(&sqlite(folder.as_ref())).await;
     let ((account_id, output), node) = (ids(), NodeId::generate());
     let alive = NOW + std::time::Duration::from_secs(1_000_000);
-    storage.extend_lease(node, alive).await.expect("a lease");
+    storage.extend_lease(Lease::new(node, 0, alive)).await.expect("a lease");
     let clients = (0..32).map(|_| {
         let storage = storage.clone();
         tokio::spawn(async move {

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
 use webhook_core::{
     ErrorKind, NodeId, OutputId,
-    store::{DeliveryStore, Origin},
+    store::{DeliveryStore, Lease, Origin},
 };
 use webhook_storage::{DatabaseUrl, SecretKey, Storage};
 
@@ -46,7 +46,7 @@ async fn nodes_share_the_queue_without_sharing_a_delivery() -> Tested {
     let workers = (0..8).map(|number| {
         let (store, node) = (stores[number % 2].clone(), NodeId::generate());
         tokio::spawn(async move {
-            store.extend_lease(node, NOW + Duration::from_secs(60)).await?;
+            store.extend_lease(Lease::new(node, 0, NOW + Duration::from_secs(60))).await?;
             let mut mine = Vec::new();
             loop {
                 let claimed = store.claim(with(claim(node, output), |claim| claim.limit = 7));

@@ -2,7 +2,7 @@
 
 use webhook_core::{
     AccountId, NodeId, OutputId, Timestamp,
-    store::{Claim, ClaimOrder, Stores, Sweep},
+    store::{Claim, ClaimOrder, Lease, Stores, Sweep},
 };
 
 use super::{
@@ -202,11 +202,31 @@ pub async fn sweep_counts_what_the_node_holds_for_long(stores: &Stores) {
 pub async fn clock_of_the_store_goes_on(stores: &Stores) {
     let mut shown = Vec::new();
     for _ in 0..3 {
-        let extended = stores.deliveries.extend_lease(NodeId::generate(), after(10)).await;
+        let extended =
+            stores.deliveries.extend_lease(Lease::new(NodeId::generate(), 0, after(10))).await;
         shown.push(extended.expect("the lease can be extended").now);
     }
     assert!(shown.is_sorted(), "{shown:?}");
     assert!(shown.iter().all(|now| now.is_some() == shown[0].is_some()), "{shown:?}");
+}
+
+/// Another process of the same name gets no lease before the first one's is released.
+pub async fn lease_of_another_incarnation_is_left(stores: &Stores) {
+    let (node, output) = (NodeId::generate(), OutputId::generate());
+    let extend = async |incarnation, until| {
+        let extended = stores.deliveries.extend_lease(Lease::new(node, incarnation, until)).await;
+        extended.expect("the store answers").taken_until
+    };
+    assert_eq!(extend(1, after(10)).await, None);
+    queue_held(stores, output, node).await;
+    assert_eq!(extend(2, after(20)).await, Some(after(10)));
+    assert_eq!(backlogs(stores, just_before(after(10))).await, []);
+    assert_eq!(backlogs(stores, after(10)).await, [(output, NOW, 1)], "it was not extended");
+    assert_eq!(extend(1, after(15)).await, None);
+    assert_eq!(extend(2, after(20)).await, Some(after(15)));
+    release(stores, node).await;
+    assert_eq!(extend(2, after(20)).await, None);
+    assert_eq!(extend(1, after(30)).await, Some(after(20)));
 }
 
 /// Deliveries in the name of a node that never said it was alive are free.

@@ -15,8 +15,8 @@ use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp,
     model::{Attempt, DeliveryStatus, Log, Webhook},
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, NewDelivery, Origin, Pending, Redeliver, Settle,
-        Stores, Sweep,
+        Accept, Accepted, Backlog, Claim, Claimed, Lease, NewDelivery, Origin, Pending, Redeliver,
+        Settle, Stores, Sweep,
     },
 };
 
@@ -113,7 +113,11 @@ pub(super) async fn node(stores: &Stores) -> NodeId {
 }
 
 pub(super) async fn extend(stores: &Stores, node: NodeId, until: Timestamp) {
-    stores.deliveries.extend_lease(node, until).await.expect("the lease can be extended");
+    stores
+        .deliveries
+        .extend_lease(Lease::new(node, 0, until))
+        .await
+        .expect("the lease can be extended");
 }
 
 pub(super) async fn claim_as(stores: &Stores, claim: Claim) -> Claimed {

@@ -81,6 +81,7 @@ macro_rules! delivery_store_conformance {
                 sweep_tells_where_another_node_is_at_work,
                 sweep_counts_what_the_node_holds_for_long,
                 clock_of_the_store_goes_on,
+                lease_of_another_incarnation_is_left,
                 node_without_a_lease_holds_nothing,
                 release_frees_everything_of_a_node,
                 release_leaves_other_nodes_alone,

@@ -85,11 +85,13 @@ impl Deliverer {
         }
     }
 
+    /// Frees what this node held in a former life. Fails when another process has its name.
+    pub(in crate::relay) async fn begin(&self) -> Result<(), Error> {
+        self.lease.begin(self.options.sweep_interval.is_some()).await
+    }
+
     /// Finds what waits in the store, and from now on delivers.
     pub(in crate::relay) async fn start(self: &Arc<Self>) -> Result<(), Error> {
-        self.lease.begin(self.options.sweep_interval.is_some()).await?;
-        // What this node held in a former life is free for it again.
-        self.deliveries.release(self.node, None).await?;
         // What is accepted until then is found in the store, what is accepted later waits
         // in its queue: nothing is in neither, and nothing is counted twice.
         let before = self.queues.begin().await;
@@ -136,7 +138,8 @@ impl Deliverer {
 
     /// Wakes queues when it is time, keeps the lease and sweeps, for as long as this is
     /// awaited. An idle relay that is alone with its store lets its lease run out.
-    pub(in crate::relay) async fn run(self: &Arc<Self>) {
+    /// Fails when another process has this node's name.
+    pub(in crate::relay) async fn run(self: &Arc<Self>) -> Error {
         let waking = async {
             loop {
                 let due = self.timers.due(&*self.clock).await;
@@ -153,6 +156,14 @@ impl Deliverer {
                 }
             }
         };
-        tokio::join!(waking, holding, self.keep_sweeping());
+        let for_ever = async { tokio::join!(waking, holding, self.keep_sweeping()) };
+        tokio::select! {
+            _ = for_ever => std::future::pending().await,
+            error = self.lease.lost() => {
+                self.workers.stop();
+                self.queues.end();
+                error
+            }
+        }
     }
 }

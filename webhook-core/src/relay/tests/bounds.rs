@@ -4,8 +4,8 @@ use super::{failing::Faulty, *};
 use crate::{
     id::{DeliveryId, NodeId, OutputId, WebhookId},
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Redeliver, Settle,
-        Sweep,
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Lease, Redeliver,
+        Settle, Sweep,
     },
 };
 
@@ -83,7 +83,7 @@ async fn an_idle_relay_asks_its_store_nothing() {
         async fn redeliver(&self, _: AccountId, _: Redeliver) -> Result<(), Error> {
             panic!("idle")
         }
-        async fn extend_lease(&self, _: NodeId, _: Timestamp) -> Result<Extended, Error> {
+        async fn extend_lease(&self, _: Lease) -> Result<Extended, Error> {
             panic!("idle")
         }
         async fn release(&self, _: NodeId, _: Option<OutputId>) -> Result<(), Error> {

@@ -16,8 +16,8 @@ use crate::{
     id::{DeliveryId, NodeId, WebhookId},
     relay::Observer,
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Redeliver, RouteStore,
-        Settle, Sweep,
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Lease, Redeliver,
+        RouteStore, Settle, Sweep,
     },
 };
 
@@ -92,8 +92,8 @@ impl DeliveryStore for Faulty {
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
         self.stores.deliveries.redeliver(account, redeliver).await
     }
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
-        self.stores.deliveries.extend_lease(node, until).await
+    async fn extend_lease(&self, lease: Lease) -> Result<Extended, Error> {
+        self.stores.deliveries.extend_lease(lease).await
     }
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
         self.stores.deliveries.release(node, of).await

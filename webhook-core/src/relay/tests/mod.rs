@@ -8,6 +8,7 @@ mod failing;
 mod forwarding;
 mod functions;
 mod hosting;
+mod naming;
 mod receiving;
 mod routing;
 mod skew;

@@ -10,8 +10,8 @@ use crate::{
     clock::Clock,
     id::{DeliveryId, NodeId, WebhookId},
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Redeliver, Settle,
-        Sweep,
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Lease, Redeliver,
+        Settle, Sweep,
     },
 };
 
@@ -36,8 +36,8 @@ impl DeliveryStore for Clocked {
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
         self.stores.deliveries.redeliver(account, redeliver).await
     }
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
-        let extended = self.stores.deliveries.extend_lease(node, until).await?;
+    async fn extend_lease(&self, lease: Lease) -> Result<Extended, Error> {
+        let extended = self.stores.deliveries.extend_lease(lease).await?;
         Ok(Extended { now: Some(self.clock.now()), ..extended })
     }
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use crate::{
     clock::Clock,
     id::{DeliveryId, NodeId, WebhookId},
     model::{Request, Throttle, ThrottleMode, Webhook},
-    store::{Accept, NewDelivery, Pending},
+    store::{Accept, Lease, NewDelivery, Pending},
 };
 
 const LEASE: Duration = Duration::from_secs(5);
@@ -54,7 +54,12 @@ impl Shared {
 
     async fn extend(&self, node: NodeId) {
         let until = self.clock.now() + LEASE;
-        self.world.stores.deliveries.extend_lease(node, until).await.expect("a lease");
+        self.world
+            .stores
+            .deliveries
+            .extend_lease(Lease { node, incarnation: 0, until })
+            .await
+            .expect("a lease");
     }
 
     /// Stores a webhook beside the relay, whose delivery `held_by` attempts.

@@ -17,14 +17,14 @@ use crate::{
     id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
     model::{Delivery, DeliveryStatus, Log, Webhook},
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Origin, Pending,
+        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Lease, Origin, Pending,
         Redeliver, Settle, Sweep,
     },
 };
 
 impl Queue {
     fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
-        self.leases.get(&node).is_some_and(|until| now < *until)
+        self.leases.get(&node).is_some_and(|lease| now < lease.until)
     }
 
     /// Nodes that hold something in name only.
@@ -38,7 +38,7 @@ impl Queue {
         for node in lapsed {
             self.free(node, None);
         }
-        self.leases.retain(|_, until| now < *until);
+        self.leases.retain(|_, lease| now < lease.until);
 
         let ids =
             self.index.outputs.get(&output_id).map(|backlog| backlog.first(order, now, limit));
@@ -172,13 +172,17 @@ impl DeliveryStore for MemoryStore {
         self.queue().redeliver(account, redeliver)
     }
 
-    async fn extend_lease(&self, node: NodeId, until: Timestamp) -> Result<Extended, Error> {
-        self.queue().leases.insert(node, until);
-        Ok(Extended { now: None, sweeps: true })
+    async fn extend_lease(&self, lease: Lease) -> Result<Extended, Error> {
+        let mut queue = self.queue();
+        Ok(queue.leases.entry(lease.node).or_insert(lease).extend(lease))
     }
 
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
-        self.queue().free(node, of);
+        let mut queue = self.queue();
+        queue.free(node, of);
+        if of.is_none() {
+            queue.leases.remove(&node);
+        }
         Ok(())
     }
 

@@ -15,11 +15,10 @@ use super::{
     row::{Arrival, Entry, Row},
 };
 use crate::{
-    clock::Timestamp,
     error::Error,
     id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
     model::DeliveryStatus,
-    store::{Accepted, Redeliver},
+    store::{Accepted, Lease, Redeliver},
 };
 
 pub(super) struct Queue {
@@ -29,7 +28,7 @@ pub(super) struct Queue {
     /// Over every row.
     pub(super) index: Index,
     /// Until when each node is alive.
-    pub(super) leases: HashMap<NodeId, Timestamp>,
+    pub(super) leases: HashMap<NodeId, Lease>,
     /// What has been pushed out, to be freed without the lock.
     gone: Vec<(Entry, Vec<Row>)>,
 }

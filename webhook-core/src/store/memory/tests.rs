@@ -12,8 +12,8 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, WebhookId},
     model::{Attempt, DeliveryStatus, Log, Request, Webhook},
     store::{
-        Accept, CountQuery, DeliveryStore, LogQuery, LogStore, NewDelivery, Origin, Redeliver,
-        Settle,
+        Accept, CountQuery, DeliveryStore, Lease, LogQuery, LogStore, NewDelivery, Origin,
+        Redeliver, Settle,
     },
 };
 
@@ -227,7 +227,10 @@ async fn nothing_is_left_of_webhooks_that_went() {
     let memory = MemoryStore::with_capacity(1);
     for _ in 0..10 {
         let stored = store(&memory, To::Output).await;
-        memory.extend_lease(NodeId::generate(), NOW).await.expect("a lease can be extended");
+        memory
+            .extend_lease(Lease::new(NodeId::generate(), 0, NOW))
+            .await
+            .expect("a lease can be extended");
         finish(&memory, &stored).await;
     }
     let last = store(&memory, To::Output).await;

@@ -4,7 +4,7 @@ use sea_orm::{DbBackend, prelude::Uuid};
 use webhook_core::{
     NodeId, OutputId, Timestamp,
     model::DeliveryStatus,
-    store::{Backlog, Extended, Pending, Sweep},
+    store::{Backlog, Extended, Lease, Pending, Sweep},
 };
 
 use crate::{
@@ -49,8 +49,11 @@ pub(crate) fn backlogs_sql() -> String {
     [LAPSED, BACKLOGS].concat()
 }
 
-const EXTEND: &str = "INSERT INTO node_lease (node_id, until) VALUES (?, ?) \
-    ON CONFLICT (node_id) DO UPDATE SET until = excluded.until";
+const EXTEND: &str = "INSERT INTO node_lease (node_id, incarnation, until) VALUES (?, ?, ?) \
+    ON CONFLICT (node_id) DO UPDATE SET until = excluded.until \
+    WHERE node_lease.incarnation = excluded.incarnation";
+
+const TAKEN: &str = "SELECT until FROM node_lease WHERE node_id = ?";
 
 /// Shows the clock of PostgreSQL, and gives the turn to sweep to one node a second. A turn
 /// that is further away than that was given before the clock was set back.
@@ -61,22 +64,28 @@ const TURN: &str = "WITH clock (shown) AS (\
     AND (SELECT shown FROM clock) + 1000 FOR UPDATE SKIP LOCKED) RETURNING id) \
     SELECT shown, CAST((SELECT COUNT(*) FROM turn) AS bigint) AS turns FROM clock";
 
-/// Says that `node` is alive until then.
-pub(crate) async fn extend(
-    tx: &impl Tx,
-    node: NodeId,
-    until: Timestamp,
-) -> Result<Extended, DatabaseError> {
-    tx.execute(with(EXTEND, [node.as_uuid().into(), millis(until).into()])).await?;
+/// Says that a node is alive.
+pub(crate) async fn extend(tx: &impl Tx, lease: Lease) -> Result<Extended, DatabaseError> {
+    let Lease { node, incarnation, until, .. } = lease;
+    let values = [node.as_uuid().into(), incarnation.into(), millis(until).into()];
+    let mut taken_until = None;
+    // The lease that is another's can be released before it is read.
+    while taken_until.is_none() && tx.execute(with(EXTEND, values.clone())).await? == 0 {
+        let taken = with(TAKEN, [node.as_uuid().into()]);
+        taken_until = tx.query_one(taken, |row| row.get("until")).await?.map(moment);
+    }
     if tx.backend() != DbBackend::Postgres {
         // One process has the file open: it has the clock, and every turn.
-        return Ok(Extended::new(None, true));
+        return Ok(
+            taken_until.map_or(Extended::new(None, true), |until| Extended::taken(None, until))
+        );
     }
-    let told = |row: &Row<'_>| {
-        Ok(Extended::new(Some(moment(row.get("shown")?)), row.get::<i64>("turns")? > 0))
-    };
-    let told = tx.query_one(with(TURN, []), told).await?;
-    Ok(told.unwrap_or(Extended::new(None, false)))
+    let told = |row: &Row<'_>| Ok((moment(row.get("shown")?), row.get::<i64>("turns")? > 0));
+    let (now, sweeps) = tx.query_one(with(TURN, []), told).await?.unzip();
+    Ok(match taken_until {
+        Some(until) => Extended::taken(now, until),
+        None => Extended::new(now, sweeps == Some(true)),
+    })
 }
 
 /// Frees what nodes hold that are not alive at `now`: nobody holds it anyway,
@@ -121,14 +130,18 @@ pub(crate) async fn backlogs(tx: &impl Read, sweep: Sweep) -> Result<Vec<Backlog
     tx.query(with(backlogs_sql(), values), backlog).await
 }
 
-/// Frees what `node` holds, all or of one output.
+/// Frees what `node` holds, all or of one output; with all of it its lease ends.
 pub(crate) async fn free(
     tx: &impl Tx,
     node: Uuid,
     output: Option<Uuid>,
 ) -> Result<(), DatabaseError> {
     match output {
-        None => free_where(tx, "held_by = ?", [node]).await,
+        None => {
+            free_where(tx, "held_by = ?", [node]).await?;
+            let end = "DELETE FROM node_lease WHERE node_id = ?";
+            tx.execute(with(end, [node.into()])).await.map(|_| ())
+        }
         Some(output) => free_where(tx, "held_by = ? AND output_id = ?", [node, output]).await,
     }
 }
