@@ -11,13 +11,14 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 7] = [
     ("webhook_core", "webhook-core"),
     ("webhook_cron", "webhook-core/cron"),
     ("webhook_functions", "webhook-core/functions"),
     ("webhook_generate", "webhook-core/functions/generate"),
     ("webhook_stripe", "webhook-core/stripe"),
     ("webhook_storage", "webhook-storage"),
+    ("webhook_xml", "webhook-core/xml"),
 ];
 
 #[test]

@@ -170,7 +170,7 @@ fn form(text: &str, side: Side) -> Value {
     }))
 }
 
-fn from_json(json: &serde_json::Value, depth_left: usize) -> Result<Value, String> {
+pub(crate) fn from_json(json: &serde_json::Value, depth_left: usize) -> Result<Value, String> {
     use serde_json::Value as Json;
     let deeper = || depth_left.checked_sub(1).ok_or_else(|| "nests too deep".to_owned());
     Ok(match json {

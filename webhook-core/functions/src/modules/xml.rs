@@ -1,155 +1,28 @@
-//! XML as a tree: an element is an object of its children by name; repeated
-//! children are a list; attributes begin with `-`; text is `#text`, or the whole
-//! value of an element that has nothing else. The root is the single key.
+//! XML as a tree, in the shape of [`webhook_xml`].
 
 use std::borrow::Cow;
 
-use quick_xml::{
-    Reader, XmlVersion,
-    escape::{escape, partial_escape, resolve_predefined_entity},
-    events::{BytesStart, Event},
-};
+use quick_xml::escape::{escape, partial_escape};
 use serde_json::{Map, Value};
+use webhook_xml::{Decoder, NotXml, Part};
 
 use super::{Bounds, MAX_DEPTH, ModuleError, Output};
 
 const TEXT: &str = "#text";
 
-struct Element {
-    name: String,
-    fields: Map<String, Value>,
-    text: String,
-}
-
 pub(crate) fn decode(text: &str, mut bounds: Bounds) -> Result<Value, ModuleError> {
-    let mut reader = Reader::from_str(text);
-    let mut open: Vec<Element> = Vec::new();
-    let mut root = None;
-    loop {
-        let event = reader.read_event().map_err(|error| wrong(&reader, error))?;
-        match event {
-            Event::Start(start) => {
-                if root.is_some() {
-                    return Err(wrong(&reader, "a second root element"));
-                }
-                if open.len() >= MAX_DEPTH {
-                    return Err(wrong(&reader, format!("more than {MAX_DEPTH} levels")));
-                }
-                open.push(element(&reader, &start, &mut bounds)?);
-            }
-            Event::Empty(start) => {
-                if root.is_some() {
-                    return Err(wrong(&reader, "a second root element"));
-                }
-                let element = element(&reader, &start, &mut bounds)?;
-                close(element, &mut open, &mut root, &mut bounds)?;
-            }
-            Event::End(_) => {
-                // The reader has checked that the names match.
-                if let Some(element) = open.pop() {
-                    close(element, &mut open, &mut root, &mut bounds)?;
-                }
-            }
-            Event::Text(text) => add(&reader, &mut open, &text.xml10_content())?,
-            Event::CData(text) => add(&reader, &mut open, &text.xml10_content())?,
-            Event::GeneralRef(reference) => {
-                let character = reference.resolve_char_ref().map_err(|e| wrong(&reader, e))?;
-                let name = reference.into_inner();
-                match character {
-                    Some(character) => add(&reader, &mut open, character.encode_utf8(&mut [0; 4]))?,
-                    None => match resolve_predefined_entity(&name) {
-                        Some(text) => add(&reader, &mut open, text)?,
-                        None => return Err(wrong(&reader, "an entity that is not predefined")),
-                    },
-                }
-            }
-            Event::Decl(_) | Event::PI(_) | Event::Comment(_) | Event::DocType(_) => {}
-            Event::Eof => break,
-        }
-    }
-    match root {
-        Some((name, value)) if open.is_empty() => {
-            Ok(Value::Object(Map::from_iter([(name, value)])))
-        }
-        _ => Err(ModuleError::invalid("xml: the root element is missing or not closed")),
-    }
+    Decoder::new(MAX_DEPTH).decode_within(text, |part| match part {
+        Part::Value => bounds.value(),
+        Part::Text(bytes) => bounds.text(bytes),
+        Part::Field { first, name } => bounds.field(first, name),
+        Part::List => bounds.list(),
+    })
 }
 
-fn wrong(reader: &Reader<&[u8]>, what: impl std::fmt::Display) -> ModuleError {
-    ModuleError::invalid(format!("xml: {what} at byte {}", reader.buffer_position()))
-}
-
-fn element(
-    reader: &Reader<&[u8]>,
-    start: &BytesStart<'_>,
-    bounds: &mut Bounds,
-) -> Result<Element, ModuleError> {
-    bounds.value()?;
-    let mut fields = Map::new();
-    let mut attributes = start.attributes();
-    // The reader would compare each with all before it.
-    attributes.with_checks(false);
-    for attribute in attributes {
-        let attribute = attribute.map_err(|error| wrong(reader, error))?;
-        let value = attribute
-            .normalized_value(XmlVersion::Implicit1_0)
-            .map_err(|error| wrong(reader, error))?;
-        let name = format!("-{}", attribute.key.into_inner());
-        bounds.field(fields.is_empty(), name.len())?;
-        bounds.text(value.len())?;
-        if fields.insert(name, Value::String(value.into_owned())).is_some() {
-            return Err(wrong(reader, "an attribute that is there twice"));
-        }
+impl From<NotXml> for ModuleError {
+    fn from(error: NotXml) -> Self {
+        Self::invalid(format!("xml: {error}"))
     }
-    let name = start.name().into_inner().to_owned();
-    Ok(Element { name, fields, text: String::new() })
-}
-
-fn add(reader: &Reader<&[u8]>, open: &mut [Element], text: &str) -> Result<(), ModuleError> {
-    match open.last_mut() {
-        Some(element) => element.text.push_str(text),
-        None if text.trim().is_empty() => {}
-        None => return Err(wrong(reader, "text outside the root element")),
-    }
-    Ok(())
-}
-
-fn close(
-    element: Element,
-    open: &mut [Element],
-    root: &mut Option<(String, Value)>,
-    bounds: &mut Bounds,
-) -> Result<(), ModuleError> {
-    let Element { name, mut fields, text } = element;
-    let text = text.trim();
-    bounds.text(text.len())?;
-    let value = if fields.is_empty() {
-        Value::String(text.to_owned())
-    } else {
-        if !text.is_empty() {
-            bounds.field(false, TEXT.len())?;
-            fields.insert(TEXT.to_owned(), Value::String(text.to_owned()));
-        }
-        Value::Object(fields)
-    };
-    let Some(parent) = open.last_mut() else {
-        *root = Some((name, value));
-        return Ok(());
-    };
-    match parent.fields.get_mut(&name) {
-        // An element's value is never a list by itself.
-        Some(Value::Array(list)) => list.push(value),
-        Some(first) => {
-            bounds.list()?;
-            let earlier = first.take();
-            *first = Value::Array(vec![earlier, value]);
-        }
-        None => {
-            bounds.field(parent.fields.is_empty(), name.len())?;
-            parent.fields.insert(name, value);
-        }
-    }
-    Ok(())
 }
 
 /// Writes a tree of the shape that [`decode`] makes, in at most `longest`
