@@ -121,7 +121,7 @@ pub fn check_source(source: &str, max_bytes: usize) -> Result<(), FunctionError>
 }
 
 /// The names of all that `r`, `cfg` and the modules have, for the reference.
-#[cfg(test)]
+#[cfg(all(test, feature = "js"))]
 pub(crate) fn names() -> Vec<String> {
     let of_module = |(module, functions): &(&str, &[(&str, vm::call::Native)])| {
         functions.iter().map(|(name, _)| format!("{module}.{name}")).collect::<Vec<_>>()

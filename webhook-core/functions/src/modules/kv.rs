@@ -14,10 +14,10 @@ use super::ModuleError;
 /// The longest key.
 const KEY_BYTES: usize = 256;
 
-/// The longest time for which a value can be kept: a year of days. Without one it stays.
+/// The longest time after which a value can expire. Without a time it stays.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
-/// Whose keys a script works on, and when.
+/// Whose keys a script works on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner {
     pub(crate) account_id: AccountId,

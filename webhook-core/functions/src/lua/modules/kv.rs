@@ -7,7 +7,7 @@ use super::waiting::wait;
 use crate::{
     lua::{
         vm::{
-            call::{Call, Native, Outcome, to_number, to_string},
+            call::{Call, Native, Outcome, to_string},
             limit::Limit,
         },
         wait::{Answer, Wish},
@@ -64,10 +64,7 @@ fn delete<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 fn seconds<'gc>(call: &Call<'gc, '_>, index: usize) -> Result<Option<f64>, Error<'gc>> {
     match call.arg(index) {
         Value::Nil => Ok(None),
-        value => match to_number(value) {
-            Some(_) => call.check_float(index).map(Some),
-            None => Err(call.expected(index, "number")),
-        },
+        _ => call.check_float(index).map(Some),
     }
 }
 

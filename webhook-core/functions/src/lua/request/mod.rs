@@ -21,7 +21,7 @@ pub(super) const METHODS: &str = "@methods";
 struct Handle;
 
 /// The names of all that `r` and `cfg` have, for the reference.
-#[cfg(test)]
+#[cfg(all(test, feature = "js"))]
 pub(super) fn names() -> Vec<String> {
     let fields = fields::FIELDS.iter().chain(setters::FUNCTIONS.iter().map(|(name, _)| name));
     let r = fields.map(|name| format!("r.{name}"));
