@@ -67,6 +67,7 @@ impl Scene {
             ephemeral: false,
             input_execution_id: None,
             input_failed: false,
+            checks: Default::default(),
             received_at: NOW,
         };
         let mut delivery = NewDelivery::new(DeliveryId::generate(), Some(self.output), Some(NOW));

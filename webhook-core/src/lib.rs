@@ -63,8 +63,6 @@ pub mod billing;
 mod body;
 mod clock;
 pub mod cron;
-pub mod encoding;
-mod error;
 pub mod forward;
 pub mod function;
 mod id;
@@ -73,18 +71,24 @@ pub mod model;
 pub mod plan;
 pub mod relay;
 pub mod retry;
-pub mod rule;
 pub mod store;
 mod webhooks;
 
 #[cfg(any(test, feature = "test-util"))]
 pub use clock::TokioClock;
 pub use clock::{Clock, Month, SystemClock, Timestamp};
-pub use error::{Error, ErrorKind};
 pub use id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
     InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
 };
 pub use ids::{Ids, Random, SystemRandom};
-pub use rule::{Rule, Rules, Subject};
+pub use webhook_rules::{self as rule, Rule, Rules, Subject};
+use webhook_wire as error;
+pub use webhook_wire::{Error, ErrorKind};
 pub use webhooks::{Clients, Webhooks, WebhooksBuilder};
+
+pub mod encoding {
+    //! Base64 as people and programs write it, for programs beside the relay.
+
+    pub use webhook_wire::{Base64, NotBase64};
+}

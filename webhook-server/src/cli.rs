@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, builder::Resettable};
 
 use crate::{
-    account, agent,
+    account, agent, backup, check,
     config::{Config, unknown_variables},
     failure::Failure,
-    functions, lifecycle, openapi,
+    functions, lifecycle, manifest, mcp, openapi,
     print::print,
-    service, telemetry,
+    service, shell, telemetry,
 };
 
 /// Receives webhooks, keeps them, and forwards them.
@@ -39,6 +39,33 @@ enum Command {
     /// Functions of a running server.
     #[command(subcommand)]
     Functions(functions::Command),
+    /// Says what is wrong with the configuration, without starting a server.
+    ///
+    /// Options, certificates, the data folder and the database are looked at, and nothing is
+    /// changed. A server may be running with the same configuration.
+    Check,
+    /// Copies the SQLite database and the secret key to a folder; the server may be running.
+    Backup(backup::Backup),
+    /// Puts a backup into an empty data folder.
+    Restore(backup::Restore),
+    /// Makes a server have what a file says: buckets, functions, domains and crons by name.
+    ///
+    /// What has another name stays, unless --prune says otherwise. The credential is
+    /// WEBHOOK_API_KEY, as for forward.
+    Apply(manifest::Apply),
+    /// Prints what a server has, as a file for apply.
+    Export(manifest::Export),
+    /// Prints another service's export as a file for apply, and lists what cannot be carried over.
+    Import(manifest::Import),
+    /// Lets an assistant look at webhooks, over the Model Context Protocol on standard input and
+    /// output.
+    ///
+    /// It reads only, unless --write is given. The credential is WEBHOOK_API_KEY, as for forward.
+    Mcp(mcp::Mcp),
+    /// Prints what a shell needs to complete this command line.
+    Completions(shell::Completions),
+    /// Prints the manual, as roff for man.
+    Man(shell::Man),
     /// Accounts and their API keys. The server may be running: it takes what
     /// is changed from the next request on. Clients that are connected with a
     /// key that is replaced here are disconnected within 5 s.
@@ -55,16 +82,18 @@ fn command() -> clap::Command {
     let storage = options.iter().find(|option| option.get_id() == "data_dir");
     let storage = storage.and_then(|option| option.get_help_heading()).map(str::to_owned);
     command.mut_subcommands(|command| match command.get_name() {
-        "serve" => command,
-        "forward" | "functions" => with_options(command, &options, |option| {
-            let is_key = option.get_id() == "api_key";
-            let option = option.hide(!is_key);
-            match is_key {
-                true => option.alias("key").help_heading(Resettable::Reset).help(CREDENTIAL),
-                false => option,
-            }
-        }),
-        "account" | "migrate" => with_options(command, &options, |option| {
+        "serve" | "check" => command,
+        "forward" | "functions" | "apply" | "export" | "mcp" => {
+            with_options(command, &options, |option| {
+                let is_key = option.get_id() == "api_key";
+                let option = option.hide(!is_key);
+                match is_key {
+                    true => option.alias("key").help_heading(Resettable::Reset).help(CREDENTIAL),
+                    false => option,
+                }
+            })
+        }
+        "account" | "migrate" | "backup" | "restore" => with_options(command, &options, |option| {
             let is_shown = option.get_help_heading() == storage.as_deref();
             option.hide(!is_shown)
         }),
@@ -100,11 +129,17 @@ pub(crate) fn run() -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<(), Failure> {
     let Cli { command, config } = cli;
-    let command = command.unwrap_or(Command::Serve);
-    if matches!(command, Command::Openapi) {
-        return print(&format!("{}\n", openapi::document_text()?));
+    // Those that need neither the configuration nor a log.
+    let command = match command.unwrap_or(Command::Serve) {
+        Command::Openapi => return print(&format!("{}\n", openapi::document_text()?)),
+        Command::Import(options) => return manifest::import_file(options),
+        Command::Completions(options) => return shell::completions(&options, self::command()),
+        Command::Man(options) => return shell::man(&options, self::command()),
+        command => command,
+    };
+    if !matches!(command, Command::Check) {
+        config.validate()?;
     }
-    config.validate()?;
     let log = telemetry::start_log(&config.log)?;
     for variable in unknown_variables() {
         tracing::warn!("{variable} is not an option of this server");
@@ -118,7 +153,15 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Account(command) => account::run(command, &config).await,
             Command::Forward(options) => agent::run(*options, config.storage.api_key).await,
             Command::Functions(command) => functions::run(command, config.storage.api_key).await,
-            Command::Openapi => Ok(()),
+            Command::Apply(options) => manifest::apply(options, config.storage.api_key).await,
+            Command::Export(options) => manifest::export(options, config.storage.api_key).await,
+            Command::Mcp(options) => mcp::run(options, config.storage.api_key).await,
+            Command::Check => check::run(&config).await,
+            Command::Backup(options) => backup::back_up(options, &config.storage).await,
+            Command::Restore(options) => backup::restore(options, &config.storage).await,
+            Command::Openapi | Command::Import(_) | Command::Completions(_) | Command::Man(_) => {
+                Ok(())
+            }
         }
     });
     // What did not end within the shutdown timeout is not waited for.

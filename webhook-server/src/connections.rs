@@ -67,7 +67,7 @@ struct Common {
     /// Answers the requests.
     edge: Edge,
     /// The certificates, when the server itself ends TLS.
-    tls: Option<Tls>,
+    tls: Option<Arc<Tls>>,
     /// How long a client may take to send the head of its first request.
     header_timeout: Duration,
     /// How long a client may read nothing of an answer.
@@ -77,7 +77,12 @@ struct Common {
 }
 
 impl Connections {
-    pub(crate) fn new(config: &Config, edge: Edge, tls: Option<Tls>, state: &AppState) -> Self {
+    pub(crate) fn new(
+        config: &Config,
+        edge: Edge,
+        tls: Option<Arc<Tls>>,
+        state: &AppState,
+    ) -> Self {
         let Config { listen, connection, .. } = config;
         let common = Common {
             http: http(config),

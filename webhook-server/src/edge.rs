@@ -69,6 +69,11 @@ struct EdgeOptions {
     max_header_bytes: usize,
     /// The memory for answers that wait until their clients read them.
     sending: ByteSemaphore,
+    /// Whether the dashboard has the same origin as the inputs.
+    #[cfg(feature = "dashboard")]
+    sandboxes: bool,
+    /// Whether there is nothing here but pages: no input and no domain.
+    only_pages: bool,
 }
 
 /// Whom a request is for.
@@ -84,6 +89,16 @@ enum Target {
 impl Edge {
     /// Must be called on the runtime that is to run management requests.
     pub(crate) fn new(webhooks: Webhooks, router: Router, config: &Config) -> Self {
+        Self::with(webhooks, router, config, false)
+    }
+
+    /// The same for an address where there is nothing but pages.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn of_pages(webhooks: Webhooks, pages: Router, config: &Config) -> Self {
+        Self::with(webhooks, pages, config, true)
+    }
+
+    fn with(webhooks: Webhooks, router: Router, config: &Config, only_pages: bool) -> Self {
         let Config { listen, connection, .. } = config;
         let options = EdgeOptions {
             secure: listen.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
@@ -91,6 +106,9 @@ impl Edge {
             own_names: listen.own_names(),
             max_header_bytes: listen.max_header_bytes,
             sending: ByteSemaphore::new(connection.max_sending_bytes),
+            #[cfg(feature = "dashboard")]
+            sandboxes: crate::dashboard::shares_origin(config),
+            only_pages,
         };
         let (ingest, management) = (webhooks.ingest(), Handle::current());
         Self { ingest, router, webhooks, management, options: Arc::new(options) }
@@ -118,6 +136,9 @@ impl Edge {
     where
         B: Sync,
     {
+        if self.options.only_pages {
+            return Ok(Target::Router);
+        }
         let name = requested_host(request)?.and_then(host_name);
         let name = name.filter(|name| self.options.own_names.iter().all(|own| **own != **name));
         let domain = match name {
@@ -140,7 +161,7 @@ impl Edge {
 
     async fn answer<B>(
         self,
-        request: Request<B>,
+        mut request: Request<B>,
         tls: Option<ProtocolVersion>,
     ) -> Result<Response<Body>, Infallible>
     where
@@ -148,7 +169,11 @@ impl Edge {
         B::Error: Into<BoxError> + std::fmt::Display,
     {
         let elsewhere = match self.target(&request).await {
-            Ok(Target::Input) => return Ok(self.ingest.receive(request).await.map(Body::new)),
+            Ok(Target::Input) => {
+                keep_sessions_out(&mut request);
+                let response = self.ingest.receive(request).await.map(Body::new);
+                return Ok(self.contained(response));
+            }
             Ok(Target::Router) => Ok(()),
             // The client may connect again for this name, with TLS 1.3.
             Ok(Target::Domain(domain)) if domain.requires_tls13() && is_tls12(tls) => Err(text(
@@ -156,6 +181,7 @@ impl Edge {
                 "this domain is reached over TLS 1.3 only",
             )),
             Ok(Target::Domain(mut domain)) => {
+                keep_sessions_out(&mut request);
                 return Ok(domain.call(request).await?.map(Body::new));
             }
             Err(error) => Err(ApiError::from(error).into_response()),
@@ -183,6 +209,17 @@ impl Edge {
         Ok(response)
     }
 
+    /// The answer of an input, so that it can do nothing at the dashboard's origin.
+    #[cfg(feature = "dashboard")]
+    fn contained(&self, response: Response<Body>) -> Response<Body> {
+        if self.options.sandboxes { crate::dashboard::sandbox(response) } else { response }
+    }
+
+    #[cfg(not(feature = "dashboard"))]
+    fn contained(&self, response: Response<Body>) -> Response<Body> {
+        response
+    }
+
     async fn manage<B>(mut self, mut request: Request<B>) -> Result<Response<Body>, Infallible>
     where
         B: HttpBody<Data = Bytes> + Send + 'static,
@@ -193,6 +230,15 @@ impl Edge {
         }
         self.router.call(request.map(Body::new)).await
     }
+}
+
+/// Takes the session of who is signed in to the dashboard off a webhook: browsers send
+/// cookies to all ports of a host.
+fn keep_sessions_out<B>(request: &mut Request<B>) {
+    #[cfg(feature = "dashboard")]
+    webhook_dashboard::strip_session(request.headers_mut());
+    #[cfg(not(feature = "dashboard"))]
+    let _ = request;
 }
 
 fn is_tls12(version: Option<ProtocolVersion>) -> bool {

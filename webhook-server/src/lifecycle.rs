@@ -11,6 +11,8 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
+#[cfg(feature = "dashboard")]
+use crate::dashboard;
 use crate::{
     config::Config, connections::Connections, core_runtimes::CoreRuntimes, edge::Edge,
     failure::Failure, first_start, print::print, scrape::Scrapes, service::Service, tls::Tls,
@@ -26,30 +28,47 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let bound =
         listener.local_addr().map_err(|error| Failure::io("cannot read the address", error))?;
     let scrapes = Scrapes::bind(&config.metrics).await?;
+    #[cfg(feature = "dashboard")]
+    let pages = dashboard::bind(&config.dashboard).await?;
 
     let service = Service::build(&config, bound).await?;
     let ingest = service.webhooks.ingest();
     let edge = Edge::new(service.webhooks.clone(), service.router, &config);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
+    let tls = tls.map(Arc::new);
     // Dropped at the end of this function, after all connections and deliveries.
     let cores = CoreRuntimes::start(!config.listen.core_runtimes)
         .map_err(|error| Failure::io("cannot start the runtimes", error))?;
     // After everything that can fail, because the key is shown once.
     let storage = &service.storage;
     let notice = first_start::prepare(service.webhooks.admin(), storage, &config, bound).await?;
+    let is_key_shown = notice.is_some();
 
     let (stop, stopped) = watch::channel(());
     let retention = config.retention.log_retention;
     let admin = Arc::clone(service.webhooks.admin());
+    #[cfg(feature = "dashboard")]
+    let (admin_of, webhooks_of_pages) = (Arc::clone(&admin), service.webhooks.clone());
     let purging = tokio::spawn(async move { admin.keep_logs_for(retention.0).await });
     let (webhooks, storage) = (service.webhooks, service.storage);
     let mut relay = tokio::spawn(async move { webhooks.run(until(stopped)).await });
     let refreshing = refresh.map(|refresh| tokio::spawn(refresh.run()).abort_handle());
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
     let metrics = scrapes.as_ref().map(Scrapes::bound);
-    let said = announce(config.tls.scheme(), bound, metrics, notice.as_deref());
+    let scheme = config.tls.scheme();
+    #[cfg(feature = "dashboard")]
+    let notice = {
+        let at = pages.as_ref().map_or(bound, |(_, bound)| *bound);
+        let first = admin_of.accounts().await?.first().map(|account| account.id);
+        let first = first.filter(|_| config.listen.dev);
+        let made = service.dashboard.as_ref();
+        let made = made.map(|it| dashboard::notice(it, &format!("{scheme}://{at}"), first));
+        let said = made.transpose()?.unwrap_or_default();
+        (notice.is_some() || !said.is_empty()).then(|| said + notice.as_deref().unwrap_or_default())
+    };
+    let said = announce(scheme, bound, metrics, notice.as_deref());
     if said
-        && notice.is_some()
+        && is_key_shown
         && let Err(failure) = first_start::shown(&storage).await
     {
         tracing::warn!("the key will be shown again: {failure}");
@@ -57,15 +76,35 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let scraping =
         scrapes.map(|scrapes| tokio::spawn(scrapes.serve(service.state.clone())).abort_handle());
 
+    #[cfg(feature = "dashboard")]
+    let beside = pages.zip(service.dashboard.as_ref()).map(|((listener, _), made)| {
+        let edge = Edge::of_pages(webhooks_of_pages, dashboard::alone(made), &config);
+        (listener, Connections::new(&config, edge, tls.clone(), &service.state))
+    });
     let connections = Connections::new(&config, edge, tls, &service.state);
     let graceful = GracefulShutdown::new();
+    #[cfg(feature = "dashboard")]
+    let accepting_pages = async {
+        match &beside {
+            Some((listener, connections)) => connections.accept(listener, &cores, &graceful).await,
+            None => std::future::pending().await,
+        }
+    };
+    #[cfg(not(feature = "dashboard"))]
+    let accepting_pages = std::future::pending();
     tokio::select! {
+        () = accepting_pages => {}
         () = connections.accept(&listener, &cores, &graceful) => {}
         signal = signals.next() => tracing::info!(signal, "stopping"),
         ended = &mut relay => return Err(relay_failure(ended)),
     }
     drop(listener);
     drop(connections);
+    #[cfg(feature = "dashboard")]
+    {
+        drop(beside);
+        service.dashboard.iter().for_each(webhook_dashboard::Dashboard::close);
+    }
     service.state.stop();
 
     let timeout = config.listen.shutdown_timeout;

@@ -3,7 +3,7 @@
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use webhook_core::{
-    Error, OutputId, Timestamp, admin::BucketRef, model::DeliveryStatus, store::LogCursor,
+    Error, Id, OutputId, Timestamp, admin::BucketRef, model::DeliveryStatus, store::LogCursor,
 };
 
 /// The latest moment that has a date of four digits.
@@ -95,6 +95,42 @@ pub(crate) fn place(cursor: &str) -> Result<Option<LogCursor>, Error> {
     cursor.parse().map(Some).map_err(|error| Error::invalid("cursor", error))
 }
 
+/// One status code, or all of a class: `5xx`.
+pub(crate) fn status_codes(text: &str) -> Result<Option<RangeInclusive<u16>>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let class = |text: &str| {
+        let class: u16 = text.to_ascii_lowercase().strip_suffix("xx")?.parse().ok()?;
+        (1..=5).contains(&class).then(|| class * 100..=class * 100 + 99)
+    };
+    let code = || text.parse().ok().filter(|code| *code <= 999).map(|code| code..=code);
+    class(text).or_else(code).map(Some).ok_or_else(|| {
+        let reason = "must be a status code from 0 (no answer) to 999, or a class such as 5xx";
+        Error::invalid("status_code", reason)
+    })
+}
+
+/// A duration in nanoseconds, or with a unit.
+pub(crate) fn duration(field: &str, text: &str) -> Result<Option<Duration>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let nanoseconds = text.parse().ok().map(Duration::from_nanos);
+    let with_unit = || text.parse::<jiff::SignedDuration>().ok().and_then(|it| it.try_into().ok());
+    nanoseconds.or_else(with_unit).map(Some).ok_or_else(|| {
+        Error::invalid(field, "must be a duration such as 300ms or 1.5s, or nanoseconds")
+    })
+}
+
+/// An ID.
+pub(crate) fn id<K>(field: &str, text: &str) -> Result<Option<Id<K>>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|error| Error::invalid(field, error))
+}
+
 /// The ID of an output.
 pub(crate) fn output(field: &str, text: &str) -> Result<Option<OutputId>, Error> {
     if text.is_empty() {
@@ -180,12 +216,41 @@ mod tests {
         }
     }
 
+    #[test]
+    fn status_codes_are_one_or_a_class() {
+        for (text, codes) in
+            [("404", 404..=404), ("0", 0..=0), ("5xx", 500..=599), ("2XX", 200..=299)]
+        {
+            assert_eq!(status_codes(text).expect(text), Some(codes), "{text}");
+        }
+        for wrong in ["xx", "0xx", "6xx", "1000", "-1", "40x", "ok"] {
+            let error = status_codes(wrong).expect_err(wrong);
+            assert!(error.to_string().starts_with("status_code: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn durations_have_a_unit_or_are_nanoseconds() {
+        let millis = Duration::from_millis;
+        for (text, read) in
+            [("300ms", millis(300)), ("1.5s", millis(1_500)), ("2000000", millis(2))]
+        {
+            assert_eq!(duration("min_duration", text).expect(text), Some(read), "{text}");
+        }
+        for wrong in ["long", "-1s", "-5", "1.5"] {
+            let error = duration("min_duration", wrong).expect_err(wrong);
+            assert!(error.to_string().starts_with("min_duration: "), "{error}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_is_a_moment_or_refused(text in "\\PC{0,40}") {
             let _ = moment("to", &text);
             let _ = place(&text);
             let _ = status(&text);
+            let _ = status_codes(&text);
+            let _ = duration("min_duration", &text);
         }
     }
 }

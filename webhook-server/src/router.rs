@@ -17,7 +17,8 @@ use webhook_core::{Error, model::Secret};
 use crate::{
     api::{
         account, billing, buckets, checkout, clients, config, crons, domains, events, functions,
-        generate, inputs, logs, outputs, rules, runs, stripe_webhook, tokens, usage, variables,
+        generate, inputs, logs, outputs, rules, runs, signature_providers, stripe_webhook, tokens,
+        usage, variables,
     },
     auth, dev, docs,
     error::{ApiError, NOSNIFF, text},
@@ -38,6 +39,8 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(buckets::get_bucket, buckets::update_bucket, buckets::delete_bucket))
         .routes(routes!(inputs::create_input))
         .routes(routes!(inputs::update_input, inputs::delete_input))
+        .routes(routes!(inputs::check_signature))
+        .routes(routes!(signature_providers::list_signature_providers))
         .routes(routes!(outputs::create_output))
         .routes(routes!(outputs::update_output, outputs::delete_output))
         .routes(routes!(rules::put_rules, rules::delete_rules))
@@ -80,8 +83,9 @@ pub(crate) fn open_operations() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(stripe_webhook::take_stripe_event))
 }
 
-/// All routes, with their middleware.
-pub(crate) fn router(state: AppState) -> Router {
+/// All routes, with their middleware, and those of the dashboard when it is at the same
+/// address.
+pub(crate) fn router(state: AppState, dashboard: Option<Router>) -> Router {
     let (operations, _) = operations().split_for_parts();
     let (open, _) = open_operations().split_for_parts();
     let open = open
@@ -111,6 +115,9 @@ pub(crate) fn router(state: AppState) -> Router {
             .route(dev::INBOX_PATH, any(dev::receive))
             .route(dev::INBOX_SUBPATHS, any(dev::receive))
             .route(dev::RECEIVED_PATH, get(dev::received));
+    }
+    if let Some(dashboard) = dashboard {
+        router = router.merge(dashboard.with_state(()));
     }
     router
         .fallback(not_found)
@@ -165,12 +172,12 @@ async fn observe(State(state): State<AppState>, request: Request, next: Next) ->
 
 /// Tells browsers to believe the `Content-Type` of management operations and pages. The
 /// answers of inputs are left alone: their owners choose the headers.
-async fn as_it_says(mut response: Response) -> Response {
+pub(crate) async fn as_it_says(mut response: Response) -> Response {
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     response
 }
 
-async fn not_found() -> Response {
+pub(crate) async fn not_found() -> Response {
     text(StatusCode::NOT_FOUND, "no such path")
 }
 

@@ -28,11 +28,15 @@ pub(crate) struct Service {
     pub(crate) webhooks: Webhooks,
     pub(crate) router: Router,
     pub(crate) state: AppState,
+    /// The pages for people, where there are any.
+    #[cfg(feature = "dashboard")]
+    pub(crate) dashboard: Option<webhook_dashboard::Dashboard>,
 }
 
 impl Service {
     pub(crate) async fn build(config: &Config, bound: SocketAddr) -> Result<Self, Failure> {
-        let storage = open(&config.storage).await?;
+        let opening = data_folder::open(&config.storage).await?;
+        let storage = Storage::connect(&opening).await?;
         let guard = guard(config);
         let metrics = Arc::new(Metrics::new());
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
@@ -53,8 +57,19 @@ impl Service {
             .node(node::load_or_create(&config.storage.data_dir)?)
             .build();
         let state = AppState::new(webhooks.clone(), storage.clone(), metrics, config)?;
-        let router = router::router(state.clone());
-        Ok(Self { storage, webhooks, router, state })
+        #[cfg(feature = "dashboard")]
+        {
+            let (metrics, key) = (state.shared_metrics(), &opening.secret_key);
+            let dashboard = crate::dashboard::build(config, &webhooks, metrics, key, public)?;
+            let here = dashboard.as_ref().filter(|_| crate::dashboard::shares_origin(config));
+            let router = router::router(state.clone(), here.map(|it| it.router()));
+            Ok(Self { storage, webhooks, router, state, dashboard })
+        }
+        #[cfg(not(feature = "dashboard"))]
+        {
+            let router = router::router(state.clone(), None);
+            Ok(Self { storage, webhooks, router, state })
+        }
     }
 }
 
@@ -85,10 +100,6 @@ fn admin_options(config: &Config, guard: AddressGuard) -> AdminOptions {
 /// Brings the database up to date.
 pub(crate) async fn migrate(config: &StorageConfig) -> Result<(), Failure> {
     Ok(Storage::migrate(&data_folder::open(config).await?).await?)
-}
-
-async fn open(config: &StorageConfig) -> Result<Storage, Failure> {
-    Ok(Storage::connect(&data_folder::open(config).await?).await?)
 }
 
 fn guard(config: &Config) -> AddressGuard {

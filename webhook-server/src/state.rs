@@ -107,6 +107,11 @@ impl AppState {
         &self.shared.sockets
     }
 
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn shared_metrics(&self) -> &Arc<Metrics> {
+        &self.shared.metrics
+    }
+
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.shared.metrics
     }

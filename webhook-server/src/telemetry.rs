@@ -160,6 +160,19 @@ impl Metrics {
         metrics
     }
 
+    /// A number that changes whenever a webhook was received or attempted.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn activity(&self) -> u64 {
+        use {Outcome::*, StatusClass::*};
+        let classes = [Informational, Success, Redirect, ClientError, ServerError];
+        let received =
+            classes.map(|status| self.received.get_or_create(&AnswerLabels { status }).get());
+        let outcomes = [Sent, Retried, Failed, Rejected, Other];
+        let attempts =
+            outcomes.map(|outcome| self.attempts.get_or_create(&AttemptLabels { outcome }).get());
+        received.iter().chain(&attempts).sum()
+    }
+
     fn register(&mut self) {
         let Self {
             registry,

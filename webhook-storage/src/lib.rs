@@ -23,7 +23,8 @@
 //! * A call that returns `Ok` has been synced to disk: SQLite runs with
 //!   `synchronous=FULL`, PostgreSQL as its server is set up.
 //! * Concurrent [`accept`], [`claim`], [`settle`], [`redeliver`], [`drain`],
-//!   [`report`] and [`record_execution`] calls share commits. When more wait than [`StorageOptions`] allows, further ones
+//!   [`report`] and [`record_execution`] calls share commits; what functions left on the way
+//!   of a webhook is in those of [`accept`] and [`settle`]. When more wait than [`StorageOptions`] allows, further ones
 //!   fail at once.
 //! * One process at a time opens a SQLite file, but for
 //!   [`Storage::connect_beside`]; several nodes share PostgreSQL.

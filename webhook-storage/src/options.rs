@@ -74,10 +74,19 @@ pub struct StorageOptions {
     pub database_url: DatabaseUrl,
     /// Encrypts secrets at rest; the same one for the life of the database.
     pub secret_key: SecretKey,
-    /// Connections for reading. 4 unless set; each costs a thread with SQLite.
+    /// Connections for reading logs and the configuration. 4 unless set; each costs a
+    /// thread with SQLite.
     pub read_connections: u32,
-    /// Transactions in which queued operations are written at the same time:
-    /// 2 with PostgreSQL unless set; SQLite has one writer whatever is said here.
+    /// Connections to PostgreSQL that read nothing but what a webhook is sent along: its
+    /// bucket, domain and functions. 1 unless set. They wait for no list of logs and for no
+    /// write. SQLite reads routes with the other connections.
+    pub route_connections: u32,
+    /// Connections to PostgreSQL that write the configuration, 4 unless set; SQLite has one
+    /// whatever is said here.
+    pub write_connections: u32,
+    /// Transactions in which queued operations are written at the same time, each on a
+    /// connection of its own: 2 with PostgreSQL unless set; SQLite has one writer whatever is
+    /// said here.
     pub writers: usize,
     /// Whether a thread of its own writes to SQLite, with statements that stay prepared:
     /// true. Without it a task does, as with PostgreSQL, for nearly half as much again of
@@ -116,6 +125,8 @@ impl StorageOptions {
             database_url,
             secret_key,
             read_connections: 4,
+            route_connections: 1,
+            write_connections: 4,
             writers: 2,
             sqlite_thread: true,
             queue_operations: 8_192,

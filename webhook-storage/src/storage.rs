@@ -133,6 +133,33 @@ impl Storage {
         }
     }
 
+    /// Copies a SQLite database to a new file, as it is at one moment: with everything that was
+    /// acknowledged before the call. A process may have it open and go on writing; its log grows
+    /// until the copy is made. The copy is readable by its owner only, checked for damage and
+    /// synced, and is there whole or not at all. Its secrets are opened by the same key.
+    ///
+    /// # Errors
+    /// * [`Invalid`](webhook_core::ErrorKind::Invalid): there is no such database, it is damaged,
+    ///   or the file cannot be written; and PostgreSQL has a tool of its own, `pg_dump`.
+    /// * [`Conflict`](webhook_core::ErrorKind::Conflict): the file is there already.
+    pub async fn back_up(url: &DatabaseUrl, to: &std::path::Path) -> Result<(), Error> {
+        match url {
+            #[cfg(feature = "sqlite")]
+            DatabaseUrl::Sqlite(from) => {
+                let (from, to) = (from.clone(), to.to_owned());
+                let timeout =
+                    StorageOptions::new(url.clone(), SecretKey::generate()?).connection_timeout;
+                let copy = move || crate::database::back_up(&from, &to, timeout);
+                tokio::task::spawn_blocking(copy).await.map_err(Error::internal)?
+            }
+            url => {
+                let to = to.display();
+                let reason = format!("{url} is not a file: copy it to {to} with pg_dump");
+                Err(Error::invalid("database url", reason))
+            }
+        }
+    }
+
     /// Whether the database answers.
     ///
     /// # Errors

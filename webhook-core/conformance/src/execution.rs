@@ -14,7 +14,7 @@ use super::{
     sample::{NOW, ODD_TEXT, after, ids, race},
 };
 
-fn execution(function: &Function, id: ExecutionId) -> Execution {
+pub(super) fn execution(function: &Function, id: ExecutionId) -> Execution {
     Execution {
         id,
         function_id: function.id,

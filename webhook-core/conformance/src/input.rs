@@ -2,7 +2,11 @@
 
 use webhook_core::{
     AccountId, BucketId, FunctionId, InputId, OutputId, Timestamp,
-    model::{AuthType, Bucket, Headers, Input, InputSpec, MinTls, ResponseFromOutput, Secret},
+    model::{
+        AuthType, Bucket, Deduplication, DuplicateAnswer, Extension, Headers, Input, InputSpec,
+        MinTls, ResponseFromOutput, Secret,
+        signatures::{self, SecretSpec, SignatureSpec},
+    },
     store::Stores,
 };
 
@@ -57,6 +61,18 @@ fn odd_input(bucket: BucketId, response_from_output: ResponseFromOutput) -> Inpu
             spec.strip_path_prefix = true;
             spec.tls_version = Some(MinTls::Tls13);
             spec.legacy_tls = true;
+            spec.signature = Extension::Set(with(SignatureSpec::default(), |signature| {
+                signature.provider = format!("custom{ODD_TEXT}");
+                signature.secrets.push(SecretSpec {
+                    secret: signatures::Secret::new(ODD_TEXT),
+                    expires_at: i64::MAX,
+                });
+            }));
+            spec.deduplication = Extension::Set(with(Deduplication::default(), |it| {
+                it.window = Deduplication::MAX_WINDOW;
+                it.exclude.push(format!("payload.{ODD_TEXT}"));
+                it.answer = DuplicateAnswer::Status(599);
+            }));
         }),
         ..input(bucket, "")
     }

@@ -77,6 +77,7 @@ pub mod input;
 pub mod kv;
 pub mod log;
 pub mod output;
+pub mod runs;
 mod sample;
 mod suite;
 #[cfg(test)]

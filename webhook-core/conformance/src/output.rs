@@ -5,8 +5,11 @@ use std::time::Duration;
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, FunctionId, OutputId, Timestamp,
     model::{
-        Bucket, Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule,
-        Throttle, ThrottleMode,
+        Bucket, Durability, Extension, Output, OutputSpec, RateInterval, ReplayMissing,
+        RetrySchedule, Secret, Throttle, ThrottleMode,
+        credentials::{
+            AuthSpec, ClientAuth, CredentialType, SigningFormat, SigningSecret, SigningSpec,
+        },
     },
     rule::Rules,
     store::Stores,
@@ -108,6 +111,21 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
                     replay.lookback = Duration::from_nanos(3_600_000_000_007);
                     replay.limit = u32::MAX;
                 });
+                spec.signing = Extension::Set(with(SigningSpec::default(), |signing| {
+                    signing.enabled = false;
+                    signing.format = SigningFormat::HmacTimestampBody;
+                    signing.secrets.push(SigningSecret {
+                        secret: Secret::new(ODD_TEXT),
+                        expires_at: i64::MAX,
+                    });
+                    signing.prefix = format!("x-{ODD_TEXT}");
+                }));
+                spec.auth = Extension::Set(with(AuthSpec::default(), |auth| {
+                    auth.kind = CredentialType::Oauth2ClientCredentials;
+                    auth.client_id = ODD_TEXT.to_owned();
+                    auth.client_secret = Secret::new(ODD_TEXT);
+                    auth.client_auth = Some(ClientAuth::ClientSecretPost);
+                }));
             },
         ),
         ..output(bucket, "")

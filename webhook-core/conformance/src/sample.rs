@@ -9,11 +9,11 @@ use serde_json::Value;
 use tokio::{sync::Barrier, task::JoinSet};
 
 use webhook_core::{
-    AccountId, BucketId, Error, ErrorKind, ExecutionId, FunctionId, Id, InputId, OutputId,
-    Timestamp, WebhookId,
+    AccountId, BucketId, DeliveryId, Error, ErrorKind, ExecutionId, FunctionId, Id, InputId,
+    OutputId, Timestamp, WebhookId,
     model::{
-        Account, Bucket, BucketSpec, Driver, Function, FunctionSpec, Input, InputSpec, Output,
-        OutputSpec, Request, Webhook,
+        Account, Bucket, BucketSpec, Checks, Driver, Function, FunctionSpec, Input, InputSpec,
+        Output, OutputSpec, Request, Webhook,
     },
 };
 
@@ -149,6 +149,7 @@ pub(super) fn webhook(account: AccountId) -> Webhook {
         ephemeral: false,
         input_execution_id: None,
         input_failed: false,
+        checks: Default::default(),
         received_at: NOW,
     }
 }
@@ -162,6 +163,11 @@ pub(super) fn odd_webhook(account: AccountId) -> Webhook {
         ephemeral: true,
         input_execution_id: Some(ExecutionId::generate()),
         input_failed: true,
+        checks: with(Checks::default(), |checks| {
+            checks.verified = Some(false);
+            checks.event = Some(format!("push{ODD_TEXT}"));
+            checks.duplicate_of = Some(DeliveryId::generate());
+        }),
         received_at: Timestamp::from_millis(4_102_444_800_999),
         ..webhook(account)
     }

@@ -81,6 +81,7 @@ fn every_case_is_listed() {
         include_str!("log/report.rs"),
         include_str!("log/waiting.rs"),
         include_str!("output.rs"),
+        include_str!("runs.rs"),
         include_str!("token.rs"),
     ];
     let mut found = 0;

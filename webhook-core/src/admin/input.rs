@@ -4,8 +4,11 @@ use super::{Admin, Caller, check};
 use crate::{
     error::{Error, ErrorKind},
     id::{BucketId, InputId},
-    model::{Bucket, Input, InputSpec, Output, ResponseFromOutput},
+    model::{
+        Bucket, Input, InputSpec, Output, ResponseFromOutput, SignatureCheck, SignatureCheckRequest,
+    },
     plan::Limited,
+    relay::Asked,
 };
 
 impl Admin {
@@ -19,6 +22,8 @@ impl Admin {
         mut spec: InputSpec,
     ) -> Result<Input, Error> {
         check::input(&spec, &self.options)?;
+        spec.keep_extensions(None)?;
+        check::input_extensions(&spec, None, self.now())?;
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let mut bucket = self.owned_bucket(caller, bucket_id).await.map_err(as_invalid)?;
         let limit = self.options.max_inputs_per_bucket;
@@ -61,6 +66,8 @@ impl Admin {
         let input = bucket.inputs.iter_mut().find(|input| input.id == id);
         let input = input.ok_or_else(|| Error::not_found("input"))?;
 
+        spec.keep_extensions(Some(&input.spec))?;
+        check::input_extensions(&spec, Some(&input.spec), self.now())?;
         let _place = self.place_input(caller, Some(input), &mut spec).await?;
         let old = std::mem::replace(&mut input.spec, spec);
         if input.spec.name.is_empty() {
@@ -88,6 +95,46 @@ impl Admin {
         self.stores.inputs.delete_input(caller.account_id(), bucket_id, id).await?;
         self.listeners.bucket_changed(&bucket);
         Ok(())
+    }
+
+    /// What an input says of a request's signature, also while it does not verify: to find out
+    /// why webhooks are refused, or before they are. Nothing is stored and nothing is sent on.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](ErrorKind::Invalid) names the field that cannot be part of a request;
+    /// [`NotFound`](ErrorKind::NotFound) is no such bucket or input, or no such log of the input;
+    /// [`Conflict`](ErrorKind::Conflict) a log whose content is erased.
+    pub async fn check_signature(
+        &self,
+        caller: &Caller,
+        bucket_id: BucketId,
+        id: InputId,
+        asked: SignatureCheckRequest,
+    ) -> Result<SignatureCheck, Error> {
+        let bucket = self.owned_bucket(caller, bucket_id).await?;
+        let input = bucket
+            .inputs
+            .iter()
+            .find(|input| input.id == id)
+            .ok_or_else(|| Error::not_found("input"))?;
+        match asked {
+            SignatureCheckRequest { log_id: Some(log), request: None } => {
+                let log = self.bucket_log(caller, bucket_id, log).await?;
+                if log.webhook.input_id != id {
+                    return Err(Error::not_found("log"));
+                }
+                if log.webhook.ephemeral {
+                    return Err(Error::conflict("the webhook is ephemeral: its content is erased"));
+                }
+                self.relay.check_signature(input, Asked::Stored(&log.webhook)).await
+            }
+            SignatureCheckRequest { log_id: None, request: Some(request) } => {
+                let request = request.into_request()?;
+                self.relay.check_signature(input, Asked::Given(&request)).await
+            }
+            _ => Err(Error::invalid("log_id", "either it or request must be given")),
+        }
     }
 
     /// What an input refers to must be there.

@@ -192,6 +192,7 @@ pub struct Admin {
     generator: Option<Arc<dyn FunctionGenerator>>,
     generations: Semaphore,
     running: function::Running,
+    searching: function::Running,
     logins: Arc<token::Logins>,
     locks: Locks,
     /// Of the domains of accounts; taken after any of `locks`.
@@ -264,6 +265,7 @@ impl Admin {
             generator,
             generations,
             running: function::Running::default(),
+            searching: function::Running::default(),
             logins: Arc::default(),
             locks: Locks::new(),
             domain_locks: Locks::new(),

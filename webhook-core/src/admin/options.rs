@@ -41,6 +41,13 @@ pub struct AdminOptions {
     /// Functions that one account invokes or has written at once, 16. Beyond:
     /// [`Busy`](crate::ErrorKind::Busy).
     pub max_invocations_per_account: usize,
+    /// Searches in the logs of one account at once, 2. Beyond: [`Busy`](crate::ErrorKind::Busy).
+    pub max_searches_per_account: usize,
+    /// How many bytes of webhooks and answers one call of a search looks at, 64 MiB. It
+    /// says how far it came.
+    pub max_search_bytes: usize,
+    /// How long it looks, 300 ms.
+    pub max_search_time: Duration,
     /// Functions that are written at once for all accounts together, 2, because
     /// each takes a core for up to a second. Beyond:
     /// [`Unavailable`](crate::ErrorKind::Unavailable).
@@ -101,6 +108,9 @@ impl Default for AdminOptions {
             max_metadata: 100,
             max_metadata_bytes: 16 << 10,
             max_invocations_per_account: 16,
+            max_searches_per_account: 2,
+            max_search_bytes: 64 << 20,
+            max_search_time: Duration::from_millis(300),
             max_generations: 2,
             max_tokens_per_account: 1_000,
             max_domains_per_account: 100,

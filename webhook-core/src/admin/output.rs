@@ -15,9 +15,11 @@ impl Admin {
         &self,
         caller: &Caller,
         bucket_id: BucketId,
-        spec: OutputSpec,
+        mut spec: OutputSpec,
     ) -> Result<Output, Error> {
         check::output(&spec, &self.options)?;
+        spec.keep_extensions(None)?;
+        check::output_extensions(&spec, self.now(), &self.options)?;
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let mut bucket = self.owned_bucket(caller, bucket_id).await?;
         let limit = self.options.max_outputs_per_bucket;
@@ -52,13 +54,17 @@ impl Admin {
         caller: &Caller,
         bucket_id: BucketId,
         id: OutputId,
-        spec: OutputSpec,
+        mut spec: OutputSpec,
     ) -> Result<Output, Error> {
         check::output(&spec, &self.options)?;
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
         self.check_output_functions(caller, &spec).await?;
         check_replay(&bucket, Some(id), &spec)?;
+        let output = bucket.outputs.iter().find(|output| output.id == id);
+        let output = output.ok_or_else(|| Error::not_found("output"))?;
+        spec.keep_extensions(Some(&output.spec))?;
+        check::output_extensions(&spec, self.now(), &self.options)?;
         self.change_output(caller, bucket, id, |output| {
             let old_name = std::mem::replace(&mut output.spec, spec).name;
             if output.spec.name.is_empty() {

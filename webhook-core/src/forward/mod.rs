@@ -6,7 +6,6 @@ use ::http::{HeaderMap, Method, StatusCode, Uri};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-pub mod guard;
 #[cfg(feature = "http")]
 pub mod http;
 pub(crate) mod message;
@@ -17,6 +16,7 @@ mod service;
 #[cfg(any(test, feature = "test-util"))]
 pub use scripted::{Answer, CheckedOnDrop, ScriptedForwarder};
 pub use service::ServiceForwarder;
+pub use webhook_guard as guard;
 
 /// Sends requests: those of deliveries and those that functions make.
 ///
@@ -101,6 +101,9 @@ pub enum ForwardError {
     /// The request cannot be sent as it is; trying again is pointless.
     #[error("request cannot be sent: {0}")]
     Unsendable(String),
+    /// The request has not got its signature or its credentials, so nothing was sent.
+    #[error("credentials: {0}")]
+    Credentials(String),
     /// No connection came about, so the destination has seen nothing.
     #[error("connection failed: {reason}")]
     Connect {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Headers, Webhook, webhook::Request, wire};
+use super::{Headers, Reason, Request, Webhook, wire};
 use crate::{
     clock::Timestamp,
     id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, OutputId, WebhookId},
@@ -125,6 +125,8 @@ pub struct Delivery {
     pub attempts: u32,
     /// What came of the last attempt, or why it was stopped.
     pub last: Option<Attempt>,
+    /// Why it ended as it did, for programs; none when it was sent, or goes on.
+    pub reason: Option<Reason>,
     /// What the output function made of the webhook; sent again as it is.
     pub processed: Option<Request>,
     /// The run of the output function, if there was one.
@@ -198,6 +200,23 @@ struct LogFields<'a> {
     response_body: String,
     /// Why it failed without an answer, or why it was stopped.
     error: &'a str,
+    /// Why it was stopped or failed, in one word; absent when it was sent, or goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Reason>,
+    /// Whether the webhook is from whom it says it is; absent when the input did not verify.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<bool>,
+    /// The sender's name for what happened, where the provider that the input verifies has
+    /// one; else absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'a str>,
+    /// The first log of the webhook that this one is a duplicate of; absent when it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = Uuid))]
+    duplicate_of: Option<DeliveryId>,
+    /// How many duplicates of this webhook came so far; absent when there were none.
+    #[serde(skip_serializing_if = "is_zero")]
+    duplicates: u32,
     /// Attempts beyond the first.
     retries: u32,
     /// How long the last attempt took, in milliseconds.
@@ -248,6 +267,11 @@ impl<'a> From<&'a Log> for LogFields<'a> {
                 .map(|last| STANDARD.encode(&last.response_body))
                 .unwrap_or_default(),
             error: last.and_then(|last| last.error.as_deref()).unwrap_or_default(),
+            reason: delivery.reason,
+            verified: webhook.checks.verified,
+            event: webhook.checks.event.as_deref(),
+            duplicate_of: webhook.checks.duplicate_of,
+            duplicates: webhook.checks.duplicates,
             retries: delivery.attempts.saturating_sub(1),
             duration_ms: last
                 .map_or(0, |last| u64::try_from(last.duration.as_millis()).unwrap_or(u64::MAX)),
@@ -258,6 +282,11 @@ impl<'a> From<&'a Log> for LogFields<'a> {
             updated_at: delivery.updated_at,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What is not there is empty.

@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Headers, wire};
+use webhook_signatures::SignatureSpec;
+
+use super::{Deduplication, Extension, Headers, wire};
 use crate::{
     clock::Timestamp,
+    error::Error,
     id::{BucketId, FunctionId, InputId, OutputId},
 };
 
@@ -92,6 +95,17 @@ pub struct InputSpec {
     /// Kept for clients that set it: nothing older than TLS 1.2 is spoken.
     #[serde(deserialize_with = "wire::null_default")]
     pub legacy_tls: bool,
+    /// How webhooks are verified (`docs/signatures.md`). In an update, absent keeps it,
+    /// `null` takes it away, and an object replaces it whole. Answers show masks in place
+    /// of secrets; a mask that is sent back stands for the secret that is stored.
+    #[serde(skip_serializing_if = "Extension::is_unset")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<SignatureSpec>))]
+    pub signature: Extension<SignatureSpec>,
+    /// Which webhooks are duplicates of earlier ones, and are not forwarded. In an update, absent keeps it, `null` takes it away, and
+    /// an object replaces it whole.
+    #[serde(skip_serializing_if = "Extension::is_unset")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Deduplication>))]
+    pub deduplication: Extension<Deduplication>,
 }
 
 impl InputSpec {
@@ -99,6 +113,18 @@ impl InputSpec {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Makes of the extension fields that a caller wrote what is to be stored after
+    /// `stored`; none when the input is new.
+    ///
+    /// # Errors
+    /// As for [`Extension::keep`].
+    pub fn keep_extensions(&mut self, stored: Option<&Self>) -> Result<(), Error> {
+        let nothing = Self::default();
+        let stored = stored.unwrap_or(&nothing);
+        self.signature.keep("signature", &stored.signature)?;
+        self.deduplication.keep("deduplication", &stored.deduplication)
     }
 
     /// The prefix as it is compared: without a slash at its end.

@@ -8,15 +8,16 @@ mod account;
 mod billing;
 mod bucket;
 mod cron;
+mod deduplication;
 mod delivery;
 mod domain;
 mod function;
-mod headers;
 mod input;
 mod invoke;
 mod output;
+mod reason;
 mod report;
-mod secret;
+mod signature_check;
 mod token;
 mod webhook;
 pub(crate) mod wire;
@@ -27,18 +28,25 @@ pub use billing::{
 };
 pub use bucket::{AuthType, Bucket, BucketAuth, BucketSpec};
 pub use cron::{Cron, CronSpec};
+pub use deduplication::{Deduplication, DuplicateAnswer, KeyPart, KeySource};
 pub use delivery::{Attempt, Delivery, DeliveryStatus, Log};
 pub use domain::{Domain, DomainSpec};
 pub use function::{Driver, Execution, ExecutionStatus, Function, FunctionSpec, Variable};
-pub use headers::Headers;
 pub use input::{Input, InputSpec, MinTls, ResponseFromOutput};
 pub use invoke::{HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse};
 pub use output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
     ThrottleMode,
 };
+pub use reason::Reason;
 pub use report::{Action, LogAction, LogReport, ProcessPolicy, Replay};
-pub use secret::Secret;
-pub(crate) use secret::constant_time_eq;
+pub use signature_check::{CheckedRequest, SignatureCheck, SignatureCheckRequest};
 pub use token::{AccessToken, ApiAccess, TokenScopes, TokenSpec};
-pub use webhook::{Request, Webhook};
+pub use webhook::{Checks, Webhook};
+pub use webhook_credentials as credentials;
+pub use webhook_signatures as signatures;
+pub(crate) use webhook_wire::constant_time_eq;
+pub use webhook_wire::{Extension, ExtensionObject, Headers, Request, Secret};
+
+#[cfg(test)]
+mod tests;

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use webhook_credentials::{AuthSpec, SigningSpec};
 
-use super::{Headers, wire};
+use super::{Extension, Headers, wire};
 use crate::{
     clock::Timestamp,
+    error::Error,
     id::{BucketId, CronId, FunctionId, OutputId},
     rule::Rules,
 };
@@ -108,6 +110,18 @@ pub struct OutputSpec {
     /// that no input answers from.
     #[serde(deserialize_with = "wire::null_default_object")]
     pub replay_missing: ReplayMissing,
+    /// How webhooks are signed, for their receivers to verify (`docs/signing.md`). In an
+    /// update, absent keeps it, `null` takes it away, and an object replaces it whole.
+    /// Answers show masks in place of secrets; a mask that is sent back stands for the
+    /// secret that is stored.
+    #[serde(skip_serializing_if = "Extension::is_unset")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<SigningSpec>))]
+    pub signing: Extension<SigningSpec>,
+    /// How requests are authenticated, each attempt anew, after functions and `headers`
+    /// (`docs/destinations.md`). It is kept, taken away, replaced and masked as `signing`.
+    #[serde(skip_serializing_if = "Extension::is_unset")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<AuthSpec>))]
+    pub auth: Extension<AuthSpec>,
 }
 
 impl OutputSpec {
@@ -115,6 +129,23 @@ impl OutputSpec {
     #[must_use]
     pub fn new(name: impl Into<String>, destination: impl Into<String>) -> Self {
         Self { name: name.into(), destination: destination.into(), ..Self::default() }
+    }
+
+    /// Makes of the extension fields that a caller wrote what is to be stored after
+    /// `stored`; none when the output is new.
+    ///
+    /// # Errors
+    /// As for [`Extension::keep`].
+    pub fn keep_extensions(&mut self, stored: Option<&Self>) -> Result<(), Error> {
+        let nothing = Self::default();
+        let stored = stored.unwrap_or(&nothing);
+        self.signing.keep("signing", &stored.signing)?;
+        self.auth.keep("auth", &stored.auth)
+    }
+
+    /// Whether what is sent is signed or authenticated.
+    pub(crate) const fn has_credentials(&self) -> bool {
+        !(self.signing.is_unset() && self.auth.is_unset())
     }
 }
 
@@ -137,6 +168,8 @@ impl Default for OutputSpec {
             throttle: Throttle::default(),
             durability: Durability::default(),
             replay_missing: ReplayMissing::default(),
+            signing: Extension::Absent,
+            auth: Extension::Absent,
         }
     }
 }

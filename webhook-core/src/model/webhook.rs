@@ -2,47 +2,13 @@
 
 use std::net::IpAddr;
 
-use bytes::Bytes;
-use http::{HeaderMap, Method};
+use webhook_rules::Subject;
+use webhook_wire::Request;
 
 use crate::{
     clock::Timestamp,
-    id::{AccountId, BucketId, ExecutionId, InputId, WebhookId},
+    id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, WebhookId},
 };
-
-/// The part of an HTTP request that is kept and forwarded: exactly the bytes
-/// that came in, or what a function made of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The method.
-    pub method: Method,
-    /// What follows the input's address in the path, percent-encoded as it
-    /// came, with its leading slash; or empty.
-    pub extra_path: String,
-    /// The query without its question mark, as it came.
-    pub raw_query: String,
-    /// All headers, hop-by-hop ones included; they are left out when sending.
-    pub headers: HeaderMap,
-    /// The body.
-    pub body: Bytes,
-}
-
-impl Request {
-    /// Drops what an ephemeral webhook does not keep: query, headers and body.
-    pub fn erase(&mut self) {
-        self.raw_query = String::new();
-        self.headers = HeaderMap::new();
-        self.body = Bytes::new();
-    }
-
-    /// About how many bytes of memory it holds, for budgets.
-    #[must_use]
-    pub fn size_bytes(&self) -> usize {
-        let headers: usize =
-            self.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 64).sum();
-        256 + self.extra_path.len() + self.raw_query.len() + headers + self.body.len()
-    }
-}
 
 /// A webhook as it was received at an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +34,29 @@ pub struct Webhook {
     /// Whether the input's function failed on it: then [`request`](Self::request) is
     /// what came, not what the function made of it.
     pub input_failed: bool,
+    /// What was found out about it when it was received.
+    pub checks: Checks,
     /// When it was received.
     pub received_at: Timestamp,
+}
+
+/// What was found out about a webhook when it was received; nothing, unless its input
+/// verifies or deduplicates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Whether it is from whom it says it is; none when nobody asked.
+    pub verified: Option<bool>,
+    /// The sender's name for what happened, where the provider has one.
+    pub event: Option<String>,
+    /// The first log of the webhook that this one is a duplicate of.
+    pub duplicate_of: Option<DeliveryId>,
+    /// How many duplicates of it came so far.
+    pub duplicates: u32,
+}
+
+/// Rules are asked about what is forwarded.
+impl<'a> From<&'a Webhook> for Subject<'a> {
+    fn from(webhook: &'a Webhook) -> Self {
+        Self { request: &webhook.request, remote_addr: webhook.remote_addr }
+    }
 }

@@ -139,6 +139,7 @@ impl Shop {
             ephemeral: false,
             input_execution_id: None,
             input_failed: false,
+            checks: Default::default(),
             received_at: self.clock.now(),
         };
         let delivery = NewDelivery {
@@ -147,10 +148,11 @@ impl Shop {
             internal: false,
             status: DeliveryStatus::Received,
             reason: None,
+            detail: None,
             due_at: None,
             held_by: None,
         };
-        let accept = Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] };
+        let accept = Accept::new(Arc::new(webhook), vec![delivery]);
         self.stores.deliveries.accept(accept).await.expect("it is stored");
     }
 

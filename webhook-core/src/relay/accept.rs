@@ -15,8 +15,8 @@ use crate::{
     error::Error,
     id::{DeliveryId, OutputId},
     ids::Ids,
-    model::{Bucket, DeliveryStatus, Output, ResponseFromOutput, Webhook},
-    store::{self, Accept, DeliveryStore, NewDelivery, Pending},
+    model::{Bucket, DeliveryStatus, Output, Reason, ResponseFromOutput, Webhook},
+    store::{self, Accept, DeliveryStore, NewDelivery, NewExecution, Pending, Seen},
 };
 
 /// Takes webhooks in: stores each with its deliveries and hands them on.
@@ -38,26 +38,37 @@ pub(super) struct PendingResponse<'a> {
     pub(super) timeout: Duration,
 }
 
+/// What became of a webhook that was taken in.
+#[derive(Debug)]
+pub(super) enum Taken<'a> {
+    /// It is stored; its sender may wait for an answer.
+    Stored(Option<PendingResponse<'a>>),
+    /// It is a duplicate, of which nothing is delivered.
+    Duplicate,
+}
+
 /// A delivery that the deliverer gets after the commit.
 #[derive(Debug)]
-struct Accepted {
+pub(super) struct Accepted {
     id: DeliveryId,
     output_id: OutputId,
     reservation: Reservation,
 }
 
 impl Intake {
-    /// Stores the webhook with one delivery for each match and hands those that
-    /// are to be delivered to the deliverer. With `wanted`, the result waits
+    /// Stores the webhook with the `runs` behind it and one delivery for each match, and hands
+    /// those that are to be delivered to the deliverer. With `wanted`, the result waits
     /// for the answer of the outputs that it means; without any outputs, for the
     /// report of a client that listens.
     pub(super) async fn accept(
         self: &Arc<Self>,
         webhook: Webhook,
+        runs: Vec<NewExecution>,
         bucket: &Arc<Bucket>,
         matches: &[Match<'_>],
         wanted: ResponseFromOutput,
-    ) -> Result<Option<PendingResponse<'_>>, Error> {
+        seen: Vec<Seen>,
+    ) -> Result<Taken<'_>, Error> {
         let bytes = self.deliverer.memory.take(webhook.request.size_bytes()).map(Arc::new);
         let mut deliveries = Vec::with_capacity(matches.len().max(1));
         let mut accepted = Vec::with_capacity(matches.len());
@@ -77,7 +88,8 @@ impl Intake {
                 Decision::HandOver => {}
                 Decision::Reject => {
                     delivery.status = DeliveryStatus::Rejected;
-                    delivery.reason = Some("stopped by the output's rules".to_owned());
+                    delivery.reason = Some(Reason::Rules);
+                    delivery.detail = Some("stopped by the output's rules".to_owned());
                 }
             }
             if *decision != Decision::Reject && route::answers(wanted, output.id) {
@@ -96,41 +108,24 @@ impl Intake {
             deliveries.push(delivery);
         }
         let waiter = (!awaited.is_empty()).then(|| self.waiters.wait_for(awaited));
-        self.store(webhook, bucket, deliveries, accepted, bytes).await?;
-        Ok(waiter.map(|waiter| PendingResponse { waiter, timeout }))
-    }
-
-    /// Keeps a webhook that goes nowhere, so that it can be seen and sent again.
-    pub(super) async fn keep(
-        self: &Arc<Self>,
-        webhook: Webhook,
-        bucket: &Arc<Bucket>,
-        reason: &str,
-        rejected: bool,
-    ) -> Result<(), Error> {
-        let status = if rejected { DeliveryStatus::Rejected } else { DeliveryStatus::Failed };
-        let with_reason = |output| NewDelivery {
-            reason: Some(reason.to_owned()),
-            ..new_delivery(self.ids.next(), output, status)
-        };
-        let mut deliveries: Vec<_> =
-            route::enabled(bucket).map(|output| with_reason(Some(output))).collect();
-        if deliveries.is_empty() {
-            deliveries.push(with_reason(None));
+        let deliveries = (deliveries, seen);
+        match self.store(webhook, runs, bucket, deliveries, accepted, bytes).await? {
+            store::Accepted::Duplicate { .. } => Ok(Taken::Duplicate),
+            _ => Ok(Taken::Stored(waiter.map(|waiter| PendingResponse { waiter, timeout }))),
         }
-        self.store(webhook, bucket, deliveries, Vec::new(), None).await
     }
 
     /// Waits for the commit, but not too long. Whatever happens to the waiting,
     /// what has been committed is handed over.
-    async fn store(
+    pub(super) async fn store(
         self: &Arc<Self>,
         webhook: Webhook,
+        runs: Vec<NewExecution>,
         bucket: &Arc<Bucket>,
-        deliveries: Vec<NewDelivery>,
+        (deliveries, seen): (Vec<NewDelivery>, Vec<Seen>),
         accepted: Vec<Accepted>,
         bytes: Option<Arc<BytePermit>>,
-    ) -> Result<(), Error> {
+    ) -> Result<store::Accepted, Error> {
         let (intake, bucket) = (Arc::clone(self), Arc::clone(bucket));
         let webhook = Arc::new(webhook);
         let for_clients: Vec<_> = deliveries
@@ -144,20 +139,23 @@ impl Intake {
             if deliveries.iter().any(|delivery| delivery.held_by.is_some()) {
                 intake.deliverer.hold_lease().await?;
             }
-            let accept = Accept { webhook: Arc::clone(&webhook), deliveries };
-            if intake.deliveries.accept(accept).await? == store::Accepted::Known {
+            let accept = Accept { webhook: Arc::clone(&webhook), deliveries, runs, seen };
+            let taken = intake.deliveries.accept(accept).await?;
+            if taken == store::Accepted::Known {
                 // Its deliveries have other identifiers. They are on their way already,
                 // unless the answer to the call that stored them was lost.
-                for Accepted { reservation, .. } in accepted {
-                    intake.deliverer.recover(&reservation);
+                for Accepted { reservation, .. } in &accepted {
+                    intake.deliverer.recover(reservation);
                 }
-                return Ok(());
+            }
+            if taken != store::Accepted::Stored {
+                return Ok(taken);
             }
             intake.hand_over(&webhook, accepted, bytes.as_ref());
             for (id, output) in for_clients {
                 intake.clients.publish(&bucket, &webhook, id, output, None);
             }
-            Ok(())
+            Ok(taken)
         };
         let late = || Error::unavailable("the store cannot keep up", Duration::from_secs(1));
         tokio::time::timeout(self.options.accept_timeout, Uncancelled::new(work))
@@ -198,6 +196,7 @@ pub(super) fn new_delivery(
         internal: output.is_some_and(|output| output.spec.internal),
         status,
         reason: None,
+        detail: None,
         due_at: None,
         held_by: None,
     }

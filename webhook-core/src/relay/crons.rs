@@ -26,7 +26,7 @@ use crate::{
     cron::Timetable,
     error::{Error, ErrorKind},
     id::{CronId, NodeId, WebhookId},
-    model::{Bucket, Cron, CronSpec, Request, ResponseFromOutput, Webhook},
+    model::{Bucket, Cron, CronSpec, Reason, Request, ResponseFromOutput, Webhook},
     store::{AdvanceCron, BucketStore, ClaimCrons, CronStore},
 };
 
@@ -187,18 +187,21 @@ impl Crons {
         }
         let bucket = Arc::new(bucket);
         let mut webhook = self.webhook_of(cron, run, &bucket);
+        let mut runs = Vec::new();
         let input = bucket.input(cron.input_id);
+        let why = Some(Reason::Function);
         if let Some((input, function)) = input.and_then(|i| Some((i, i.spec.function_id?))) {
             match self.functions.run_of_input(function, &bucket, input, &mut webhook).await {
-                Ok(InputDecision { stop: false, .. }) => {}
-                Ok(InputDecision { stop: true, .. }) => {
+                Ok(InputDecision { stop: false, run, .. }) => runs.push(run),
+                Ok(InputDecision { stop: true, run, .. }) => {
                     let reason = "stopped by the input function";
-                    return self.intake.keep(webhook, &bucket, reason, true).await;
+                    return self.intake.keep(webhook, vec![run], &bucket, why, reason, true).await;
                 }
-                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, execution_id }) => {
-                    webhook.input_execution_id = execution_id;
+                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
+                    webhook.input_execution_id = run.as_ref().map(|run| run.execution.id);
                     webhook.input_failed = true;
-                    return self.intake.keep(webhook, &bucket, &reason, false).await;
+                    runs.extend(run);
+                    return self.intake.keep(webhook, runs, &bucket, why, &reason, false).await;
                 }
                 Err(FunctionFailed { reason, .. }) => {
                     return Err(Error::unavailable(reason, Duration::from_secs(1)));
@@ -209,15 +212,17 @@ impl Crons {
             Ok(matches) => matches,
             // This build cannot evaluate the rules, at the next attempt either.
             Err(error) => {
-                return self.intake.keep(webhook, &bucket, &error.to_string(), false).await;
+                let (why, error) = (Some(Reason::Rules), error.to_string());
+                return self.intake.keep(webhook, runs, &bucket, why, &error, false).await;
             }
         };
         let no_answer = ResponseFromOutput::Static;
-        match self.intake.accept(webhook.clone(), &bucket, &matches, no_answer).await {
+        let (again, seen) = ((webhook.clone(), runs.clone()), Vec::new());
+        match self.intake.accept(again.0, again.1, &bucket, &matches, no_answer, seen).await {
             Ok(_) => Ok(()),
             // There is no sender to come back later.
             Err(error) if error.kind() == ErrorKind::Busy => {
-                self.intake.keep(webhook, &bucket, &error.to_string(), false).await
+                self.intake.keep(webhook, runs, &bucket, None, &error.to_string(), false).await
             }
             Err(error) => Err(error),
         }
@@ -242,6 +247,7 @@ impl Crons {
             ephemeral: bucket.spec.ephemeral,
             input_execution_id: None,
             input_failed: false,
+            checks: Default::default(),
             received_at: self.clock.now(),
         }
     }

@@ -15,19 +15,20 @@ use crate::{
     id::{AccountId, ExecutionId, FunctionId},
     ids::Ids,
     model::{Attempt, Bucket, Execution, ExecutionStatus, Input, Output, Request, Webhook},
-    store::FunctionStore,
+    store::{FunctionStore, NewExecution},
 };
 
 /// What the sender is told, and how the log begins, when the input's function failed.
 pub(super) const INPUT_FAILED: &str = "the input's function failed";
 
-/// Runs functions and records their runs.
+/// Runs functions. What leads to a webhook or an outcome is recorded with it, in one commit;
+/// so a run whose webhook was not stored leaves no record.
 #[derive(Debug)]
 pub(super) struct Functions {
     pub(super) cache: FunctionCache,
     /// None where no function can run.
     pub(super) runtime: Option<Arc<dyn FunctionRuntime>>,
-    /// Where runs are recorded.
+    /// Where the other runs are recorded.
     pub(super) store: Arc<dyn FunctionStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<Ids>,
@@ -41,12 +42,15 @@ pub(super) struct InputDecision {
     pub(super) response: Option<ScriptResponse>,
     /// Whether the webhook goes no further.
     pub(super) stop: bool,
+    /// The run, which is stored with the webhook.
+    pub(super) run: NewExecution,
 }
 
 /// What an output's function made of a webhook.
 #[derive(Debug)]
 pub(super) struct Transformed {
-    pub(super) execution_id: ExecutionId,
+    /// The run, which is stored with the outcome.
+    pub(super) run: NewExecution,
     pub(super) request: Request,
     /// Whether the delivery goes no further.
     pub(super) stop: bool,
@@ -58,8 +62,8 @@ pub(super) struct FunctionFailed {
     pub(super) failure: FunctionFailure,
     /// What the log says.
     pub(super) reason: String,
-    /// The run, when there was one.
-    pub(super) execution_id: Option<ExecutionId>,
+    /// The run, when there was one; nobody has stored it.
+    pub(super) run: Option<NewExecution>,
 }
 
 /// Whether a function that left nothing can be expected to another time.
@@ -73,22 +77,22 @@ pub(super) enum FunctionFailure {
     Failed,
 }
 
-/// A run that is to be made.
+/// A call that is to be made.
 #[derive(Debug)]
-struct Run {
+struct Call {
     account_id: AccountId,
     function_id: FunctionId,
     request: Request,
     response: Option<ScriptResponse>,
     metadata: BTreeMap<String, String>,
-    /// What of it is recorded.
+    /// What of its run is recorded.
     detail: Detail,
 }
 
-/// A run that has been made and recorded.
+/// A call that has been made.
 #[derive(Debug)]
-struct Ran {
-    execution_id: ExecutionId,
+struct Called {
+    run: NewExecution,
     invocation: Invocation,
     completion: Completion,
 }
@@ -103,13 +107,13 @@ impl Functions {
         webhook: &mut Webhook,
     ) -> Result<InputDecision, FunctionFailed> {
         let metadata = metadata(bucket, Some(input), None);
-        let run = self.run_on(webhook, function, webhook.request.clone(), None, metadata);
+        let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
         let failed = |error: &dyn std::fmt::Display| format!("{INPUT_FAILED}: {error}");
-        let (execution_id, outcome) = self.outcome_of(run, failed).await?;
-        webhook.input_execution_id = Some(execution_id);
+        let (run, outcome) = self.outcome_of(call, failed).await?;
+        webhook.input_execution_id = Some(run.execution.id);
         webhook.request = outcome.request;
         let response = outcome.response.filter(|_| outcome.response_modified);
-        Ok(InputDecision { response, stop: outcome.stop_forwarding })
+        Ok(InputDecision { response, stop: outcome.stop_forwarding, run })
     }
 
     /// Runs an output's function on its copy of the webhook.
@@ -122,15 +126,16 @@ impl Functions {
     ) -> Result<Transformed, FunctionFailed> {
         let input = bucket.inputs.iter().find(|input| input.id == webhook.input_id);
         let metadata = metadata(bucket, input, Some(output));
-        let run = self.run_on(webhook, function, webhook.request.clone(), None, metadata);
+        let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
         let failed =
             |error: &dyn std::fmt::Display| format!("the output's function failed: {error}");
-        let (execution_id, outcome) = self.outcome_of(run, failed).await?;
+        let (run, outcome) = self.outcome_of(call, failed).await?;
         let ScriptOutcome { request, stop_forwarding: stop, .. } = outcome;
-        Ok(Transformed { execution_id, request, stop })
+        Ok(Transformed { run, request, stop })
     }
 
     /// Runs a response function after the final outcome; it may change what is recorded.
+    /// Returns the run, when there was one.
     pub(super) async fn run_on_response(
         &self,
         function: FunctionId,
@@ -139,7 +144,7 @@ impl Functions {
         webhook: &Webhook,
         sent: &Request,
         attempt: &mut Attempt,
-    ) {
+    ) -> Option<NewExecution> {
         let input = bucket.inputs.iter().find(|input| input.id == webhook.input_id);
         let response = ScriptResponse {
             status: attempt.status_code,
@@ -147,18 +152,22 @@ impl Functions {
             body: attempt.response_body.clone(),
         };
         let metadata = metadata(bucket, input, Some(output));
-        let run = self.run_on(webhook, function, sent.clone(), Some(response), metadata);
+        let call = self.call_on(webhook, function, sent.clone(), Some(response), metadata);
         let failed =
             |error: &dyn std::fmt::Display| format!("the response function failed: {error}");
-        match self.outcome_of(run, failed).await {
-            Ok((_, outcome)) => {
+        match self.outcome_of(call, failed).await {
+            Ok((run, outcome)) => {
                 if let Some(set) = outcome.response.filter(|_| outcome.response_modified) {
                     attempt.status_code = set.status;
                     attempt.response_headers = set.headers;
                     attempt.response_body = set.body;
                 }
+                Some(run)
             }
-            Err(FunctionFailed { reason, .. }) => attempt.error = Some(reason),
+            Err(FunctionFailed { reason, run, .. }) => {
+                attempt.error = Some(reason);
+                run
+            }
         }
     }
 
@@ -173,62 +182,70 @@ impl Functions {
         metadata: BTreeMap<String, String>,
     ) -> Result<Value, Error> {
         let detail = Detail::Cut(self.options.max_recorded_body_bytes);
-        let run = Run { account_id, function_id, request, response, metadata, detail };
-        let Ran { execution_id, invocation, completion } = self.run_function(run).await?;
+        let call = Call { account_id, function_id, request, response, metadata, detail };
+        let Called { run, invocation, completion } = self.call(call).await?;
+        self.record(&run).await;
         if let Err(error @ FunctionError::Busy) = &completion.result {
             return Err(Error::unavailable(error.to_string(), Duration::from_secs(1)));
         }
-        Ok(record::response(execution_id, &invocation, &completion, Detail::Whole))
+        Ok(record::response(run.execution.id, &invocation, &completion, Detail::Whole))
     }
 
-    /// A run on a webhook.
-    fn run_on(
+    /// Records a run that nothing is stored with.
+    pub(super) async fn record(&self, NewExecution { execution, keep }: &NewExecution) {
+        if let Err(error) = self.store.record_execution(execution, *keep).await {
+            tracing::warn!(function = %execution.function_id, %error, "run not recorded");
+        }
+    }
+
+    /// A call on a webhook.
+    fn call_on(
         &self,
         webhook: &Webhook,
         function_id: FunctionId,
         request: Request,
         response: Option<ScriptResponse>,
         metadata: BTreeMap<String, String>,
-    ) -> Run {
+    ) -> Call {
         let detail = match webhook.ephemeral {
             true => Detail::NoContent,
             false => Detail::Cut(self.options.max_recorded_body_bytes),
         };
         let account_id = webhook.account_id;
-        Run { account_id, function_id, request, response, metadata, detail }
+        Call { account_id, function_id, request, response, metadata, detail }
     }
 
-    /// What a run left; `say` makes the reason of a failure.
+    /// What a call left; `say` makes the reason of a failure.
     async fn outcome_of(
         &self,
-        run: Run,
+        call: Call,
         say: impl Fn(&dyn std::fmt::Display) -> String,
-    ) -> Result<(ExecutionId, ScriptOutcome), FunctionFailed> {
-        let ran = self.run_function(run).await.map_err(|error| FunctionFailed {
+    ) -> Result<(NewExecution, ScriptOutcome), FunctionFailed> {
+        let called = self.call(call).await.map_err(|error| FunctionFailed {
             failure: match error.kind() {
                 ErrorKind::Unavailable => FunctionFailure::StoreUnavailable,
                 _ => FunctionFailure::Failed,
             },
             reason: say(&error),
-            execution_id: None,
+            run: None,
         })?;
-        let execution_id = ran.execution_id;
-        match ran.completion.result {
-            Ok(outcome) => Ok((execution_id, outcome)),
+        let run = called.run;
+        match called.completion.result {
+            Ok(outcome) => Ok((run, outcome)),
             Err(error) => Err(FunctionFailed {
                 failure: match error.is_retryable() {
                     true => FunctionFailure::Busy,
                     false => FunctionFailure::Failed,
                 },
                 reason: say(&error),
-                execution_id: Some(execution_id),
+                run: Some(run),
             }),
         }
     }
 
-    /// Runs a function of the account once and records the run.
-    async fn run_function(&self, run: Run) -> Result<Ran, Error> {
-        let Run { account_id, function_id, request, response, metadata, detail } = run;
+    /// Runs a function of the account once.
+    async fn call(&self, call: Call) -> Result<Called, Error> {
+        let Call { account_id, function_id, request, response, metadata, detail } = call;
         let script = self.cache.get(account_id, function_id).await?;
         let script = script.ok_or_else(|| Error::not_found("function"))?;
         let invocation = Invocation {
@@ -251,17 +268,17 @@ impl Functions {
                 duration: Duration::ZERO,
             },
         };
-        let execution_id = self.record(&invocation, started, &completion, detail).await;
-        Ok(Ran { execution_id, invocation, completion })
+        let run = self.run_of(&invocation, started, &completion, detail);
+        Ok(Called { run, invocation, completion })
     }
 
-    async fn record(
+    fn run_of(
         &self,
         invocation: &Invocation,
         started: Timestamp,
         completion: &Completion,
         detail: Detail,
-    ) -> ExecutionId {
+    ) -> NewExecution {
         let id: ExecutionId = self.ids.next();
         let execution = Execution {
             id,
@@ -277,11 +294,7 @@ impl Functions {
             execute_request: record::request(invocation, detail),
             execute_response: record::response(id, invocation, completion, detail),
         };
-        let keep = self.options.kept_executions;
-        if let Err(error) = self.store.record_execution(&execution, keep).await {
-            tracing::warn!(function = %execution.function_id, %error, "run not recorded");
-        }
-        id
+        NewExecution::new(execution, self.options.kept_executions)
     }
 }
 

@@ -182,6 +182,7 @@ mod tests {
             ephemeral: false,
             input_execution_id: None,
             input_failed: false,
+            checks: Default::default(),
             received_at: Timestamp::default(),
         };
         forwarded(&webhook.request.headers, &webhook, overwrite, DeliveryId::generate())

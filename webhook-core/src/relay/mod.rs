@@ -28,16 +28,22 @@
 mod accept;
 mod byte_semaphore;
 mod cache;
+mod checks;
 mod clients;
+mod credentials;
 mod crons;
 mod deliver;
 mod detach;
+mod duplicates;
+mod fetched;
 mod functions;
 mod headers;
+mod keep;
 mod observer;
 mod options;
 mod outgoing;
 mod receive;
+mod refused;
 mod replay;
 mod route;
 mod run;
@@ -47,15 +53,19 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::Notify;
 
+pub(crate) use self::checks::Asked;
 use self::{
     accept::Intake,
     byte_semaphore::ByteSemaphore,
-    cache::{BucketCache, DomainCache, FunctionCache, MaxAge},
+    cache::{BucketCache, DomainCache, FunctionCache, MaxAge, VerifierCache},
+    checks::Checker,
     clients::{Clients, Hub},
     crons::Crons,
     deliver::{Deliverer, DelivererParts, Workers},
+    fetched::FetchedKeys,
     functions::Functions,
     receive::Receiver,
+    refused::RefusedLogs,
     replay::Replayer,
     run::Runner,
     waiters::Waiters,
@@ -76,7 +86,7 @@ use crate::{
     function::{FunctionRuntime, ScriptResponse},
     id::{AccountId, FunctionId, NodeId},
     ids::Ids,
-    model::{Bucket, Log, Replay, Request},
+    model::{Bucket, Input, Log, Replay, Request, SignatureCheck},
     plan::Quotas,
     store::{ClientReport, Stores},
 };
@@ -133,6 +143,14 @@ impl Relay {
             clock: clock.clone(),
             options: options.clone(),
         });
+        let checker = Arc::new(Checker {
+            verifiers: VerifierCache::new(options.cached_routes),
+            keys: FetchedKeys::new(forwarder.clone(), clock.clone()),
+            refused: RefusedLogs::new(options.refused_logs_per_hour),
+            buckets: buckets.clone(),
+            inputs: stores.inputs,
+            clock: clock.clone(),
+        });
         let deliverer = Arc::new(Deliverer::new(DelivererParts {
             node,
             deliveries: stores.deliveries.clone(),
@@ -157,6 +175,7 @@ impl Relay {
         let replayer = Arc::new(Replayer {
             intake: intake.clone(),
             buckets: buckets.clone(),
+            checker: checker.clone(),
             functions: functions.clone(),
             clock: clock.clone(),
             ids: ids.clone(),
@@ -178,6 +197,7 @@ impl Relay {
             domains: DomainCache::new(options.cached_domains, max_age, stores.domains),
             quotas,
             body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
+            checker,
             functions: functions.clone(),
             intake,
             refusals: Arc::default(),
@@ -241,6 +261,15 @@ impl Relay {
     /// the content has been erased or the output is disabled.
     pub async fn replay(&self, account: AccountId, replay: Replay) -> Result<(), Error> {
         self.replayer.replay(account, replay).await
+    }
+
+    pub(crate) async fn check_signature(
+        &self,
+        input: &Input,
+        asked: Asked<'_>,
+    ) -> Result<SignatureCheck, Error> {
+        let Receiver { checker, options, .. } = &*self.receiver;
+        checker.explain(input, asked, &options.path_prefix).await
     }
 
     /// Runs a function of the account once, for somebody who wants to see what

@@ -46,6 +46,9 @@ pub struct RelayOptions {
     pub output_backlog: u64,
     /// Deliveries of one output in flight at once, 128, unless its throttle says less.
     pub output_concurrency: usize,
+    /// Webhooks whose signature fails that are kept of each input in an hour, 100; the
+    /// others leave nothing but their answer, because anyone can send them.
+    pub refused_logs_per_hour: u32,
     /// How long a crashed node's deliveries wait for another node, 15 s.
     pub lease: Duration,
     /// How often to look for deliveries that nobody attempts, because the node that knew of
@@ -120,6 +123,7 @@ impl Default for RelayOptions {
             output_queue: 10_000,
             output_backlog: 1_000_000,
             output_concurrency: 128,
+            refused_logs_per_hour: 100,
             lease: Duration::from_secs(15),
             sweep_interval: None,
             drain_timeout: Duration::from_secs(25),

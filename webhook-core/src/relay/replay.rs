@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     accept::{Intake, new_delivery},
     cache::BucketCache,
+    checks::{Checker, stored_url},
     deliver::{QueuedDelivery, Reservation},
     functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
     route::{self, Decision, Match},
@@ -15,8 +16,8 @@ use crate::{
     id::{AccountId, OutputId},
     ids::Ids,
     model::{
-        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Replay, Request, ResponseFromOutput,
-        Webhook,
+        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, Replay, Request,
+        ResponseFromOutput, Webhook,
     },
     store::{NewDelivery, Pending, Redeliver},
 };
@@ -26,6 +27,7 @@ use crate::{
 pub(super) struct Replayer {
     pub(super) intake: Arc<Intake>,
     pub(super) buckets: Arc<BucketCache>,
+    pub(super) checker: Arc<Checker>,
     pub(super) functions: Arc<Functions>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<Ids>,
@@ -35,7 +37,12 @@ impl Replayer {
     pub(super) async fn replay(&self, account: AccountId, replay: Replay) -> Result<(), Error> {
         let log = self.intake.deliveries.log(account, replay.log).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;
-        if replay.policy == ProcessPolicy::Force && log.webhook.input_failed {
+        let was_refused = log.delivery.reason == Some(Reason::Signature);
+        if was_refused && replay.policy != ProcessPolicy::Force {
+            let reason = "its signature failed: resend it with the process_policy force";
+            return Err(Error::conflict(reason));
+        }
+        if replay.policy == ProcessPolicy::Force && (log.webhook.input_failed || was_refused) {
             return self.receive_again(&replay, &log).await;
         }
         match replay.output.or(log.delivery.output_id) {
@@ -149,7 +156,8 @@ impl Replayer {
             }
             (Some(Decision::Reject), _) => {
                 delivery.status = DeliveryStatus::Rejected;
-                delivery.reason = Some("stopped by the output's rules".to_owned());
+                delivery.reason = Some(Reason::Rules);
+                delivery.detail = Some("stopped by the output's rules".to_owned());
             }
             _ => {}
         }
@@ -176,15 +184,30 @@ impl Replayer {
             input_failed: false,
             ..log.webhook.clone()
         };
+        webhook.checks.duplicates = 0;
+        if log.delivery.reason == Some(Reason::Signature) {
+            let url = stored_url(
+                &webhook.request,
+                webhook.secure,
+                input,
+                &self.intake.options.path_prefix,
+            );
+            self.checker.verify_again(&bucket, input, &mut webhook, &url).await?;
+        }
+        let mut runs = Vec::new();
         if let Some(function) = input.spec.function_id {
             match self.functions.run_of_input(function, &bucket, input, &mut webhook).await {
-                Ok(InputDecision { stop: false, .. }) => {}
-                Ok(InputDecision { stop: true, .. }) => {
+                Ok(InputDecision { stop: false, run, .. }) => runs.push(run),
+                Ok(InputDecision { stop: true, run, .. }) => {
                     let reason = "stopped by the input function";
-                    return self.intake.keep(webhook, &bucket, reason, true).await;
+                    let why = Some(Reason::Function);
+                    return self.intake.keep(webhook, vec![run], &bucket, why, reason, true).await;
                 }
                 // The webhook is kept already.
-                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, .. }) => {
+                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
+                    if let Some(run) = run {
+                        self.functions.record(&run).await;
+                    }
                     return Err(Error::conflict(reason));
                 }
                 Err(FunctionFailed { reason, .. }) => {
@@ -194,8 +217,9 @@ impl Replayer {
         }
         let mut matches = route::matches(&bucket, &webhook)?;
         matches.retain(|Match { output, .. }| wanted.is_none_or(|wanted| output.id == wanted));
-        let accepting = self.intake.accept(webhook, &bucket, &matches, ResponseFromOutput::Static);
-        accepting.await.map(drop)
+        // Whoever sends it again means it.
+        let (no_answer, seen) = (ResponseFromOutput::Static, Vec::new());
+        self.intake.accept(webhook, runs, &bucket, &matches, no_answer, seen).await.map(drop)
     }
 }
 

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::{
     AccountStore, AdvanceCron, BillingStore, BucketCounts, BucketStore, ClaimCrons, ClientReport,
     CountQuery, CronStore, DayCount, DomainStore, Drain, Drained, ExecutionPage, FunctionStore,
-    InputStore, KvKey, KvValue, KvWrite, LogCursor, LogPage, LogQuery, LogStore, MinuteCount,
-    OutputStore, Reported, TokenStore,
+    InputStore, KvKey, KvValue, KvWrite, LogCursor, LogPage, LogQuery, LogSearch, LogStore,
+    LogsFound, MinuteCount, OutputStore, Reported, TokenStore,
 };
 use crate::{
     clock::Timestamp,
@@ -89,6 +89,7 @@ absent! { CronStore, "crons":
 
 absent! { LogStore, "logs":
     fn logs(AccountId, &LogQuery) -> LogPage;
+    fn search(AccountId, &LogSearch) -> LogsFound;
     fn days(AccountId, &CountQuery) -> Vec<DayCount>;
     fn minutes(AccountId, &CountQuery) -> Vec<MinuteCount>;
     fn received(AccountId, Timestamp) -> u64;
@@ -96,6 +97,7 @@ absent! { LogStore, "logs":
     fn waiting(AccountId, &[BucketId], Option<LogCursor>, usize) -> Vec<Log> = Vec::new();
     fn report(AccountId, &ClientReport) -> Reported;
     fn purge(Option<AccountId>, Timestamp, usize) -> u64;
+    fn forget_seen(Timestamp, usize) -> u64 = 0;
 }
 
 absent! { AccountStore, "accounts":

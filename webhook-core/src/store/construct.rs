@@ -3,18 +3,39 @@
 
 use std::sync::Arc;
 
-use super::{Accept, Claim, ClaimOrder, Claimed, NewDelivery, Origin, Pending, Redeliver, Settle};
+use super::{
+    Accept, Claim, ClaimOrder, Claimed, NewDelivery, NewExecution, Origin, Pending, Redeliver,
+    Settle,
+};
 use crate::{
     clock::Timestamp,
     id::{DeliveryId, NodeId, OutputId, WebhookId},
-    model::{DeliveryStatus, Webhook},
+    model::{DeliveryStatus, Execution, Reason, Webhook},
 };
 
 impl Accept {
     /// A webhook to be stored with these deliveries.
     #[must_use]
     pub const fn new(webhook: Arc<Webhook>, deliveries: Vec<NewDelivery>) -> Self {
-        Self { webhook, deliveries }
+        Self { webhook, deliveries, runs: Vec::new(), seen: Vec::new() }
+    }
+
+    /// What is stored of the webhook if it is a duplicate of the one with this log: all but
+    /// its body, and a log that says so.
+    #[must_use]
+    pub fn duplicate_of(&self, first: DeliveryId) -> Self {
+        let mut webhook = Webhook::clone(&self.webhook);
+        webhook.request.body = bytes::Bytes::new();
+        // What its function did is not kept either.
+        webhook.input_execution_id = None;
+        webhook.checks.duplicate_of = Some(first);
+        let id = self.deliveries.iter().map(|delivery| delivery.id).min();
+        let id = id.unwrap_or_else(|| DeliveryId::from_uuid(webhook.id.as_uuid()));
+        let mut log = NewDelivery::new(id, None, None);
+        log.status = DeliveryStatus::Rejected;
+        log.reason = Some(Reason::Duplicate);
+        log.detail = Some(format!("a duplicate of the webhook of log {first}"));
+        Self::new(Arc::new(webhook), vec![log])
     }
 }
 
@@ -27,7 +48,15 @@ impl NewDelivery {
         due_at: Option<Timestamp>,
     ) -> Self {
         let (status, internal) = (DeliveryStatus::Received, false);
-        Self { id, output_id, internal, status, reason: None, due_at, held_by: None }
+        Self { id, output_id, internal, status, reason: None, detail: None, due_at, held_by: None }
+    }
+}
+
+impl NewExecution {
+    /// This run, and of the function's runs the newest `keep`.
+    #[must_use]
+    pub fn new(execution: Execution, keep: usize) -> Self {
+        Self { execution: Arc::new(execution), keep }
     }
 }
 
@@ -102,9 +131,11 @@ impl Settle {
             status,
             due_at: None,
             attempts: 0,
+            reason: None,
             attempt: Arc::default(),
             processed: None,
             output_execution_id: None,
+            runs: Vec::new(),
         }
     }
 }

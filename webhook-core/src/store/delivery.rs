@@ -4,12 +4,12 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{Backlog, Extended, Lease, Sweep};
+use super::{Backlog, Extended, Lease, NewExecution, Sweep};
 use crate::{
     clock::Timestamp,
     error::Error,
     id::{AccountId, BucketId, DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
-    model::{Attempt, DeliveryStatus, Log, Request, Webhook},
+    model::{Attempt, DeliveryStatus, Log, Reason, Request, Webhook},
 };
 
 /// Keeps webhooks and one delivery per output of each.
@@ -22,9 +22,16 @@ use crate::{
 #[async_trait]
 pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// Stores a webhook with its deliveries. Storing the same webhook ID again
-    /// changes nothing, succeeds and says so: the deliveries that were given
+    /// changes nothing, succeeds and says so: the deliveries and runs that were given
     /// then are not those that are stored. A delivery ID that another delivery has
     /// is a [`Conflict`](crate::ErrorKind::Conflict), and nothing is stored.
+    ///
+    /// Of two webhooks of an input that have a [key](Accept::seen) in common, one is
+    /// stored, however close they come: the second waits for the first one's commit, and
+    /// is stored if that fails. What is stored of a duplicate is
+    /// [`Accept::duplicate_of`], for the first [`Seen::MAX_LOGS`] of one webhook; its keys
+    /// are not remembered. All duplicates are counted on the webhook that they are of, as
+    /// long as that is stored. A store of no inputs that deduplicate may ignore keys.
     ///
     /// When the store cannot keep up this fails soon with
     /// [`Unavailable`](crate::ErrorKind::Unavailable) rather than wait long.
@@ -90,6 +97,26 @@ pub struct Accept {
     pub webhook: Arc<Webhook>,
     /// One for each output, or a single one without output.
     pub deliveries: Vec<NewDelivery>,
+    /// The runs of functions that the webhook has behind it. They are stored with it or not
+    /// at all; one of a function that is gone is passed over. A store without a
+    /// [`FunctionStore`](super::FunctionStore) passes over all of them.
+    pub runs: Vec<NewExecution>,
+    /// What must not have been seen; mostly nothing.
+    pub seen: Vec<Seen>,
+}
+
+/// A key that two webhooks of one input have only if the second is a duplicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The key: a digest.
+    pub key: [u8; 32],
+    /// A webhook that is received from this moment on is no duplicate any more.
+    pub until: Timestamp,
+}
+
+impl Seen {
+    /// How many duplicates of one webhook have logs; further ones are only counted.
+    pub const MAX_LOGS: u32 = 20;
 }
 
 /// What became of a webhook that was to be stored.
@@ -99,6 +126,12 @@ pub enum Accepted {
     Stored,
     /// One with its ID had been stored before.
     Known,
+    /// A webhook of its input with one of its keys had been stored before, or is stored by
+    /// the same commit.
+    Duplicate {
+        /// That webhook.
+        of: WebhookId,
+    },
 }
 
 /// A delivery to be stored.
@@ -113,8 +146,10 @@ pub struct NewDelivery {
     pub internal: bool,
     /// `Received`, or final already.
     pub status: DeliveryStatus,
-    /// Why it is final already, for people.
-    pub reason: Option<String>,
+    /// Why it is final already.
+    pub reason: Option<Reason>,
+    /// The same for people.
+    pub detail: Option<String>,
     /// When it is to be attempted; none when the relay never will.
     pub due_at: Option<Timestamp>,
     /// The node that attempts it right after the commit, and holds it from the start.
@@ -232,10 +267,14 @@ pub struct Settle {
     pub due_at: Option<Timestamp>,
     /// Attempts so far, this one included.
     pub attempts: u32,
+    /// Why it ended as it did; none when it was sent, or goes on.
+    pub reason: Option<Reason>,
     /// What came of it.
     pub attempt: Arc<Attempt>,
     /// What the output function made of the webhook, when it ran in this attempt.
     pub processed: Option<Arc<Request>>,
     /// The run of the output function, when it ran in this attempt.
     pub output_execution_id: Option<ExecutionId>,
+    /// The runs of functions in this attempt, as [those of a webhook](Accept::runs).
+    pub runs: Vec<NewExecution>,
 }

@@ -1,6 +1,6 @@
 //! Functions, their variables and their runs.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -59,7 +59,9 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
     /// returns how many went.
     async fn purge_kv(&self, now: Timestamp, limit: usize) -> Result<u64, Error>;
 
-    /// Keeps the record of a run, and of the function's runs the newest `keep`.
+    /// Keeps the record of a run, and of the function's runs the newest `keep`. Runs on the
+    /// way of a webhook come with it ([`Accept::runs`](super::Accept::runs),
+    /// [`Settle::runs`](super::Settle::runs)); these are the others.
     async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error>;
 
     /// Removes runs of all accounts that began before `before`, the oldest
@@ -81,6 +83,16 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
         limit: usize,
         offset: usize,
     ) -> Result<ExecutionPage, Error>;
+}
+
+/// A run that is stored with the webhook or the outcome that it led to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NewExecution {
+    /// Its record.
+    pub execution: Arc<Execution>,
+    /// How many runs of the function are kept, the newest, this one included.
+    pub keep: usize,
 }
 
 /// A page of runs.

@@ -11,6 +11,7 @@ use crate::{
     error::Error,
     id::{AccountId, BucketId, DeliveryId, InvalidId, OutputId},
     model::{DeliveryStatus, Log},
+    store::{LogSearch, LogsFound},
 };
 
 /// The reading side of the rows that [`DeliveryStore`](super::DeliveryStore) writes.
@@ -36,6 +37,11 @@ use crate::{
 pub trait LogStore: Send + Sync + fmt::Debug {
     /// A page of the account's logs, newest first.
     async fn logs(&self, account: AccountId, query: &LogQuery) -> Result<LogPage, Error>;
+
+    /// Looks at the account's logs one by one, newest first, and returns those that pass the
+    /// filter. It stops at its limit and at its bounds, and says how far it came; who asks again
+    /// from there on sees every log once. It keeps nobody waiting who stores something.
+    async fn search(&self, account: AccountId, search: &LogSearch) -> Result<LogsFound, Error>;
 
     /// Counts per UTC day, oldest first; days without logs are left out.
     async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error>;
@@ -89,6 +95,11 @@ pub trait LogStore: Send + Sync + fmt::Debug {
         before: Timestamp,
         limit: usize,
     ) -> Result<u64, Error>;
+
+    /// Forgets [keys of webhooks](super::Accept::seen) that make no duplicate any more at
+    /// `now`, those that ended first, at most `limit`. Returns how many went: fewer than
+    /// `limit` when no more are left.
+    async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error>;
 }
 
 /// The longest duration that goes into sums and averages.

@@ -29,6 +29,7 @@ mod log;
 pub mod memory;
 mod route;
 mod row;
+mod search;
 pub mod tally;
 mod token;
 
@@ -40,10 +41,10 @@ pub use bucket::{BucketCounts, BucketStore, InputStore, OutputStore};
 pub use cron::{AdvanceCron, ClaimCrons, CronStore};
 pub use delivery::{
     Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, NewDelivery, Origin, Pending,
-    Redeliver, Settle,
+    Redeliver, Seen, Settle,
 };
 pub use domain::DomainStore;
-pub use function::{ExecutionPage, FunctionStore};
+pub use function::{ExecutionPage, FunctionStore, NewExecution};
 pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
 pub use lease::{Backlog, Extended, Lease, Sweep};
 pub use log::{
@@ -52,6 +53,7 @@ pub use log::{
 };
 pub use route::RouteStore;
 pub use row::StoredDelivery;
+pub use search::{LogFilter, LogSearch, LogsFound, Scan, ScanBounds};
 pub use token::TokenStore;
 
 use absent::Absent;

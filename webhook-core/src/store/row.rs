@@ -28,7 +28,7 @@ impl StoredDelivery {
     /// A delivery of `webhook` that is stored at `created_at`.
     #[must_use]
     pub fn new(webhook: &Arc<Webhook>, new: NewDelivery, created_at: Timestamp) -> Self {
-        let NewDelivery { id, output_id, internal, status, reason, due_at, held_by } = new;
+        let NewDelivery { id, output_id, internal, status, reason, detail, due_at, held_by } = new;
         let delivery = Delivery {
             id,
             webhook_id: webhook.id,
@@ -37,7 +37,8 @@ impl StoredDelivery {
             status,
             due_at: due_at.filter(|_| !status.is_final()),
             attempts: 0,
-            last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
+            reason,
+            last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
             processed: None,
             output_execution_id: None,
             created_at,
@@ -80,7 +81,7 @@ impl StoredDelivery {
         settle: Settle,
         is_alive: impl Fn(NodeId) -> bool,
     ) -> Result<(), Error> {
-        let Settle { node, now, status, due_at, attempts, attempt, processed, .. } = settle;
+        let Settle { node, now, status, due_at, attempts, reason, attempt, processed, .. } = settle;
         let Self { delivery, held_by, .. } = self;
         if delivery.due_at.is_none() {
             return Err(Error::conflict("the delivery is not pending"));
@@ -92,6 +93,7 @@ impl StoredDelivery {
         delivery.status = status;
         delivery.due_at = due_at.filter(|_| !status.is_final());
         delivery.attempts = attempts;
+        delivery.reason = reason;
         delivery.last = Some(Arc::unwrap_or_clone(attempt));
         delivery.updated_at = now;
         if let Some(processed) = processed {

@@ -11,13 +11,20 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 14] = [
     ("webhook_core", "webhook-core"),
+    ("webhook_credentials", "webhook-core/credentials"),
     ("webhook_cron", "webhook-core/cron"),
+    ("webhook_dashboard", "webhook-server/dashboard"),
     ("webhook_functions", "webhook-core/functions"),
     ("webhook_generate", "webhook-core/functions/generate"),
+    ("webhook_guard", "webhook-core/guard"),
+    ("webhook_rules", "webhook-core/rule"),
+    ("webhook_manifest", "webhook-server/manifest"),
     ("webhook_stripe", "webhook-core/stripe"),
+    ("webhook_signatures", "webhook-core/signatures"),
     ("webhook_storage", "webhook-storage"),
+    ("webhook_wire", "webhook-core/wire"),
     ("webhook_xml", "webhook-core/xml"),
 ];
 

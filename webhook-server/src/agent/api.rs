@@ -102,16 +102,32 @@ impl Api {
         answer.map_err(|error| Broken::Passing(format!("cannot reach {}: {error}", self.base)))
     }
 
-    async fn json(
+    /// Calls an operation that answers JSON.
+    pub(crate) async fn json(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, Broken> {
+        let answer = self.accepted(method.clone(), path, body).await?;
+        serde_json::from_slice(&answer.body)
+            .map_err(|error| Broken::Passing(format!("{method} {path}: {error}")))
+    }
+
+    /// Calls an operation whose answer says nothing.
+    pub(crate) async fn done(&self, method: Method, path: &str) -> Result<(), Broken> {
+        self.accepted(method, path, None).await.map(|_| ())
+    }
+
+    async fn accepted(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<ForwardResponse, Broken> {
         let answer = self.call(method.clone(), path, body).await?;
         if answer.status.is_success() {
-            return serde_json::from_slice(&answer.body)
-                .map_err(|error| Broken::Passing(format!("{method} {path}: {error}")));
+            return Ok(answer);
         }
         let text = String::from_utf8_lossy(&answer.body);
         let said = format!("{method} {path}: {}: {}", answer.status.as_u16(), text.trim());

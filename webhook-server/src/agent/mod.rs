@@ -22,7 +22,7 @@ use webhook_core::model::Secret;
 
 use crate::failure::Failure;
 pub(crate) use access::Access;
-use api::Api;
+pub(crate) use api::Api;
 use connection::{Connection, Event};
 use delivery::Deliverer;
 

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State, http::StatusCode};
 use webhook_core::{
     BucketId, InputId,
-    model::{Input, InputSpec},
+    model::{Input, InputSpec, SignatureCheck, SignatureCheckRequest},
 };
 
 use super::{Answer, Response};
@@ -40,8 +40,9 @@ pub(crate) async fn create_input(
     Ok((StatusCode::CREATED, Json(input)))
 }
 
-/// Replace an input's settings. An absent name keeps the old one; any other
-/// absent field returns to its default.
+/// Replace an input's settings. An absent name keeps the old one, and so do absent
+/// `signature` and `deduplication`, which `null` takes away; any other absent field returns
+/// to its default.
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}/inputs/{detailed}",
@@ -89,4 +90,33 @@ pub(crate) async fn delete_input(
 ) -> Answer<Response> {
     state.admin().delete_input(&caller, bucket, id).await?;
     Ok(Response::deleted(id))
+}
+
+/// Ask what an input says of a signature: of a log's webhook, or of a request that you give.
+/// Nothing is stored or forwarded, and it works while `signature` is not enabled. Of a log, how
+/// long ago it was signed does not count.
+#[utoipa::path(
+    post,
+    path = "/v1/buckets/{id}/inputs/{detailed}/signature/check",
+    tag = "Inputs",
+    params(
+        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
+        ("detailed" = String, Path, description = "The input's ID", format = Uuid),
+    ),
+    request_body = SignatureCheckRequest,
+    responses(
+        (status = 200, description = "What it says", body = SignatureCheck),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 404, description = "The account has no such bucket or input, or the input no \
+            such log", body = String),
+        (status = 412, description = "The content of the log is erased", body = String),
+    ),
+)]
+pub(crate) async fn check_signature(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids((bucket, id)): Ids<(BucketId, InputId)>,
+    JsonObject(asked): JsonObject<SignatureCheckRequest>,
+) -> Answer<SignatureCheck> {
+    Ok(Json(state.admin().check_signature(&caller, bucket, id, asked).await?))
 }

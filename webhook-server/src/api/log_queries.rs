@@ -1,12 +1,16 @@
 //! The query strings of operations on logs.
 
+use http::Method;
 use serde::Deserialize;
 use webhook_core::{
     Error,
     admin::{DayQuery, DrainQuery, LogQuery, MinuteQuery},
+    store::LogFilter,
 };
 
-use crate::query::{Moment, age, bucket, moment, number, output, place, status};
+use crate::query::{
+    Moment, age, bucket, duration, id, moment, number, output, place, status, status_codes,
+};
 
 /// Which logs are listed.
 #[derive(Debug, Default, Deserialize)]
@@ -24,10 +28,65 @@ pub(crate) struct LogRequest {
     cursor: String,
     limit: String,
     offset: String,
+    /// What a search asks for, beside the above.
+    #[serde(flatten)]
+    filter: FilterRequest,
+}
+
+/// What logs are filtered by, one by one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct FilterRequest {
+    /// The method, in either case.
+    method: String,
+    /// Part of what followed the input's address.
+    path: String,
+    /// `404`, or a class: `5xx`.
+    status_code: String,
+    /// The input's ID.
+    input: String,
+    /// The output's ID.
+    output: String,
+    /// `300ms`, `1.5s`, or nanoseconds.
+    min_duration: String,
+    /// `Name:text`.
+    header: String,
+    /// `path:text`.
+    payload: String,
+    /// Part of anything.
+    search: String,
+}
+
+impl FilterRequest {
+    fn read(&self) -> Result<LogFilter, Error> {
+        let mut filter = LogFilter::default();
+        let Self { method, path, status_code, input, output, min_duration, .. } = self;
+        if !method.is_empty() {
+            let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes());
+            let method = method.map_err(|_| Error::invalid("method", "is no method"))?;
+            filter.method = Some(method);
+        }
+        filter.path = Some(path.clone()).filter(|path| !path.is_empty());
+        filter.status_code = status_codes(status_code)?;
+        filter.input_id = id("input", input)?;
+        filter.output_id = id("output", output)?;
+        filter.min_duration = duration("min_duration", min_duration)?;
+        if !self.header.is_empty() {
+            filter.set_header(&self.header)?;
+        }
+        if !self.payload.is_empty() {
+            filter.set_payload(&self.payload)?;
+        }
+        if !self.search.is_empty() {
+            filter.set_text(&self.search)?;
+        }
+        Ok(filter)
+    }
 }
 
 impl LogRequest {
-    pub(crate) fn read(self) -> Result<LogQuery, Error> {
+    /// Which logs, and what they are filtered by.
+    pub(crate) fn read(self) -> Result<(LogQuery, LogFilter), Error> {
         let mut query = LogQuery::default();
         query.limit = number("limit", &self.limit, 1..=LogQuery::MAX_LIMIT, query.limit)?;
         let offsets = 0..=LogQuery::MAX_OFFSET;
@@ -41,7 +100,7 @@ impl LogRequest {
         query.to = moment("to", &self.to)?.map(Moment::end);
         query.before = place(&self.cursor)?;
         query.bucket = bucket(self.bucket);
-        Ok(query)
+        Ok((query, self.filter.read()?))
     }
 }
 

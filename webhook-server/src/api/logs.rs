@@ -9,7 +9,7 @@ use webhook_core::{
     BucketId, DeliveryId, Timestamp,
     admin::LogsPage,
     model::{Log, LogAction, LogReport},
-    store::{DayCount, MinuteCount},
+    store::{DayCount, LogsFound, MinuteCount},
 };
 
 use super::{
@@ -28,7 +28,7 @@ use crate::{
 pub(crate) struct LogList {
     /// The logs, newest first.
     data: Vec<Log>,
-    /// How many match in all.
+    /// How many match in all; of a search, how many are on the page.
     total: u64,
     /// How many were asked for. A page is shorter when its logs are large.
     limit: usize,
@@ -36,6 +36,14 @@ pub(crate) struct LogList {
     offset: u64,
     /// The `cursor` of the next page; empty after the last.
     next_cursor: String,
+    /// Only of a search: whether there is nothing older to look at. Otherwise go on with
+    /// `next_cursor`, also when the page is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
+    /// Only of a search: when the last log that it looked at was stored, in unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>)]
+    scanned_until: Option<Timestamp>,
 }
 
 /// Counts of one day.
@@ -88,7 +96,8 @@ pub(crate) struct MinuteStats {
 }
 
 /// List logs, newest first. An access token that reaches several buckets has
-/// to name one.
+/// to name one. With a parameter of a search it looks at logs one by one, within bounds of
+/// bytes and time: go on with `next_cursor` until `complete` is true.
 #[utoipa::path(
     get,
     path = "/v1/logs",
@@ -107,6 +116,23 @@ pub(crate) struct MinuteStats {
             description = "`sent`, `failed`, … or the integer; `received` and `preparing` each \
                 find both"),
         ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before"),
+        ("method" = Option<String>, Query, description = "Search: received with this method"),
+        ("path" = Option<String>, Query,
+            description = "Search: what followed the input's address has this in it"),
+        ("status_code" = Option<String>, Query,
+            description = "Search: the last attempt's status code, or a class: `404`, `5xx`; 0 is \
+                no answer"),
+        ("input" = Option<String>, Query, description = "Search: the input's ID"),
+        ("output" = Option<String>, Query, description = "Search: the output's ID"),
+        ("min_duration" = Option<String>, Query,
+            description = "Search: the last attempt took so long: `300ms`, `1.5s`, or nanoseconds"),
+        ("header" = Option<String>, Query,
+            description = "Search: a header has this in it, as `Name:text`; `Name:` is there"),
+        ("payload" = Option<String>, Query,
+            description = "Search: the body has this at a path, as `path:text`"),
+        ("search" = Option<String>, Query,
+            description = "Search: the path, the query, a header, the body, the answer or the error \
+                has this in it, ASCII letters in either case; 3 to 256 bytes"),
     ),
     responses(
         (status = 200, description = "A page of logs", body = LogList),
@@ -114,6 +140,7 @@ pub(crate) struct MinuteStats {
         (status = 403, description = "The bucket is not in the access token's scope",
             body = String),
         (status = 404, description = "The account has no such bucket", body = String),
+        (status = 429, description = "The account has two searches running", body = String),
     ),
 )]
 pub(crate) async fn list_logs(
@@ -121,10 +148,25 @@ pub(crate) async fn list_logs(
     Authenticated(caller): Authenticated,
     QueryOf(request): QueryOf<LogRequest>,
 ) -> Answer<LogList> {
-    let page = state.admin().logs(&caller, &request.read()?).await?;
+    let (query, filter) = request.read()?;
+    if !filter.is_empty() {
+        let limit = query.limit;
+        let found = state.admin().search_logs(&caller, &query, filter).await?;
+        return Ok(Json(LogList::found(found, limit)));
+    }
+    let page = state.admin().logs(&caller, &query).await?;
     let LogsPage { logs, total, limit, offset, next } = page;
     let next_cursor = next.map(|cursor| cursor.to_string()).unwrap_or_default();
-    Ok(Json(LogList { data: logs, total, limit, offset, next_cursor }))
+    let list = LogList {
+        data: logs,
+        total,
+        limit,
+        offset,
+        next_cursor,
+        complete: None,
+        scanned_until: None,
+    };
+    Ok(Json(list))
 }
 
 /// Read a log.
@@ -287,6 +329,22 @@ pub(crate) async fn log_histogram(
     let minutes = state.admin().minutes(&caller, &request.read()?).await?;
     let buckets = minutes.into_iter().map(MinuteStats::from).collect();
     Ok(Json(Histogram { resolution: "1m", buckets }))
+}
+
+impl LogList {
+    fn found(found: LogsFound, limit: usize) -> Self {
+        let LogsFound { logs, scanned_until, complete, .. } = found;
+        let next = scanned_until.filter(|_| !complete);
+        Self {
+            total: logs.len() as u64,
+            data: logs,
+            limit,
+            offset: 0,
+            next_cursor: next.map(|cursor| cursor.to_string()).unwrap_or_default(),
+            complete: Some(complete),
+            scanned_until: scanned_until.map(|cursor| cursor.created_at),
+        }
+    }
 }
 
 impl From<DayCount> for DayStats {

@@ -18,6 +18,7 @@ pub(crate) mod logs;
 pub(crate) mod outputs;
 pub(crate) mod rules;
 pub(crate) mod runs;
+pub(crate) mod signature_providers;
 pub(crate) mod stripe_webhook;
 mod time;
 pub(crate) mod tokens;

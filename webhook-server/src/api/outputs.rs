@@ -40,8 +40,9 @@ pub(crate) async fn create_output(
     Ok((StatusCode::CREATED, Json(output)))
 }
 
-/// Replace an output's settings, rules included. An absent name keeps the old
-/// one; any other absent field returns to its default.
+/// Replace an output's settings, rules included. An absent name keeps the old one, and so
+/// do absent `signing` and `auth`, which `null` takes away; any other absent field returns
+/// to its default.
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}/outputs/{detailed}",

@@ -51,6 +51,15 @@ pub(crate) struct ManagementConfig {
     #[arg(long, env = "WEBHOOK_MAX_OUTPUTS", default_value_t = 100, global = true)]
     #[arg(value_name = "COUNT")]
     pub(crate) max_outputs: usize,
+    /// Bytes of webhooks and answers that one call of a search in logs looks at; its
+    /// answer says how far it came.
+    #[arg(long, env = "WEBHOOK_MAX_SEARCH_BYTES", default_value = "64MiB", global = true)]
+    #[arg(value_name = "SIZE", value_parser = value::bytes)]
+    pub(crate) max_search_bytes: usize,
+    /// How long it looks, at most 5s.
+    #[arg(long, env = "WEBHOOK_MAX_SEARCH_TIME", default_value = "300ms", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) max_search_time: Duration,
 }
 
 impl ManagementConfig {
@@ -67,6 +76,11 @@ impl ManagementConfig {
             let reason = format!("must be at most {}s", MAX_DELAY.as_secs());
             return Err(ConfigError::new("WEBHOOK_WRONG_CREDENTIALS_DELAY", reason));
         }
+        at_least_one("WEBHOOK_MAX_SEARCH_BYTES", self.max_search_bytes)?;
+        if self.max_search_time > MAX_DELAY {
+            let reason = format!("must be at most {}s", MAX_DELAY.as_secs());
+            return Err(ConfigError::new("WEBHOOK_MAX_SEARCH_TIME", reason));
+        }
         at_least_one("WEBHOOK_MAX_BUCKETS", self.max_buckets)?;
         at_least_one("WEBHOOK_MAX_INPUTS", self.max_inputs)?;
         at_least_one("WEBHOOK_MAX_OUTPUTS", self.max_outputs)
@@ -79,6 +93,8 @@ impl ManagementConfig {
         options.max_buckets_per_account = self.max_buckets;
         options.max_inputs_per_bucket = self.max_inputs;
         options.max_outputs_per_bucket = self.max_outputs;
+        options.max_search_bytes = self.max_search_bytes;
+        options.max_search_time = self.max_search_time;
         options
     }
 }

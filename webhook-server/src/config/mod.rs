@@ -6,6 +6,7 @@
 mod billing;
 mod connection;
 mod cron;
+mod dashboard;
 mod delivery;
 mod domains;
 mod function;
@@ -25,6 +26,7 @@ mod value;
 pub(crate) use billing::BillingConfig;
 pub(crate) use connection::ConnectionConfig;
 pub(crate) use cron::CronConfig;
+pub(crate) use dashboard::DashboardConfig;
 pub(crate) use delivery::DeliveryConfig;
 pub(crate) use domains::{Aliases, DomainsConfig};
 pub(crate) use function::FunctionConfig;
@@ -71,6 +73,8 @@ pub(crate) struct Config {
     #[command(flatten)]
     pub(crate) metrics: MetricsConfig,
     #[command(flatten)]
+    pub(crate) dashboard: DashboardConfig,
+    #[command(flatten)]
     pub(crate) log: LogConfig,
 }
 
@@ -91,6 +95,11 @@ impl ConfigError {
 impl Config {
     /// Whether the options fit together.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        self.problems().into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// What does not fit: the first thing of each section.
+    pub(crate) fn problems(&self) -> Vec<ConfigError> {
         let Self {
             listen,
             connection,
@@ -106,21 +115,26 @@ impl Config {
             socket,
             billing,
             metrics,
+            dashboard,
             log,
         } = self;
-        listen.validate()?;
-        connection.validate()?;
-        tls.validate()?;
-        ingest.validate()?;
-        delivery.validate()?;
-        function.validate()?;
-        retention.validate()?;
-        management.validate()?;
-        cron.validate()?;
-        socket.validate()?;
-        billing.validate()?;
-        metrics.validate()?;
-        log.validate()
+        let sections = [
+            listen.validate(),
+            connection.validate(),
+            tls.validate(),
+            ingest.validate(),
+            delivery.validate(),
+            function.validate(),
+            retention.validate(),
+            management.validate(),
+            cron.validate(),
+            socket.validate(),
+            billing.validate(),
+            metrics.validate(),
+            dashboard.validate(listen),
+            log.validate(),
+        ];
+        sections.into_iter().filter_map(Result::err).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 //! caller writes and that is checked.
 
 use serde_json::{Map, Value, json};
-use webhook_core::{admin::AdminOptions, retry, rule};
+use webhook_core::{admin::AdminOptions, model::Deduplication, retry, rule};
 
 type Schemas = Map<String, Value>;
 
@@ -107,6 +107,26 @@ fn fields() -> Value {
             "retries": whole(-1, retry::MAX_RETRIES.into()),
             "timeout": { "minimum": 0, "maximum": options.max_timeout.as_secs() },
         },
+        "Deduplication": {
+            "window": nanoseconds(Deduplication::MAX_WINDOW),
+            "key": { "maxItems": Deduplication::MAX_KEY_PARTS },
+            "exclude": { "maxItems": Deduplication::MAX_EXCLUDED },
+        },
+        "KeyPart": { "name": filled(1 << 10) },
+        "OutputSigning": { "secrets": { "maxItems": 2 }, "prefix": text(64) },
+        "SigningSecret": {
+            "secret": filled(1 << 10),
+            "expires_at": { "minimum": 0 },
+        },
+        "OutputAuth": {
+            "username": text(4 << 10), "password": text(4 << 10), "token": text(4 << 10),
+            "name": text(4 << 10), "value": text(4 << 10), "token_url": text(2 << 10),
+            "client_id": text(4 << 10), "client_secret": text(4 << 10), "scope": text(4 << 10),
+            "audience": text(4 << 10), "access_key_id": text(4 << 10),
+            "secret_access_key": text(4 << 10), "session_token": text(4 << 10),
+            "region": text(4 << 10), "service": text(4 << 10),
+            "service_account": text(16 << 10), "target_audience": text(4 << 10),
+        },
         "Throttle": {
             "max_concurrent": whole(0, options.max_concurrent.into()),
             "deadline": nanoseconds(options.max_deadline),
@@ -150,6 +170,8 @@ fn fields() -> Value {
             "status_code": status, "duration_ms": { "minimum": 0, "maximum": u64::MAX },
         },
         "Log": { "status_code": status },
+        "SignatureCheckRequest": { "log_id": reference },
+        "CheckedRequest": { "body_encoding": { "enum": ["", "base64"] } },
         "LogAction": {
             "action": { "enum": ["resend"] }, "output": reference,
             "process_policy": { "enum": ["", "skip", "force"] },

@@ -32,7 +32,7 @@ const OPERATIONS: &[Listed] = &[
     ("delete", "/v1/buckets/{id}/outputs/{detailed}", "", 200, "GenericResult", &[400, 404]),
     ("put", "/v1/buckets/{id}/outputs/{detailed}/rules", "Rules", 200, "Output", &[400, 404]),
     ("delete", "/v1/buckets/{id}/outputs/{detailed}/rules", "", 200, "Output", &[400, 404]),
-    ("get", "/v1/logs", "", 200, "LogList", &[400, 403, 404]),
+    ("get", "/v1/logs", "", 200, "LogList", &[400, 403, 404, 429]),
     ("get", "/v1/logs/{id}", "", 200, "Log", &[403, 404]),
     ("put", "/v1/logs/{id}", "LogReport", 200, "Log", &[400, 403, 404]),
     ("post", "/v1/logs/{id}/action", "LogAction", 200, "GenericResult", &[400, 403, 404, 412]),
@@ -80,6 +80,15 @@ const OPERATIONS: &[Listed] = &[
     ("get", "/v1/usage", "", 200, "UsageReport", &[403]),
     ("get", "/v1/connected-clients", "", 200, "ConnectedClient", &[400]),
     ("get", "/v1/config", "", 200, "ServerConfig", &[]),
+    (
+        "post",
+        "/v1/buckets/{id}/inputs/{detailed}/signature/check",
+        "SignatureCheckRequest",
+        200,
+        "SignatureCheck",
+        &[400, 404, 412],
+    ),
+    ("get", "/v1/signature-providers", "", 200, "[SignatureProvider]", &[]),
 ];
 
 fn document() -> Value {
@@ -135,7 +144,8 @@ fn every_operation_is_as_the_interface_lists_it() {
             }
             assert!(response["description"].as_str().is_some_and(|text| !text.is_empty()));
         }
-        for parameter in ["id", "detailed"].iter().filter(|name| path.contains(**name)) {
+        for parameter in ["id", "detailed"].iter().filter(|it| path.contains(&format!("{{{it}}}")))
+        {
             let declared = operation["parameters"].as_array().expect("parameters");
             assert!(declared.iter().any(|p| p["name"] == **parameter && p["in"] == "path"));
         }

@@ -68,6 +68,13 @@ impl Tls {
         Ok(Some((tls, Refresh { files, every: config.tls_reload_interval, hangup })))
     }
 
+    /// Whether the certificates can be used; none are when no TLS is configured.
+    pub(crate) fn check(config: &TlsConfig) -> Result<(), Failure> {
+        Files::open(config)
+            .map(|_| ())
+            .map_err(|error| Failure::caused_by("cannot use the TLS certificate", error))
+    }
+
     /// Does the handshake with a client, within the timeout.
     pub(crate) async fn handshake<S>(&self, tcp: S) -> io::Result<TlsStream<S>>
     where

@@ -489,3 +489,110 @@ async fn old_logs_go_by_themselves() {
     }
     panic!("the log was not removed in time");
 }
+
+/// Stores three webhooks that differ in everything a search asks for.
+async fn searchable(server: &Server) -> Value {
+    let bucket = server.bucket("searched").await;
+    let path = format!("/v1/webhooks/{}", default_input(&bucket));
+    for (method, rest, event, body) in [
+        ("POST", "/orders?page=2", "push", r#"{"action": "Opened", "id": 4711}"#),
+        ("PUT", "/orders/items", "ping", r#"{"action": "closed", "id": 4712}"#),
+        ("POST", "", "push", "plain text"),
+    ] {
+        let request = server.anonymous(method, &format!("{path}{rest}"));
+        let request = request.header("X-Event", event).header("Content-Type", "application/json");
+        request.body(body.to_owned()).send().await.expect(200);
+    }
+    bucket
+}
+
+#[tokio::test]
+async fn a_search_finds_what_passes_every_filter() {
+    let server = Server::start().await;
+    let bucket = searchable(&server).await;
+    let input = default_input(&bucket);
+    let [opened, closed, plain] = [
+        r#"{"action": "Opened", "id": 4711}"#,
+        r#"{"action": "closed", "id": 4712}"#,
+        "plain text",
+    ];
+    for (query, expected) in [
+        ("method=put", vec![closed]),
+        ("path=/ORDERS", vec![closed, opened]),
+        ("header=x-event:pus", vec![plain, opened]),
+        ("header=X-Event:", vec![plain, closed, opened]),
+        ("payload=action:open", vec![opened]),
+        ("search=page%3D2", vec![opened]),
+        ("search=PLAIN", vec![plain]),
+        ("search=x-event:%20ping", vec![closed]),
+        ("search=471", vec![closed, opened]),
+        ("search=471&method=POST", vec![opened]),
+        ("search=471&bucket=searched&status=received", vec![closed, opened]),
+        ("search=nowhere", vec![]),
+        ("status_code=5xx", vec![]),
+        ("min_duration=1s", vec![]),
+        (&*format!("input={input}"), vec![plain, closed, opened]),
+        (&*format!("output={input}"), vec![]),
+    ] {
+        let (logs, page) = list(&server, query).await;
+        assert_eq!(bodies(&logs), expected, "{query}");
+        assert_eq!(
+            (&page["complete"], &page["next_cursor"]),
+            (&json!(true), &json!("")),
+            "{query}"
+        );
+        assert_eq!(page["total"], expected.len(), "{query}");
+    }
+
+    let (first, page) = list(&server, "search=471&limit=1").await;
+    assert_eq!((bodies(&first), &page["complete"]), (vec![closed], &json!(false)));
+    assert_eq!(page["scanned_until"], first[0]["created_at"]);
+    let cursor = page["next_cursor"].as_str().expect("text");
+    let (second, _) = list(&server, &format!("search=471&limit=1&cursor={cursor}")).await;
+    assert_eq!(bodies(&second), [opened]);
+}
+
+#[tokio::test]
+async fn a_filter_that_cannot_be_read_is_named() {
+    let server = Server::start().await;
+    for (query, named) in [
+        ("method=GE%20T", "method: "),
+        ("status_code=6xx", "status_code: "),
+        ("status_code=ok", "status_code: "),
+        ("input=here", "input: "),
+        ("output=there", "output: "),
+        ("min_duration=long", "min_duration: "),
+        ("header=X-Event", "header: must be Name:text"),
+        ("header=X%20Y:z", "header: "),
+        ("payload=action", "payload: must be path:text"),
+        (&*format!("payload={}:x", "a.".repeat(100)), "payload: "),
+        ("search=ab", "search: must be 3 to 256 bytes long"),
+        (&*format!("search={}", "a".repeat(257)), "search: "),
+        ("search=abc&offset=1", "offset: "),
+        ("search=abc&limit=0", "limit: "),
+        ("search=abc&search=def", "query: "),
+    ] {
+        let answer = server.get(&format!("/v1/logs?{query}")).await.expect(400);
+        assert!(answer.text().contains(named), "{query}: {}", answer.text());
+    }
+    // What is empty says nothing.
+    let (_, page) = list(&server, "search=&method=&status_code=").await;
+    assert!(page.get("complete").is_none());
+}
+
+#[tokio::test]
+async fn a_search_that_stops_early_goes_on_until_it_is_complete() {
+    let server = Server::start_with(&[("WEBHOOK_MAX_SEARCH_BYTES", "1")]).await;
+    searchable(&server).await;
+    let (mut found, mut calls, mut cursor) = (Vec::new(), 0, String::new());
+    loop {
+        let (logs, page) = list(&server, &format!("search=471&cursor={cursor}")).await;
+        found.extend(bodies(&logs).into_iter().map(str::to_owned));
+        calls += 1;
+        if page["complete"] == true {
+            break;
+        }
+        cursor = page["next_cursor"].as_str().expect("text").to_owned();
+    }
+    assert_eq!((found.len(), calls), (2, 4));
+}

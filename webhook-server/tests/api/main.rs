@@ -2,6 +2,7 @@
 //! sockets against the real server. The modules mirror the URLs.
 
 mod account_api_key;
+mod backup;
 mod bad_input;
 mod billing;
 mod buckets;
@@ -11,12 +12,16 @@ mod command_line;
 mod config;
 mod credentials;
 mod crons;
+#[cfg(feature = "dashboard")]
+mod dashboard;
 mod data_folder;
+mod deploy;
 mod dev;
 mod document;
 mod domains;
 mod events;
 mod examples;
+mod extensions;
 mod first_start;
 mod functions;
 #[path = "../harness/mod.rs"]
@@ -25,11 +30,15 @@ mod inputs;
 mod lifecycle;
 mod localstripe;
 mod logs;
+mod manifest;
+mod mcp;
 mod metrics;
+mod output_credentials;
 mod outputs;
 mod pages;
 mod push;
 mod rules;
+mod signature_check;
 #[path = "../delivery/sink.rs"]
 #[expect(dead_code, reason = "a part of it is used here")]
 mod sink;

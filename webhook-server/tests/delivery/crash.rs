@@ -100,3 +100,55 @@ async fn an_orderly_stop_finishes_what_is_in_flight() {
     let _server = server.restart().await;
     assert_eq!(sink.so_far().len(), 1, "it is not sent again");
 }
+
+/// Each webhook is sent until it is acknowledged and then once more, while the server is
+/// killed: it arrives, and with the same log each time it does.
+#[tokio::test]
+async fn twins_are_delivered_once_through_kill_9() {
+    let sink = Sink::scripted(|_| Reply::Status(200)).await;
+    let (mut server, bucket) = relay_to(&sink.base).await;
+    let input = harness::default_input(&bucket);
+    let path = format!("/v1/buckets/{}/inputs/{input}", harness::id(&bucket));
+    let key = serde_json::json!([{"source": "header", "name": "X-Id"}]);
+    let spec = serde_json::json!({"deduplication": {"key": key}});
+    server.request("PUT", &path).json(&spec).send().await.expect(200);
+    let mut acknowledged = 0;
+    for round in 0..3 {
+        let mut sending = tokio::task::JoinSet::new();
+        for number in 0..200 {
+            let url = format!("{}{}", server.base, input_path(&bucket));
+            sending.spawn(async move {
+                let client = harness::Client::default();
+                let id = format!("{round}-{number}");
+                let request = client.request("POST", &url).header("x-id", &id).body(id.clone());
+                request.try_send().await.is_ok_and(|answer| answer.status == 200)
+            });
+        }
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        server.kill().await;
+        sending.join_all().await;
+        server = server.restart().await;
+        // Nobody knows which were stored: all are sent again, twice.
+        for _ in 0..2 {
+            for number in 0..200 {
+                let id = format!("{round}-{number}");
+                let request = server.anonymous("POST", &input_path(&bucket)).header("x-id", &id);
+                request.body(id).send().await.expect(200);
+                acknowledged += 1;
+            }
+        }
+    }
+    assert_eq!(acknowledged, 1_200);
+    let wanted: HashSet<_> =
+        (0..3).flat_map(|round| (0..200).map(move |n| format!("{round}-{n}"))).collect();
+    let missing = wait_for(&sink, &wanted).await;
+    assert!(missing.is_empty(), "{} lost: {missing:?}", missing.len());
+    let mut logs = HashMap::<String, HashSet<String>>::new();
+    for arrived in sink.so_far() {
+        let log = arrived.head.headers["x-webhook-relay-id"].to_str().expect("text").to_owned();
+        let body = String::from_utf8_lossy(&arrived.body).into_owned();
+        logs.entry(body).or_default().insert(log);
+    }
+    let twice: Vec<_> = logs.iter().filter(|(_, logs)| logs.len() > 1).collect();
+    assert!(twice.is_empty(), "delivered under two logs: {twice:?}");
+}

@@ -185,6 +185,7 @@ async fn retries_send_the_same_bytes_and_resends_as_they_are_told() {
     server.resend(&log, "force").await.expect(200);
     let again = sink.received(5).await[4].body.clone();
     assert!(again.starts_with(b"dice ") && again != body, "{again:?}");
+    server.ended_logs(3).await;
     assert_eq!(server.runs(&function).await.len(), 2);
 }
 

@@ -5,14 +5,17 @@
 mod harness;
 
 mod answering;
+mod commits;
 mod crash;
+mod credentials;
 mod crons;
+mod destinations;
 mod forwarding;
 mod functions;
 mod postgres;
 mod readiness;
 mod retrying;
-#[expect(dead_code, reason = "each test binary uses a part of it")]
+mod signing;
 mod sink;
 mod takeover;
 

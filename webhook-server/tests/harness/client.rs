@@ -61,6 +61,12 @@ impl Request<'_> {
         self.try_send().await.expect("an answer")
     }
 
+    /// Sends it and reads the answer piece by piece.
+    pub(crate) async fn stream(self) -> Stream {
+        let response = self.client.0.request(self.request.map(Full::new)).await;
+        Stream { body: response.expect("an answer").into_body(), read: String::new() }
+    }
+
     /// The same, where there may be no answer.
     pub(crate) async fn try_send(self) -> Result<Answer, Box<dyn std::error::Error + Send + Sync>> {
         let exchange = async {
@@ -70,6 +76,27 @@ impl Request<'_> {
             Ok(Answer { status: parts.status, headers: parts.headers, body })
         };
         timeout(PATIENCE, exchange).await?
+    }
+}
+
+/// An answer that goes on.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    body: hyper::body::Incoming,
+    read: String,
+}
+
+impl Stream {
+    /// Reads until `said` was there.
+    pub(crate) async fn until(&mut self, said: &str) {
+        let reading = async {
+            while !self.read.contains(said) {
+                let frame = self.body.frame().await.expect("the stream goes on");
+                let data = frame.expect("a frame").into_data().unwrap_or_default();
+                self.read.push_str(&String::from_utf8_lossy(&data));
+            }
+        };
+        timeout(PATIENCE, reading).await.unwrap_or_else(|_| panic!("{said:?} did not come"));
     }
 }
 

@@ -87,7 +87,7 @@ fn check_within(path: &Path, busy_timeout: Duration, limit: Duration) -> Result<
 }
 
 /// A connection that reads, and leaves the file and its log as they are.
-fn open(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
+pub(super) fn open(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -95,7 +95,7 @@ fn open(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn explain(path: &Path, error: rusqlite::Error) -> Error {
+pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
     let code = error.sqlite_error().map(|error: &ffi::Error| error.code);
     match code {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -105,7 +105,7 @@ fn explain(path: &Path, error: rusqlite::Error) -> Error {
     }
 }
 
-fn damaged(path: &Path, finding: &str) -> Error {
+pub(super) fn damaged(path: &Path, finding: &str) -> Error {
     // Findings may have several lines.
     let finding = finding.split_whitespace().collect::<Vec<_>>().join(" ");
     let path = path.display();

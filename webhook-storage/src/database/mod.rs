@@ -1,6 +1,8 @@
 //! The connections to one database.
 
 #[cfg(feature = "sqlite")]
+mod backup;
+#[cfg(feature = "sqlite")]
 mod lock;
 #[cfg(feature = "sqlite")]
 mod look;
@@ -20,16 +22,31 @@ use webhook_core::Error;
 pub(crate) use self::postgres::is_sealed as is_sealed_there;
 pub(crate) use self::writing::{Transaction, Writing};
 #[cfg(feature = "sqlite")]
-pub(crate) use self::{look::is_sealed, sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::WriteLock};
+pub(crate) use self::{
+    backup::back_up, look::is_sealed, sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::WriteLock,
+};
 
 use crate::{DatabaseUrl, StorageOptions, fault};
+
+/// Searches that read at the same time; others wait.
+const SEARCHES: u32 = 2;
 
 /// Connections for reading and for writing. With SQLite there is one that
 /// writes, so that writers queue for it in order rather than for a file lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     pub(crate) read: DatabaseConnection,
+    /// For searches, which read much: nobody else waits for these connections, and there are
+    /// none before the first search.
+    pub(crate) search: DatabaseConnection,
+    /// Reads what a webhook is sent along, which waits for no other question and no write.
+    /// With SQLite it is `read`.
+    pub(crate) routes: DatabaseConnection,
+    /// Writes the configuration.
     pub(crate) write: Writing,
+    /// Writes what is queued; none with SQLite.
+    #[cfg(feature = "postgres")]
+    pub(crate) batches: Option<crate::tx::Batches>,
     #[cfg(feature = "sqlite")]
     lock: Option<std::sync::Arc<lock::Lock>>,
 }
@@ -70,6 +87,14 @@ impl Database {
 
     /// Begins a transaction in which all reads see one state of the database.
     pub(crate) async fn snapshot(&self) -> Result<DatabaseTransaction, DbErr> {
+        self.snapshot_on(&self.read).await
+    }
+
+    /// The same on one of the connections.
+    pub(crate) async fn snapshot_on(
+        &self,
+        connection: &DatabaseConnection,
+    ) -> Result<DatabaseTransaction, DbErr> {
         let options = match self.backend() {
             DbBackend::Sqlite => TransactionOptions::default(),
             _ => TransactionOptions {
@@ -78,7 +103,7 @@ impl Database {
                 ..Default::default()
             },
         };
-        self.read.begin_with_options(options).await
+        connection.begin_with_options(options).await
     }
 
     /// Commits what went well and takes back the rest. `what` names for the
@@ -103,7 +128,12 @@ impl Database {
 
     /// Waits until every connection is closed, then lets another process in.
     pub(crate) async fn close(&self) {
-        for connection in [&self.read, self.write.connection()] {
+        #[cfg(feature = "postgres")]
+        if let Some(batches) = &self.batches {
+            batches.close().await;
+        }
+        // One that is there twice is closed twice, which does nothing.
+        for connection in [&self.search, &self.read, &self.routes, self.write.connection()] {
             if let Err(error) = connection.close_by_ref().await {
                 tracing::warn!(%error, "closing the database failed");
             }

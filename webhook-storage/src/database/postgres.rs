@@ -10,16 +10,14 @@ use sea_orm::{
 use tokio::time::timeout;
 use webhook_core::Error;
 
-use super::{Database, Writing};
+use super::{Database, SEARCHES, Writing};
 use crate::{
     StorageOptions,
     fault::{self, ErrorClass},
+    tx::Batches,
 };
 
-/// Connections for writes that do not go through the queue.
-const DIRECT_WRITES: u32 = 4;
-
-/// Kept prepared: every size of a batch is a statement of its own.
+/// Kept prepared, on each connection.
 const STATEMENTS: usize = 200;
 
 /// A connection that was idle for so long is tried before it is used, because
@@ -30,20 +28,38 @@ const TRIED_AFTER: Duration = Duration::from_secs(20);
 const REASON_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) async fn open(url: &str, options: &StorageOptions) -> Result<Database, Error> {
-    let writers = u32::try_from(options.writers).unwrap_or(u32::MAX);
-    let write = connect(url, options, writers.saturating_add(DIRECT_WRITES)).await?;
-    let read = connect(url, options, options.read_connections.max(1)).await?;
+    let writers = u32::try_from(options.writers.max(1)).unwrap_or(u32::MAX);
+    let batches = connect(url, options, writers, false).await?;
+    let is_encrypted = is_encrypted(&batches).await?;
+    let batches = Batches::new(batches.get_postgres_connection_pool().clone(), is_encrypted);
     Ok(Database {
-        read,
-        write: Writing::new(write, None),
+        read: connect(url, options, options.read_connections.max(1), false).await?,
+        search: connect(url, options, SEARCHES, true).await?,
+        routes: connect(url, options, options.route_connections.max(1), false).await?,
+        write: Writing::new(
+            connect(url, options, options.write_connections.max(1), false).await?,
+            None,
+        ),
+        batches: Some(batches),
         #[cfg(feature = "sqlite")]
         lock: None,
     })
 }
 
+/// Whether what is sent to the server is encrypted. Something between that ends TLS, such as a
+/// pool, is another client of the server: what it says of itself does not matter here, and is
+/// no worse than slow.
+async fn is_encrypted(connection: &DatabaseConnection) -> Result<bool, Error> {
+    let sql = "SELECT ssl AS ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, sql)).await;
+    let ssl = row.and_then(|row| row.map(|row| row.try_get::<bool>("", "ssl")).transpose());
+    // A server that does not say is taken as if it were.
+    ssl.map(|ssl| ssl.unwrap_or(true)).map_err(|error| fault::error(error, "database"))
+}
+
 /// Whether there is a row that was sealed when the database was first opened with a key.
 pub(crate) async fn is_sealed(url: &str, options: &StorageOptions) -> Result<bool, Error> {
-    let connection = connect(url, options, 1).await?;
+    let connection = connect(url, options, 1, false).await?;
     let looked = async {
         let backend = DbBackend::Postgres;
         let table = Statement::from_string(backend, "SELECT to_regclass('meta')::text AS found");
@@ -67,10 +83,12 @@ async fn connect(
     url: &str,
     options: &StorageOptions,
     connections: u32,
+    lazy: bool,
 ) -> Result<DatabaseConnection, Error> {
     let mut connect = ConnectOptions::new(url);
     connect
         .max_connections(connections)
+        .connect_lazy(lazy)
         .acquire_timeout(options.connection_timeout)
         .test_before_acquire_if_idle_for(TRIED_AFTER)
         .sqlx_logging(false)

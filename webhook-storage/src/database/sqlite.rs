@@ -11,7 +11,7 @@ use sea_orm::{
 };
 use webhook_core::Error;
 
-use super::{Database, WriteLock, Writing, lock::Lock, look};
+use super::{Database, SEARCHES, WriteLock, Writing, lock::Lock, look};
 use crate::{StorageOptions, fault, secret::private};
 
 /// Pages in the write-ahead log before it is moved into the database: with
@@ -27,6 +27,24 @@ const STATEMENTS: usize = 200;
 /// each where the processors are busy.
 const ROWS_AHEAD: usize = 1024;
 
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    Writing,
+    Reading,
+    Searching,
+}
+
+impl Use {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Writing => "write",
+            Self::Reading => "read",
+            Self::Searching => "search",
+        }
+    }
+}
+
 pub(super) async fn open(
     path: &Path,
     options: &StorageOptions,
@@ -37,10 +55,18 @@ pub(super) async fn open(
     if alone {
         look::check(path, options.connection_timeout, options.check_timeout).await?;
     }
-    let write = connect(path, options, 1, false).await?;
-    let read = connect(path, options, options.read_connections.max(1), true).await?;
-    let write = Writing::new(write, Some(WriteLock::default()));
-    Ok(Database { read, write, lock: lock.map(Arc::new) })
+    let write = connect(path, options, 1, Use::Writing).await?;
+    let read = connect(path, options, options.read_connections.max(1), Use::Reading).await?;
+    let search = connect(path, options, SEARCHES, Use::Searching).await?;
+    Ok(Database {
+        routes: read.clone(),
+        read,
+        search,
+        write: Writing::new(write, Some(WriteLock::default())),
+        #[cfg(feature = "postgres")]
+        batches: None,
+        lock: lock.map(Arc::new),
+    })
 }
 
 /// Makes the file before SQLite does, whose logs beside it take over its mode.
@@ -74,7 +100,7 @@ async fn connect(
     path: &Path,
     options: &StorageOptions,
     connections: u32,
-    read_only: bool,
+    purpose: Use,
 ) -> Result<DatabaseConnection, Error> {
     let path = path.to_owned();
     let timeout = options.connection_timeout;
@@ -83,7 +109,8 @@ async fn connect(
         .max_connections(connections)
         // All at once: each has a thread, and one that a request starts later
         // may be bound to the core of who served that request.
-        .min_connections(connections)
+        .min_connections(if purpose == Use::Searching { 0 } else { connections })
+        .connect_lazy(purpose == Use::Searching)
         .acquire_timeout(timeout)
         // Connections to a file do not go stale.
         .idle_timeout(None::<Duration>)
@@ -96,11 +123,11 @@ async fn connect(
         .map_sqlx_sqlite_before_acquire(|connection, _| {
             Box::pin(async move { Ok(!connection.is_in_transaction()) })
         })
-        .map_sqlx_sqlite_opts(move |_| settings(&path, timeout, read_only));
+        .map_sqlx_sqlite_opts(move |_| settings(&path, timeout, purpose));
     sea_orm::Database::connect(connect).await.map_err(|error| fault::error(error, "database"))
 }
 
-fn settings(path: &Path, busy_timeout: Duration, read_only: bool) -> SqliteConnectOptions {
+fn settings(path: &Path, busy_timeout: Duration, purpose: Use) -> SqliteConnectOptions {
     let settings = SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
@@ -113,8 +140,6 @@ fn settings(path: &Path, busy_timeout: Duration, read_only: bool) -> SqliteConne
         .pragma("wal_autocheckpoint", WAL_AUTOCHECKPOINT_PAGES)
         // What a delete removes is not to be found in the file afterwards.
         .pragma("secure_delete", "FAST")
-        .thread_name(move |number| {
-            format!("sqlite-{}-{number}", if read_only { "read" } else { "write" })
-        });
-    if read_only { settings.pragma("query_only", "ON") } else { settings }
+        .thread_name(move |number| format!("sqlite-{}-{number}", purpose.name()));
+    if purpose != Use::Writing { settings.pragma("query_only", "ON") } else { settings }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sea_orm::entity::prelude::*;
 use webhook_core::{
     DeliveryId, Error, ExecutionId, OutputId, WebhookId,
-    model::{Attempt, Delivery, DeliveryStatus, Webhook},
+    model::{Attempt, Delivery, DeliveryStatus, Reason, Webhook},
     store::{NewDelivery, Pending},
 };
 
@@ -37,6 +37,7 @@ pub struct Model {
     pub(crate) status_code: Option<i64>,
     pub(crate) duration_ns: Option<i64>,
     pub(crate) error: Option<String>,
+    pub(crate) reason: Option<String>,
     pub(crate) response_headers: Option<Vec<u8>>,
     pub(crate) response_body: Option<Vec<u8>>,
     pub(crate) processed: Option<Vec<u8>>,
@@ -50,13 +51,13 @@ impl ActiveModelBehavior for ActiveModel {}
 /// The columns of a [`Model`].
 const COLUMNS: &str = "id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, \
     status, due_at, held_by, attempts, created_at, updated_at, output_execution_id, status_code, \
-    duration_ns, error, response_headers, response_body, processed";
+    duration_ns, error, reason, response_headers, response_body, processed";
 
 /// The columns that a delivery is inserted with, in the order of [`Model::inserted`]. Others
 /// are written with an outcome.
 pub(crate) const INSERTED: &str = "\
     id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, \
-    status, due_at, held_by, created_at, updated_at, status_code, error, processed";
+    status, due_at, held_by, created_at, updated_at, status_code, error, reason, processed";
 
 /// The deliveries that are there of these, in no order.
 pub(crate) async fn find(
@@ -116,7 +117,9 @@ impl Model {
         ephemeral: bool,
         created_at: i64,
     ) -> Self {
-        let NewDelivery { id, output_id, internal, status, reason, due_at, held_by, .. } = delivery;
+        let NewDelivery {
+            id, output_id, internal, status, reason, detail, due_at, held_by, ..
+        } = delivery;
         let due_at = due_at.filter(|_| !status.is_final());
         Self {
             id: id.as_uuid(),
@@ -134,9 +137,10 @@ impl Model {
             created_at,
             updated_at: created_at,
             output_execution_id: None,
-            status_code: reason.as_ref().map(|_| 0),
+            status_code: detail.as_ref().map(|_| 0),
             duration_ns: None,
-            error: reason.as_deref().map(text),
+            error: detail.as_deref().map(text),
+            reason: reason.map(|reason| reason.as_str().to_owned()),
             response_headers: None,
             response_body: None,
             processed: None,
@@ -144,7 +148,7 @@ impl Model {
     }
 
     /// The values that it is inserted with.
-    pub(crate) fn inserted(&self) -> [Param<'_>; 15] {
+    pub(crate) fn inserted(&self) -> [Param<'_>; 16] {
         [
             self.id.into(),
             self.webhook_id.into(),
@@ -160,6 +164,7 @@ impl Model {
             self.updated_at.into(),
             self.status_code.into(),
             self.error.as_deref().into(),
+            self.reason.as_deref().into(),
             self.processed.as_deref().into(),
         ]
     }
@@ -183,6 +188,7 @@ impl Model {
             status_code: row.get("status_code")?,
             duration_ns: row.get("duration_ns")?,
             error: row.get("error")?,
+            reason: row.get("reason")?,
             response_headers: row.get("response_headers")?,
             response_body: row.get("response_body")?,
             processed: row.get("processed")?,
@@ -210,6 +216,8 @@ impl Model {
     pub(crate) fn read(self) -> Result<Delivery, Error> {
         let (row, last) = (self.row(), self.last()?);
         let status = status(self.status);
+        let word = |word: &String| Reason::from_wire(word).ok_or("no such reason");
+        let reason = self.reason.as_ref().map(word).transpose();
         let processed = self.processed.map(codec::decode_request).transpose();
         Ok(Delivery {
             id: DeliveryId::from_uuid(self.id),
@@ -219,6 +227,7 @@ impl Model {
             status: row.read("status", status.ok_or("no such status"))?,
             due_at: self.due_at.map(moment),
             attempts: row.read("attempts", self.attempts.try_into())?,
+            reason: row.read("reason", reason)?,
             last,
             processed: row.read("processed", processed)?,
             output_execution_id: self.output_execution_id.map(ExecutionId::from_uuid),

@@ -1,4 +1,4 @@
-//! Inputs.
+//! Inputs. Their extension fields have secrets in them, so they are sealed.
 
 use sea_orm::entity::prelude::*;
 use webhook_core::{
@@ -7,7 +7,12 @@ use webhook_core::{
 };
 
 use super::{millis, moment, name, named};
-use crate::{codec, fault::Row};
+use crate::{
+    codec,
+    entity::extensions::{self, Extensions},
+    fault::Row,
+    secret::{Cell, Vault},
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "input")]
@@ -30,6 +35,7 @@ pub struct Model {
     pub(crate) strip_path_prefix: bool,
     pub(crate) tls_version: String,
     pub(crate) legacy_tls: bool,
+    pub(crate) extensions_sealed: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -37,8 +43,10 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+const TABLE: &str = "input";
+
 impl Model {
-    pub(crate) fn of(input: &Input) -> Result<Self, Error> {
+    pub(crate) fn seal(input: &Input, vault: &Vault) -> Result<Self, Error> {
         let Input { id, bucket_id, created_at, updated_at, created_by, spec } = input.clone();
         let InputSpec {
             name: own_name,
@@ -53,8 +61,14 @@ impl Model {
             strip_path_prefix,
             tls_version,
             legacy_tls,
+            signature,
+            deduplication,
             ..
         } = spec;
+        let mut extensions = Extensions::default();
+        extensions.put("signature", &signature)?;
+        extensions.put("deduplication", &deduplication)?;
+        let cell = Cell::new(TABLE, extensions::COLUMN, id.as_uuid());
         Ok(Self {
             id: id.as_uuid(),
             bucket_id: bucket_id.as_uuid(),
@@ -73,11 +87,13 @@ impl Model {
             strip_path_prefix,
             tls_version: tls_version.map_or("", MinTls::as_str).to_owned(),
             legacy_tls,
+            extensions_sealed: extensions.seal(vault, cell)?,
         })
     }
 
-    pub(crate) fn read(self) -> Result<Input, Error> {
-        let row = Row { table: "input", id: self.id };
+    pub(crate) fn open(self, vault: &Vault) -> Result<Input, Error> {
+        let row = Row { table: TABLE, id: self.id };
+        let mut extensions = Extensions::open(vault, row, self.extensions_sealed.as_deref())?;
         let from_output = named(self.response_from_output);
         let tls_version = match &*self.tls_version {
             "" => None,
@@ -97,6 +113,9 @@ impl Model {
         spec.strip_path_prefix = self.strip_path_prefix;
         spec.tls_version = tls_version;
         spec.legacy_tls = self.legacy_tls;
+        spec.signature = extensions.take(row, "signature")?;
+        spec.deduplication = extensions.take(row, "deduplication")?;
+        extensions.finish(row)?;
         Ok(Input {
             id: InputId::from_uuid(self.id),
             bucket_id: BucketId::from_uuid(self.bucket_id),

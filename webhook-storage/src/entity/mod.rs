@@ -14,6 +14,7 @@ pub(crate) mod cron;
 pub(crate) mod delivery;
 pub(crate) mod domain;
 pub(crate) mod execution;
+pub(crate) mod extensions;
 pub(crate) mod function;
 pub(crate) mod input;
 pub(crate) mod meta;

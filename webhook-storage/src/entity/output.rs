@@ -1,5 +1,5 @@
-//! Outputs. Their headers carry credentials and their rules signing secrets,
-//! so both are sealed.
+//! Outputs. Their headers carry credentials and their rules signing secrets, and so do
+//! their extension fields, so all are sealed.
 
 use std::{num::TryFromIntError, time::Duration};
 
@@ -12,6 +12,7 @@ use webhook_core::{
 use super::{json, millis, moment};
 use crate::{
     codec,
+    entity::extensions::{self, Extensions},
     fault::Row,
     secret::{Cell, Vault},
 };
@@ -42,6 +43,7 @@ pub struct Model {
     pub(crate) throttle: String,
     pub(crate) durability: String,
     pub(crate) replay_missing: String,
+    pub(crate) extensions_sealed: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -74,6 +76,8 @@ impl Model {
             throttle,
             durability,
             replay_missing,
+            signing,
+            auth,
             ..
         } = spec;
         let id = id.as_uuid();
@@ -82,6 +86,10 @@ impl Model {
             true => Vec::new(),
             false => json(&rules)?.into_bytes(),
         };
+        let mut extensions = Extensions::default();
+        extensions.put("signing", &signing)?;
+        extensions.put("auth", &auth)?;
+        let cell = Cell::new(TABLE, extensions::COLUMN, id);
         let seal = |column, plain: Vec<u8>| match plain.is_empty() {
             true => Ok(None),
             false => vault.seal(Cell::new(TABLE, column, id), &plain).map(Some),
@@ -109,11 +117,13 @@ impl Model {
             throttle: json(&throttle)?,
             durability: json(&durability)?,
             replay_missing: json(&replay_missing)?,
+            extensions_sealed: extensions.seal(vault, cell)?,
         })
     }
 
     pub(crate) fn open(self, vault: &Vault) -> Result<Output, Error> {
         let row = Row { table: TABLE, id: self.id };
+        let mut extensions = Extensions::open(vault, row, self.extensions_sealed.as_deref())?;
         let open = |column, sealed: Option<Vec<u8>>| match sealed {
             Some(sealed) => vault.open(Cell::new(TABLE, column, self.id), &sealed).map(Some),
             None => Ok(None),
@@ -139,6 +149,9 @@ impl Model {
         spec.durability = row.read("durability", serde_json::from_str(&self.durability))?;
         spec.replay_missing =
             row.read("replay_missing", serde_json::from_str(&self.replay_missing))?;
+        spec.signing = extensions.take(row, "signing")?;
+        spec.auth = extensions.take(row, "auth")?;
+        extensions.finish(row)?;
         Ok(Output {
             id: OutputId::from_uuid(self.id),
             bucket_id: BucketId::from_uuid(self.bucket_id),

@@ -3,11 +3,11 @@
 use http::Method;
 use sea_orm::entity::prelude::*;
 use webhook_core::{
-    AccountId, BucketId, Error, ExecutionId, InputId, WebhookId,
-    model::{Request, Webhook},
+    AccountId, BucketId, DeliveryId, Error, ExecutionId, InputId, WebhookId,
+    model::{Checks, Request, Webhook},
 };
 
-use super::{millis, moment};
+use super::{delivery::text, millis, moment};
 use crate::{
     codec,
     fault::{DatabaseError, Row},
@@ -32,6 +32,10 @@ pub struct Model {
     pub(crate) input_execution_id: Option<Uuid>,
     pub(crate) input_failed: bool,
     pub(crate) received_at: i64,
+    pub(crate) verified: Option<bool>,
+    pub(crate) event: Option<String>,
+    pub(crate) duplicate_of: Option<Uuid>,
+    pub(crate) duplicates: Option<i64>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -40,10 +44,17 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
-/// The columns of a [`Model`], in the order of [`values`].
-pub(crate) const COLUMNS: &str = "\
+/// The columns of a [`Model`].
+const COLUMNS: &str = "\
     id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
-    remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, body";
+    remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, \
+    verified, event, duplicate_of, duplicates, body";
+
+/// The columns that a webhook is inserted with, in the order of [`values`].
+pub(crate) const INSERTED: &str = "\
+    id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
+    remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, \
+    verified, event, duplicate_of, body";
 
 /// The webhooks that are there of these, in no order.
 pub(crate) async fn find(
@@ -54,8 +65,9 @@ pub(crate) async fn find(
 }
 
 /// What is stored of a webhook, or what is left of it when its content is not to be kept.
-pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 15] {
+pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 18] {
     let request = &webhook.request;
+    let Checks { verified, event, duplicate_of, duplicates: _ } = &webhook.checks;
     let (raw_query, headers, body) = match with_content {
         true => {
             (&request.raw_query[..], codec::encode_headers(&request.headers), &request.body[..])
@@ -77,6 +89,9 @@ pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 15] {
         webhook.input_execution_id.map(|id| id.as_uuid()).into(),
         webhook.input_failed.into(),
         millis(webhook.received_at).into(),
+        (*verified).into(),
+        event.as_deref().map(text).into(),
+        duplicate_of.map(|id| id.as_uuid()).into(),
         body.into(),
     ]
 }
@@ -98,6 +113,10 @@ impl Model {
             input_execution_id: row.get("input_execution_id")?,
             input_failed: row.get("input_failed")?,
             received_at: row.get("received_at")?,
+            verified: row.get("verified")?,
+            event: row.get("event")?,
+            duplicate_of: row.get("duplicate_of")?,
+            duplicates: row.get("duplicates")?,
             body: row.get("body")?,
         })
     }
@@ -105,6 +124,7 @@ impl Model {
     pub(crate) fn read(self) -> Result<Webhook, Error> {
         let row = Row { table: "webhook", id: self.id };
         let method = Method::from_bytes(self.method.as_bytes());
+        let duplicates = self.duplicates.unwrap_or_default().try_into();
         let remote_addr = self.remote_addr.map(|addr| addr.parse()).transpose();
         Ok(Webhook {
             id: WebhookId::from_uuid(self.id),
@@ -123,6 +143,12 @@ impl Model {
             ephemeral: self.ephemeral,
             input_execution_id: self.input_execution_id.map(ExecutionId::from_uuid),
             input_failed: self.input_failed,
+            checks: Checks {
+                verified: self.verified,
+                event: self.event,
+                duplicate_of: self.duplicate_of.map(DeliveryId::from_uuid),
+                duplicates: row.read("duplicates", duplicates)?,
+            },
             received_at: moment(self.received_at),
         })
     }

@@ -8,12 +8,14 @@ mod deliveries;
 mod deltas;
 mod domains;
 mod endings;
+mod extensions;
 mod hand_overs;
 mod incarnations;
 mod input_failures;
 mod kv;
 mod logs;
 mod places;
+mod seen;
 mod sweeps;
 
 #[cfg(all(test, feature = "sqlite"))]
@@ -49,6 +51,8 @@ const STEPS: &[Step] = &[
     ("m0017_sweeps", |_| sweeps::SCHEMA.to_owned()),
     ("m0018_kv", |_| kv::SCHEMA.to_owned()),
     ("m0019_incarnations", |_| incarnations::SCHEMA.to_owned()),
+    ("m0020_extensions", |_| extensions::SCHEMA.to_owned()),
+    ("m0021_seen", |_| seen::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -102,12 +102,25 @@ impl SecretKey {
         fs::File::open(folder)?.sync_all()
     }
 
+    /// A key for a purpose outside of the stores, such as sealing sessions: 32 bytes
+    /// that say nothing about this key or about those of other purposes.
+    ///
+    /// # Errors
+    /// Deriving fails, which HKDF does for nothing but lengths out of bounds.
+    pub fn derive_for(&self, purpose: &str) -> Result<[u8; LENGTH], Error> {
+        self.expand(&[b"outside of webhook-storage: ", purpose.as_bytes()])
+    }
+
     /// The key for one purpose.
     pub(super) fn derive(&self, purpose: &'static [u8]) -> Result<[u8; LENGTH], Error> {
+        self.expand(&[purpose])
+    }
+
+    fn expand(&self, purpose: &[&[u8]]) -> Result<[u8; LENGTH], Error> {
         let salt = hkdf::Salt::new(hkdf::HKDF_SHA256, b"webhook-storage");
         let mut derived = [0; LENGTH];
         salt.extract(&self.bytes)
-            .expand(&[purpose], hkdf::HKDF_SHA256)
+            .expand(purpose, hkdf::HKDF_SHA256)
             .and_then(|key| key.fill(&mut derived))
             .map_err(|_| Error::internal(io::Error::other("deriving a key failed")))?;
         Ok(derived)
@@ -179,6 +192,17 @@ mod tests {
         assert!(error.to_string().contains("32 bytes"), "{error}");
         assert!(!error.to_string().contains("c2hvcnQ="), "{error}");
         assert_eq!(fs::read_to_string(&path)?, "c2hvcnQ=\n");
+        Ok(())
+    }
+
+    #[test]
+    fn each_purpose_has_a_key_of_its_own() -> Result<(), Error> {
+        let key = SecretKey { bytes: [1; LENGTH] };
+        let derived = key.derive_for("sessions")?;
+        assert_eq!(derived, key.derive_for("sessions")?);
+        for other in [key.derive_for("session")?, key.derive(b"sessions")?, key.bytes] {
+            assert_ne!(derived, other);
+        }
         Ok(())
     }
 

@@ -104,7 +104,7 @@ impl Storage {
         let insert = bucket::Entity::insert(row).exec_without_returning(transaction);
         insert.await.map_err(|error| fault::error(error, "bucket"))?;
         for input in &bucket.inputs {
-            let row = input::Model::of(input)?.into_active_model();
+            let row = input::Model::seal(input, self.vault())?.into_active_model();
             let insert = input::Entity::insert(row).exec_without_returning(transaction);
             insert.await.map_err(|error| fault::error(error, "input"))?;
         }

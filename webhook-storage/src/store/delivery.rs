@@ -1,5 +1,7 @@
 //! Webhooks and deliveries.
 
+use std::mem;
+
 use async_trait::async_trait;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
 use webhook_core::{
@@ -16,21 +18,23 @@ use crate::{
     Storage,
     entity::{delivery, webhook},
     fault,
-    writer::{InAccount, lease},
+    writer::{InAccount, Record, WithRuns, lease},
 };
 
 #[async_trait]
 impl DeliveryStore for Storage {
-    async fn accept(&self, accept: Accept) -> Result<Accepted, Error> {
-        self.write(accept).await
+    async fn accept(&self, mut accept: Accept) -> Result<Accepted, Error> {
+        let runs = Record::of(mem::take(&mut accept.runs))?;
+        self.write(WithRuns { what: accept, runs }).await
     }
 
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
         self.write(claim).await
     }
 
-    async fn settle(&self, settle: Settle) -> Result<(), Error> {
-        self.write(settle).await
+    async fn settle(&self, mut settle: Settle) -> Result<(), Error> {
+        let runs = Record::of(mem::take(&mut settle.runs))?;
+        self.write(WithRuns { what: settle, runs }).await
     }
 
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {

@@ -57,7 +57,7 @@ impl DomainStore for Storage {
 
     async fn domain_by_name(&self, name: &str) -> Result<Option<Domain>, Error> {
         let find = Entity::find().filter(Column::Name.eq(name));
-        let row = find.one(&self.database().read).await.map_err(read_error)?;
+        let row = find.one(&self.database().routes).await.map_err(read_error)?;
         Ok(row.map(Model::read))
     }
 
@@ -72,8 +72,8 @@ impl DomainStore for Storage {
         let find = inputs(account, name)
             .order_by_asc(input::Column::CreatedAt)
             .order_by_asc(input::Column::Id);
-        let rows = find.all(&self.database().read).await.map_err(read_error)?;
-        rows.into_iter().map(input::Model::read).collect()
+        let rows = find.all(&self.database().routes).await.map_err(read_error)?;
+        rows.into_iter().map(|row| row.open(self.vault())).collect()
     }
 
     async fn delete_domain(&self, account: AccountId, id: DomainId) -> Result<(), Error> {

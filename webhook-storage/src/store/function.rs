@@ -48,7 +48,7 @@ impl FunctionStore for Storage {
         id: FunctionId,
     ) -> Result<Option<Function>, Error> {
         let find = function::Entity::find().filter(place(account, id));
-        let row = find.one(&self.database().read).await.map_err(read_error)?;
+        let row = find.one(&self.database().routes).await.map_err(read_error)?;
         row.map(function::Model::read).transpose()
     }
 
@@ -85,7 +85,7 @@ impl FunctionStore for Storage {
         let find = variable::Entity::find()
             .filter(variable::Column::FunctionId.in_subquery(owned(account, id).into_query()))
             .order_by_asc(variable::Column::Key);
-        let rows = find.all(&self.database().read).await.map_err(read_error)?;
+        let rows = find.all(&self.database().routes).await.map_err(read_error)?;
         rows.into_iter().map(|row| row.open(self.vault())).collect()
     }
 

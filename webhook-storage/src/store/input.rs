@@ -12,6 +12,7 @@ use crate::{
     Storage,
     entity::{bucket, input},
     fault,
+    secret::Vault,
 };
 
 /// The input in this bucket of the account.
@@ -30,7 +31,7 @@ fn place(account: AccountId, bucket: BucketId, id: InputId) -> Condition {
 impl InputStore for Storage {
     async fn create_input(&self, account: AccountId, input: &Input) -> Result<(), Error> {
         let transaction = self.begin("input").await?;
-        let created = create(&transaction, account.as_uuid(), input).await;
+        let created = create(&transaction, account.as_uuid(), input, self.vault()).await;
         self.database().finish(transaction, created, "input").await
     }
 
@@ -42,11 +43,11 @@ impl InputStore for Storage {
     ) -> Result<Option<Input>, Error> {
         let find = input::Entity::find().filter(place(account, bucket, id));
         let row = find.one(&self.database().read).await.map_err(read_error)?;
-        row.map(input::Model::read).transpose()
+        row.map(|row| row.open(self.vault())).transpose()
     }
 
     async fn update_input(&self, account: AccountId, input: &Input) -> Result<(), Error> {
-        let row = input::Model::of(input)?.into_active_model().reset_all();
+        let row = input::Model::seal(input, self.vault())?.into_active_model().reset_all();
         let update = input::Entity::update_many().set(row);
         let update = update.filter(place(account, input.bucket_id, input.id));
         match update.exec(&self.database().write).await {
@@ -75,9 +76,10 @@ async fn create(
     transaction: &DatabaseTransaction,
     account: Uuid,
     input: &Input,
+    vault: &Vault,
 ) -> Result<(), Error> {
     expect_bucket(transaction, account, input.bucket_id.as_uuid()).await?;
-    let row = input::Model::of(input)?.into_active_model();
+    let row = input::Model::seal(input, vault)?.into_active_model();
     let insert = input::Entity::insert(row).exec_without_returning(transaction);
     insert.await.map(|_| ()).map_err(|error| fault::error(error, "input"))
 }

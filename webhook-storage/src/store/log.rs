@@ -6,23 +6,30 @@ use webhook_core::{
     AccountId, BucketId, Error, Timestamp,
     model::{DeliveryStatus, Log},
     store::{
-        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogPage, LogQuery, LogStore,
-        MinuteCount, Reported,
+        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogPage, LogQuery,
+        LogSearch, LogStore, LogsFound, MinuteCount, Reported, Scan,
     },
 };
 
 use super::read_error;
 use crate::{
     Storage,
-    entity::delivery::number,
+    entity::{delivery::number, millis},
+    fault,
     fold::Deltas,
     listing::{
         self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Places,
         Range, Source,
     },
-    tx::Read,
+    tx::{Read, Tx, with},
     writer::InAccount,
 };
+
+/// How many logs a search reads with one query.
+const LOOKED_AT_ONCE: u64 = 128;
+
+/// How many bytes of logs it reads before it looks at them and at the time.
+const SEARCHED_AT_ONCE_BYTES: usize = 4 << 20;
 
 #[async_trait]
 impl LogStore for Storage {
@@ -31,6 +38,15 @@ impl LogStore for Storage {
             self.page(snapshot, deltas, account.as_uuid(), query).await
         })
         .await
+    }
+
+    async fn search(&self, account: AccountId, search: &LogSearch) -> Result<LogsFound, Error> {
+        let database = self.database();
+        let snapshot = database.snapshot_on(&database.search).await.map_err(read_error)?;
+        let found = self.found(&snapshot, account.as_uuid(), search).await;
+        // Nothing was written: this only ends the snapshot.
+        snapshot.commit().await.map_err(read_error)?;
+        found
     }
 
     async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
@@ -90,6 +106,22 @@ impl LogStore for Storage {
         limit: usize,
     ) -> Result<u64, Error> {
         self.purge_old(account, before, limit).await
+    }
+
+    async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
+        // What others look at now goes the next time.
+        let skip = match self.database().backend() {
+            sea_orm::DbBackend::Postgres => " FOR UPDATE SKIP LOCKED",
+            _ => "",
+        };
+        let forget = format!(
+            "DELETE FROM seen WHERE (key, input_id) IN \
+             (SELECT key, input_id FROM seen WHERE until <= ? ORDER BY until LIMIT ?{skip})"
+        );
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let forget = with(forget, [millis(now).into(), limit.into()]);
+        let gone = self.database().write.execute(forget).await;
+        gone.map_err(|error| fault::error(error, "webhook"))
     }
 }
 
@@ -166,6 +198,39 @@ impl Storage {
         let loaded = loaded.map_err(read_error)?;
         let has_more = loaded.is_cut || page.len() > shown;
         Ok(LogPage::new(loaded.logs, total, has_more))
+    }
+
+    async fn found(
+        &self,
+        snapshot: &DatabaseTransaction,
+        account: Uuid,
+        search: &LogSearch,
+    ) -> Result<LogsFound, Error> {
+        let LogQuery { bucket_id, status, from, to, .. } = &search.query;
+        let deltas = Deltas::of(snapshot, account).await.map_err(read_error)?;
+        let sources = listing::sources(snapshot, &deltas, account, None).await;
+        let sources = sources.map_err(read_error)?;
+        let bucket = bucket_id.map(|bucket| bucket.as_uuid());
+        let places = Places::new(account, bucket, *status, &sources);
+        let range = Range::ALL.from(*from).to(*to);
+        let mut scan = Scan::new(search);
+        loop {
+            let range = range.before(scan.before());
+            let cursors = places.first(snapshot, range, NewestFirst, LOOKED_AT_ONCE).await;
+            let cursors = cursors.map_err(read_error)?;
+            let Some(last) = cursors.last() else { return Ok(scan.end(true)) };
+            let bytes = self.read_bytes().min(SEARCHED_AT_ONCE_BYTES);
+            let loaded = listing::load(snapshot, &cursors, bytes).await.map_err(read_error)?;
+            if !loaded.logs.into_iter().all(|log| scan.look(log)) {
+                return Ok(scan.end(false));
+            }
+            if !loaded.is_cut {
+                scan.skip(*last);
+            }
+            if !scan.has_time() {
+                return Ok(scan.end(false));
+            }
+        }
     }
 
     async fn waiting_in(

@@ -16,7 +16,7 @@ impl RouteStore for Storage {
             .select_only()
             .column(input::Column::BucketId)
             .into_query();
-        self.whole_bucket(Condition::all().add(bucket::Column::Id.in_subquery(bucket))).await
+        self.routed_bucket(Condition::all().add(bucket::Column::Id.in_subquery(bucket))).await
     }
 
     async fn bucket_of_output(&self, id: OutputId) -> Result<Option<Bucket>, Error> {
@@ -24,6 +24,6 @@ impl RouteStore for Storage {
             .select_only()
             .column(output::Column::BucketId)
             .into_query();
-        self.whole_bucket(Condition::all().add(bucket::Column::Id.in_subquery(bucket))).await
+        self.routed_bucket(Condition::all().add(bucket::Column::Id.in_subquery(bucket))).await
     }
 }

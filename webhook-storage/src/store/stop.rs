@@ -33,7 +33,8 @@ pub(crate) const WAITING: [&str; 4] = [
 pub(crate) fn stop_sql(waiting: &str) -> String {
     format!(
         "UPDATE delivery SET due_at = NULL, held_by = NULL, status = ?, \
-         status_code = COALESCE(status_code, 0), error = ? WHERE {waiting} \
+         status_code = COALESCE(status_code, 0), error = ?, reason = 'cancelled' \
+         WHERE {waiting} \
          RETURNING webhook_id, ephemeral, {COLUMNS}"
     )
 }

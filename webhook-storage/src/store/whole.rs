@@ -23,7 +23,24 @@ impl Storage {
     /// The buckets that `condition` finds, in ID order, all as they were at
     /// one moment.
     pub(super) async fn whole_buckets(&self, condition: Condition) -> Result<Vec<Bucket>, Error> {
-        let snapshot = self.snapshot().await?;
+        self.whole_in(self.snapshot().await?, condition).await
+    }
+
+    /// The one bucket that `condition` finds, for a webhook that waits.
+    pub(super) async fn routed_bucket(
+        &self,
+        condition: Condition,
+    ) -> Result<Option<Bucket>, Error> {
+        let database = self.database();
+        let snapshot = database.snapshot_on(&database.routes).await.map_err(read_error)?;
+        Ok(self.whole_in(snapshot, condition).await?.pop())
+    }
+
+    async fn whole_in(
+        &self,
+        snapshot: DatabaseTransaction,
+        condition: Condition,
+    ) -> Result<Vec<Bucket>, Error> {
         let buckets = self.read_whole(&snapshot, condition).await;
         // Nothing was written: this only ends the snapshot.
         snapshot.commit().await.map_err(read_error)?;
@@ -58,7 +75,7 @@ impl Storage {
         for row in inputs {
             let place = places.get(&row.bucket_id);
             if let Some(bucket) = place.and_then(|place| buckets.get_mut(*place)) {
-                bucket.inputs.push(row.read()?);
+                bucket.inputs.push(row.open(self.vault())?);
             }
         }
         for row in outputs {

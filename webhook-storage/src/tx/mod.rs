@@ -1,12 +1,14 @@
 //! The seam between what is written and the database that it is written to.
 //!
 //! An operation is written once, over [`Tx`]. Every connection and transaction of sea-orm
-//! implements it, which is how PostgreSQL is written, and so does the connection of
-//! SQLite's writer thread, whose futures are ready when they are first polled. SQL is
+//! implements it, and so do those of PostgreSQL's writers, which are the driver's, and the
+//! connection of SQLite's writer thread, whose futures are ready when they are first polled. SQL is
 //! written with `?` for each value; what a database writes otherwise is decided here.
 
 mod orm;
 mod param;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod row;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -14,6 +16,8 @@ mod statement;
 
 use sea_orm::DbBackend;
 
+#[cfg(feature = "postgres")]
+pub(crate) use self::postgres::Batches;
 #[cfg(feature = "sqlite")]
 pub(crate) use self::sqlite::ready;
 pub(crate) use self::{

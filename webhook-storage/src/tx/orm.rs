@@ -104,7 +104,7 @@ pub(crate) fn statement(backend: DbBackend, Query { sql, values }: Query<'_>) ->
 }
 
 /// `sql` with the parameters as `backend` writes them.
-fn parameters(backend: DbBackend, sql: &str) -> Cow<'_, str> {
+pub(super) fn parameters(backend: DbBackend, sql: &str) -> Cow<'_, str> {
     if backend == DbBackend::Sqlite {
         return sql.into();
     }

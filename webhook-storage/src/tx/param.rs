@@ -8,7 +8,7 @@ use sea_orm::{Value, prelude::Uuid};
 /// absent keeps its type then, which PostgreSQL asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Param<'a> {
-    Bool(bool),
+    Bool(Option<bool>),
     Int(Option<i64>),
     Uuid(Option<Uuid>),
     Text(Option<Cow<'a, str>>),
@@ -41,14 +41,16 @@ impl rusqlite::ToSql for Param<'_> {
     fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
         use rusqlite::types::ValueRef;
         let value = match self {
-            Self::Bool(value) => ValueRef::Integer((*value).into()),
+            Self::Bool(Some(value)) => ValueRef::Integer((*value).into()),
             Self::Int(Some(value)) => ValueRef::Integer(*value),
             Self::Uuid(Some(value)) => ValueRef::Blob(value.as_bytes()),
             Self::Text(Some(value)) => ValueRef::Text(value.as_bytes()),
             Self::Bytes(Some(value)) => ValueRef::Blob(value),
-            Self::Int(None) | Self::Uuid(None) | Self::Text(None) | Self::Bytes(None) => {
-                ValueRef::Null
-            }
+            Self::Bool(None)
+            | Self::Int(None)
+            | Self::Uuid(None)
+            | Self::Text(None)
+            | Self::Bytes(None) => ValueRef::Null,
         };
         Ok(rusqlite::types::ToSqlOutput::Borrowed(value))
     }
@@ -65,7 +67,8 @@ macro_rules! from {
 }
 
 from! {
-    bool => Bool(value: value),
+    bool => Bool(value: Some(value)),
+    Option<bool> => Bool(value: value),
     i64 => Int(value: Some(value)),
     Option<i64> => Int(value: value),
     Uuid => Uuid(value: Some(value)),

@@ -9,10 +9,10 @@ use super::Param;
 /// limits on parameters: 32 766 in SQLite, 65 535 in PostgreSQL.
 pub(crate) const MAX_ROWS: usize = 256;
 
-/// The most bytes of one statement over several rows with PostgreSQL: one TLS
-/// record. The driver leaves Nagle's algorithm on and writes record by record,
-/// so that the second one waits for the server's delayed acknowledgement, up
-/// to 40 ms, which is worse than a few more round trips.
+/// The most bytes of one statement over several rows with PostgreSQL, where connections are
+/// encrypted: one TLS record. The driver leaves Nagle's algorithm on, has no setting for it,
+/// and writes record by record, so that the second one waits for the server's delayed
+/// acknowledgement, up to 40 ms, which is worse than a few more round trips.
 pub(super) const MAX_BYTES_ON_THE_WIRE: usize = 14 << 10;
 
 /// A statement and its values.
@@ -76,6 +76,21 @@ pub(super) fn over_rows(head: &str, rows: usize, columns: usize, tail: &str) -> 
     sql
 }
 
+/// `head`, rows of which each column is a parameter with an array, `tail`.
+#[cfg(feature = "postgres")]
+pub(super) fn over_columns(head: &str, columns: usize, tail: &str) -> String {
+    let mut sql = String::with_capacity(head.len() + tail.len() + columns * 4 + 24);
+    sql.push_str(head);
+    sql.push_str("SELECT * FROM UNNEST(");
+    for number in 1..=columns {
+        sql.push_str(if number == 1 { "$" } else { ",$" });
+        sql.push_str(&number.to_string());
+    }
+    sql.push(')');
+    sql.push_str(tail);
+    sql
+}
+
 /// How many of the rows of these sizes the next statement has: a power of two of them that
 /// fits, at least one; none when there are none. So any number of rows is written with
 /// statements of nine different texts.
@@ -96,6 +111,9 @@ pub(crate) struct Insert<const N: usize> {
     pub(super) head: String,
     /// All after the rows.
     pub(super) tail: &'static str,
+    /// All before the rows, where a query makes them.
+    #[cfg(feature = "postgres")]
+    pub(super) into: String,
     /// The texts for SQLite's thread by their number of rows, the largest first.
     #[cfg(feature = "sqlite")]
     pub(super) sqlite: Vec<(usize, String)>,
@@ -120,7 +138,8 @@ impl<const N: usize> Insert<N> {
     #[cfg_attr(not(feature = "sqlite"), expect(unused_variables, reason = "SQLite's only"))]
     fn of(table: &str, columns: &str, tail: &'static str, sqlite_rows: usize) -> Self {
         assert_eq!(columns.split(',').count(), N, "a value for each column of {table}");
-        let into = format!("INTO {table} ({columns}) VALUES ");
+        let table = format!("INTO {table} ({columns}) ");
+        let into = format!("{table}VALUES ");
         // What a statement that fails has done goes with the transaction or the savepoint,
         // and needs no journal of its own.
         #[cfg(feature = "sqlite")]
@@ -131,6 +150,8 @@ impl<const N: usize> Insert<N> {
         Self {
             #[cfg(feature = "sqlite")]
             sqlite: sqlite.collect(),
+            #[cfg(feature = "postgres")]
+            into: format!("INSERT {table}"),
             head: format!("INSERT {into}"),
             tail,
         }
@@ -149,6 +170,9 @@ pub(crate) struct UpdateEach<const N: usize> {
     pub(crate) sqlite: String,
     /// All before the rows.
     pub(super) head: String,
+    /// All before the rows, where a query makes them.
+    #[cfg(feature = "postgres")]
+    pub(super) with: String,
     /// All after the rows. The statement returns the keys of the rows that it changed.
     pub(super) tail: String,
 }
@@ -165,6 +189,8 @@ impl<const N: usize> UpdateEach<N> {
                 columns,
             ),
             head: format!("WITH s ({columns}) AS (VALUES "),
+            #[cfg(feature = "postgres")]
+            with: format!("WITH s ({columns}) AS ("),
             tail: format!(
                 ") UPDATE {table} SET {set} FROM s WHERE {condition} RETURNING {table}.id"
             ),
@@ -246,6 +272,23 @@ mod tests {
             "WITH s (id, n, n_max) AS (VALUES (?,?,?),(?,?,?)) UPDATE t SET n = s.n, \
              m = COALESCE(s.n_max, m) FROM s WHERE t.id = s.id AND t.n < s.n AND books.id > 1 \
              RETURNING t.id"
+        );
+        #[cfg(feature = "postgres")]
+        assert_eq!(
+            over_columns(&update.with, 3, &update.tail),
+            "WITH s (id, n, n_max) AS (SELECT * FROM UNNEST($1,$2,$3)) UPDATE t SET n = s.n, \
+             m = COALESCE(s.n_max, m) FROM s WHERE t.id = s.id AND t.n < s.n AND books.id > 1 \
+             RETURNING t.id"
+        );
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn rows_of_arrays_are_one_text_whatever_their_number() {
+        let insert = Insert::<2>::new("t", "a, b", " ON CONFLICT DO NOTHING");
+        assert_eq!(
+            over_columns(&insert.into, 2, insert.tail),
+            "INSERT INTO t (a, b) SELECT * FROM UNNEST($1,$2) ON CONFLICT DO NOTHING"
         );
     }
 }

@@ -5,7 +5,7 @@ use webhook_core::store::{Accept, Claim, ClientReport, Drain, KvWrite, Redeliver
 
 use super::{
     job::{Context, Failure, InAccount, Job, Op, Reply, refusal},
-    ops::{Purge, Record},
+    ops::{Purge, Record, WithRuns},
     queue::Reserved,
 };
 use crate::{
@@ -241,9 +241,9 @@ operations! {
     // First, so that PostgreSQL's lock of an account is waited for before there are any rows
     // to hold: nobody waits for it crosswise.
     drains: Drain(InAccount<Drain>),
-    accepts: Accept(Accept),
+    accepts: Accept(WithRuns<Accept>),
     redeliveries: Redeliver(InAccount<Redeliver>),
-    settles: Settle(Settle),
+    settles: Settle(WithRuns<Settle>),
     reports: Report(InAccount<ClientReport>),
     records: Record(Record),
     kv_writes: KvWrite(KvWrite),

@@ -45,8 +45,8 @@ impl<B: Begin> Committer<B> {
         self.take_back(&mut batch).await;
         batch.answer_the_rest();
         self.take_back(&mut batch).await;
-        if self.queue.is_fold_due()
-            && let Err(error) = fold::fold(&self.begin).await
+        if let Some(commits) = self.queue.commits_to_fold()
+            && let Err(error) = fold::fold_in_turn(&self.begin, commits).await
         {
             // What is left is counted all the same.
             tracing::warn!(%error, "counts were not folded; they are tried again later");

@@ -41,7 +41,7 @@ use self::{backlog::BatchLimits, queue::Queue};
 pub(crate) use self::{
     batch::Queued,
     job::{InAccount, Job, Op, Reply},
-    ops::{Purge, Record, forget, lease, read_kv},
+    ops::{Purge, Record, WithRuns, forget, lease, read_kv},
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};
 
@@ -101,8 +101,8 @@ impl Writer {
         let tasks = match &options.database_url {
             #[cfg(all(feature = "sqlite", feature = "postgres"))]
             DatabaseUrl::Sqlite(_) if !options.sqlite_thread => {
-                let tasks = postgres::start(1, database, options, &queue, waiting, limits);
-                tasks.map(Task::Async).collect()
+                let task = postgres::start_on_sqlite(database, options, &queue, waiting, limits);
+                vec![Task::Async(task)]
             }
             #[cfg(feature = "sqlite")]
             DatabaseUrl::Sqlite(path) => {
@@ -112,9 +112,10 @@ impl Writer {
             }
             #[cfg(feature = "postgres")]
             DatabaseUrl::Postgres(_) => {
-                let writers = options.writers.max(1);
-                let tasks = postgres::start(writers, database, options, &queue, waiting, limits);
-                tasks.map(Task::Async).collect()
+                let batches = database.batches.as_ref();
+                let batches = batches.ok_or_else(fault::closed)?;
+                let tasks = postgres::start(batches, options, &queue, waiting, limits);
+                tasks.into_iter().map(Task::Async).collect()
             }
             #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
             url => return Err(Error::invalid("database url", format!("{url} is not built in"))),

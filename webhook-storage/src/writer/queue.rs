@@ -57,17 +57,18 @@ impl Queue {
         self.committed.fetch_add(operations as u64, Relaxed);
     }
 
-    /// Whether it is time to fold what commits have appended; the next time is then so many
-    /// commits away.
-    pub(super) fn is_fold_due(&self) -> bool {
+    /// After how many commits it is time to fold what they have appended, if it is; the next
+    /// time is then so many commits away.
+    pub(super) fn commits_to_fold(&self) -> Option<u64> {
         let now = (self.commits.load(Relaxed), self.committed.load(Relaxed));
         let mut folded = self.folded.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = now.0.saturating_sub(folded.0) >= fold::COMMITS
-            || now.1.saturating_sub(folded.1) >= fold::OPERATIONS;
-        if is_due {
+        let commits = now.0.saturating_sub(folded.0);
+        let operations = now.1.saturating_sub(folded.1);
+        let is_due = commits >= fold::COMMITS || operations >= fold::OPERATIONS;
+        is_due.then(|| {
             *folded = now;
-        }
-        is_due
+            commits
+        })
     }
 
     pub(super) fn stats(&self) -> WriteStats {

@@ -50,6 +50,7 @@ pub(crate) fn accept(body_bytes: usize) -> Accept {
         ephemeral: false,
         input_execution_id: None,
         input_failed: false,
+        checks: Default::default(),
         received_at: Timestamp::default(),
     };
     let delivery = NewDelivery::new(

@@ -126,7 +126,7 @@ async fn one_bad_operation_spoils_nothing_for_the_others() {
 
         let good: Vec<_> = (0..5).map(|_| accept(output)).collect();
         let taken_id = with(accept(output), |accept| accept.deliveries = taken.deliveries.clone());
-        let nul = with(delivery(output), |delivery| { delivery.reason = Some("a\0b".to_owned()); delivery.status = DeliveryStatus::Rejected; delivery.due_at = None; });
+        let nul = with(delivery(output), |delivery| { delivery.detail = Some("a\0b".to_owned()); delivery.status = DeliveryStatus::Rejected; delivery.due_at = None; });
         let nul = with(accept(output), |accept| accept.deliveries = vec![nul]);
         let (good, taken_id, taken, nul) = (&good, &taken_id, &taken, &nul);
 

@@ -11,5 +11,6 @@ mod databases;
 mod logs;
 mod nodes;
 mod opening;
+mod pools;
 mod sample;
 mod secrets;

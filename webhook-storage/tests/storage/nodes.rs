@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
 use webhook_core::{
     ErrorKind, NodeId, OutputId,
-    store::{DeliveryStore, Lease, Origin},
+    store::{DeliveryStore, Lease, Origin, RouteStore},
 };
 use webhook_storage::{DatabaseUrl, SecretKey, Storage};
 
@@ -102,6 +102,7 @@ async fn an_idle_storage_runs_no_queries() -> Tested {
     storage.accept(accept(output)).await?;
     storage.claim(claim(node, output)).await?;
     assert_eq!(storage.backlogs(sweep()).await?.len(), 1);
+    assert!(storage.bucket_of_output(output).await?.is_none(), "nobody made the output");
     let before = last_queries(&name).await?;
     assert!(!before.is_empty(), "its connections are there");
 

@@ -36,6 +36,7 @@ pub(crate) fn webhook(body: impl Into<Bytes>) -> Webhook {
         ephemeral: false,
         input_execution_id: None,
         input_failed: false,
+        checks: Default::default(),
         received_at: NOW,
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     work::{
         Work,
         commit::Commits,
-        load::{Inputs, Load},
+        load::{Inputs, Language, Load, Place},
     },
 };
 
@@ -98,8 +98,23 @@ pub(crate) const ALL: &[Scenario] = &[
     ),
     load(
         "function",
-        "64 connections, a Lua function reads each payload",
-        Load { function: true, ..ORDINARY },
+        "64 connections, a Lua function of the output reads each payload",
+        Load { function: Some((Place::Output, Language::Lua)), ..ORDINARY },
+    ),
+    load(
+        "function-input",
+        "the same with the input's function",
+        Load { function: Some((Place::Input, Language::Lua)), ..ORDINARY },
+    ),
+    load(
+        "function-js",
+        "a JavaScript function of the output reads each payload",
+        Load { function: Some((Place::Output, Language::JavaScript)), ..ORDINARY },
+    ),
+    load(
+        "function-js-input",
+        "the same with the input's function",
+        Load { function: Some((Place::Input, Language::JavaScript)), ..ORDINARY },
     ),
     load(
         "answer-from-output",

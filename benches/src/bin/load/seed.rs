@@ -124,6 +124,7 @@ impl Sender {
             ephemeral: false,
             input_execution_id: None,
             input_failed: false,
+            checks: Default::default(),
             received_at,
         };
         let mut delivery = NewDelivery::new(

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, DeliveryId, OutputId, Timestamp,
-    model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
+    model::{Attempt, Delivery, DeliveryStatus, Reason, Request, Webhook},
     store::{Accept, Accepted, NewDelivery, Stores},
 };
 
@@ -18,7 +18,7 @@ use crate::sample::{NOW, ODD_TEXT, after, expect_conflict, ids, odd_webhook, rac
 
 /// The log that a new delivery of `webhook` has.
 fn expected(webhook: &Webhook, new: &NewDelivery) -> Delivery {
-    let NewDelivery { id, output_id, internal, status, reason, due_at, held_by: _, .. } =
+    let NewDelivery { id, output_id, internal, status, reason, detail, due_at, held_by: _, .. } =
         new.clone();
     Delivery {
         id,
@@ -28,7 +28,8 @@ fn expected(webhook: &Webhook, new: &NewDelivery) -> Delivery {
         status,
         due_at,
         attempts: 0,
-        last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
+        reason,
+        last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
         processed: None,
         output_execution_id: None,
         created_at: webhook.received_at,
@@ -116,6 +117,7 @@ pub async fn new_deliveries_round_trip(stores: &Stores) {
         with(rejected(OutputId::generate()), |delivery| {
             delivery.status = DeliveryStatus::Sent;
             delivery.reason = None;
+            delivery.detail = None;
         }),
     ];
     accept(stores, &webhook, &deliveries).await;
@@ -129,13 +131,14 @@ pub async fn new_deliveries_round_trip(stores: &Stores) {
 /// The log says why a delivery was final from the start.
 pub async fn reason_of_a_stopped_delivery_is_kept(stores: &Stores) {
     let webhook = webhook(AccountId::generate());
-    let reason = Some(ODD_TEXT.to_owned());
+    let detail = Some(ODD_TEXT.to_owned());
     let delivery =
-        with(rejected(OutputId::generate()), |delivery| delivery.reason = reason.clone());
+        with(rejected(OutputId::generate()), |delivery| delivery.detail = detail.clone());
     accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
     let log = find_log(stores, webhook.account_id, delivery.id).await.expect("the log is there");
     assert_eq!(log.delivery.status, DeliveryStatus::Rejected);
-    assert_eq!(log.delivery.last, Some(Attempt { error: reason, ..Attempt::default() }));
+    assert_eq!(log.delivery.reason, Some(Reason::Rules));
+    assert_eq!(log.delivery.last, Some(Attempt { error: detail, ..Attempt::default() }));
 }
 
 /// The logs of a webhook are in ID order, whatever the order of the deliveries.

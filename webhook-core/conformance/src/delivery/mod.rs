@@ -5,6 +5,7 @@ pub mod claim;
 pub mod ephemeral;
 pub mod lease;
 pub mod redeliver;
+pub mod seen;
 pub mod settle;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, OutputId, Timestamp,
-    model::{Attempt, DeliveryStatus, Log, Webhook},
+    model::{Attempt, DeliveryStatus, Log, Reason, Webhook},
     store::{
         Accept, Accepted, Backlog, Claim, Claimed, Lease, NewDelivery, Origin, Pending, Redeliver,
         Settle, Stores, Sweep,
@@ -60,7 +61,8 @@ pub(super) fn new_delivery(output: OutputId, due_at: Timestamp) -> NewDelivery {
 pub(super) fn rejected(output: OutputId) -> NewDelivery {
     with(new_delivery(output, after(0)), |delivery| {
         delivery.status = DeliveryStatus::Rejected;
-        delivery.reason = Some("stopped by the rules".to_owned());
+        delivery.reason = Some(Reason::Rules);
+        delivery.detail = Some("stopped by the rules".to_owned());
         delivery.due_at = None;
     })
 }

@@ -61,7 +61,7 @@ pub async fn redelivered_webhook_has_another_log(stores: &Stores) {
         });
         redeliver(stores, &webhook, added).await.expect("the webhook is stored");
 
-        let NewDelivery { id, output_id, internal, status, reason, due_at, .. } = kind;
+        let NewDelivery { id, output_id, internal, status, reason, detail, due_at, .. } = kind;
         let expected = Delivery {
             id,
             webhook_id: webhook.id,
@@ -70,7 +70,8 @@ pub async fn redelivered_webhook_has_another_log(stores: &Stores) {
             status,
             due_at,
             attempts: 0,
-            last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
+            reason,
+            last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
             processed,
             output_execution_id: None,
             created_at: after(60),

@@ -5,6 +5,7 @@ pub mod drain;
 pub mod page;
 pub mod purge;
 pub mod report;
+pub mod search;
 pub mod waiting;
 
 pub(super) mod oracle;

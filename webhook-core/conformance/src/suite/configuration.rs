@@ -142,6 +142,14 @@ macro_rules! function_store_conformance {
                 executions_of_another_account_are_absent,
                 concurrent_executions_end_within_the_limit,
             }
+            $crate::runs {
+                runs_come_with_their_webhook_or_not_at_all,
+                runs_come_with_their_outcome_or_not_at_all,
+                runs_that_cannot_be_kept_are_passed_over,
+                runs_with_webhooks_keep_the_newest,
+                runs_stay_when_ephemeral_content_goes,
+                concurrent_webhooks_with_runs_are_all_stored,
+            }
             $crate::kv {
                 kv_values_are_read_as_they_were_set,
                 kv_numbers_count,

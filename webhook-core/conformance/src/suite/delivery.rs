@@ -123,6 +123,12 @@ macro_rules! log_store_conformance {
                 large_logs_are_all_listed,
                 totals_are_exact_after_concurrent_changes,
             }
+            $crate::log::search {
+                every_webhook_is_found_by_any_part_of_it,
+                filters_of_a_search_are_exact,
+                bounded_search_goes_on_where_it_stopped,
+                search_is_of_what_was_asked_for,
+            }
             $crate::log::count {
                 counts_are_exact_after_every_change,
                 what_changes_nothing_is_not_counted,
@@ -132,6 +138,16 @@ macro_rules! log_store_conformance {
             }
             $crate::delivery::redeliver {
                 redelivered_log_counts_when_it_was_added,
+            }
+            $crate::delivery::seen {
+                duplicate_is_not_delivered,
+                keys_are_an_inputs_own,
+                window_ends_exactly,
+                logs_of_duplicates_are_bounded,
+                concurrent_twins_are_stored_once,
+                twin_of_a_webhook_that_fails_is_stored,
+                webhook_stored_again_is_known,
+                forget_seen_removes_what_has_ended,
             }
             $crate::log::drain {
                 drain_takes_the_oldest_once,

@@ -18,8 +18,8 @@ pub(super) use bucket::bucket;
 pub(super) use cron::cron;
 pub(super) use domain::{dns_name, domain};
 pub(super) use function::{function, metadata, variable};
-pub(super) use input::input;
-pub(super) use output::output;
+pub(super) use input::{input, input_extensions};
+pub(super) use output::{output, output_extensions};
 pub(super) use token::token;
 
 use super::AdminOptions;

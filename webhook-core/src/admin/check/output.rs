@@ -7,8 +7,9 @@ use http::{HeaderMap, header::HOST, uri::Authority};
 use super::{description, headers, optional_name};
 use crate::{
     admin::AdminOptions,
+    clock::Timestamp,
     error::Error,
-    model::{Durability, OutputSpec, ReplayMissing, Throttle, ThrottleMode},
+    model::{Durability, OutputSpec, ReplayMissing, Throttle, ThrottleMode, credentials::Invalid},
     retry,
 };
 
@@ -33,10 +34,13 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
         throttle: own_throttle,
         durability: own_durability,
         replay_missing,
+        // Checked when it is known what is stored: `output_extensions`.
+        signing: _,
+        auth: _,
     } = spec;
     optional_name("name", name, options)?;
     description(text, options)?;
-    destination::check(destination, *internal, options)?;
+    destination::check("destination", destination, *internal, options)?;
     headers::sendable(&own_headers.0, options)?;
     host(&own_headers.0)?;
     retry::validate(spec)?;
@@ -57,6 +61,24 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
     match *enabled && !internal {
         true => Err(Error::invalid("replay_missing", "is for internal outputs only")),
         false => Ok(()),
+    }
+}
+
+/// The extension fields as they are going to be stored.
+pub(in crate::admin) fn output_extensions(
+    spec: &OutputSpec,
+    now: Timestamp,
+    options: &AdminOptions,
+) -> Result<(), Error> {
+    let named = |Invalid { field, reason }: Invalid| Error::invalid(&field, reason);
+    if let Some(signing) = spec.signing.set() {
+        signing.check(now.as_secs()).map_err(named)?;
+    }
+    let Some(auth) = spec.auth.set() else { return Ok(()) };
+    auth.check().map_err(named)?;
+    match auth.token_url.is_empty() {
+        true => Ok(()),
+        false => destination::check("auth.token_url", &auth.token_url, false, options),
     }
 }
 

@@ -22,7 +22,7 @@ impl Admin {
             Error::new(ErrorKind::Invalid, "writing functions is not available on this server")
         })?;
         let limit = self.options.max_invocations_per_account;
-        let _entered = self.running.enter(caller.account_id(), limit)?;
+        let _entered = self.running.enter(caller.account_id(), limit, super::RUNNING)?;
         let _permit = self.generations.try_acquire().map_err(|_| {
             Error::unavailable("too many functions are being written", Duration::from_secs(1))
         })?;

@@ -27,7 +27,7 @@ impl Admin {
         check::metadata(&metadata, &self.options)?;
         let account = caller.account_id();
         let limit = self.options.max_invocations_per_account;
-        let _entered = self.running.enter(account, limit)?;
+        let _entered = self.running.enter(account, limit, super::RUNNING)?;
         self.relay.invoke(account, id, request, response, metadata).await.map_err(as_invalid)
     }
 }

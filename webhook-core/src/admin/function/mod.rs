@@ -14,6 +14,9 @@ mod variable;
 pub use execution::{ExecutionQuery, ExecutionsPage};
 pub(super) use running::Running;
 
+/// What an account has too many of.
+const RUNNING: &str = "functions running through the API";
+
 use super::{Admin, Caller, check};
 use crate::{
     error::{Error, ErrorKind},

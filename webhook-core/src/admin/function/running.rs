@@ -1,4 +1,4 @@
-//! How many functions each account has running through the API.
+//! How many calls of one kind each account has running.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -16,12 +16,17 @@ pub(in crate::admin) struct Running {
 }
 
 impl Running {
-    /// Counts one more, unless the account has `limit` already.
-    pub(super) fn enter(&self, account: AccountId, limit: usize) -> Result<Entered<'_>, Error> {
+    /// Counts one more, unless the account has `limit` already, which `what` says for people.
+    pub(in crate::admin) fn enter(
+        &self,
+        account: AccountId,
+        limit: usize,
+        what: &str,
+    ) -> Result<Entered<'_>, Error> {
         let mut counts = self.counts();
         let count = counts.get(&account).copied().unwrap_or_default();
         if count >= limit {
-            let message = format!("the account has {limit} functions running through the API");
+            let message = format!("the account has {limit} {what}");
             return Err(Error::busy(message, Duration::from_secs(1)));
         }
         counts.insert(account, count + 1);
@@ -35,7 +40,7 @@ impl Running {
 
 /// One that is counted until this is dropped.
 #[derive(Debug)]
-pub(super) struct Entered<'a> {
+pub(in crate::admin) struct Entered<'a> {
     running: &'a Running,
     account: AccountId,
 }
@@ -62,12 +67,15 @@ mod tests {
     fn each_account_has_its_own_and_gets_it_back() {
         let running = Running::default();
         let (one, other) = (AccountId::generate(), AccountId::generate());
-        let first = running.enter(one, 2).expect("the first");
-        let second = running.enter(one, 2).expect("the second");
-        assert_eq!(running.enter(one, 2).expect_err("a third").kind(), crate::ErrorKind::Busy);
-        running.enter(other, 2).expect("another account's");
+        let first = running.enter(one, 2, "calls").expect("the first");
+        let second = running.enter(one, 2, "calls").expect("the second");
+        assert_eq!(
+            running.enter(one, 2, "calls").expect_err("a third").kind(),
+            crate::ErrorKind::Busy
+        );
+        running.enter(other, 2, "calls").expect("another account's");
         drop(first);
-        let third = running.enter(one, 2).expect("there is room again");
+        let third = running.enter(one, 2, "calls").expect("there is room again");
         drop((second, third));
         assert!(running.counts().is_empty(), "nothing is left behind");
     }

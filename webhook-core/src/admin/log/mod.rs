@@ -4,6 +4,7 @@ mod count;
 mod drain;
 mod query;
 mod retention;
+mod search;
 
 pub(super) use count::before;
 pub use count::{DayQuery, MinuteQuery};

@@ -34,6 +34,7 @@ impl Admin {
         let functions = &self.stores.functions;
         let now = self.now();
         self.batches(|| functions.purge_kv(now, BATCH)).await?;
+        self.batches(|| self.stores.logs.forget_seen(now, BATCH)).await?;
         if let Some(keep) = keep {
             let oldest = before(self.now(), keep);
             gone += self.batches(|| functions.purge_executions(oldest, BATCH)).await?;
@@ -69,13 +70,11 @@ impl Admin {
 
     /// Does [`purge`](Self::purge) at once and then from time to time: when a
     /// tenth of `keep` has passed, but at most every second and at least every
-    /// hour. Between that it does nothing. It never returns: drop it to end it.
+    /// hour: what functions and inputs remember for a time goes whether logs do or not.
+    /// Between that it does nothing. It never returns: drop it to end it.
     pub async fn keep_logs_for(&self, keep: Option<Duration>) {
         let interval = keep.map_or(LONGEST_INTERVAL, |keep| keep / 10);
         let interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
-        if keep.is_none() && !self.quotas.limits_logs() {
-            return std::future::pending().await;
-        }
         loop {
             match self.purge(keep).await {
                 Ok(0) => {}

@@ -34,6 +34,7 @@ async fn receive(house: &House, bucket: &Bucket) -> Result<DeliveryId, Error> {
         ephemeral: false,
         input_execution_id: None,
         input_failed: false,
+        checks: Default::default(),
         received_at: house.admin.now(),
     };
     let delivery = NewDelivery {
@@ -42,10 +43,11 @@ async fn receive(house: &House, bucket: &Bucket) -> Result<DeliveryId, Error> {
         internal: false,
         status: DeliveryStatus::Received,
         reason: None,
+        detail: None,
         due_at: None,
         held_by: None,
     };
-    let accept = Accept { webhook: Arc::new(webhook), deliveries: vec![delivery] };
+    let accept = Accept::new(Arc::new(webhook), vec![delivery]);
     house.stores.deliveries.accept(accept).await?;
     Ok(id)
 }

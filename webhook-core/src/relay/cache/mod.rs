@@ -7,6 +7,7 @@
 mod buckets;
 mod domains;
 mod functions;
+mod verifiers;
 
 use std::{
     fmt,
@@ -25,6 +26,7 @@ pub(super) use self::{
     buckets::BucketCache,
     domains::{DomainCache, DomainRoutes},
     functions::FunctionCache,
+    verifiers::VerifierCache,
 };
 use crate::{
     clock::{Clock, Timestamp},

@@ -6,15 +6,15 @@ use tokio::time::Instant;
 
 use crate::{
     forward::{ForwardError, ForwardResponse, Forwarder},
-    id::ExecutionId,
-    model::{Bucket, Output, Request},
+    model::{Bucket, Output, Reason, Request},
     relay::{
+        credentials::Credentials,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
         options::RelayOptions,
         outgoing,
         waiters::Waiters,
     },
-    store::Pending,
+    store::{NewExecution, Pending},
 };
 
 /// How a delivery's turn ended.
@@ -29,7 +29,7 @@ pub(super) enum Ending {
     /// A function stopped it.
     Rejected(String),
     /// It could not be attempted and never can be.
-    Failed(String),
+    Failed(Reason, String),
 }
 
 /// Why a delivery's turn brought no answer.
@@ -68,23 +68,23 @@ pub(super) struct Report {
     /// What the output's function made of the webhook, when it ran in this turn.
     pub(super) transformed: Option<Arc<Request>>,
     /// The run of the output's function, when it ran in this turn.
-    pub(super) execution_id: Option<ExecutionId>,
+    pub(super) run: Option<NewExecution>,
 }
 
 impl Report {
     /// Its output is gone: the store has ended it already, or will not mind.
     pub(super) fn orphaned() -> Self {
-        Self::failed("the output was deleted")
+        Self::failed(Reason::Cancelled, "the output was deleted")
     }
 
     /// It has waited past its throttle's deadline.
     pub(super) fn expired() -> Self {
-        Self::failed("waited in the output's queue past the throttle's deadline")
+        Self::failed(Reason::Deadline, "waited in the output's queue past the throttle's deadline")
     }
 
-    fn failed(reason: &str) -> Self {
-        let ending = Ending::Failed(reason.to_owned());
-        Self { ending, duration: Duration::ZERO, transformed: None, execution_id: None }
+    fn failed(reason: Reason, detail: &str) -> Self {
+        let ending = Ending::Failed(reason, detail.to_owned());
+        Self { ending, duration: Duration::ZERO, transformed: None, run: None }
     }
 }
 
@@ -92,6 +92,7 @@ impl Report {
 #[derive(Debug)]
 pub(super) struct Attempter {
     pub(super) forwarder: Arc<dyn Forwarder>,
+    pub(super) credentials: Credentials,
     pub(super) functions: Arc<Functions>,
     pub(super) waiters: Arc<Waiters>,
     pub(super) options: Arc<RelayOptions>,
@@ -106,18 +107,18 @@ impl Attempter {
         pending: &Pending,
     ) -> Report {
         let started = Instant::now();
-        let (mut transformed, mut execution_id) = (None, None);
+        let (mut transformed, mut run) = (None, None);
         let ending = if output.spec.disabled {
-            Ending::Failed("the output is disabled".to_owned())
+            Ending::Failed(Reason::Cancelled, "the output is disabled".to_owned())
         } else {
             match self.transform(bucket, output, pending).await {
-                Ok(Some(Transformed { stop: true, execution_id: id, .. })) => {
-                    execution_id = Some(id);
+                Ok(Some(Transformed { stop: true, run: stopped, .. })) => {
+                    run = Some(stopped);
                     Ending::Rejected("stopped by the output's function".to_owned())
                 }
                 Ok(ran) => {
                     if let Some(ran) = ran {
-                        execution_id = Some(ran.execution_id);
+                        run = Some(ran.run);
                         transformed = Some(Arc::new(ran.request));
                     }
                     if output.spec.internal {
@@ -130,13 +131,13 @@ impl Attempter {
                         )
                     }
                 }
-                Err(failed) => {
-                    execution_id = failed.execution_id;
+                Err(mut failed) => {
+                    run = failed.run.take();
                     Ending::Unanswered(failed.into())
                 }
             }
         };
-        Report { ending, duration: started.elapsed(), transformed, execution_id }
+        Report { ending, duration: started.elapsed(), transformed, run }
     }
 
     /// Runs the output's function, unless there is none or an earlier attempt has run it.
@@ -171,7 +172,10 @@ impl Attempter {
             pending.id,
             max_response_bytes,
         )?;
-        self.forwarder.forward(request).await
+        match output.spec.has_credentials() {
+            true => Box::pin(self.credentials.send(&output.spec, &pending.webhook, request)).await,
+            false => self.forwarder.forward(request).await,
+        }
     }
 }
 

@@ -18,8 +18,9 @@ use crate::{
     forward::Forwarder,
     id::NodeId,
     relay::{
-        byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients, functions::Functions,
-        observer::Observer, options::RelayOptions, waiters::Waiters,
+        byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
+        credentials::Credentials, functions::Functions, observer::Observer, options::RelayOptions,
+        waiters::Waiters,
     },
     store::{Backlog, DeliveryStore, Sweep},
 };
@@ -58,6 +59,7 @@ impl Deliverer {
             },
             memory,
             attempter: Attempter {
+                credentials: Credentials::new(forwarder.clone(), clock.clone()),
                 forwarder,
                 functions: functions.clone(),
                 waiters: waiters.clone(),

@@ -6,6 +6,7 @@
 mod attempt;
 mod claim;
 mod dispatch;
+mod fate;
 mod lease;
 mod lifecycle;
 mod pace;

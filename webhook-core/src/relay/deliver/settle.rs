@@ -4,17 +4,18 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     attempt::{AttemptFailure, Ending, Report, sent_request},
+    fate::{Fate, fate, reason},
     queue::OutputQueue,
     timers::Timers,
     workers::Workers,
 };
 use crate::{
     body::cut,
-    clock::{Clock, Timestamp},
+    clock::Clock,
     error::ErrorKind,
-    forward::{ForwardError, ForwardResponse},
+    forward::ForwardResponse,
     id::NodeId,
-    model::{Attempt, Bucket, DeliveryStatus, Output},
+    model::{Attempt, Bucket, Output},
     relay::{
         clients::Clients,
         functions::Functions,
@@ -22,13 +23,10 @@ use crate::{
         options::RelayOptions,
         waiters::{DestinationResponse, Waiters},
     },
-    retry::{self, Next, Progress},
+    retry::Progress,
     store::{DeliveryStore, Origin, Pending, Settle},
 };
 
-/// How soon a delivery that could not be sent for want of room here is looked at
-/// again, at least; at most twice that.
-const POSTPONED: Duration = Duration::from_secs(1);
 /// How long a delivery waits whose outcome the store refuses.
 const NOT_STORED: Duration = Duration::from_secs(30);
 
@@ -46,31 +44,6 @@ pub(super) struct Settler {
     pub(super) observer: Arc<dyn Observer>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) options: Arc<RelayOptions>,
-}
-
-/// What becomes of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Ends(DeliveryStatus),
-    /// It is left to clients.
-    HandedOver,
-    RetryAt(Timestamp),
-}
-
-impl Fate {
-    fn status(self) -> DeliveryStatus {
-        match self {
-            Self::Ends(status) => status,
-            Self::HandedOver | Self::RetryAt(_) => DeliveryStatus::Received,
-        }
-    }
-
-    fn due_at(self) -> Option<Timestamp> {
-        match self {
-            Self::RetryAt(due_at) => Some(due_at),
-            Self::Ends(_) | Self::HandedOver => None,
-        }
-    }
 }
 
 impl Ending {
@@ -95,7 +68,9 @@ impl Settler {
         pending: &Pending,
         report: Report,
     ) {
-        let Report { ending, duration, transformed, execution_id } = report;
+        let Report { ending, duration, transformed, run } = report;
+        let output_execution_id = run.as_ref().map(|run| run.execution.id);
+        let mut runs = Vec::from_iter(run);
         let now = self.clock.now();
         let (is_attempt, is_postponed) = (ending.is_attempt(), ending.is_postponed());
         let attempts = pending.attempts + u32::from(is_attempt);
@@ -103,6 +78,7 @@ impl Settler {
         let fate =
             fate(&ending, output, Progress { attempts, received_at: pending.created_at, now });
         let (status, due_at) = (fate.status(), fate.due_at());
+        let reason = reason(&ending, output, fate, now);
         let is_awaited = self.waiters.is_awaited(pending.id);
         let response = is_awaited.then(|| response_of(&ending)).flatten();
         let mut attempt = self.attempt_of(ending, duration);
@@ -116,7 +92,7 @@ impl Settler {
             let functions = &self.functions;
             let running =
                 functions.run_on_response(function, bucket, output, webhook, sent, &mut attempt);
-            Box::pin(running).await;
+            runs.extend(Box::pin(running).await);
         }
         let settle = Settle {
             id: pending.id,
@@ -126,9 +102,11 @@ impl Settler {
             status,
             due_at,
             attempts,
+            reason,
             attempt: Arc::new(attempt),
             processed: transformed.clone(),
-            output_execution_id: execution_id,
+            output_execution_id,
+            runs,
         };
         log(pending, &settle);
         let written = self.write(queue, settle).await;
@@ -162,7 +140,7 @@ impl Settler {
 
     /// Writes until the store takes it or says that the delivery is no longer
     /// this node's. What it will never take as it is goes without the destination's
-    /// content, and without being taken at all the delivery is attempted again, as it
+    /// content and the runs of functions, and without being taken at all the delivery is attempted again, as it
     /// is when the relay stops.
     async fn write(&self, queue: &OutputQueue, mut settle: Settle) -> Written {
         let mut pause = Duration::from_millis(100);
@@ -180,9 +158,10 @@ impl Settler {
                     tracing::warn!(delivery = %settle.id, %error, cause, "outcome not stored");
                     return Written::Ended;
                 }
-                _ if has_content(&settle.attempt) => {
+                _ if has_content(&settle.attempt) || !settle.runs.is_empty() => {
                     tracing::error!(delivery = %settle.id, %error, cause, "answer not stored");
                     settle.attempt = Arc::new(without_content(&settle.attempt));
+                    settle.runs.clear();
                 }
                 _ => {
                     tracing::error!(delivery = %settle.id, %error, cause, "outcome not stored");
@@ -206,46 +185,10 @@ impl Settler {
                 Attempt { duration, error: Some(failure.to_string()), ..Attempt::default() }
             }
             Ending::HandedOver => Attempt::default(),
-            Ending::Rejected(reason) | Ending::Failed(reason) => {
+            Ending::Rejected(reason) | Ending::Failed(_, reason) => {
                 Attempt { duration, error: Some(reason), ..Attempt::default() }
             }
         }
-    }
-}
-
-/// What becomes of a delivery of `output`, which may be gone.
-fn fate(ending: &Ending, output: Option<&Output>, progress: Progress) -> Fate {
-    let forwarded = |result: Result<&ForwardResponse, &ForwardError>| {
-        let Some(output) = output else { return Fate::Ends(DeliveryStatus::Failed) };
-        let outcome = retry::Outcome::of(result, progress.now);
-        match retry::next(&output.spec, &progress, outcome, fastrand::f64()) {
-            Next::Sent => Fate::Ends(DeliveryStatus::Sent),
-            Next::RetryAt(due_at) => Fate::RetryAt(due_at),
-            Next::GiveUp => Fate::Ends(DeliveryStatus::Failed),
-        }
-    };
-    match ending {
-        Ending::Answered(response) => forwarded(Ok(response)),
-        Ending::Unanswered(AttemptFailure::Forward(error)) => forwarded(Err(error)),
-        Ending::Unanswered(
-            AttemptFailure::FunctionBusy(_) | AttemptFailure::StoreUnavailable(_),
-        ) => postponed(output, progress),
-        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) | Ending::Failed(_) => {
-            Fate::Ends(DeliveryStatus::Failed)
-        }
-        Ending::HandedOver => Fate::HandedOver,
-        Ending::Rejected(_) => Fate::Ends(DeliveryStatus::Rejected),
-    }
-}
-
-/// When a delivery that was not sent is looked at again: soon, as often as it
-/// takes, but not past the output's deadline.
-fn postponed(output: Option<&Output>, progress: Progress) -> Fate {
-    let at = progress.now + POSTPONED.mul_f64(1.0 + fastrand::f64());
-    let deadline = output.map(|output| retry::deadline(&output.spec, progress.received_at));
-    match deadline {
-        Some(deadline) if deadline.is_none_or(|deadline| at <= deadline) => Fate::RetryAt(at),
-        _ => Fate::Ends(DeliveryStatus::Failed),
     }
 }
 

@@ -20,12 +20,13 @@ use crate::{
     error::{Error, ErrorKind},
     id::{InputId, WebhookId},
     ids::Ids,
-    model::{Bucket, Input, Request, ResponseFromOutput, Webhook},
+    model::{Bucket, Input, Reason, Request, ResponseFromOutput, Webhook},
     plan::{Quotas, Ticket},
     relay::{
-        accept::{Intake, PendingResponse},
+        accept::{Intake, PendingResponse, Taken},
         byte_semaphore::ByteSemaphore,
         cache::{BucketCache, DomainCache, DomainRoutes},
+        checks::{Checked, Checker},
         functions::{FunctionFailed, FunctionFailure, Functions, INPUT_FAILED, InputDecision},
         headers,
         observer::Observer,
@@ -98,6 +99,7 @@ pub(in crate::relay) struct Receiver {
     pub(in crate::relay) quotas: Option<Arc<Quotas>>,
     /// Bounds the bodies that are being received.
     pub(in crate::relay) body_bytes: ByteSemaphore,
+    pub(in crate::relay) checker: Arc<Checker>,
     pub(in crate::relay) functions: Arc<Functions>,
     pub(in crate::relay) intake: Arc<Intake>,
     pub(in crate::relay) refusals: Arc<Refusals>,
@@ -193,28 +195,50 @@ impl Receiver {
             ephemeral: bucket.spec.ephemeral,
             input_execution_id: None,
             input_failed: false,
+            checks: Default::default(),
             received_at,
         };
 
-        let mut set_by_function = None;
+        let checking = self.checker.check(&bucket, input, &mut webhook, &parts.uri);
+        let seen = match checking.await? {
+            Checked::Passed(seen) => seen,
+            Checked::Challenge(mut challenge) => {
+                if let Some(action) = challenge.action.take() {
+                    self.checker.act(&bucket, input, action).await?;
+                }
+                tracing::info!(bucket = %bucket.id, input = %input.id, "handshake answered");
+                return Ok(response::of_challenge(challenge));
+            }
+            Checked::Refused(error, kept) => {
+                if kept {
+                    self.intake.keep_refused(webhook, &bucket, &error).await;
+                }
+                return Ok(response::unverified(&error));
+            }
+        };
+
+        let (mut set_by_function, mut runs) = (None, Vec::new());
         if let Some(function) = input.spec.function_id {
+            let why = Some(Reason::Function);
             // Boxed, as all functions are: rare, and too large for every webhook to carry.
             let running = self.functions.run_of_input(function, &bucket, input, &mut webhook);
             match Box::pin(running).await {
-                Ok(InputDecision { response, stop }) => {
+                Ok(InputDecision { response, stop, run }) => {
                     set_by_function = response;
+                    runs.push(run);
                     if stop {
                         let reason = "stopped by the input function";
-                        self.intake.keep(webhook, &bucket, reason, true).await?;
+                        self.intake.keep(webhook, runs, &bucket, why, reason, true).await?;
                         ticket.used();
                         return Ok(response::scripted_or_static(set_by_function.as_ref(), input));
                     }
                 }
                 // The sender learns that it failed; the reason is the account's.
-                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, execution_id }) => {
-                    webhook.input_execution_id = execution_id;
+                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
+                    webhook.input_execution_id = run.as_ref().map(|run| run.execution.id);
                     webhook.input_failed = true;
-                    self.intake.keep(webhook, &bucket, &reason, false).await?;
+                    runs.extend(run);
+                    self.intake.keep(webhook, runs, &bucket, why, &reason, false).await?;
                     ticket.used();
                     return Err(Error::new(ErrorKind::Internal, INPUT_FAILED).caused_by(reason));
                 }
@@ -231,7 +255,11 @@ impl Receiver {
             None => input.spec.response_from_output,
         };
         let matches = route::matches(&bucket, &webhook)?;
-        let pending = self.intake.accept(webhook, &bucket, &matches, wanted).await?;
+        let accepting = self.intake.accept(webhook, runs, &bucket, &matches, wanted, seen);
+        let pending = match accepting.await? {
+            Taken::Duplicate => return Ok(response::of_duplicate(input)),
+            Taken::Stored(pending) => pending,
+        };
         ticket.used();
         match pending {
             Some(PendingResponse { mut waiter, timeout }) => {

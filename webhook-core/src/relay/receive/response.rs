@@ -10,7 +10,7 @@ use http_body_util::Full;
 use crate::{
     error::{Error, ErrorKind},
     function::ScriptResponse,
-    model::Input,
+    model::{DuplicateAnswer, Input, signatures::Challenge},
     relay::{headers, waiters::DestinationResponse},
 };
 
@@ -32,13 +32,45 @@ pub(super) fn scripted_or_static(
     }
 }
 
+/// What the sender of a duplicate gets.
+pub(super) fn of_duplicate(input: &Input) -> Response<Full<Bytes>> {
+    match input.spec.deduplication.set().map(|spec| spec.answer) {
+        Some(DuplicateAnswer::Status(status)) => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+            make(status, HeaderMap::new(), Bytes::new())
+        }
+        _ => scripted_or_static(None, input),
+    }
+}
+
+/// The answer to a provider's handshake.
+pub(super) fn of_challenge(challenge: Challenge) -> Response<Full<Bytes>> {
+    let status = StatusCode::from_u16(challenge.status).unwrap_or(StatusCode::OK);
+    make(status, challenge.headers, challenge.body.into())
+}
+
 /// The destination's response, passed on.
 pub(super) fn of_destination(response: DestinationResponse) -> Response<Full<Bytes>> {
     make(response.status, response.headers, response.body)
 }
 
-/// Why the webhook was not taken, in plain text.
+/// Why the webhook was not taken, in plain text. A 401 asks for the bucket's credentials.
 pub(super) fn refusal(error: &Error) -> Response<Full<Bytes>> {
+    let mut response = plain(error);
+    if response.status() == StatusCode::UNAUTHORIZED {
+        let basic = HeaderValue::from_static("Basic realm=\"webhooks\"");
+        response.headers_mut().insert(WWW_AUTHENTICATE, basic);
+    }
+    response
+}
+
+/// Why the webhook is not from whom it says it is. No name and password would mend that, so
+/// nothing asks for them: a browser would ask its user.
+pub(super) fn unverified(error: &Error) -> Response<Full<Bytes>> {
+    plain(error)
+}
+
+fn plain(error: &Error) -> Response<Full<Bytes>> {
     let status = match error.kind() {
         // Nothing that the sender could mend: it may come again.
         ErrorKind::Conflict => StatusCode::TOO_MANY_REQUESTS,
@@ -46,9 +78,6 @@ pub(super) fn refusal(error: &Error) -> Response<Full<Bytes>> {
     };
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    if status == StatusCode::UNAUTHORIZED {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"webhooks\""));
-    }
     if let Some(after) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(after.as_secs().max(1)));
     }

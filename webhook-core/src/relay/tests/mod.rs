@@ -2,15 +2,19 @@
 
 mod answering;
 mod bounds;
+mod credentials;
 mod crons;
 mod delivering;
+mod duplicates;
 mod failing;
 mod forwarding;
 mod functions;
+mod handshakes;
 mod hosting;
 mod naming;
 mod receiving;
 mod routing;
+mod signatures;
 mod skew;
 mod streaming;
 mod sweeping;

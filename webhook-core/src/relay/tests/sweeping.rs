@@ -82,6 +82,7 @@ impl Shared {
             ephemeral: false,
             input_execution_id: None,
             input_failed: false,
+            checks: Default::default(),
             received_at: now,
         });
         let delivery = NewDelivery {
@@ -90,10 +91,11 @@ impl Shared {
             internal: false,
             status: DeliveryStatus::Received,
             reason: None,
+            detail: None,
             due_at: Some(now + due_in),
             held_by,
         };
-        let accept = Accept { webhook, deliveries: vec![delivery] };
+        let accept = Accept::new(webhook, vec![delivery]);
         self.world.stores.deliveries.accept(accept).await.expect("it is new");
     }
 

@@ -1,6 +1,6 @@
 //! The queue and the log in memory.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use async_trait::async_trait;
 use foldhash::HashMap;
@@ -78,9 +78,11 @@ impl Queue {
             status,
             due_at,
             attempts,
+            reason,
             attempt,
             processed,
             output_execution_id,
+            runs: _,
         } = settle;
         let Some(row) = self.rows.get(&id).filter(|row| row.due_at.is_some()) else {
             return Err(Error::conflict("the delivery is not pending"));
@@ -101,6 +103,7 @@ impl Queue {
             row.due_at = due_at.filter(|_| !status.is_final());
             row.held_by = None;
             row.attempts = attempts;
+            row.reason = reason;
             row.last = Some(attempt);
             row.updated_at = now;
             if processed.is_some() {
@@ -155,17 +158,25 @@ impl Queue {
 
 #[async_trait]
 impl DeliveryStore for MemoryStore {
-    async fn accept(&self, accept: Accept) -> Result<Accepted, Error> {
-        let arrival = Arrival::of(accept);
-        self.queue().insert(arrival)
+    async fn accept(&self, mut accept: Accept) -> Result<Accepted, Error> {
+        let runs = mem::take(&mut accept.runs);
+        let insert = || match accept.seen.is_empty() {
+            true => {
+                let arrival = Arrival::of(accept);
+                self.queue().insert(arrival)
+            }
+            false => self.queue().insert_unseen(accept),
+        };
+        self.with_runs(runs, insert, |to| *to == Accepted::Stored)
     }
 
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
         Ok(self.queue().claim(claim))
     }
 
-    async fn settle(&self, settle: Settle) -> Result<(), Error> {
-        self.queue().settle(settle)
+    async fn settle(&self, mut settle: Settle) -> Result<(), Error> {
+        let runs = mem::take(&mut settle.runs);
+        self.with_runs(runs, || self.queue().settle(settle), |()| true)
     }
 
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {

@@ -1,6 +1,9 @@
 //! Functions, their variables and their runs in memory.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 
@@ -10,7 +13,9 @@ use crate::{
     error::Error,
     id::{AccountId, ExecutionId, FunctionId},
     model::{Execution, Function, Variable},
-    store::{ExecutionPage, FunctionStore, KvEntry, KvKey, KvValue, KvWrite, too_many_keys},
+    store::{
+        ExecutionPage, FunctionStore, KvEntry, KvKey, KvValue, KvWrite, NewExecution, too_many_keys,
+    },
 };
 
 #[derive(Default)]
@@ -40,6 +45,49 @@ impl Functions {
             .get_mut(&id)
             .filter(|stored| stored.function.account_id == account)
             .ok_or_else(|| Error::not_found("function"))
+    }
+
+    fn record(&mut self, execution: Execution, keep: usize) -> Result<(), Error> {
+        let (id, function_id) = (execution.id, execution.function_id);
+        if self.of_execution.contains_key(&id) {
+            return Err(Error::conflict("a run with this id exists"));
+        }
+        let stored = self.get_mut(execution.account_id, function_id)?;
+        stored.executions.insert(id, execution);
+        let mut dropped = Vec::new();
+        while stored.executions.len() > keep {
+            dropped.extend(stored.executions.pop_first().map(|(id, _)| id));
+        }
+        self.of_execution.insert(id, function_id);
+        for id in dropped {
+            self.of_execution.remove(&id);
+        }
+        Ok(())
+    }
+}
+
+impl MemoryStore {
+    /// Makes a change of the queue, and records the runs behind it if it was `made`: whoever
+    /// reads finds both or neither.
+    pub(super) fn with_runs<T>(
+        &self,
+        runs: Vec<NewExecution>,
+        change: impl FnOnce() -> Result<T, Error>,
+        made: impl FnOnce(&T) -> bool,
+    ) -> Result<T, Error> {
+        if runs.is_empty() {
+            return change();
+        }
+        let mut functions = self.functions();
+        let changed = change()?;
+        if made(&changed) {
+            for NewExecution { execution, keep } in runs {
+                let run = Arc::unwrap_or_clone(execution);
+                // One of a function that is gone, or that is recorded already.
+                let _ = functions.record(run, keep);
+            }
+        }
+        Ok(changed)
     }
 }
 
@@ -167,21 +215,7 @@ impl FunctionStore for MemoryStore {
     }
 
     async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error> {
-        let mut functions = self.functions();
-        if functions.of_execution.contains_key(&execution.id) {
-            return Err(Error::conflict("a run with this id exists"));
-        }
-        let stored = functions.get_mut(execution.account_id, execution.function_id)?;
-        stored.executions.insert(execution.id, execution.clone());
-        let mut dropped = Vec::new();
-        while stored.executions.len() > keep {
-            dropped.extend(stored.executions.pop_first().map(|(id, _)| id));
-        }
-        functions.of_execution.insert(execution.id, execution.function_id);
-        for id in dropped {
-            functions.of_execution.remove(&id);
-        }
-        Ok(())
+        self.functions().record(execution.clone(), keep)
     }
 
     async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {

@@ -15,10 +15,13 @@ use crate::{
     id::{AccountId, BucketId},
     model::{Attempt, Delivery, DeliveryStatus, Log, Webhook},
     store::{
-        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogPage, LogQuery, LogStore,
-        MinuteCount, Reported,
+        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogPage, LogQuery,
+        LogSearch, LogStore, LogsFound, MinuteCount, Reported, Scan,
     },
 };
+
+/// How many logs a search looks at while it has the store locked.
+const AT_ONCE: usize = 32;
 
 /// A log whose webhook is shared as long as the store is locked.
 type Found = (Arc<Webhook>, Delivery);
@@ -47,6 +50,17 @@ impl Queue {
         let page = found.get(skip..).unwrap_or_default();
         let has_more = page.len() > limit;
         (self.read(account, &page[..page.len().min(limit)]), total, has_more)
+    }
+
+    /// The next logs that a search looks at.
+    fn batch(&self, account: AccountId, query: &LogQuery, before: Option<LogCursor>) -> Vec<Found> {
+        let LogQuery { bucket_id, status, from, to, .. } = *query;
+        let shelves = |shelf: &Shelf| {
+            bucket_id.is_none_or(|bucket| shelf.bucket_id == bucket)
+                && status.is_none_or(|status| shelf.group.has(status))
+        };
+        let span = Span { from, to, before, ..Span::default() };
+        self.read(account, &self.index.catalog.newest(account, shelves, span, AT_ONCE))
     }
 
     fn drain(&mut self, account: AccountId, drain: &Drain) -> (Vec<Found>, bool) {
@@ -127,6 +141,20 @@ impl LogStore for MemoryStore {
         Ok(LogPage { logs: logs(found), total, has_more })
     }
 
+    async fn search(&self, account: AccountId, search: &LogSearch) -> Result<LogsFound, Error> {
+        let mut scan = Scan::new(search);
+        loop {
+            let found = logs(self.queue().batch(account, &search.query, scan.before()));
+            if found.is_empty() {
+                return Ok(scan.end(true));
+            }
+            if !found.into_iter().all(|log| scan.look(log)) || !scan.has_time() {
+                return Ok(scan.end(false));
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
     async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
         Ok(self.queue().index.counters.days(account, query))
     }
@@ -181,5 +209,9 @@ impl LogStore for MemoryStore {
         limit: usize,
     ) -> Result<u64, Error> {
         Ok(self.queue().purge(account, before, limit))
+    }
+
+    async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
+        Ok(self.queue().seen.forget(now, limit) as u64)
     }
 }

@@ -17,6 +17,7 @@ mod queue;
 mod retention;
 mod route;
 mod row;
+mod seen;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -57,7 +58,8 @@ use token::Tokens;
 /// takes webhooks again as soon as older ones are finished. A webhook that
 /// would not fit into an empty store is
 /// [`TooLarge`](crate::ErrorKind::TooLarge). That a webhook was stored before is
-/// known only as long as it is kept.
+/// known only as long as it is kept, and keys of duplicates are remembered for as many
+/// webhooks as are kept, those that end first going first.
 ///
 /// What attempts bring, a response or what a function made of the webhook, is
 /// always kept, and pushes out finished webhooks to make room. So unfinished
@@ -85,6 +87,7 @@ pub struct MemoryStore {
     bills: Mutex<Bills>,
     /// Taken before `queue` by whoever needs both.
     directory: RwLock<Directory>,
+    /// Taken before `queue` by whoever needs both.
     functions: Mutex<Functions>,
     queue: Mutex<Queue>,
     tokens: Mutex<Tokens>,

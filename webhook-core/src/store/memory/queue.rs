@@ -13,11 +13,12 @@ use super::{
     output_index::OutputIndex,
     retention::{Need, Retention},
     row::{Arrival, Entry, Row},
+    seen::SeenKeys,
 };
 use crate::{
     error::Error,
     id::{AccountId, DeliveryId, NodeId, OutputId, WebhookId},
-    model::DeliveryStatus,
+    model::{DeliveryStatus, Reason},
     store::{Accepted, Lease, Redeliver},
 };
 
@@ -29,6 +30,8 @@ pub(super) struct Queue {
     pub(super) index: Index,
     /// Until when each node is alive.
     pub(super) leases: HashMap<NodeId, Lease>,
+    /// What inputs that deduplicate have seen.
+    pub(super) seen: SeenKeys,
     /// What has been pushed out, to be freed without the lock.
     gone: Vec<(Entry, Vec<Row>)>,
 }
@@ -75,6 +78,7 @@ impl Queue {
             rows: HashMap::new(),
             index: Index::default(),
             leases: HashMap::new(),
+            seen: SeenKeys::new(max_webhooks),
             gone: Vec::new(),
         }
     }
@@ -98,7 +102,9 @@ impl Queue {
         self.make_room(1, entry.bytes);
 
         self.retention.add(&entry);
-        self.index.counters.receive(entry.webhook.account_id, month);
+        if entry.webhook.checks.duplicate_of.is_none() {
+            self.index.counters.receive(entry.webhook.account_id, month);
+        }
         for (id, row) in rows {
             self.index.add(&entry.webhook, id, &row);
             self.rows.insert(id, row);
@@ -171,6 +177,7 @@ impl Queue {
                 row.due_at = None;
                 row.held_by = None;
                 row.status = DeliveryStatus::Failed;
+                row.reason = Some(Reason::Cancelled);
                 let last = Arc::make_mut(row.last.get_or_insert_default());
                 last.error = Some("the output was deleted".to_owned());
             });

@@ -6,7 +6,7 @@ use super::{catalog::Group, retention::Need};
 use crate::{
     clock::{Month, Timestamp},
     id::{DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
-    model::{Attempt, Delivery, DeliveryStatus, Request, Webhook},
+    model::{Attempt, Delivery, DeliveryStatus, Reason, Request, Webhook},
     store::{Accept, ClientReport, NewDelivery, tally::CountedLog},
 };
 
@@ -46,6 +46,7 @@ pub(super) struct Row {
     /// A consumer got it and has not said yet how that ended.
     pub(super) handed_over: bool,
     pub(super) attempts: u32,
+    pub(super) reason: Option<Reason>,
     pub(super) last: Option<Arc<Attempt>>,
     pub(super) processed: Option<Arc<Request>>,
     pub(super) output_execution_id: Option<ExecutionId>,
@@ -55,7 +56,8 @@ pub(super) struct Row {
 
 impl Arrival {
     pub(super) fn of(accept: Accept) -> Self {
-        let Accept { webhook, deliveries } = accept;
+        // Runs are kept with their functions, and keys by themselves.
+        let Accept { webhook, deliveries, runs: _, seen: _ } = accept;
         let month = Month::of(webhook.received_at);
         let row = |new: NewDelivery| (new.id, Row::new(webhook.id, new, webhook.received_at));
         let mut rows: Vec<_> = deliveries.into_iter().map(row).collect();
@@ -94,7 +96,8 @@ impl Entry {
 
 impl Row {
     pub(super) fn new(webhook: WebhookId, delivery: NewDelivery, created_at: Timestamp) -> Self {
-        let NewDelivery { id: _, output_id, internal, status, reason, due_at, held_by } = delivery;
+        let NewDelivery { id: _, output_id, internal, status, reason, detail, due_at, held_by } =
+            delivery;
         let due_at = due_at.filter(|_| !status.is_final());
         Self {
             webhook_id: webhook,
@@ -105,7 +108,8 @@ impl Row {
             held_by: held_by.filter(|_| due_at.is_some()),
             handed_over: false,
             attempts: 0,
-            last: reason.map(|error| Attempt { error: Some(error), ..Attempt::default() }.into()),
+            reason,
+            last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }.into()),
             processed: None,
             output_execution_id: None,
             created_at,
@@ -174,6 +178,7 @@ impl Row {
             held_by: _,
             handed_over: _,
             attempts,
+            reason,
             last,
             processed,
             output_execution_id,
@@ -188,6 +193,7 @@ impl Row {
             status,
             due_at,
             attempts,
+            reason,
             last: last.map(Arc::unwrap_or_clone),
             processed: processed.map(Arc::unwrap_or_clone),
             output_execution_id,

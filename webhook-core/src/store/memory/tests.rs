@@ -52,6 +52,7 @@ fn new(to: To, body_bytes: usize) -> (Stored, Accept) {
         ephemeral: false,
         input_execution_id: None,
         input_failed: false,
+        checks: Default::default(),
         received_at: NOW,
     });
     let delivery = NewDelivery {
@@ -63,12 +64,13 @@ fn new(to: To, body_bytes: usize) -> (Stored, Accept) {
             _ => DeliveryStatus::Received,
         },
         reason: None,
+        detail: None,
         due_at: matches!(to, To::Output).then_some(NOW),
         held_by: None,
     };
     let origin = Origin::new(&webhook, delivery.output_id, NOW);
     let stored = Stored { webhook: webhook.clone(), delivery: delivery.id, origin };
-    (stored, Accept { webhook, deliveries: vec![delivery] })
+    (stored, Accept::new(webhook, vec![delivery]))
 }
 
 async fn store(store: &MemoryStore, to: To) -> Stored {
@@ -95,12 +97,14 @@ fn outcome(stored: &Stored, response_bytes: usize, due_at: Option<Timestamp>) ->
         status: if due_at.is_some() { DeliveryStatus::Received } else { DeliveryStatus::Sent },
         due_at,
         attempts: 1,
+        reason: None,
         attempt: Arc::new(Attempt {
             response_body: Bytes::from(vec![7; response_bytes]),
             ..Attempt::default()
         }),
         processed: None,
         output_execution_id: None,
+        runs: Vec::new(),
     }
 }
 
@@ -138,7 +142,7 @@ async fn store_full_of_unfinished_webhooks_is_unavailable_until_one_is_finished(
         assert!(log(&memory, kept).await.is_some());
     }
 
-    let again = Accept { webhook: first.webhook.clone(), deliveries: Vec::new() };
+    let again = Accept::new(first.webhook.clone(), Vec::new());
     memory.accept(again).await.expect("a webhook that is stored needs no room");
 
     finish(&memory, &first).await;

@@ -8,24 +8,28 @@ use webhook_core::{
     store::{Accept, Accepted, tally::CountedLog},
 };
 
-use super::super::job::{Context, Failure, Op};
+use super::{
+    super::job::{Context, Failure, Op},
+    record::{self, WithRuns},
+    seen,
+};
 use crate::{
     entity::{delivery, moment, webhook},
     tx::{Insert, Param, Tx},
 };
 
 /// Storing a webhook again changes nothing.
-static WEBHOOK: LazyLock<Insert<15>> =
-    LazyLock::new(|| Insert::new("webhook", webhook::COLUMNS, " ON CONFLICT (id) DO NOTHING"));
+static WEBHOOK: LazyLock<Insert<18>> =
+    LazyLock::new(|| Insert::new("webhook", webhook::INSERTED, " ON CONFLICT (id) DO NOTHING"));
 
-pub(super) static DELIVERY: LazyLock<Insert<15>> =
+pub(super) static DELIVERY: LazyLock<Insert<16>> =
     LazyLock::new(|| Insert::new("delivery", delivery::INSERTED, ""));
 
-impl Op for Accept {
+impl Op for WithRuns<Accept> {
     type Answer = Accepted;
 
     fn size_bytes(&self) -> usize {
-        self.webhook.request.size_bytes()
+        self.what.webhook.request.size_bytes() + self.runs_bytes()
     }
 
     /// Stores all of them, none of which may have been stored before, unless it is the only
@@ -36,19 +40,27 @@ impl Op for Accept {
         accepts: &[Self],
         context: &mut Context,
     ) -> Result<Vec<Result<Accepted, Error>>, Failure> {
-        let mut ordered: Vec<_> = accepts.iter().collect();
+        let mut ordered: Vec<_> = accepts.iter().map(|accept| &accept.what).collect();
         ordered.sort_unstable_by_key(|accept| accept.webhook.id);
-        let inserted = tx.insert(&WEBHOOK, &ordered, webhook_values).await?;
-        match (inserted, accepts.len()) {
+        let sorted = seen::sort(tx, &ordered).await?;
+        let stored = ordered.iter().filter_map(|accept| match sorted.duplicate(accept) {
+            Some((_, log)) => log.as_ref(),
+            None => Some(*accept),
+        });
+        let stored: Vec<_> = stored.collect();
+        let inserted = tx.insert(&WEBHOOK, &stored, webhook_values).await?;
+        match (inserted, stored.len()) {
             // Stored before, it has its deliveries already.
-            (0, 1) => return Ok(vec![Ok(Accepted::Known)]),
+            (0, 1) if accepts.len() == 1 => return Ok(vec![Ok(Accepted::Known)]),
             (inserted, all) if inserted < all as u64 => return Err(Failure::Split),
             _ => {}
         }
-        let mut rows = Vec::with_capacity(accepts.len());
-        for accept in ordered {
+        let mut rows = Vec::with_capacity(stored.len());
+        for accept in stored {
             let webhook = &accept.webhook;
-            context.counters.receive(webhook.account_id, Month::of(webhook.received_at));
+            if webhook.checks.duplicate_of.is_none() {
+                context.counters.receive(webhook.account_id, Month::of(webhook.received_at));
+            }
             for new in &accept.deliveries {
                 let row = delivery::Model::of(webhook, new);
                 context.counters.add(counted(&row, new.status));
@@ -57,7 +69,13 @@ impl Op for Accept {
         }
         rows.sort_unstable_by_key(|row| row.id);
         tx.insert(&DELIVERY, &rows, delivery::Model::inserted).await?;
-        Ok(accepts.iter().map(|_| Ok(Accepted::Stored)).collect())
+        let is_new = |accept: &&Self| sorted.duplicate(&accept.what).is_none();
+        let runs = accepts.iter().filter(is_new).flat_map(|accept| &accept.runs);
+        record::keep(tx, runs).await?;
+        sorted.count(tx).await?;
+        let accepted =
+            |accept: &Self| sorted.duplicate(&accept.what).map_or(Accepted::Stored, |(it, _)| *it);
+        Ok(accepts.iter().map(|accept| Ok(accepted(accept))).collect())
     }
 }
 
@@ -72,7 +90,7 @@ pub(super) fn counted(row: &delivery::Model, status: DeliveryStatus) -> CountedL
     open.with_outcome(status, 0, 0, 0)
 }
 
-fn webhook_values<'a>(accept: &'a &Accept) -> [Param<'a>; 15] {
+fn webhook_values<'a>(accept: &'a &Accept) -> [Param<'a>; 18] {
     // What is final in every part when it comes is not going to be sent.
     let needed = accept.deliveries.iter().any(|delivery| !delivery.status.is_final());
     webhook::values(&accept.webhook, needed || !accept.webhook.ephemeral)

@@ -9,6 +9,7 @@ mod purge;
 mod record;
 mod redeliver;
 mod report;
+mod seen;
 mod settle;
 
 #[cfg(all(test, feature = "sqlite"))]
@@ -17,4 +18,9 @@ pub(super) use self::{
     record::TRIM,
     settle::SETTLE,
 };
-pub(crate) use self::{kv::read as read_kv, purge::Purge, record::Record, settle::forget};
+pub(crate) use self::{
+    kv::read as read_kv,
+    purge::Purge,
+    record::{Record, WithRuns},
+    settle::forget,
+};

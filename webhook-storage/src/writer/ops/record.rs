@@ -1,14 +1,18 @@
-//! Keeping the newest runs of functions.
+//! Keeping the newest runs of functions: alone, or with what they led to.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
 
-use webhook_core::Error;
+use sea_orm::{DbBackend, prelude::Uuid};
+use webhook_core::{Error, store::NewExecution};
 
 use super::super::job::{Context, Failure, Op};
 use crate::{
     entity::execution,
-    fault::ErrorClass,
-    tx::{Insert, Tx, with},
+    fault::{DatabaseError, ErrorClass},
+    tx::{Insert, MAX_ROWS, Param, Tx, over_set, with},
 };
 
 /// A run to keep.
@@ -20,12 +24,55 @@ pub(crate) struct Record {
     pub(crate) keep: usize,
 }
 
+impl Record {
+    /// These runs. What takes computing is done here, and not where all operations wait.
+    pub(crate) fn of(runs: Vec<NewExecution>) -> Result<Vec<Self>, Error> {
+        let record = |NewExecution { execution, keep, .. }| {
+            Ok(Self { execution: execution::Model::of(&execution)?, keep })
+        };
+        runs.into_iter().map(record).collect()
+    }
+}
+
+/// An operation with the runs of functions that led to it, which are stored with it or not
+/// at all.
+#[derive(Debug)]
+pub(crate) struct WithRuns<T> {
+    /// What is to be written.
+    pub(crate) what: T,
+    /// The runs.
+    pub(crate) runs: Vec<Record>,
+}
+
+impl<T> WithRuns<T> {
+    /// About how much memory the runs hold.
+    pub(super) fn runs_bytes(&self) -> usize {
+        self.runs.iter().map(Op::size_bytes).sum()
+    }
+}
+
+impl<T> From<T> for WithRuns<T> {
+    fn from(what: T) -> Self {
+        Self { what, runs: Vec::new() }
+    }
+}
+
 static EXECUTION: LazyLock<Insert<9>> =
     LazyLock::new(|| Insert::new("execution", execution::COLUMNS, ""));
+
+/// What is stored again, because nobody knew that it had been, has its runs already.
+static EXECUTION_ONCE: LazyLock<Insert<9>> =
+    LazyLock::new(|| Insert::new("execution", execution::COLUMNS, " ON CONFLICT (id) DO NOTHING"));
 
 /// Everything from the newest run that is too many on.
 pub(crate) const TRIM: &str = "DELETE FROM execution WHERE function_id = ? AND id <= (SELECT id \
     FROM execution WHERE function_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?)";
+
+/// The same with PostgreSQL, where transactions that trim one function at once mean the same
+/// rows: who comes second does not wait for the first one's commit to find them gone.
+const TRIM_POSTGRES: &str = "DELETE FROM execution WHERE id IN (SELECT id FROM execution \
+    WHERE function_id = ? AND id <= (SELECT id FROM execution WHERE function_id = ? \
+    ORDER BY id DESC LIMIT 1 OFFSET ?) FOR UPDATE SKIP LOCKED)";
 
 impl Op for Record {
     type Answer = ();
@@ -47,13 +94,55 @@ impl Op for Record {
         _context: &mut Context,
     ) -> Result<Vec<Result<(), Error>>, Failure> {
         tx.insert(&EXECUTION, records, |record| record.execution.values()).await?;
-        // Of several limits for one function, the last one counts.
-        let limits: HashMap<_, _> =
-            records.iter().map(|record| (record.execution.function_id, record.keep)).collect();
-        for (function, keep) in limits {
-            let keep = i64::try_from(keep).unwrap_or(i64::MAX);
-            tx.execute(with(TRIM, [function.into(), function.into(), keep.into()])).await?;
-        }
+        trim(tx, records.iter()).await?;
         Ok(records.iter().map(|_| Ok(())).collect())
     }
+}
+
+/// Keeps the runs behind what a transaction has written. Those of functions that are gone are
+/// passed over: nothing that was received is refused for the want of its function.
+pub(super) async fn keep(
+    tx: &impl Tx,
+    runs: impl IntoIterator<Item = &Record>,
+) -> Result<(), DatabaseError> {
+    let mut runs: Vec<_> = runs.into_iter().collect();
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let function = |run: &&Record| run.execution.function_id;
+    let mut functions: Vec<_> = runs.iter().map(function).collect();
+    functions.sort_unstable();
+    functions.dedup();
+    // Who deletes one comes before or after.
+    let tail = match tx.backend() {
+        DbBackend::Postgres => " ORDER BY id FOR KEY SHARE",
+        _ => "",
+    };
+    let mut known = HashSet::with_capacity(functions.len());
+    for some in functions.chunks(MAX_ROWS) {
+        let ids = some.iter().map(|id| Param::from(*id));
+        let find = over_set("SELECT id FROM function WHERE id IN ", [], ids, tail);
+        known.extend(tx.query(find, |row| row.get::<Uuid>("id")).await?);
+    }
+    runs.retain(|run| known.contains(&function(run)));
+    tx.insert(&EXECUTION_ONCE, &runs, |run| run.execution.values()).await?;
+    trim(tx, runs.into_iter()).await
+}
+
+/// Removes what is too much of the functions of these runs. Of several limits for one
+/// function, the last one counts.
+async fn trim<'a>(
+    tx: &impl Tx,
+    runs: impl Iterator<Item = &'a Record>,
+) -> Result<(), DatabaseError> {
+    let sql = match tx.backend() {
+        DbBackend::Postgres => TRIM_POSTGRES,
+        _ => TRIM,
+    };
+    let limits: HashMap<_, _> = runs.map(|run| (run.execution.function_id, run.keep)).collect();
+    for (function, keep) in limits {
+        let keep = i64::try_from(keep).unwrap_or(i64::MAX);
+        tx.execute(with(sql, [function.into(), function.into(), keep.into()])).await?;
+    }
+    Ok(())
 }

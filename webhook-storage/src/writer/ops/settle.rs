@@ -12,7 +12,10 @@ use webhook_core::{
     },
 };
 
-use super::super::job::{Context, Failure, Op};
+use super::{
+    super::job::{Context, Failure, Op},
+    record::{self, Record, WithRuns},
+};
 use crate::{
     codec,
     entity::{
@@ -25,14 +28,14 @@ use crate::{
 
 /// Writes the outcome of a delivery that is pending and that no other node holds whose lease
 /// lasts.
-pub(crate) static SETTLE: LazyLock<UpdateEach<13>> = LazyLock::new(|| {
+pub(crate) static SETTLE: LazyLock<UpdateEach<14>> = LazyLock::new(|| {
     UpdateEach::new(
         "delivery",
-        "id, node, now, status, due_at, attempts, status_code, duration_ns, error, \
+        "id, node, now, status, due_at, attempts, status_code, duration_ns, error, reason, \
          response_headers, response_body, processed, output_execution_id",
         "held_by = NULL, updated_at = s.now, status = s.status, due_at = s.due_at, \
          attempts = s.attempts, status_code = s.status_code, duration_ns = s.duration_ns, \
-         error = s.error, response_headers = s.response_headers, \
+         error = s.error, reason = s.reason, response_headers = s.response_headers, \
          response_body = s.response_body, processed = COALESCE(s.processed, delivery.processed), \
          output_execution_id = COALESCE(s.output_execution_id, delivery.output_execution_id)",
         "delivery.due_at IS NOT NULL AND (delivery.held_by IS NULL OR delivery.held_by = s.node \
@@ -44,12 +47,13 @@ pub(crate) static SETTLE: LazyLock<UpdateEach<13>> = LazyLock::new(|| {
 /// What is said of a delivery that cannot be settled.
 const LOST: &str = "the delivery is not pending, or held by another node";
 
-impl Op for Settle {
+impl Op for WithRuns<Settle> {
     type Answer = ();
 
     fn size_bytes(&self) -> usize {
-        let processed = self.processed.as_ref().map_or(0, |request| request.size_bytes());
-        256 + self.attempt.response_body.len() + processed
+        let Settle { processed, attempt, .. } = &self.what;
+        let processed = processed.as_ref().map_or(0, |request| request.size_bytes());
+        256 + attempt.response_body.len() + processed + self.runs_bytes()
     }
 
     /// They are written in the order of their deliveries, each of which is looked for where
@@ -61,18 +65,20 @@ impl Op for Settle {
     ) -> Result<Vec<Result<(), Error>>, Failure> {
         let mut replies: Vec<_> = settles.iter().map(|_| Ok(())).collect();
         let mut finished = HashSet::new();
-        let mut left: Vec<_> = settles.iter().enumerate().collect();
+        let mut runs: Vec<&Record> = Vec::new();
+        let mut left: Vec<_> = settles.iter().map(|settle| &settle.what).enumerate().collect();
         left.sort_by_key(|(_, settle)| settle.id);
         while !left.is_empty() {
             // Of several outcomes of one delivery the first counts; the others see it.
             let mut last = None;
             let is_next =
-                |(_, settle): &mut (usize, &Self)| last.replace(settle.id) == Some(settle.id);
+                |(_, settle): &mut (usize, &Settle)| last.replace(settle.id) == Some(settle.id);
             let later = left.extract_if(.., is_next).collect();
             let written = tx.update_each(&SETTLE, &left, values).await?;
             for ((number, settle), written) in left.into_iter().zip(written) {
                 if written {
                     finished.extend(count(settle, &mut context.counters));
+                    runs.extend(settles.get(number).into_iter().flat_map(|settle| &settle.runs));
                 } else {
                     replies[number] = Err(Error::conflict(LOST));
                 }
@@ -80,6 +86,7 @@ impl Op for Settle {
             left = later;
         }
         forget(tx, finished).await?;
+        record::keep(tx, runs).await?;
         Ok(replies)
     }
 }
@@ -96,7 +103,7 @@ fn count(settle: &Settle, counters: &mut LogCounters) -> Option<Uuid> {
     (origin.ephemeral && settle.status.is_final()).then(|| origin.webhook_id.as_uuid())
 }
 
-fn values<'a>((_, settle): &'a (usize, &Settle)) -> [Param<'a>; 13] {
+fn values<'a>((_, settle): &'a (usize, &Settle)) -> [Param<'a>; 14] {
     let Attempt { status_code, response_headers, response_body, duration, error } =
         &*settle.attempt;
     let processed = settle.processed.as_ref();
@@ -110,6 +117,7 @@ fn values<'a>((_, settle): &'a (usize, &Settle)) -> [Param<'a>; 13] {
         i64::from(*status_code).into(),
         nanos(*duration).into(),
         error.as_deref().map(text).into(),
+        settle.reason.map(|reason| reason.as_str()).into(),
         codec::encode_headers(response_headers).into(),
         response_body[..].into(),
         processed.map(|request| codec::encode_request(request)).into(),

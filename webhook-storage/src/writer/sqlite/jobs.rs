@@ -94,6 +94,7 @@ mod tests {
 
     use super::{super::tests::sent, *};
     use crate::writer::{
+        WithRuns,
         job::{Job, Op},
         queue::Queue,
         tests::accept,
@@ -108,11 +109,11 @@ mod tests {
     }
 
     fn outcome() -> Queued {
-        job(sent(&accept(1), NodeId::generate()))
+        job(WithRuns::from(sent(&accept(1), NodeId::generate())))
     }
 
     fn webhook() -> Queued {
-        job(accept(1))
+        job(WithRuns::from(accept(1)))
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::{
     process::Process,
     seed::Seed,
     work::{
-        load::{Inputs, Load},
+        load::{Inputs, Language, Load, Place},
         sink::Sink,
     },
 };
@@ -28,7 +28,7 @@ const REFUSING: &str = "http://127.0.0.1:1/";
 
 /// What a function of an ordinary kind does: reads the payload, decides, and
 /// adds something. The body stays as it was.
-const FUNCTION: &str = r#"
+const LUA: &str = r#"
 local json = require("json")
 local event = json.decode(r.RequestBody)
 if event.id == nil then
@@ -36,6 +36,13 @@ if event.id == nil then
     return
 end
 r:SetRequestHeader("X-Event", string.sub(event.id, 1, 10))
+"#;
+
+/// The same in JavaScript.
+const JAVASCRIPT: &str = r#"
+const event = JSON.parse(r.body);
+if (event.id === undefined) r.stopForwarding();
+else r.setHeader("X-Event", event.id.slice(0, 10));
 "#;
 
 /// A running server.
@@ -95,20 +102,24 @@ pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Star
         Inputs::One => {
             let server = Server::start(context, folder.path(), &[])?;
             let (bucket, input) = server.api.bucket("load")?;
-            let function = match load.function {
-                true => match function(&server.api)? {
-                    Some(function) => function,
-                    None => {
-                        let reason = "this server does not run functions";
-                        return Ok(Started::Skipped(reason.to_owned()));
-                    }
-                },
-                false => Value::Null,
-            };
-            outputs(&server.api, &bucket, load, sink, &function)?;
-            if load.answer_from_output {
+            let (mut of_input, mut of_output) = (Value::Null, Value::Null);
+            if let Some((place, language)) = load.function {
+                let Some(function) = function(&server.api, language)? else {
+                    let reason = "this server does not run functions";
+                    return Ok(Started::Skipped(reason.to_owned()));
+                };
+                match place {
+                    Place::Input => of_input = function,
+                    Place::Output => of_output = function,
+                }
+            }
+            outputs(&server.api, &bucket, load, sink, &of_output)?;
+            if load.answer_from_output || !of_input.is_null() {
                 let path = format!("/v1/buckets/{}/inputs/{input}", text(&bucket["id"])?);
-                let spec = json!({ "response_from_output": "anyOutput" });
+                let mut spec = json!({ "function_id": of_input });
+                if load.answer_from_output {
+                    spec["response_from_output"] = "anyOutput".into();
+                }
                 server.api.json("PUT", &path, Some(&spec))?;
             }
             (server, vec![input_path(&input)])
@@ -136,8 +147,12 @@ fn outputs(api: &Api, bucket: &Value, load: &Load, sink: &Sink, function: &Value
 }
 
 /// The ID of a function; none when the server has no functions.
-fn function(api: &Api) -> Outcome<Option<Value>> {
-    let spec = json!({ "name": "load", "driver": "lua", "payload": FUNCTION });
+fn function(api: &Api, language: Language) -> Outcome<Option<Value>> {
+    let (driver, source) = match language {
+        Language::Lua => ("lua", LUA),
+        Language::JavaScript => ("js", JAVASCRIPT),
+    };
+    let spec = json!({ "name": "load", "driver": driver, "payload": source });
     match api.call("POST", "/v1/functions", Some(&spec))? {
         (404, _) => Ok(None),
         (201, body) => Ok(Some(serde_json::from_str::<Value>(&body)?["id"].clone())),

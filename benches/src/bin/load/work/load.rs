@@ -28,8 +28,8 @@ pub(crate) struct Load {
     /// One more, which never answers.
     pub(crate) hanging: bool,
     pub(crate) inputs: Inputs,
-    /// Each output runs a Lua function.
-    pub(crate) function: bool,
+    /// What runs a function, in which language.
+    pub(crate) function: Option<(Place, Language)>,
     /// The sender gets the answer of an output.
     pub(crate) answer_from_output: bool,
 }
@@ -43,6 +43,20 @@ pub(crate) enum Inputs {
     Many,
 }
 
+/// Where a function is attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Input,
+    Output,
+}
+
+/// What a function is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    Lua,
+    JavaScript,
+}
+
 impl Load {
     /// 1 KiB over 64 connections to one output.
     pub(crate) const ORDINARY: Self = Self {
@@ -53,7 +67,7 @@ impl Load {
         refusing: false,
         hanging: false,
         inputs: Inputs::One,
-        function: false,
+        function: None,
         answer_from_output: false,
     };
 
@@ -117,9 +131,13 @@ impl Load {
         measured.value("failed", (answered.failed + answered.broken) as f64);
         measured.value("acknowledged, not arrived", missing as f64);
         measured.value("arrived again", arrived.again as f64);
-        if let Some(api) = target.api.filter(|_| self.function) {
+        if let Some((api, (place, _))) = target.api.zip(self.function) {
             let newest = api.json("GET", "/v1/logs?limit=1&status=sent", None)?;
-            let run = newest["data"][0]["output_function_execution_id"].as_str();
+            let run = match place {
+                Place::Input => "input_function_execution_id",
+                Place::Output => "output_function_execution_id",
+            };
+            let run = newest["data"][0][run].as_str();
             measured.never("the function did not run", u64::from(run.is_none_or(str::is_empty)));
         }
         if subject == Subject::Server {

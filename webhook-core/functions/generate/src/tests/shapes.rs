@@ -75,8 +75,10 @@ fn right(samples: usize) -> usize {
             None => right += 1,
             Some(difference) => {
                 println!("{} from {samples}: {difference}", shape.title);
-                // What is not there is not known from what is; what is wrong otherwise was learnt by heart.
-                let unknown = difference.ends_with("got nothing");
+                // What is wrong was learnt by heart, but for this one: its ticket has a phone, which is copied.
+                // That one without a phone comes out as "none" is written in no sample of one.
+                let unknown = (shape.title, samples) == ("Zendesk: ticket without a phone", 1)
+                    && difference.ends_with("got nothing");
                 assert!(
                     !said_right || unknown,
                     "{}: said to be right: {difference}\n{code}",

@@ -16,7 +16,8 @@
   const { apply, construct, ownKeys, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
   const { isArray } = Array;
   const { now } = performance;
-  const { iterator, isConcatSpreadable, match: matching, replace: replacing, split: splitting } = Symbol;
+  const { iterator, isConcatSpreadable, match: matching, replace: replacing, split: splitting, species,
+    toStringTag } = Symbol;
   // SEARCH: characters that the engine may compare in one step; CHUNK: those of one step of many.
   // TEMPLATE: of a replacement that the engine looks through at each match. LONG: texts that take
   // time to compare. SORTED: comparisons, times 32 characters.
@@ -47,14 +48,26 @@
     if (length === 0) return { [key]() { return paid(f, this, arguments); } }[key];
     return { [key](a, b, c) { return paid(f, this, arguments); } }[key];
   };
+  // What is computed when it is read, and what is no function. To look at each property's attributes would take more
+  // than to wrap it; one that is missing here cannot be set, and no engine starts.
+  const COMPUTED = {
+    __proto__: null, constructor: 1, prototype: 1, name: 1, length: 1, size: 1, buffer: 1, byteLength: 1, byteOffset: 1,
+    maxByteLength: 1, resizable: 1, detached: 1, immutable: 1, [species]: 1, [toStringTag]: 1,
+  };
   const payAll = (owner, except) => {
     const keys = ownKeys(owner);
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i];
-      if (key === "constructor" || except.has(key)) continue;
-      const { value } = getOwnPropertyDescriptor(owner, key);
-      if (typeof value === "function") owner[key] = paying(value, key);
+      if (key in COMPUTED || key in except) continue;
+      const f = owner[key];
+      if (typeof f === "function") owner[key] = paying(f, key);
     }
+  };
+  // The members of a list, to be asked with `in`.
+  const only = (...keys) => {
+    const all = { __proto__: null };
+    for (let i = 0; i < keys.length; i++) all[keys[i]] = 1;
+    return all;
   };
   // `check(args, this)` first, which may change the arguments and answers `this`.
   const checked = (owner, key, check) => {
@@ -79,7 +92,7 @@
   const list = (value) => (isArray(value) ? short(value) : copied(value));
 
   const arrays = Array.prototype, strings = String.prototype;
-  payAll(arrays, new Set(["at", "push", "pop", "keys", "values", "entries", iterator, "toString", "flat"]));
+  payAll(arrays, only("at", "push", "pop", "keys", "values", "entries", iterator, "toString", "flat"));
   for (const key of ["copyWithin", "fill", "pop", "push", "reverse", "shift", "sort", "splice", "unshift"]) {
     checked(arrays, key, (args, self) => {
       if (!isArray(self)) throw new TypeError("Array.prototype." + key + " needs an array");
@@ -174,8 +187,8 @@
   }
 
   // Texts.
-  payAll(strings, new Set(["at", "charAt", "charCodeAt", "codePointAt", "toString", "valueOf", iterator]));
-  payAll(String, new Set(["raw"]));
+  payAll(strings, only("at", "charAt", "charCodeAt", "codePointAt", "toString", "valueOf", iterator));
+  payAll(String, only("raw"));
   const written = (self) => {
     if (self === undefined || self === null) throw new TypeError("not a string");
     return String(self);
@@ -413,9 +426,9 @@
       return self;
     });
   }
-  payAll(Number, new Set(["isFinite", "isInteger", "isNaN", "isSafeInteger"]));
-  payAll(RegExp, new Set());
-  payAll(Symbol, new Set());
+  payAll(Number, only("isFinite", "isInteger", "isNaN", "isSafeInteger"));
+  payAll(RegExp, only());
+  payAll(Symbol, only());
   for (const name of ["Map", "Set", "WeakMap", "WeakSet", "String", "Number", "Date", "ArrayBuffer", "DataView"]) constructor(name);
   // What is only like an array is copied by a loop here as well.
   const { isView } = ArrayBuffer;
@@ -431,8 +444,8 @@
     constructor(name, elements);
   }
   const typed = getPrototypeOf(Uint8Array.prototype);
-  payAll(typed, new Set(["at", "subarray", "keys", "values", "entries", iterator]));
-  payAll(getPrototypeOf(Uint8Array), new Set());
+  payAll(typed, only("at", "subarray", "keys", "values", "entries", iterator));
+  payAll(getPrototypeOf(Uint8Array), only());
   for (const [owner, key] of [[getPrototypeOf(Uint8Array), "from"], [typed, "set"]]) {
     checked(owner, key, (args, self) => {
       elements(args);
@@ -458,10 +471,10 @@
     });
   }
   for (const key of ["getBigInt64", "getBigUint64", "setBigInt64", "setBigUint64"]) delete DataView.prototype[key];
-  payAll(Uint8Array, new Set());
-  payAll(Uint8Array.prototype, new Set());
-  payAll(ArrayBuffer.prototype, new Set());
-  const constants = new Set(["get", "set", "has", "delete", "add", "keys", "values", "entries", iterator]);
+  payAll(Uint8Array, only());
+  payAll(Uint8Array.prototype, only());
+  payAll(ArrayBuffer.prototype, only());
+  const constants = only("get", "set", "has", "delete", "add", "keys", "values", "entries", iterator);
   for (const owner of [Map, Set, Map.prototype, Set.prototype]) payAll(owner, constants);
   // A text is a key by all of its characters.
   const keyed = (owner, key) => {
@@ -476,11 +489,11 @@
   };
   for (const key of ["get", "set", "has", "delete"]) keyed(Map.prototype, key);
   for (const key of ["add", "has", "delete"]) keyed(Set.prototype, key);
-  payAll(Object, new Set(["is", "getPrototypeOf", "setPrototypeOf", "isExtensible", "hasOwn", "create",
-    "defineProperty", "getOwnPropertyDescriptor"]));
-  payAll(Reflect, new Set(["get", "set", "has", "getPrototypeOf", "setPrototypeOf", "defineProperty",
-    "deleteProperty", "getOwnPropertyDescriptor", "isExtensible"]));
-  payAll(JSON, new Set());
+  payAll(Object, only("is", "getPrototypeOf", "setPrototypeOf", "isExtensible", "hasOwn", "create",
+    "defineProperty", "getOwnPropertyDescriptor"));
+  payAll(Reflect, only("get", "set", "has", "getPrototypeOf", "setPrototypeOf", "defineProperty",
+    "deleteProperty", "getOwnPropertyDescriptor", "isExtensible"));
+  payAll(JSON, only());
   // With a function for each value the engine looks at the limits at each.
   const { stringify, parse } = JSON;
   const visiting = (visit) => function (key, value) {
@@ -499,7 +512,7 @@
       return apply(stringify, JSON, [value, visit, space]);
     },
   }.f);
-  payAll(Promise, new Set());
+  payAll(Promise, only());
   checked(Date, "parse", (args, self) => self);
   for (const name of ["parseInt", "parseFloat", "decodeURI", "decodeURIComponent", "encodeURI",
     "encodeURIComponent", "escape", "unescape"]) {

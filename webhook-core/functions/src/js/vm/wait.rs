@@ -1,7 +1,11 @@
 //! What a script waits for. Its thread is its own, so waiting keeps nobody
 //! else from one; the right to compute is given back meanwhile.
 
-use std::{sync::mpsc, thread, time::Duration, time::Instant};
+use std::{
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
 
 use tokio::task::JoinHandle;
 use webhook_core::forward::{ForwardError, ForwardRequest, ForwardResponse};
@@ -30,50 +34,24 @@ impl Host {
         &self,
         requests: Vec<ForwardRequest>,
     ) -> Vec<Result<ForwardResponse, ForwardError>> {
-        let handle = self.script.borrow().handle.clone();
-        let (Some(forwarder), Some(handle)) = (self.forwarder.clone(), handle) else {
-            let refused = || {
-                let reason = "functions may not send requests on this server";
-                Err(ForwardError::Unsendable(reason.to_owned()))
+        let refused = |reason: &str| Err(ForwardError::Unsendable(reason.to_owned()));
+        let count = requests.len();
+        let sending = self.forwarder.clone().and_then(|forwarder| {
+            let send = |request| {
+                let forwarder = Arc::clone(&forwarder);
+                async move { forwarder.forward(request).await }
             };
-            return requests.iter().map(|_| refused()).collect();
-        };
-        let (ended, answers) = mpsc::channel();
-        let mut sent = Vec::with_capacity(requests.len());
-        let mut tasks = Vec::with_capacity(requests.len());
-        for (index, request) in requests.into_iter().enumerate() {
-            let (forwarder, ended) = (forwarder.clone(), ended.clone());
-            sent.push(Err(ForwardError::Unsendable("the sender stopped".to_owned())));
-            // On the caller's runtime, where the forwarder's connections live.
-            tasks.push(Sending(handle.spawn(async move {
-                // Nobody listens after the deadline.
-                let _ = ended.send((index, forwarder.forward(request).await));
-            })));
+            self.wait_for(requests.into_iter().map(send))
+        });
+        match sending {
+            Some(answers) => answers
+                .into_iter()
+                .map(|answer| answer.unwrap_or_else(|| refused("the sender stopped")))
+                .collect(),
+            None => (0..count).map(|_| refused(NO_FORWARDER)).collect(),
         }
-        drop(ended);
-        self.meter.pause();
-        loop {
-            let left = self.meter.deadline().saturating_duration_since(Instant::now());
-            match answers.recv_timeout(left) {
-                Ok((index, answer)) => {
-                    if let Some(slot) = sent.get_mut(index) {
-                        *slot = answer;
-                    }
-                }
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                Err(mpsc::RecvTimeoutError::Timeout) => {
-                    self.meter.stop(Limit::TotalTime.error(&self.limits));
-                    break;
-                }
-            }
-        }
-        drop(tasks);
-        self.meter.resume();
-        sent
     }
-}
 
-impl Host {
     /// How many operations of `kv` the call has asked for, with one more.
     pub(super) fn count_kv(&self) -> usize {
         let mut script = self.script.borrow_mut();
@@ -83,32 +61,62 @@ impl Host {
 
     /// Waits for what the store says. When the deadline comes first the call ends.
     pub(super) fn keep(&self, request: KvRequest) -> KvAnswer {
-        let handle = self.script.borrow().handle.clone();
-        let (Some(store), Some(handle)) = (self.store.clone(), handle) else {
-            return Err(NO_STORE.to_owned());
-        };
-        let (ended, answer) = mpsc::channel();
-        // On the caller's runtime, as the connections of the store are.
-        let asking = Sending(handle.spawn(async move {
-            // Nobody listens after the deadline.
-            let _ = ended.send(request.ask(store).await);
-        }));
+        let store = self.store.clone();
+        let answers = store.and_then(|store| self.wait_for([request.ask(store)]));
+        answers.into_iter().flatten().flatten().next().unwrap_or_else(|| Err(NO_STORE.to_owned()))
+    }
+
+    /// Runs `tasks` at once on the caller's runtime, where the connections of the forwarder and
+    /// of the store live, and waits for what they come to; none where a call has no runtime. When
+    /// the deadline comes first they are called off, and the call ends.
+    fn wait_for<T: Send + 'static>(
+        &self,
+        tasks: impl IntoIterator<Item = impl Future<Output = T> + Send + 'static>,
+    ) -> Option<Vec<Option<T>>> {
+        let handle = self.script.borrow().handle.clone()?;
+        let (ended, answers) = mpsc::channel();
+        let running: Vec<_> = tasks
+            .into_iter()
+            .enumerate()
+            .map(|(index, task)| {
+                let ended = ended.clone();
+                Running(handle.spawn(async move {
+                    // Nobody listens after the deadline.
+                    let _ = ended.send((index, task.await));
+                }))
+            })
+            .collect();
+        drop(ended);
+        let mut came: Vec<_> = running.iter().map(|_| None).collect();
         self.meter.pause();
-        let left = self.meter.deadline().saturating_duration_since(Instant::now());
-        let answer = answer.recv_timeout(left);
-        if let Err(mpsc::RecvTimeoutError::Timeout) = answer {
-            self.meter.stop(Limit::TotalTime.error(&self.limits));
+        loop {
+            let left = self.meter.deadline().saturating_duration_since(Instant::now());
+            match answers.recv_timeout(left) {
+                Ok((index, answer)) => {
+                    if let Some(slot) = came.get_mut(index) {
+                        *slot = Some(answer);
+                    }
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    self.meter.stop(Limit::TotalTime.error(&self.limits));
+                    break;
+                }
+            }
         }
-        drop(asking);
+        drop(running);
         self.meter.resume();
-        answer.unwrap_or_else(|_| Err(NO_STORE.to_owned()))
+        Some(came)
     }
 }
 
-/// A request on its way, called off when nobody waits for it any more.
-struct Sending(JoinHandle<()>);
+/// What is said where nothing sends.
+const NO_FORWARDER: &str = "functions may not send requests on this server";
 
-impl Drop for Sending {
+/// A task, called off when nobody waits for it any more.
+struct Running(JoinHandle<()>);
+
+impl Drop for Running {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -32,6 +32,7 @@ fn queued(id: DeliveryId, due_at: Timestamp) -> QueuedDelivery {
         ephemeral: false,
         input_execution_id: None,
         input_failed: false,
+        checks: Default::default(),
         received_at: due_at,
     };
     let pending = Pending {

@@ -1,0 +1,56 @@
+//! Form fields and query keys.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde::{Serialize, Serializer};
+use url::form_urlencoded;
+
+use crate::MAX_VALUES;
+
+/// The first values of each wanted name, in the order of the names.
+pub(crate) type Fields<'a> = Vec<Vec<Cow<'a, str>>>;
+
+/// The first values in `input` of each of `names`, which are sorted.
+pub(crate) fn fields<'a>(input: &'a [u8], names: &[Box<str>]) -> Fields<'a> {
+    let mut fields: Fields<'a> = names.iter().map(|_| Vec::new()).collect();
+    for (name, value) in form_urlencoded::parse(input) {
+        let index = names.binary_search_by(|known| (**known).cmp(&name)).ok();
+        if let Some(values) = index.and_then(|index| fields.get_mut(index))
+            && values.len() < MAX_VALUES
+        {
+            values.push(value);
+        }
+    }
+    fields
+}
+
+/// The values of `name` among `fields`, which were collected for `names`.
+pub(crate) fn values<'f>(
+    fields: &'f Fields<'_>,
+    names: &[Box<str>],
+    name: &str,
+) -> impl Iterator<Item = &'f Cow<'f, str>> {
+    let index = names.binary_search_by(|known| (**known).cmp(name)).ok();
+    index.and_then(|index| fields.get(index)).into_iter().flatten()
+}
+
+/// `{"name":"value","repeated":["a","b"]}`, names sorted.
+pub(crate) fn to_json(input: &[u8]) -> Option<String> {
+    let mut fields = BTreeMap::<Cow<'_, str>, Values<'_>>::new();
+    for (name, value) in form_urlencoded::parse(input) {
+        fields.entry(name).or_default().0.push(value);
+    }
+    serde_json::to_string(&fields).ok()
+}
+
+#[derive(Default)]
+struct Values<'a>(Vec<Cow<'a, str>>);
+
+impl Serialize for Values<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [value] => value.serialize(serializer),
+            values => values.serialize(serializer),
+        }
+    }
+}

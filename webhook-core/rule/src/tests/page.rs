@@ -1,0 +1,180 @@
+//! docs/rules.md: its examples do what it says, and it leaves nothing out.
+
+use std::{collections::BTreeSet, fs, net::IpAddr};
+
+use serde_json::Value;
+
+use super::*;
+use crate::{
+    MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES,
+    MAX_SIGNATURES_TRIED, MAX_SIZE_BYTES, MAX_SLOW_REGEXES, MAX_VALUES, MAX_XML_DEPTH,
+    REGEX_MEMORY_BYTES, vocabulary,
+};
+
+const ADDRESS: &str = "The sender's address is `";
+
+/// Rules on the page, the webhook above them and the answer below them.
+struct Example {
+    line: usize,
+    rules: String,
+    webhook: Request,
+    answer: String,
+}
+
+fn page() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md");
+    fs::read_to_string(path).expect("docs/rules.md is there")
+}
+
+/// The fenced blocks in `language` and in `http`: line, language, content, and
+/// the text after it.
+fn blocks(page: &str) -> Vec<(usize, &str, &str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some((_, from)) = rest.split_once("\n```") {
+        let line = page[..page.len() - from.len()].lines().count();
+        let (language, from) = from.split_once('\n').expect("a block has lines");
+        let (content, after) = from.split_once("\n```\n").expect("a block ends");
+        found.push((line, language, content, after));
+        // A block may follow at once.
+        rest = &from[content.len() + "\n```".len()..];
+    }
+    found
+}
+
+fn examples(page: &str) -> Vec<Example> {
+    let (mut found, mut webhook) = (Vec::new(), None);
+    for (line, language, content, after) in blocks(page) {
+        match language {
+            "http" => webhook = Some(request(content)),
+            "json" => found.push(Example {
+                line,
+                rules: content.to_owned(),
+                webhook: webhook.clone().expect("a webhook above the example"),
+                answer: after.trim_start().lines().next().unwrap_or_default().to_owned(),
+            }),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn request(text: &str) -> Request {
+    let (head, body) = text.split_once("\n\n").expect("an empty line before the body");
+    let mut lines = head.lines();
+    let mut words = lines.next().expect("a request line").split(' ');
+    let method = words.next().expect("a method").parse().expect("a method");
+    let target = words.next().expect("a target");
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let input = path.strip_prefix("/v1/webhooks/").expect("the address of an input");
+    let mut request = with_body("", Bytes::copy_from_slice(body.as_bytes()));
+    request.method = method;
+    request.extra_path = input.find('/').map(|at| input[at..].to_owned()).unwrap_or_default();
+    request.raw_query = query.to_owned();
+    for line in lines {
+        let (name, value) = line.split_once(": ").expect("a header");
+        let name: HeaderName = name.parse().expect("a header name");
+        request.headers.append(name, HeaderValue::from_str(value).expect("a header value"));
+    }
+    request
+}
+
+/// What the page says of rules like these.
+fn verdict(rules: &str, webhook: &Request, address: IpAddr) -> (&'static str, String) {
+    match serde_json::from_str::<Rules>(rules) {
+        Err(error) => ("**Is refused**", error.to_string()),
+        Ok(rules) => {
+            let subject = Subject { request: webhook, remote_addr: Some(address) };
+            let passes = rules.matches(&subject);
+            (if passes { "**Passes**" } else { "**Is stopped**" }, String::new())
+        }
+    }
+}
+
+#[test]
+fn every_example_has_the_answer_below_it() {
+    let page = page();
+    let address = page.split_once(ADDRESS).and_then(|(_, after)| after.split_once('`'));
+    let address = address.expect("the page says who sends").0.parse().expect("an address");
+    let examples = examples(&page);
+    assert!(examples.len() > 50, "only {} examples were found", examples.len());
+    for Example { line, rules, webhook, answer } in examples {
+        let (verdict, message) = verdict(&rules, &webhook, address);
+        assert!(answer.starts_with(verdict), "line {line}: {verdict} {message}\nnot {answer}");
+        if !message.is_empty() {
+            let said = answer.split('`').nth(1).expect("the text of the refusal");
+            assert!(message.starts_with(said), "line {line}: {message}\nnot {said}");
+        }
+    }
+}
+
+/// Collects the words of `rules`: operators, types, sources, parts of the request.
+fn words(rules: &Value, found: &mut [BTreeSet<String>; 4]) {
+    let Value::Object(rule) = rules else { return };
+    for (operator, value) in rule {
+        found[0].insert(operator.clone());
+        match value {
+            Value::Array(list) => list.iter().for_each(|rule| words(rule, found)),
+            Value::Object(matching) if operator == "match" => {
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                found[1].insert(text(&matching["type"]));
+                let Some(parameter) = matching.get("parameter") else { continue };
+                found[2].insert(text(&parameter["source"]));
+                if parameter["source"] == "request" {
+                    found[3].insert(text(&parameter["name"]));
+                }
+            }
+            inner => words(inner, found),
+        }
+    }
+}
+
+#[test]
+fn every_word_of_rules_has_an_example() {
+    let mut shown = <[BTreeSet<String>; 4]>::default();
+    for example in examples(&page()) {
+        if serde_json::from_str::<Rules>(&example.rules).is_ok() {
+            words(&serde_json::from_str(&example.rules).expect("JSON"), &mut shown);
+        }
+    }
+    fn of<T>(words: &[(&str, T)]) -> BTreeSet<String> {
+        words.iter().map(|(word, _)| (*word).to_owned()).collect()
+    }
+    let known = [
+        of(&vocabulary::OPERATORS),
+        of(&vocabulary::KINDS),
+        of(&vocabulary::ORIGINS),
+        of(&vocabulary::PARTS),
+    ];
+    assert_eq!(shown, known, "on the page, and in the parser");
+}
+
+#[test]
+fn every_bound_is_on_the_page() {
+    let page = page();
+    let kib = |bytes: usize| format!("{} KiB", bytes / 1024);
+    let thousands = |number: usize| match (number / 1_000, number % 1_000) {
+        (0, rest) => rest.to_string(),
+        (thousands, rest) => format!("{thousands} {rest:03}"),
+    };
+    for (what, bound) in [
+        ("rules inside each other", thousands(MAX_DEPTH)),
+        ("rules in all", thousands(MAX_RULES)),
+        ("keys and texts together, with 8 bytes for each value", kib(MAX_SIZE_BYTES)),
+        ("matches of type `regex`", thousands(MAX_REGEXES)),
+        ("the length of a regex", kib(MAX_REGEX_BYTES)),
+        ("the memory of a compiled regex", kib(REGEX_MEMORY_BYTES)),
+        ("regexes too complex for a table of that size", thousands(MAX_SLOW_REGEXES)),
+        ("matches of the HMAC types", thousands(MAX_SIGNATURES)),
+        ("steps in the path of a `payload`", thousands(MAX_PATH_SEGMENTS)),
+        ("values of one query key or form field", thousands(MAX_VALUES)),
+        ("signatures between commas", thousands(MAX_SIGNATURES_TRIED)),
+        (
+            "XML elements inside each other (deeper, the body does not parse)",
+            thousands(MAX_XML_DEPTH),
+        ),
+    ] {
+        let row = format!("| {what} | {bound} |\n");
+        assert!(page.contains(&row), "not on the page: {row}");
+    }
+}

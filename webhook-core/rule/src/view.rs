@@ -1,0 +1,98 @@
+//! A request as rules see it: each part looked at once, when a rule asks for it.
+
+use std::{cell::OnceCell, net::IpAddr};
+
+use http::HeaderName;
+
+use super::{
+    Subject,
+    payload::{Payload, form},
+    tree::Names,
+};
+use webhook_wire::Headers;
+
+/// Where a parameter comes from.
+pub(super) enum Source {
+    Header(HeaderName),
+    Query(Box<str>),
+    Payload(Box<str>),
+    Body,
+    Method,
+    Path,
+    RemoteAddr,
+    Text(Box<str>),
+    EntirePayload,
+    EntireQuery,
+    EntireHeaders,
+}
+
+pub(super) struct View<'a> {
+    subject: &'a Subject<'a>,
+    names: &'a Names,
+    payload: Payload<'a>,
+    query: OnceCell<form::Fields<'a>>,
+    entire_query: OnceCell<Option<String>>,
+    entire_headers: OnceCell<Option<String>>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(subject: &'a Subject<'a>, names: &'a Names) -> Self {
+        Self {
+            subject,
+            names,
+            payload: Payload::new(subject.request, &names.payload),
+            query: OnceCell::new(),
+            entire_query: OnceCell::new(),
+            entire_headers: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn body(&self) -> &'a [u8] {
+        &self.subject.request.body
+    }
+
+    /// The sender's address; an IPv4 address as such, in whichever form it came.
+    pub(super) fn remote_addr(&self) -> Option<IpAddr> {
+        self.subject.remote_addr.map(|address| address.to_canonical())
+    }
+
+    /// Hands the values of `source` to `test` until it says true. Nothing is
+    /// handed over when the parameter is missing.
+    pub(super) fn each_value(&self, source: &Source, test: &mut dyn FnMut(&[u8]) -> bool) {
+        let request = self.subject.request;
+        let mut one = |value: Option<&str>| {
+            if let Some(value) = value {
+                test(value.as_bytes());
+            }
+        };
+        match source {
+            Source::Header(name) => {
+                request.headers.get_all(name).iter().any(|value| test(value.as_bytes()));
+            }
+            Source::Query(key) => {
+                let collect = || form::fields(request.raw_query.as_bytes(), &self.names.query);
+                let fields = self.query.get_or_init(collect);
+                form::values(fields, &self.names.query, key).any(|value| test(value.as_bytes()));
+            }
+            Source::Payload(path) => self.payload.each_value(path, test),
+            Source::Body => {
+                test(&request.body);
+            }
+            Source::Method => one(Some(request.method.as_str())),
+            Source::Path => one(Some(&request.extra_path)),
+            Source::RemoteAddr => {
+                one(self.remote_addr().map(|address| address.to_string()).as_deref());
+            }
+            Source::Text(text) => one(Some(text)),
+            Source::EntirePayload => one(self.payload.entire()),
+            Source::EntireQuery => {
+                let text = || form::to_json(request.raw_query.as_bytes());
+                one(self.entire_query.get_or_init(text).as_deref());
+            }
+            Source::EntireHeaders => {
+                let text = || serde_json::to_string(&Headers(request.headers.clone())).ok();
+                one(self.entire_headers.get_or_init(text).as_deref());
+            }
+        }
+    }
+}

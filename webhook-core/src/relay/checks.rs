@@ -1,0 +1,307 @@
+//! What an input asks of a webhook before its function sees it: from whom it is, and
+//! whether it came before.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Uri, header::HOST};
+
+use super::{
+    cache::{BucketCache, VerifierCache},
+    duplicates,
+    fetched::FetchedKeys,
+    refused::RefusedLogs,
+};
+use crate::{
+    clock::{Clock, Timestamp},
+    error::{Error, ErrorKind},
+    model::{
+        Bucket, Extension, Input, Request, SignatureCheck, Webhook,
+        signatures::{
+            self, Action, Challenge, Keys, Now, OnFailure, Secret, SecretSpec, Verdict, Verifier,
+        },
+    },
+    store::{InputStore, Seen},
+};
+
+/// Asks what inputs ask.
+#[derive(Debug)]
+pub(super) struct Checker {
+    pub(super) verifiers: VerifierCache,
+    pub(super) keys: FetchedKeys,
+    pub(super) refused: RefusedLogs,
+    /// Where a handshake's secret goes.
+    pub(super) inputs: Arc<dyn InputStore>,
+    pub(super) buckets: Arc<BucketCache>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) enum Checked {
+    /// It goes on, unless one of these was seen before.
+    Passed(Vec<Seen>),
+    /// It is a handshake, which goes no further.
+    Challenge(Challenge),
+    /// It is not from whom it says it is: what its sender is told, and whether it is kept.
+    Refused(Error, bool),
+}
+
+/// A request whose signature somebody asks about.
+#[derive(Debug)]
+pub(crate) enum Asked<'a> {
+    /// As it is stored: when it was signed does not count.
+    Stored(&'a Webhook),
+    /// As if it came at this moment, over TLS.
+    Given(&'a Request),
+}
+
+/// When a sender may try a handshake again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// How many keys may be fetched for one webhook.
+const MAX_FETCHES: usize = 3;
+
+impl Checker {
+    /// Asks what `input` asks of `webhook`, which came to `uri`. Of an input that asks
+    /// nothing, this looks at two fields.
+    pub(super) async fn check(
+        &self,
+        bucket: &Arc<Bucket>,
+        input: &Input,
+        webhook: &mut Webhook,
+        uri: &Uri,
+    ) -> Result<Checked, Error> {
+        if input.spec.signature.is_unset() && input.spec.deduplication.is_unset() {
+            return Ok(Checked::Passed(Vec::new()));
+        }
+        let Some(verifier) = self.verifiers.of(bucket, input)? else {
+            let seen = duplicates::seen(input, webhook, || None);
+            return Ok(Checked::Passed(seen.into_iter().collect()));
+        };
+        let url = public_url(webhook, uri);
+        // Fetching keys is rare, and too large for every webhook to carry.
+        Box::pin(self.verify(&verifier, input, webhook, &url)).await
+    }
+
+    async fn verify(
+        &self,
+        verifier: &Verifier,
+        input: &Input,
+        webhook: &mut Webhook,
+        url: &str,
+    ) -> Result<Checked, Error> {
+        let now = now(webhook.received_at);
+        let mut keys = Keys::new();
+        let mut verdict = None;
+        for _ in 0..=MAX_FETCHES {
+            let request = signed(&webhook.request, url);
+            if let Some(challenge) = verifier.challenge(&request, now, &keys) {
+                return Ok(Checked::Challenge(challenge));
+            }
+            match verifier.verify(&request, now, &keys) {
+                Verdict::NeedsKey(wanted) => self.keys.fetch(wanted, &mut keys).await,
+                other => {
+                    verdict = Some(other);
+                    break;
+                }
+            }
+        }
+        let spec = input.spec.signature.set();
+        match verdict {
+            Some(Verdict::Verified { guard, .. }) => {
+                webhook.checks.verified = Some(true);
+                let request = signed(&webhook.request, url);
+                let (event, id) = (verifier.event(&request), verifier.delivery_id(&request));
+                webhook.checks.event = event;
+                let mut seen: Vec<_> =
+                    duplicates::seen(input, webhook, || id).into_iter().collect();
+                let twice = Duration::from_nanos(
+                    u64::try_from(verifier.tolerance_nanos().saturating_mul(2)).unwrap_or(0),
+                );
+                let until = webhook.received_at + twice;
+                seen.extend(guard.map(|key| Seen { key, until }));
+                Ok(Checked::Passed(seen))
+            }
+            _ if spec.is_some_and(|spec| spec.on_failure == OnFailure::Mark) => {
+                webhook.checks.verified = Some(false);
+                let seen = duplicates::seen(input, webhook, || None);
+                Ok(Checked::Passed(seen.into_iter().collect()))
+            }
+            other => {
+                webhook.checks.verified = Some(false);
+                let reason = match other {
+                    Some(Verdict::Failed(reason)) => reason,
+                    _ => signatures::Reason::KeyUnavailable,
+                };
+                let error = Error::new(ErrorKind::Unauthorized, format!("signature: {reason}"));
+                let kept = self.refused.takes(input.id, self.clock.now());
+                Ok(Checked::Refused(error, kept))
+            }
+        }
+    }
+
+    /// Does what a handshake asks for before it is answered.
+    pub(super) async fn act(
+        &self,
+        bucket: &Bucket,
+        input: &Input,
+        action: Action,
+    ) -> Result<(), Error> {
+        let done = match action {
+            Action::Fetch { url } => self.keys.confirm(&url).await,
+            Action::StoreSecret(secret) => self.store_secret(bucket, input, secret).await?,
+            _ => false,
+        };
+        match done {
+            true => Ok(()),
+            false => Err(Error::unavailable("the handshake cannot be answered", RETRY_AFTER)),
+        }
+    }
+
+    /// Whether the secret is the input's now: only one that has none so far takes it.
+    async fn store_secret(
+        &self,
+        bucket: &Bucket,
+        input: &Input,
+        secret: Secret,
+    ) -> Result<bool, Error> {
+        let stored = self.inputs.input(bucket.account_id, bucket.id, input.id).await?;
+        let Some(mut stored) = stored else { return Ok(false) };
+        let Extension::Set(spec) = &mut stored.spec.signature else { return Ok(false) };
+        if !spec.secrets.is_empty() {
+            return Ok(false);
+        }
+        spec.secrets.push(SecretSpec { secret, expires_at: 0 });
+        stored.updated_at = self.clock.now();
+        self.inputs.update_input(bucket.account_id, &stored).await?;
+        self.buckets.changed(bucket);
+        Ok(true)
+    }
+
+    /// Whether a webhook that was refused is from whom it says by the secrets of today,
+    /// however long ago that was.
+    pub(super) async fn verify_again(
+        &self,
+        bucket: &Arc<Bucket>,
+        input: &Input,
+        webhook: &mut Webhook,
+        url: &str,
+    ) -> Result<(), Error> {
+        let Some(verifier) = self.verifiers.of(bucket, input)? else {
+            webhook.checks.verified = None;
+            return Ok(());
+        };
+        let now = now(self.clock.now());
+        let mut keys = Keys::new();
+        for _ in 0..=MAX_FETCHES {
+            let request = signed(&webhook.request, url);
+            match verifier.verify_ignoring_time(&request, now, &keys) {
+                Verdict::NeedsKey(wanted) => self.keys.fetch(wanted, &mut keys).await,
+                Verdict::Verified { .. } => {
+                    let event = verifier.event(&request);
+                    webhook.checks.event = event;
+                    webhook.checks.verified = Some(true);
+                    return Ok(());
+                }
+                Verdict::Failed(reason) => {
+                    return Err(Error::conflict(format!("signature: {reason}")));
+                }
+            }
+        }
+        Err(Error::conflict("signature: key unavailable"))
+    }
+}
+
+impl Checker {
+    /// What `input` says of this signature, also while verifying is switched off. Nothing is
+    /// stored and nothing goes further.
+    pub(super) async fn explain(
+        &self,
+        input: &Input,
+        asked: Asked<'_>,
+        prefix: &str,
+    ) -> Result<SignatureCheck, Error> {
+        let Some(spec) = input.spec.signature.set() else {
+            let reason = "the input has no signature".to_owned();
+            let (secret_index, signed_bytes_preview) = (None, String::new());
+            return Ok(SignatureCheck {
+                verified: false,
+                reason,
+                secret_index,
+                signed_bytes_preview,
+            });
+        };
+        let verifier = Verifier::new(spec).map_err(Error::internal)?;
+        let (request, secure, time_counts) = match asked {
+            Asked::Stored(webhook) => (&webhook.request, webhook.secure, false),
+            Asked::Given(request) => (request, true, true),
+        };
+        let url = stored_url(request, secure, input, prefix);
+        let request = signed(request, &url);
+        let now = now(self.clock.now());
+        let mut keys = Keys::new();
+        let mut judged = Err(signatures::Reason::KeyUnavailable);
+        for _ in 0..=MAX_FETCHES {
+            let verdict = match time_counts {
+                true => verifier.verify(&request, now, &keys),
+                false => verifier.verify_ignoring_time(&request, now, &keys),
+            };
+            match verdict {
+                Verdict::NeedsKey(wanted) => self.keys.fetch(wanted, &mut keys).await,
+                Verdict::Verified { secret_index, .. } => {
+                    judged = Ok(secret_index);
+                    break;
+                }
+                Verdict::Failed(reason) => {
+                    judged = Err(reason);
+                    break;
+                }
+            }
+        }
+        let preview = verifier.preview(&request).unwrap_or_default();
+        Ok(SignatureCheck {
+            verified: judged.is_ok(),
+            reason: judged.as_ref().err().map(ToString::to_string).unwrap_or_default(),
+            secret_index: judged.ok().filter(|_| !spec.secrets.is_empty()),
+            signed_bytes_preview: String::from_utf8_lossy(&preview).into_owned(),
+        })
+    }
+}
+
+fn now(moment: Timestamp) -> Now {
+    Now::from_unix_nanos(i128::from(moment.as_millis()) * 1_000_000)
+}
+
+/// The request as its sender signed it.
+fn signed<'a>(request: &'a Request, url: &'a str) -> signatures::Request<'a> {
+    signatures::Request {
+        method: request.method.as_str(),
+        url,
+        raw_query: &request.raw_query,
+        headers: &request.headers,
+        body: &request.body,
+    }
+}
+
+/// The URL that the sender called, as far as it is known here.
+fn public_url(webhook: &Webhook, uri: &Uri) -> String {
+    let host = webhook.request.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let scheme = if webhook.secure { "https" } else { "http" };
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    format!("{scheme}://{}{path}", host.unwrap_or_default())
+}
+
+/// The URL of a stored request: that of its input, at its own domain if it came there.
+pub(super) fn stored_url(request: &Request, secure: bool, input: &Input, prefix: &str) -> String {
+    let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let domain = &input.spec.custom_domain;
+    let path = match !domain.is_empty() && host.split(':').next() == Some(domain) {
+        true if input.spec.strip_path_prefix => {
+            format!("{}{}", input.spec.prefix(), request.extra_path)
+        }
+        true => request.extra_path.clone(),
+        false => format!("{prefix}{}{}", input.id, request.extra_path),
+    };
+    let scheme = if secure { "https" } else { "http" };
+    let separator = if request.raw_query.is_empty() { "" } else { "?" };
+    format!("{scheme}://{host}{path}{separator}{}", request.raw_query)
+}

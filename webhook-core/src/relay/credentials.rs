@@ -1,0 +1,150 @@
+//! What a request carries so that its destination knows who sent it: the last that is done
+//! to it before it leaves.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use http::{HeaderMap, Method, StatusCode};
+use tokio::time::{Instant, timeout_at};
+use webhook_credentials::{
+    Answer, AuthSpec, CredentialError, CredentialType, Fetch, Message, Question, Request, Token,
+    Tokens,
+};
+
+use crate::{
+    clock::Clock,
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    model::{OutputSpec, Webhook},
+};
+
+/// How long a server of tokens may take.
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long its answer may be.
+const MAX_TOKEN_ANSWER_BYTES: usize = 64 << 10;
+
+/// Signs and authenticates what outputs send.
+#[derive(Debug)]
+pub(super) struct Credentials {
+    tokens: Tokens,
+    forwarder: Arc<dyn Forwarder>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Credentials {
+    pub(super) fn new(forwarder: Arc<dyn Forwarder>, clock: Arc<dyn Clock>) -> Self {
+        let tokens = Tokens::new(Arc::new(TokenClient { forwarder: forwarder.clone() }));
+        Self { tokens, forwarder, clock }
+    }
+
+    /// Sends `request` for `webhook`, signed and authenticated as `spec` says. Of a token
+    /// that the destination refuses another one is got, and the request sent again; all of
+    /// it within the timeout of the request.
+    pub(super) async fn send(
+        &self,
+        spec: &OutputSpec,
+        webhook: &Webhook,
+        mut request: ForwardRequest,
+    ) -> Result<ForwardResponse, ForwardError> {
+        let deadline = Instant::now() + request.timeout;
+        let now = self.clock.now().as_secs();
+        if let Some(signing) = spec.signing.set() {
+            let id = webhook.id.to_string();
+            let message = Message { id: &id, timestamp: now, body: &request.body };
+            signing.sign(&message, &mut request.headers).map_err(failed)?;
+        }
+        let Some(auth) = spec.auth.set() else { return self.forwarder.forward(request).await };
+        if auth.kind == CredentialType::AwsSigv4 {
+            drop_senders_amz(&mut request.headers, &webhook.request.headers, &spec.headers.0);
+        }
+        let owner = webhook.account_id.as_uuid();
+        let token = self.token(owner.as_bytes(), auth, deadline).await?;
+        let Some(token) = token else {
+            return self.authenticated(auth, None, request, deadline).await;
+        };
+        let again = request.clone();
+        let response = self.authenticated(auth, Some(&token), request, deadline).await?;
+        if response.status != StatusCode::UNAUTHORIZED
+            || !self.tokens.refused(owner.as_bytes(), auth, &token, self.clock.now().as_secs())
+        {
+            return Ok(response);
+        }
+        let token = self.token(owner.as_bytes(), auth, deadline).await?;
+        self.authenticated(auth, token.as_ref(), again, deadline).await
+    }
+
+    async fn token(
+        &self,
+        owner: &[u8],
+        auth: &AuthSpec,
+        deadline: Instant,
+    ) -> Result<Option<Token>, ForwardError> {
+        let getting = self.tokens.token(owner, auth, self.clock.now().as_secs());
+        match timeout_at(deadline, getting).await {
+            Ok(token) => token.map_err(failed),
+            Err(_) => Err(ForwardError::Credentials("no token within the timeout".to_owned())),
+        }
+    }
+
+    async fn authenticated(
+        &self,
+        auth: &AuthSpec,
+        token: Option<&Token>,
+        mut request: ForwardRequest,
+        deadline: Instant,
+    ) -> Result<ForwardResponse, ForwardError> {
+        let parts = Request {
+            method: &request.method,
+            url: &mut request.url,
+            headers: &mut request.headers,
+            body: &request.body,
+        };
+        auth.apply(parts, token, self.clock.now().as_secs()).map_err(failed)?;
+        request.timeout = deadline.saturating_duration_since(Instant::now());
+        self.forwarder.forward(request).await
+    }
+}
+
+fn failed(error: CredentialError) -> ForwardError {
+    ForwardError::Credentials(error.to_string())
+}
+
+/// Drops what the sender wrote for AWS, which would be signed: it could choose what is done
+/// with the account's key. What the output's function or its headers set stays.
+fn drop_senders_amz(headers: &mut HeaderMap, senders: &HeaderMap, own: &HeaderMap) {
+    let is_senders = |name: &http::HeaderName| {
+        name.as_str().starts_with("x-amz-")
+            && !own.contains_key(name)
+            && headers.get_all(name).iter().eq(senders.get_all(name))
+    };
+    let dropped: Vec<_> = headers.keys().filter(|name| is_senders(name)).cloned().collect();
+    for name in dropped {
+        headers.remove(name);
+    }
+}
+
+/// Asks for tokens by the way that deliveries take, with its guard.
+#[derive(Debug)]
+struct TokenClient {
+    forwarder: Arc<dyn Forwarder>,
+}
+
+#[async_trait]
+impl Fetch for TokenClient {
+    async fn fetch(&self, question: Question) -> Result<Answer, String> {
+        let Question { url, headers, body } = question;
+        let request = ForwardRequest {
+            headers,
+            body,
+            timeout: TOKEN_TIMEOUT,
+            max_response_bytes: MAX_TOKEN_ANSWER_BYTES,
+            ..ForwardRequest::new(Method::POST, url)
+        };
+        match self.forwarder.forward(request).await {
+            Ok(answer) if answer.truncated => {
+                Err(format!("the answer has more than {MAX_TOKEN_ANSWER_BYTES} bytes"))
+            }
+            Ok(answer) => Ok(Answer { status: answer.status, body: answer.body }),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}

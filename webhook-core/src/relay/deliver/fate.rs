@@ -1,0 +1,106 @@
+//! What becomes of a delivery after its turn, and why: decided without a look at what is
+//! stored.
+
+use std::time::Duration;
+
+use super::attempt::{AttemptFailure, Ending};
+use crate::{
+    clock::Timestamp,
+    forward::{ForwardError, ForwardResponse},
+    model::{DeliveryStatus, Output, Reason},
+    retry::{self, Next, Progress},
+};
+
+/// How soon a delivery that could not be sent for want of room here is looked at
+/// again, at least; at most twice that.
+const POSTPONED: Duration = Duration::from_secs(1);
+
+/// What becomes of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Ends(DeliveryStatus),
+    /// It is left to clients.
+    HandedOver,
+    RetryAt(Timestamp),
+}
+
+impl Fate {
+    pub(super) fn status(self) -> DeliveryStatus {
+        match self {
+            Self::Ends(status) => status,
+            Self::HandedOver | Self::RetryAt(_) => DeliveryStatus::Received,
+        }
+    }
+
+    pub(super) fn due_at(self) -> Option<Timestamp> {
+        match self {
+            Self::RetryAt(due_at) => Some(due_at),
+            Self::Ends(_) | Self::HandedOver => None,
+        }
+    }
+}
+
+/// What becomes of a delivery of `output`, which may be gone.
+pub(super) fn fate(ending: &Ending, output: Option<&Output>, progress: Progress) -> Fate {
+    let forwarded = |result: Result<&ForwardResponse, &ForwardError>| {
+        let Some(output) = output else { return Fate::Ends(DeliveryStatus::Failed) };
+        let outcome = retry::Outcome::of(result, progress.now);
+        match retry::next(&output.spec, &progress, outcome, fastrand::f64()) {
+            Next::Sent => Fate::Ends(DeliveryStatus::Sent),
+            Next::RetryAt(due_at) => Fate::RetryAt(due_at),
+            Next::GiveUp => Fate::Ends(DeliveryStatus::Failed),
+        }
+    };
+    match ending {
+        Ending::Answered(response) => forwarded(Ok(response)),
+        Ending::Unanswered(AttemptFailure::Forward(error)) => forwarded(Err(error)),
+        Ending::Unanswered(
+            AttemptFailure::FunctionBusy(_) | AttemptFailure::StoreUnavailable(_),
+        ) => postponed(output, progress),
+        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) | Ending::Failed(..) => {
+            Fate::Ends(DeliveryStatus::Failed)
+        }
+        Ending::HandedOver => Fate::HandedOver,
+        Ending::Rejected(_) => Fate::Ends(DeliveryStatus::Rejected),
+    }
+}
+
+/// Why a delivery of `output` ended, unless it was sent.
+pub(super) fn reason(
+    ending: &Ending,
+    output: Option<&Output>,
+    fate: Fate,
+    now: Timestamp,
+) -> Option<Reason> {
+    if !matches!(fate, Fate::Ends(DeliveryStatus::Failed | DeliveryStatus::Rejected)) {
+        return None;
+    }
+    let given_up = |result| match retry::Outcome::of(result, now) {
+        _ if output.is_none() => Reason::Cancelled,
+        retry::Outcome::Final => Reason::DestinationRefused,
+        _ => Reason::AttemptsExhausted,
+    };
+    Some(match ending {
+        Ending::Answered(response) => given_up(Ok(response)),
+        Ending::Unanswered(AttemptFailure::Forward(error)) => given_up(Err(error)),
+        Ending::Unanswered(
+            AttemptFailure::FunctionBusy(_) | AttemptFailure::StoreUnavailable(_),
+        ) => Reason::Deadline,
+        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) | Ending::Rejected(_) => {
+            Reason::Function
+        }
+        Ending::Failed(reason, _) => *reason,
+        Ending::HandedOver => return None,
+    })
+}
+
+/// When a delivery that was not sent is looked at again: soon, as often as it
+/// takes, but not past the output's deadline.
+fn postponed(output: Option<&Output>, progress: Progress) -> Fate {
+    let at = progress.now + POSTPONED.mul_f64(1.0 + fastrand::f64());
+    let deadline = output.map(|output| retry::deadline(&output.spec, progress.received_at));
+    match deadline {
+        Some(deadline) if deadline.is_none_or(|deadline| at <= deadline) => Fate::RetryAt(at),
+        _ => Fate::Ends(DeliveryStatus::Failed),
+    }
+}

@@ -1,0 +1,138 @@
+// Looks at every page of a running server in Chromium, in both themes and widths.
+//
+//   node look.mjs LINK FOLDER     LINK signs in; screenshots go to FOLDER
+//
+// Anything that the content security policy refuses, that the console calls an error, or
+// that axe finds against WCAG 2.2 AA ends it with a status other than 0.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const [link, folder] = process.argv.slice(2);
+const base = new URL(link).origin;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const wrong = [];
+
+const browser = await chromium.launch({
+  executablePath: process.env.TEST_CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"],
+});
+const state = await (async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(link);
+  const state = await context.storageState();
+  await context.close();
+  return state;
+})();
+
+async function open(scheme, width, script = true) {
+  const context = await browser.newContext({
+    storageState: state,
+    colorScheme: scheme,
+    reducedMotion: "reduce",
+    viewport: { width, height: 900 },
+    javaScriptEnabled: script,
+  });
+  const page = await context.newPage();
+  const note = (what) => wrong.push(`${page.url()} (${scheme}, ${width}): ${what}`);
+  page.on("console", (message) => message.type() === "error" && note(message.text()));
+  page.on("pageerror", (error) => note(String(error)));
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+    });
+  });
+  return { context, page, note };
+}
+
+// What there is to look at: the links of the first pages.
+const { context, page } = await open("light", 1280);
+const found = async (path, selector) => {
+  await page.goto(base + path);
+  return page.$$eval(selector, (links) => links.map((link) => link.getAttribute("href")));
+};
+const paths = new Map(Object.entries({ overview: "/dashboard" }));
+for (const path of await found("/dashboard", "nav[aria-label=Main] a")) {
+  if (path !== "/dashboard") paths.set(path.split("/").pop(), path);
+}
+const [bucket] = await found("/dashboard/buckets", "a.row");
+paths.set("bucket", bucket);
+paths.set("bucket-settings", `${bucket}/settings`);
+const of_bucket = await found(bucket, ".node h3 a");
+paths.set("input", of_bucket.find((path) => path.includes("/inputs/")));
+const output = of_bucket.find((path) => path.includes("/outputs/"));
+paths.set("output", output);
+for (const path of await found(bucket, ".steps a")) paths.set("rules", path);
+const [webhook] = await found("/dashboard/webhooks", "a.row");
+paths.set("webhook", webhook);
+paths.set("webhook-edit", `${webhook}/edit`);
+if (paths.has("functions")) {
+  const [made] = await found("/dashboard/functions", "a.row");
+  if (made) paths.set("function", made);
+}
+
+// A webhook that is sent appears in a list that is open, without reloading.
+const input = paths.get("input").split("/").pop();
+await page.goto(`${base}/dashboard/webhooks`);
+await page.waitForTimeout(1500);
+const sent = Date.now();
+await fetch(`${base}/v1/webhooks/${input}/appears-live`, { method: "POST", body: "{}" });
+await page.waitForFunction(() => document.body.textContent.includes("appears-live"), null, { timeout: 10_000 });
+console.log(`a webhook appeared after ${Date.now() - sent} ms`);
+
+// By keyboard alone: to the first row and into it.
+await page.keyboard.press("j");
+await page.keyboard.press("Enter");
+await page.waitForURL(/webhooks\/[0-9a-f-]{36}/);
+await context.close();
+
+for (const scheme of ["light", "dark"]) {
+  for (const width of [1280, 390]) {
+    const { context, page, note } = await open(scheme, width);
+    for (const [name, path] of paths) {
+      const answer = await page.goto(base + path);
+      if (answer.status() !== 200) note(`status ${answer.status()}`);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (overflow > 0) note(`${overflow} px wider than the window`);
+      await page.evaluate(axe);
+      const result = await page.evaluate(() => axe.run(document, {
+        runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+      }));
+      for (const violation of result.violations) {
+        note(`${violation.id}: ${violation.nodes.slice(0, 3).map((node) => `${node.html} ${node.any.map((it) => it.message).join(" ")}`).join(" | ")}`);
+      }
+      if (folder) await page.screenshot({ path: `${folder}/${name}-${scheme}-${width}.png`, fullPage: true });
+    }
+    await context.close();
+  }
+}
+
+// Without script every page is there as well.
+{
+  const { context, page, note } = await open("light", 1280, false);
+  for (const path of paths.values()) {
+    const answer = await page.goto(base + path);
+    if (answer.status() !== 200 || (await page.locator("h1").count()) !== 1) note("without script");
+  }
+  await context.close();
+}
+
+// HTML that an input answers cannot read the dashboard, though it has the same origin.
+{
+  const { context, page } = await open("light", 1280);
+  await page.goto(base + paths.get("input"));
+  await page.locator("summary", { hasText: "Answer" }).click();
+  await page.locator("#field-headers").fill("Content-Type: text/html");
+  await page.locator("#field-body").fill("<h1>taken</h1><script>fetch('/dashboard').then(r => r.text()).then(t => document.title = t.slice(0, 99))</script>");
+  await page.locator("form.edit button.main").click();
+  const hijack = await context.newPage();
+  await hijack.goto(`${base}/v1/webhooks/${input}`);
+  await hijack.waitForTimeout(1000);
+  if ((await hijack.title()) !== "") wrong.push(`the hijack ran: ${await hijack.title()}`);
+  if ((await hijack.locator("h1").textContent()) !== "taken") wrong.push("the input answered something else");
+  await context.close();
+}
+for (const line of new Set(wrong)) console.log(line);
+console.log(`${paths.size} pages, ${new Set(wrong).size} wrong`);
+process.exitCode = wrong.length === 0 ? 0 : 1;

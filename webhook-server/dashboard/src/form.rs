@@ -1,0 +1,314 @@
+//! Forms whose fields are the fields of the API.
+//!
+//! A form is filled from the JSON of what is edited and read back into it, so that the
+//! API's own checks and texts apply: what they say of a field is shown at that field.
+
+mod convert;
+mod submitted;
+
+use askama::Template;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use webhook_core::{Error, ErrorKind};
+
+pub(crate) use submitted::Submitted;
+
+/// What a field holds, and how it is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Password,
+    Number,
+    /// Text of several lines.
+    Area,
+    Check,
+    Select,
+    /// A header in each line.
+    Headers,
+    /// Such as `30s`, in nanoseconds on the wire.
+    Duration,
+    /// Several of these, separated by commas.
+    Durations,
+}
+
+/// One field of a form.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    /// Its place in the JSON, such as `throttle.rate`.
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) help: &'static str,
+    pub(crate) value: String,
+    pub(crate) error: Option<String>,
+    /// Values and what they are called.
+    pub(crate) options: Vec<(String, String)>,
+    pub(crate) required: bool,
+    pub(crate) rows: u8,
+}
+
+impl Field {
+    pub(crate) fn new(kind: Kind, name: &'static str, label: &'static str) -> Self {
+        Self {
+            name,
+            label,
+            kind,
+            help: "",
+            value: String::new(),
+            error: None,
+            options: Vec::new(),
+            required: false,
+            rows: 4,
+        }
+    }
+
+    pub(crate) fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+
+    pub(crate) fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    pub(crate) fn rows(self, rows: u8) -> Self {
+        Self { rows, ..self }
+    }
+
+    pub(crate) fn value(self, value: impl Into<String>) -> Self {
+        Self { value: value.into(), ..self }
+    }
+
+    pub(crate) fn options<V: Into<String>, L: Into<String>>(
+        self,
+        options: impl IntoIterator<Item = (V, L)>,
+    ) -> Self {
+        let options = options.into_iter().map(|(value, label)| (value.into(), label.into()));
+        Self { options: options.collect(), ..self }
+    }
+
+    fn is(&self, kind: &str) -> bool {
+        match self.kind {
+            Kind::Check => kind == "check",
+            Kind::Select => kind == "select",
+            Kind::Area | Kind::Headers => kind == "area",
+            Kind::Text | Kind::Password | Kind::Number | Kind::Duration | Kind::Durations => {
+                kind == "input"
+            }
+        }
+    }
+
+    fn input_type(&self) -> &'static str {
+        match self.kind {
+            Kind::Password => "password",
+            Kind::Number => "number",
+            _ => "text",
+        }
+    }
+
+    fn is_chosen(&self, option: &str) -> bool {
+        self.value == option
+    }
+
+    fn is_checked(&self) -> bool {
+        self.value == "true"
+    }
+
+    fn id(&self) -> String {
+        format!("field-{}", self.name.replace('.', "-"))
+    }
+}
+
+/// Fields under a common heading.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    /// Empty for the first one, which needs none.
+    pub(crate) legend: &'static str,
+    pub(crate) fields: Vec<Field>,
+}
+
+impl Section {
+    /// Whether it is shown unfolded: what is filled or wrong must not be missed.
+    fn is_open(&self) -> bool {
+        let says = |field: &Field| field.error.is_some();
+        self.fields.iter().any(says)
+    }
+}
+
+/// A form, which writes itself into a page.
+#[derive(Clone, Debug, Template)]
+#[template(path = "form.html")]
+pub(crate) struct Form {
+    pub(crate) action: String,
+    pub(crate) submit: &'static str,
+    pub(crate) sections: Vec<Section>,
+    /// What is wrong with no field in particular.
+    pub(crate) error: Option<String>,
+}
+
+impl Form {
+    pub(crate) fn new(action: impl Into<String>, submit: &'static str) -> Self {
+        Self { action: action.into(), submit, sections: Vec::new(), error: None }
+    }
+
+    pub(crate) fn section(mut self, legend: &'static str, fields: Vec<Field>) -> Self {
+        self.sections.push(Section { legend, fields });
+        self
+    }
+
+    fn fields_mut(&mut self) -> impl Iterator<Item = &mut Field> {
+        self.sections.iter_mut().flat_map(|section| &mut section.fields)
+    }
+
+    /// With the values of this object.
+    pub(crate) fn filled(mut self, object: &Value) -> Self {
+        for field in self.fields_mut() {
+            let mut path = field.name.split('.');
+            let value = path.try_fold(object, |value, key| value.get(key));
+            if let Some(value) = value {
+                field.value = convert::text(field.kind, value);
+            }
+        }
+        self
+    }
+
+    /// Reads what was submitted into `base`, whose other fields stay.
+    ///
+    /// # Errors
+    ///
+    /// As the API says it, with the field.
+    pub(crate) fn read<T: DeserializeOwned>(
+        &self,
+        base: Value,
+        submitted: &Submitted,
+    ) -> Result<T, Error> {
+        let mut object = base;
+        for field in self.sections.iter().flat_map(|section| &section.fields) {
+            let text = match field.kind {
+                Kind::Check => Some(if submitted.has(field.name) { "true" } else { "false" }),
+                _ => submitted.get(field.name),
+            };
+            let Some(text) = text else { continue };
+            let value = convert::value(field.kind, text)
+                .map_err(|reason| Error::invalid(field.name, reason))?;
+            put(&mut object, field.name, value);
+        }
+        serde_path_to_error::deserialize(object).map_err(|error| {
+            let path = error.path().to_string();
+            match error.into_inner().to_string() {
+                reason if reason.starts_with("rules") => Error::new(ErrorKind::Invalid, reason),
+                reason => Error::invalid(&path, reason),
+            }
+        })
+    }
+
+    /// With what was typed, and what is wrong with it at the field that is meant.
+    pub(crate) fn refused(mut self, submitted: &Submitted, error: &Error) -> Self {
+        let message = error.to_string();
+        let (path, reason) = message.split_once(": ").unwrap_or(("", &message));
+        let mut place = None;
+        for field in self.fields_mut() {
+            match field.kind {
+                Kind::Check => field.value = submitted.has(field.name).to_string(),
+                // A secret that was typed is not sent back.
+                Kind::Password => {}
+                _ => field.value = submitted.get(field.name).unwrap_or_default().to_owned(),
+            }
+            let below = path.strip_prefix(field.name);
+            if below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])) {
+                place = Some(field);
+            }
+        }
+        match place {
+            Some(field) => field.error = Some(reason.to_owned()),
+            None => self.error = Some(message),
+        }
+        self
+    }
+}
+
+/// Puts a value at its place; nothing takes what is there away.
+fn put(object: &mut Value, path: &str, value: Option<Value>) {
+    let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let mut place = object;
+    for key in parents.split('.').filter(|key| !key.is_empty()) {
+        if !place.is_object() {
+            *place = Value::Object(serde_json::Map::new());
+        }
+        place = &mut place[key];
+    }
+    if !place.is_object() {
+        *place = Value::Object(serde_json::Map::new());
+    }
+    match (value, place.as_object_mut()) {
+        (Some(value), _) => place[name] = value,
+        (None, Some(fields)) => {
+            fields.shift_remove(name);
+        }
+        (None, None) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use webhook_core::model::OutputSpec;
+
+    use super::*;
+
+    fn form() -> Form {
+        Form::new("/x", "Save").section(
+            "",
+            vec![
+                Field::new(Kind::Text, "name", "Name"),
+                Field::new(Kind::Check, "disabled", "Disabled"),
+                Field::new(Kind::Number, "throttle.rate", "Rate"),
+                Field::new(Kind::Duration, "throttle.deadline", "Deadline"),
+                Field::new(Kind::Headers, "headers", "Headers"),
+            ],
+        )
+    }
+
+    #[test]
+    fn what_is_filled_is_read_again_and_other_fields_stay() -> Result<(), Error> {
+        let mut spec = OutputSpec::new("a", "https://example.com");
+        spec.throttle.rate = 7;
+        spec.throttle.deadline = std::time::Duration::from_secs(90);
+        spec.disabled = true;
+        spec.headers.0.append("x-a", "1".parse().expect("a value"));
+        spec.headers.0.append("x-a", "2".parse().expect("a value"));
+        let json = serde_json::to_value(&spec).expect("JSON");
+        let filled = form().filled(&json);
+        let fields = filled.sections.iter().flat_map(|section| &section.fields);
+        let typed = fields
+            .filter(|field| field.kind != Kind::Check || field.is_checked())
+            .map(|field| (field.name.to_owned(), field.value.clone()));
+        let read: OutputSpec = form().read(json, &Submitted::of(typed.collect()))?;
+        assert_eq!(read, spec);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_wrong_is_shown_at_its_field_with_what_was_typed() {
+        let submitted =
+            |name: &str, text: &str| Submitted::of(vec![(name.to_owned(), text.to_owned())]);
+        for (name, text, said) in [
+            ("throttle.rate", "many", "must be a whole number"),
+            ("throttle.rate", "-1", "invalid value"),
+            ("throttle.deadline", "soon", "is not a duration"),
+            ("headers", "no colon", "line 1"),
+            ("headers", "a b: c", "not a header name"),
+        ] {
+            let typed = submitted(name, text);
+            let error = form().read::<OutputSpec>(json!({}), &typed).expect_err(text);
+            let form = form().refused(&typed, &error);
+            let mut fields = form.sections.iter().flat_map(|section| &section.fields);
+            let field = fields.find(|field| field.name == name).expect("it is there");
+            assert_eq!(field.value, text);
+            let shown = field.error.as_deref().unwrap_or_default();
+            assert!(shown.contains(said), "{said:?} is not in {shown:?} ({error})");
+        }
+        let error = Error::conflict("it is in use");
+        let form = form().refused(&submitted("name", "x"), &error);
+        assert_eq!(form.error.as_deref(), Some("it is in use"));
+    }
+}

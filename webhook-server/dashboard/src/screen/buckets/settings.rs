@@ -1,0 +1,154 @@
+//! What a caller may write of a bucket.
+
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use serde_json::json;
+use webhook_core::model::{Bucket, BucketSpec};
+
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem},
+    screen::{
+        self, done,
+        edit::{Edit, Remove},
+    },
+    session::Session,
+};
+
+fn form(action: String, submit: &'static str) -> Form {
+    Form::new(action, submit)
+        .section(
+            "",
+            vec![
+                Field::new(Kind::Text, "name", "Name").required(),
+                Field::new(Kind::Area, "description", "Description").rows(2),
+                Field::new(Kind::Check, "stream", "Clients may subscribe to it and pull from it"),
+                Field::new(
+                    Kind::Check,
+                    "ephemeral",
+                    "Forget body, query and headers after the final outcome",
+                ),
+                Field::new(Kind::Check, "large_webhooks", "Take bodies over 3 MB"),
+            ],
+        )
+        .section(
+            "What senders must show",
+            vec![
+                Field::new(Kind::Select, "auth.type", "Credentials").options([
+                    ("none", "none"),
+                    ("basic", "user name and password (HTTP Basic)"),
+                    ("token", "a token (Bearer)"),
+                ]),
+                Field::new(Kind::Text, "auth.username", "User name"),
+                Field::new(Kind::Password, "auth.password", "Password")
+                    .help("Empty keeps the one that is set."),
+                Field::new(Kind::Password, "auth.token", "Token")
+                    .help("Empty keeps the one that is set."),
+            ],
+        )
+}
+
+fn creating(session: &Session) -> Edit {
+    let spec = serde_json::to_value(BucketSpec::default()).unwrap_or_default();
+    Edit {
+        frame: Frame::new(session, "Buckets", "New bucket"),
+        crumbs: vec![("Buckets".to_owned(), format!("{PATH}/buckets"))],
+        lead: "It begins with one input, whose address senders use.".to_owned(),
+        form: form(format!("{PATH}/buckets/new"), "Create").filled(&spec),
+        remove: None,
+    }
+}
+
+pub(crate) async fn new(session: Session) -> Response {
+    creating(&session).show()
+}
+
+pub(crate) async fn create(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let page = creating(&session);
+    let made = match page.form.read::<BucketSpec>(json!({}), &submitted) {
+        Ok(spec) => dashboard.admin().create_bucket(&session.caller, spec).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(bucket) => Ok(done(&format!("/buckets/{}", bucket.id), "created")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+fn editing(session: &Session, bucket: &Bucket) -> Edit {
+    let mut spec = serde_json::to_value(&bucket.spec).unwrap_or_default();
+    // What is set is not shown again.
+    spec["auth"]["password"] = json!("");
+    spec["auth"]["token"] = json!("");
+    let path = format!("{PATH}/buckets/{}", bucket.id);
+    Edit {
+        frame: Frame::new(session, "Buckets", format!("Settings of {}", bucket.spec.name)),
+        crumbs: vec![
+            ("Buckets".to_owned(), format!("{PATH}/buckets")),
+            (bucket.spec.name.clone(), path.clone()),
+        ],
+        lead: String::new(),
+        form: form(format!("{path}/settings"), "Save").filled(&spec),
+        remove: Some(
+            Remove::new(
+                "Delete the bucket",
+                format!("{path}/delete"),
+                "Its inputs stop to answer, and its outputs get nothing more. The logs stay \
+                 until they are too old.",
+            )
+            .unless_empty("also with the inputs and outputs that it has"),
+        ),
+    }
+}
+
+pub(crate) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let bucket = screen::bucket(&dashboard, &session, &id).await?;
+    Ok(editing(&session, &bucket).show())
+}
+
+pub(crate) async fn save(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    mut submitted: Submitted,
+) -> Result<Response, Problem> {
+    let bucket = screen::bucket(&dashboard, &session, &id).await?;
+    let page = editing(&session, &bucket);
+    let spec = serde_json::to_value(&bucket.spec).unwrap_or_default();
+    for secret in ["auth.password", "auth.token"] {
+        submitted.forget_if_empty(secret);
+    }
+    let saved = match page.form.read::<BucketSpec>(spec, &submitted) {
+        Ok(spec) => dashboard.admin().update_bucket(&session.caller, bucket.id, spec).await,
+        Err(error) => Err(error),
+    };
+    match saved {
+        Ok(_) => Ok(done(&format!("/buckets/{id}"), "saved")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+pub(crate) async fn delete(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let bucket = screen::bucket(&dashboard, &session, &id).await?;
+    let force = submitted.has("force");
+    match dashboard.admin().delete_bucket(&session.caller, bucket.id, force).await {
+        Ok(_) => Ok(done("/buckets", "deleted")),
+        Err(error) => editing(&session, &bucket).refuse_with(error),
+    }
+}

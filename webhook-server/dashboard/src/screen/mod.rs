@@ -1,0 +1,104 @@
+//! The pages: one file for each thing that they show.
+
+mod buckets;
+mod edit;
+mod inputs;
+mod live;
+mod log_filter;
+mod outputs;
+mod overview;
+mod rows;
+mod sign_in;
+mod webhook;
+mod webhooks;
+
+use axum::{
+    Router,
+    extract::FromRequestParts,
+    http::request::Parts,
+    middleware,
+    response::{IntoResponse, Redirect, Response},
+    routing::{get, post},
+};
+use webhook_core::{
+    BucketId, ErrorKind,
+    model::{Bucket, Function},
+};
+
+use crate::{Dashboard, PATH, asset, page::Problem, session, session::Session};
+
+/// All pages.
+pub(crate) fn router(dashboard: &Dashboard) -> Router<Dashboard> {
+    let signed_in = Router::new()
+        .route("/", get(overview::show))
+        .route("/sign-out", post(sign_in::sign_out))
+        .merge(buckets::router())
+        .merge(inputs::router())
+        .merge(outputs::router())
+        .merge(webhooks::router())
+        .merge(webhook::router())
+        .route_layer(middleware::from_fn_with_state(dashboard.clone(), session::require));
+    let pages = Router::new()
+        .route("/sign-in", get(sign_in::show).post(sign_in::sign_in))
+        .route("/sign-in/{token}", get(sign_in::by_link))
+        .route("/assets/{file}", get(asset::serve))
+        .merge(signed_in)
+        .fallback(async || Problem::no("page"));
+    Router::new()
+        .route(&format!("{PATH}/"), get(async || Redirect::permanent(PATH)))
+        .nest(PATH, pages)
+}
+
+/// What the address asks for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked(Vec<(String, String)>);
+
+impl Asked {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+
+    /// The query again, with these values in place of those it has; empty ones are left out.
+    pub(crate) fn with(&self, changes: &[(&str, &str)]) -> String {
+        let changed = |name: &str| changes.iter().any(|(known, _)| *known == name);
+        let kept = self.0.iter().filter(|(name, value)| !changed(name) && !value.is_empty());
+        let kept = kept.map(|(name, value)| (name.as_str(), value.as_str()));
+        let new = changes.iter().copied().filter(|(_, value)| !value.is_empty());
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(kept.chain(new)).finish()
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Asked {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        let query = parts.uri.query().unwrap_or_default();
+        let pairs = form_urlencoded::parse(query.as_bytes());
+        Ok(Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
+    }
+}
+
+/// The bucket that a page is about.
+async fn bucket(dashboard: &Dashboard, session: &Session, id: &str) -> Result<Bucket, Problem> {
+    let id: BucketId = id.parse().map_err(|_| Problem::no("bucket"))?;
+    let found = dashboard.admin().bucket(&session.caller, id).await;
+    found.map_err(Problem::looking_up)
+}
+
+/// The functions to choose from; none for a token that reaches some buckets only.
+async fn functions(dashboard: &Dashboard, session: &Session) -> Result<Vec<Function>, Problem> {
+    match dashboard.admin().functions(&session.caller).await {
+        Err(error) if error.kind() == ErrorKind::Forbidden => Ok(Vec::new()),
+        functions => Ok(functions?),
+    }
+}
+
+/// To a page, after something was done there.
+fn done(path: &str, what: &str) -> Response {
+    Redirect::to(&format!("{PATH}{path}?done={what}")).into_response()
+}

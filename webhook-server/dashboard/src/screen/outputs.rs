@@ -1,0 +1,222 @@
+//! One output.
+
+use axum::{
+    Router,
+    extract::{Path, State},
+    response::Response,
+    routing::{get, post},
+};
+use serde_json::{Value, json};
+use webhook_core::model::{Bucket, Function, Output, OutputSpec};
+
+use super::{
+    bucket, done,
+    edit::{Edit, Remove},
+    functions,
+    inputs::{crumbs, function_options},
+};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem},
+    session::Session,
+};
+
+pub(crate) fn router() -> Router<Dashboard> {
+    Router::new()
+        .route("/buckets/{bucket}/outputs/new", get(new).post(create))
+        .route("/buckets/{bucket}/outputs/{output}", get(show).post(save))
+        .route("/buckets/{bucket}/outputs/{output}/switch", post(switch))
+        .route("/buckets/{bucket}/outputs/{output}/delete", post(delete))
+}
+
+fn form(action: String, submit: &'static str, functions: &[Function]) -> Form {
+    Form::new(action, submit)
+        .section(
+            "",
+            vec![
+                Field::new(Kind::Text, "name", "Name").required(),
+                Field::new(Kind::Text, "destination", "Destination")
+                    .help("An http or https URL. What follows the input's address is added."),
+                Field::new(Kind::Area, "description", "Description").rows(2),
+                Field::new(Kind::Select, "function_id", "Function")
+                    .options(function_options(functions))
+                    .help("It changes or filters this output's copy."),
+                Field::new(Kind::Check, "internal", "For connected clients only"),
+                Field::new(Kind::Check, "disabled", "Disabled"),
+            ],
+        )
+        .section(
+            "Request",
+            vec![
+                Field::new(Kind::Headers, "headers", "Headers")
+                    .help("One in each line. They replace those of the webhook."),
+                Field::new(Kind::Check, "lock_path", "Send to the destination's path only"),
+                Field::new(Kind::Number, "timeout", "Timeout of an attempt, in seconds")
+                    .help("0 to 180; 30 when it is empty."),
+                Field::new(Kind::Check, "tls_verification", "Verify the certificate"),
+                Field::new(Kind::Select, "response_function_id", "Function for the answer")
+                    .options(function_options(functions)),
+            ],
+        )
+        .section(
+            "Retries",
+            vec![
+                Field::new(Kind::Number, "retries", "Attempts after the first three")
+                    .help("-1 for a single attempt in all."),
+                Field::new(Kind::Check, "durability.enabled", "Try for longer, by a schedule"),
+                Field::new(Kind::Select, "durability.schedule", "Schedule").options([
+                    ("seconds", "from 1 s to 5 min, over 25 minutes"),
+                    ("medium", "from 10 s to 1 h, over 16 hours"),
+                    ("long", "from 30 s to 24 h, over 30 days"),
+                    ("custom", "the delays below"),
+                ]),
+                Field::new(Kind::Durations, "durability.custom_delays", "Delays")
+                    .help("Such as 10s, 1m, 1h. The last one is repeated."),
+                Field::new(Kind::Duration, "durability.deadline", "Give up after"),
+                Field::new(
+                    Kind::Duration,
+                    "durability.handoff_after",
+                    "A sender that waits for the answer is kept for",
+                ),
+            ],
+        )
+        .section(
+            "Throttle",
+            vec![
+                Field::new(Kind::Check, "throttle.enabled", "Limit how fast webhooks leave"),
+                Field::new(Kind::Select, "throttle.mode", "Limit").options([
+                    ("rate", "so many per interval"),
+                    ("concurrency", "so many at once"),
+                ]),
+                Field::new(Kind::Number, "throttle.rate", "Webhooks per interval"),
+                Field::new(Kind::Select, "throttle.interval", "Interval").options([
+                    ("second", "second"),
+                    ("minute", "minute"),
+                    ("hour", "hour"),
+                ]),
+                Field::new(Kind::Number, "throttle.max_concurrent", "Requests at once")
+                    .help("1 is strictly in the order of receipt."),
+                Field::new(Kind::Number, "throttle.max_queue_depth", "How many may wait")
+                    .help("Over it the sender gets 429. Empty for any number."),
+                Field::new(Kind::Duration, "throttle.deadline", "How long one may wait")
+                    .help("24h when it is empty."),
+            ],
+        )
+}
+
+fn json_of(spec: &OutputSpec) -> Value {
+    serde_json::to_value(spec).unwrap_or_default()
+}
+
+fn creating(session: &Session, bucket: &Bucket, functions: &[Function]) -> Edit {
+    let action = format!("{PATH}/buckets/{}/outputs/new", bucket.id);
+    let form = form(action, "Create", functions).filled(&json_of(&OutputSpec::default()));
+    let frame = Frame::new(session, "Buckets", "New output");
+    Edit { frame, crumbs: crumbs(bucket), lead: String::new(), form, remove: None }
+}
+
+fn editing(session: &Session, bucket: &Bucket, output: &Output, functions: &[Function]) -> Edit {
+    let path = format!("{PATH}/buckets/{}/outputs/{}", bucket.id, output.id);
+    let remove = Remove::new(
+        "Delete the output",
+        format!("{path}/delete"),
+        "What waits for it is not sent any more.",
+    );
+    Edit {
+        frame: Frame::new(session, "Buckets", format!("Output {}", output.spec.name)),
+        crumbs: crumbs(bucket),
+        lead: String::new(),
+        form: form(path, "Save", functions).filled(&json_of(&output.spec)),
+        remove: Some(remove),
+    }
+}
+
+/// The output of this bucket.
+pub(super) fn find<'a>(bucket: &'a Bucket, id: &str) -> Result<&'a Output, Problem> {
+    let found = bucket.outputs.iter().find(|output| output.id.to_string() == id);
+    found.ok_or_else(|| Problem::no("output"))
+}
+
+async fn new(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    Ok(creating(&session, &bucket, &functions(&dashboard, &session).await?).show())
+}
+
+async fn create(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let page = creating(&session, &bucket, &functions(&dashboard, &session).await?);
+    let made = match page.form.read::<OutputSpec>(json!({}), &submitted) {
+        Ok(spec) => dashboard.admin().create_output(&session.caller, bucket.id, spec).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(_) => Ok(done(&format!("/buckets/{id}"), "created")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, output)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let output = find(&bucket, &output)?;
+    Ok(editing(&session, &bucket, output, &functions(&dashboard, &session).await?).show())
+}
+
+async fn save(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, output)): Path<(String, String)>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let output = find(&bucket, &output)?;
+    let page = editing(&session, &bucket, output, &functions(&dashboard, &session).await?);
+    let saved = match page.form.read::<OutputSpec>(json_of(&output.spec), &submitted) {
+        Ok(spec) => {
+            dashboard.admin().update_output(&session.caller, bucket.id, output.id, spec).await
+        }
+        Err(error) => Err(error),
+    };
+    match saved {
+        Ok(_) => Ok(done(&format!("/buckets/{id}"), "saved")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+/// Disables an output, or enables it again.
+async fn switch(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, output)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let output = find(&bucket, &output)?;
+    let mut spec = output.spec.clone();
+    spec.disabled = !spec.disabled;
+    dashboard.admin().update_output(&session.caller, bucket.id, output.id, spec).await?;
+    Ok(done(&format!("/buckets/{id}"), "saved"))
+}
+
+async fn delete(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, output)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let output = find(&bucket, &output)?;
+    dashboard.admin().delete_output(&session.caller, bucket.id, output.id).await?;
+    Ok(done(&format!("/buckets/{id}"), "deleted"))
+}

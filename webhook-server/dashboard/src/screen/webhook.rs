@@ -1,0 +1,73 @@
+//! One webhook, as it was received and delivered.
+
+mod edit_and_send;
+mod page;
+pub(super) mod send;
+
+use axum::{
+    Router,
+    extract::{Path, State},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use webhook_core::{
+    DeliveryId,
+    model::{Log, ProcessPolicy, Replay},
+};
+
+use super::done;
+use crate::{Dashboard, form::Submitted, page::Problem, session::Session};
+
+pub(crate) fn router() -> Router<Dashboard> {
+    Router::new()
+        .route("/webhooks/{log}", get(page::show))
+        .route("/webhooks/{log}/body", get(download))
+        .route("/webhooks/{log}/resend", post(resend))
+        .route("/webhooks/{log}/edit", get(edit_and_send::show).post(edit_and_send::submit))
+}
+
+/// The delivery that a page is about.
+pub(crate) async fn find(
+    dashboard: &Dashboard,
+    session: &Session,
+    id: &str,
+) -> Result<Log, Problem> {
+    let id: DeliveryId = id.parse().map_err(|_| Problem::no("webhook"))?;
+    dashboard.admin().log(&session.caller, id).await.map_err(Problem::looking_up)
+}
+
+/// The body as a file: its type is nobody's business but that of who opens it.
+async fn download(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let log = find(&dashboard, &session, &id).await?;
+    let request = log.delivery.processed.unwrap_or(log.webhook.request);
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"webhook-{id}.bin\"")),
+    ];
+    Ok((StatusCode::OK, headers, request.body).into_response())
+}
+
+async fn resend(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let log = find(&dashboard, &session, &id).await?;
+    let output = match submitted.text("output") {
+        "" => None,
+        text => Some(text.parse().map_err(|_| Problem::no("output"))?),
+    };
+    let policy = match submitted.has("force") {
+        true => ProcessPolicy::Force,
+        false => ProcessPolicy::Skip,
+    };
+    let replay = Replay { log: log.delivery.id, output, policy };
+    dashboard.admin().replay(&session.caller, replay).await?;
+    Ok(done(&format!("/webhooks/{id}"), "resent"))
+}

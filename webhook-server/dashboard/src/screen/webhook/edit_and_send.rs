@@ -1,0 +1,139 @@
+//! A copy of a webhook, changed and sent to the same input.
+
+use axum::{
+    extract::{Extension, Path, State},
+    http::{HeaderMap, Method},
+    response::Response,
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+use serde_json::json;
+use webhook_core::{
+    Error,
+    model::{Headers, Log, Request},
+    relay::ClientAddr,
+};
+
+use super::{find, send};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem},
+    screen::{self, done, edit::Edit},
+    session::Session,
+    show,
+};
+
+/// The longest body that can be edited in a page.
+const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// What can be changed.
+#[derive(Deserialize)]
+#[serde(default)]
+struct Changed {
+    method: String,
+    path: String,
+    query: String,
+    headers: Headers,
+    body: String,
+    base64: bool,
+}
+
+impl Default for Changed {
+    fn default() -> Self {
+        let (method, path, query) = ("POST".to_owned(), String::new(), String::new());
+        Self {
+            method,
+            path,
+            query,
+            headers: Headers::default(),
+            body: String::new(),
+            base64: false,
+        }
+    }
+}
+
+fn editing(session: &Session, log: &Log) -> Result<Edit, Error> {
+    // What was received, as far as it is known: functions and rules see it again.
+    let request = &log.webhook.request;
+    if request.body.len() > MAX_BODY_BYTES {
+        let reason = "is longer than 1 MiB: download it, change it, and send it with curl";
+        return Err(Error::invalid("body", reason));
+    }
+    let text = std::str::from_utf8(&request.body).ok();
+    let body = text.map_or_else(|| STANDARD.encode(&request.body), str::to_owned);
+    let id = log.delivery.id;
+    let form = Form::new(format!("{PATH}/webhooks/{id}/edit"), "Send").section(
+        "",
+        vec![
+            Field::new(Kind::Text, "method", "Method").value(request.method.as_str()),
+            Field::new(Kind::Text, "path", "Path after the input's address")
+                .value(request.extra_path.as_str()),
+            Field::new(Kind::Text, "query", "Query").value(request.raw_query.as_str()),
+            Field::new(Kind::Headers, "headers", "Headers")
+                .rows(8)
+                .value(show::header_lines(&request.headers)),
+            Field::new(Kind::Area, "body", "Body").rows(14).value(body),
+            Field::new(Kind::Check, "base64", "The body above is base64")
+                .value(text.is_none().to_string()),
+        ],
+    );
+    Ok(Edit {
+        frame: Frame::new(session, "Webhooks", "Edit and send"),
+        crumbs: vec![
+            ("Webhooks".to_owned(), format!("{PATH}/webhooks")),
+            ("This webhook".to_owned(), format!("{PATH}/webhooks/{id}")),
+        ],
+        lead: "The copy goes to the same input, as if its sender had sent it: function, rules \
+               and all outputs."
+            .to_owned(),
+        form,
+        remove: None,
+    })
+}
+
+pub(crate) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let log = find(&dashboard, &session, &id).await?;
+    Ok(editing(&session, &log)?.show())
+}
+
+pub(crate) async fn submit(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    client: Option<Extension<ClientAddr>>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let log = find(&dashboard, &session, &id).await?;
+    let page = editing(&session, &log)?;
+    let bucket_id = log.webhook.bucket_id.to_string();
+    let bucket = screen::bucket(&dashboard, &session, &bucket_id).await?;
+    let client = client.map(|Extension(client)| client);
+    let sent = match page.form.read::<Changed>(json!({}), &submitted).and_then(request) {
+        Ok(request) => send::send(&dashboard, &bucket, log.webhook.input_id, request, client).await,
+        Err(error) => Err(error),
+    };
+    match sent {
+        Ok(()) => Ok(done(&format!("/buckets/{bucket_id}"), "sent")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+fn request(changed: Changed) -> Result<Request, Error> {
+    let Changed { method, path, query, headers: Headers(headers), body, base64 } = changed;
+    let method = Method::from_bytes(method.trim().as_bytes())
+        .map_err(|_| Error::invalid("method", "is not a method"))?;
+    let body = match base64 {
+        true => STANDARD
+            .decode(body.split_whitespace().collect::<String>())
+            .map_err(|_| Error::invalid("body", "is not base64"))?
+            .into(),
+        false => body.into(),
+    };
+    let headers: HeaderMap = headers;
+    Ok(Request { method, extra_path: path, raw_query: query, headers, body })
+}

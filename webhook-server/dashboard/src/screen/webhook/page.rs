@@ -1,0 +1,199 @@
+//! The page of a webhook.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use webhook_core::{
+    Error,
+    admin::LogQuery,
+    model::{Bucket, Log},
+};
+
+use super::find;
+use crate::{
+    Dashboard, PATH,
+    page::{Frame, Problem, page},
+    screen::{Asked, rows::Names},
+    session::Session,
+    show::{self, Mark},
+};
+
+#[derive(Template)]
+#[template(path = "webhook.html")]
+struct Webhook {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    id: String,
+    mark: Mark,
+    received: String,
+    ago: String,
+    bucket_id: String,
+    bucket: String,
+    input: String,
+    output: String,
+    sender: String,
+    attempts: String,
+    next: String,
+    runs: Vec<(&'static str, String)>,
+    why: String,
+    outputs: Vec<(String, String)>,
+    method: String,
+    path: String,
+    ephemeral: bool,
+    headers: Vec<(String, String)>,
+    size: String,
+    views: Vec<(&'static str, String, bool)>,
+    body: String,
+    whole: bool,
+    curl: Option<String>,
+    answer: Option<Answer>,
+    siblings: Vec<Sibling>,
+}
+
+struct Answer {
+    code: u16,
+    took: String,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+struct Sibling {
+    id: String,
+    mark: Mark,
+    output: String,
+}
+
+pub(crate) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let log = find(&dashboard, &session, &id).await?;
+    let Log { webhook, delivery } = &log;
+    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    let names = Names::of(&buckets);
+    let bucket = buckets.iter().find(|bucket| bucket.id == webhook.bucket_id);
+    let siblings = siblings(&dashboard, &session, &log, &names).await?;
+    let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
+    let (view, body, whole) = body(&request.body, asked.get("view"));
+    let query = if request.raw_query.is_empty() { "" } else { "?" };
+    let last = delivery.last.as_ref();
+    let runs = [
+        ("input function's run", webhook.input_execution_id),
+        ("output function's run", delivery.output_execution_id),
+    ];
+    let runs = runs.into_iter().filter(|_| session.has_account());
+    let page_ = Webhook {
+        frame: Frame::new(&session, "Webhooks", format!("{} {}", request.method, "webhook"))
+            .noticing(asked.get("done")),
+        crumbs: vec![("Webhooks".to_owned(), format!("{PATH}/webhooks"))],
+        id: delivery.id.to_string(),
+        mark: show::mark(delivery.status),
+        received: show::moment(webhook.received_at),
+        ago: show::ago(webhook.received_at, dashboard.now()),
+        bucket_id: webhook.bucket_id.to_string(),
+        bucket: names.bucket(webhook.bucket_id).to_owned(),
+        input: input_name(bucket, &log),
+        output: names.output(delivery.output_id).to_owned(),
+        sender: webhook.remote_addr.map_or("unknown".to_owned(), |ip| ip.to_string()),
+        attempts: delivery.attempts.to_string(),
+        next: delivery.due_at.map(show::moment).unwrap_or_default(),
+        runs: runs.filter_map(|(name, run)| Some((name, run?.to_string()))).collect(),
+        why: last.and_then(|last| last.error.clone()).unwrap_or_default(),
+        outputs: other_outputs(bucket, &log),
+        method: request.method.to_string(),
+        path: format!("{}{query}{}", request.extra_path, request.raw_query),
+        ephemeral: webhook.ephemeral,
+        headers: show::headers(&request.headers),
+        size: show::size(request.body.len()),
+        views: ["pretty", "raw", "hex"]
+            .map(|name| (name, format!("{PATH}/webhooks/{id}?view={name}"), name == view))
+            .into(),
+        body,
+        whole,
+        curl: show::curl(request, &dashboard.input_url(webhook.input_id)),
+        answer: last.filter(|last| last.status_code > 0 || last.error.is_none()).map(|last| {
+            Answer {
+                code: last.status_code,
+                took: format!("{} ms", last.duration.as_millis()),
+                headers: show::headers(&last.response_headers),
+                body: show::text(&last.response_body).0,
+            }
+        }),
+        siblings,
+    };
+    Ok(page(&page_))
+}
+
+/// The body in the view that was asked for: its name, the text, and whether it is whole.
+fn body(body: &[u8], view: Option<&str>) -> (&'static str, String, bool) {
+    let is_text = std::str::from_utf8(body).is_ok();
+    match view {
+        Some("hex") => {
+            let (text, whole) = show::hex(body);
+            ("hex", text, whole)
+        }
+        None if !is_text => {
+            let (text, whole) = show::hex(body);
+            ("hex", text, whole)
+        }
+        Some("raw") => {
+            let (text, whole) = show::text(body);
+            ("raw", text, whole)
+        }
+        _ => match show::pretty(body) {
+            Some(pretty) => ("pretty", show::text(pretty.as_bytes()).0, true),
+            None => {
+                let (text, whole) = show::text(body);
+                ("raw", text, whole)
+            }
+        },
+    }
+}
+
+fn input_name(bucket: Option<&Bucket>, log: &Log) -> String {
+    let inputs = bucket.into_iter().flat_map(|bucket| &bucket.inputs);
+    let input = inputs.into_iter().find(|input| input.id == log.webhook.input_id);
+    input.map_or("(deleted)".to_owned(), |input| input.spec.name.clone())
+}
+
+fn other_outputs(bucket: Option<&Bucket>, log: &Log) -> Vec<(String, String)> {
+    let outputs = bucket.into_iter().flat_map(|bucket| &bucket.outputs);
+    let others = outputs.filter(|output| Some(output.id) != log.delivery.output_id);
+    others.map(|output| (output.id.to_string(), output.spec.name.clone())).collect()
+}
+
+/// The deliveries of the same webhook to other outputs, which were stored with it.
+async fn siblings(
+    dashboard: &Dashboard,
+    session: &Session,
+    log: &Log,
+    names: &Names,
+) -> Result<Vec<Sibling>, Error> {
+    let created = log.delivery.created_at;
+    let mut query = LogQuery::default();
+    query.bucket = Some(log.webhook.bucket_id.into());
+    query.from = Some(created);
+    query.to = Some(created + Duration::from_millis(1));
+    query.limit = LogQuery::MAX_LIMIT;
+    let found = match dashboard.admin().logs(&session.caller, &query).await {
+        Ok(found) => found.logs,
+        // The bucket was deleted.
+        Err(error) if error.kind() == webhook_core::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let same = found
+        .iter()
+        .filter(|it| it.webhook.id == log.webhook.id && it.delivery.id != log.delivery.id);
+    let siblings = same.map(|it| Sibling {
+        id: it.delivery.id.to_string(),
+        mark: show::mark(it.delivery.status),
+        output: names.output(it.delivery.output_id).to_owned(),
+    });
+    Ok(siblings.collect())
+}

@@ -1,0 +1,9 @@
+//! Every page through the router, on stores in memory: what it answers, what it says, and
+//! what nobody may do with it.
+
+mod changing;
+mod content;
+mod harness;
+mod security;
+mod signing_in;
+mod structure;

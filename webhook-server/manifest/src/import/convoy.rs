@@ -1,0 +1,202 @@
+//! Convoy's subscriptions, as `GET /api/v1/projects/{id}/subscriptions` answers them: a source
+//! becomes a bucket, a subscription an output of it that leads to the subscription's endpoint.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Draft,
+    filter::{self, Of},
+    is_set, list, retry, text,
+};
+use crate::Error;
+
+/// The bucket of subscriptions to events that come from no source.
+const NO_SOURCE: &str = "convoy";
+
+pub(super) fn subscriptions(value: &Value, draft: &mut Draft) -> Result<(), Error> {
+    let what = "Convoy's list of subscriptions: an object with data.content";
+    for subscription in list(value, &["data", "content"], what)? {
+        let at = format!("subscription {}", text(subscription, "name"));
+        let endpoint = &subscription["endpoint_metadata"];
+        if !endpoint.is_object() {
+            if subscription["device_metadata"].is_object() || text(subscription, "type") == "cli" {
+                draft.leave(&at, "is one of Convoy's command line");
+                continue;
+            }
+            return Err(Error::new("", format!("is not {what}, each with endpoint_metadata")));
+        }
+        self::subscription(subscription, endpoint, &at, draft);
+    }
+    Ok(())
+}
+
+fn subscription(subscription: &Value, endpoint: &Value, at: &str, draft: &mut Draft) {
+    let source = &subscription["source_metadata"];
+    let (key, name) = match source.is_object() && is_set(source) {
+        true => (text(source, "uid"), text(source, "name")),
+        false => ("", NO_SOURCE),
+    };
+    let (bucket, is_new) = draft.bucket(key, name);
+    let mut rules = guards(source, bucket, is_new, draft);
+    let mut output = self::endpoint(endpoint, at, draft);
+    let mut open = Vec::new();
+
+    let config = &subscription["filter_config"];
+    let types = config["event_types"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if !types.is_empty() && !types.iter().any(|kind| kind == "*") {
+        open.push("event_types, which webhooks do not have here".to_owned());
+    }
+    let filter = &config["filter"];
+    for (key, of) in [("body", Of::Body), ("headers", Of::Headers), ("query", Of::Query)] {
+        if is_set(&filter[key]) {
+            match filter::rule(of, &filter[key]) {
+                Ok(rule) => rules.push(rule),
+                Err(reason) => open.push(reason),
+            }
+        }
+    }
+    if is_set(&filter["path"]) {
+        open.push("a filter of the path".to_owned());
+    }
+    let retrying = &subscription["retry_config"];
+    if retrying.is_object() && !retrying["retry_count"].is_null() {
+        let count = retrying["retry_count"].as_u64().unwrap_or_default();
+        let interval = retry::nanoseconds(&retrying["duration"])
+            .or_else(|| retry::nanoseconds(&retrying["interval_seconds"]))
+            .unwrap_or(10_000_000_000);
+        output.extend(retry::policy(count, interval, text(retrying, "type") == "exponential"));
+    }
+    let limit = &subscription["rate_limit_config"];
+    if let Some(count) = limit["count"].as_u64().filter(|count| *count > 0) {
+        match limit["duration"].as_u64() {
+            Some(1) => output.insert("throttle".to_owned(), retry::rate(count, "second")),
+            Some(60) => output.insert("throttle".to_owned(), retry::rate(count, "minute")),
+            Some(3_600) => output.insert("throttle".to_owned(), retry::rate(count, "hour")),
+            _ => {
+                draft.leave(at, "rate_limit_config: only seconds, minutes and hours are there");
+                None
+            }
+        };
+    }
+    let code = text(subscription, "function");
+    if !code.is_empty() {
+        let name = format!("{} function", text(subscription, "name"));
+        output.insert("function".to_owned(), json!(draft.function(&name, code, &Value::Null)));
+    }
+    if is_set(&subscription["alert_config"]) {
+        draft.leave(at, "alert_config");
+    }
+    if !open.is_empty() {
+        output.insert("disabled".to_owned(), json!(true));
+        draft.leave(at, format!("{}; the output is disabled", open.join("; ")));
+    }
+    if !rules.is_empty() {
+        output.insert("rules".to_owned(), json!({ "and": rules }));
+    }
+    draft.output(bucket, text(subscription, "name"), output);
+}
+
+/// What a source asks of those who send, as far as outputs have to ask it here.
+fn guards(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec<Value> {
+    let at = format!("source {}", text(source, "name"));
+    let verifier = &source["verifier"];
+    let mut rules = Vec::new();
+    match text(verifier, "type") {
+        "basic_auth" => {
+            let auth = &verifier["basic_auth"];
+            let (username, password) = (text(auth, "username"), text(auth, "password"));
+            let auth = json!({"type": "basic", "username": username, "password": password});
+            draft.set_bucket(bucket, "auth", auth);
+        }
+        "api_key" => {
+            let auth = &verifier["api_key"];
+            let parameter = json!({"source": "header", "name": auth["header_name"]});
+            let value = &auth["header_value"];
+            rules.push(json!({"match": {"type": "value", "value": value, "parameter": parameter}}));
+            if is_new {
+                draft.leave(
+                    &at,
+                    "an API key: each output's rules ask for it; senders without get 200",
+                );
+            }
+        }
+        "hmac" => {
+            let hmac = &verifier["hmac"];
+            let base64 = text(hmac, "encoding") == "base64";
+            let name = &hmac["header"];
+            let parameter = json!({"source": "header", "name": name, "base64decode": base64});
+            let kind = format!("payload-hmac-{}", text(hmac, "hash").to_ascii_lowercase());
+            let secret = &hmac["secret"];
+            rules.push(json!({"match": {"type": kind, "secret": secret, "parameter": parameter}}));
+            if is_new {
+                draft
+                    .leave(&at, "an HMAC: each output's rules ask for it; senders without get 200");
+            }
+        }
+        _ => {}
+    }
+    if is_new {
+        let response = &source["custom_response"];
+        if is_set(&response["body"]) {
+            draft.set_input(bucket, "body", response["body"].clone());
+        }
+        if is_set(&response["content_type"]) {
+            draft.set_input(bucket, "headers", json!({"Content-Type": [response["content_type"]]}));
+        }
+        for field in ["pub_sub", "idempotency_keys", "forward_headers"] {
+            if is_set(&source[field]) {
+                draft.leave(&at, field);
+            }
+        }
+        if source["is_disabled"].as_bool() == Some(true) {
+            draft.leave(&at, "is disabled; the bucket takes webhooks");
+        }
+    }
+    rules
+}
+
+fn endpoint(endpoint: &Value, at: &str, draft: &mut Draft) -> Map<String, Value> {
+    let mut output = Map::new();
+    let mut set = |key: &str, value: Value| output.insert(key.to_owned(), value);
+    let url = match text(endpoint, "url") {
+        "" => text(endpoint, "target_url"),
+        url => url,
+    };
+    set("destination", json!(url));
+    if is_set(&endpoint["description"]) {
+        set("description", endpoint["description"].clone());
+    }
+    if !matches!(text(endpoint, "status"), "" | "active") {
+        set("disabled", json!(true));
+    }
+    if let Some(timeout) = retry::nanoseconds(&endpoint["http_timeout"]) {
+        // In whole seconds, three minutes at most.
+        set("timeout", json!((timeout / 1_000_000_000).clamp(1, 180)));
+    }
+    let duration = retry::nanoseconds(&endpoint["rate_limit_duration"]).unwrap_or_default();
+    if let Some(rate) = endpoint["rate_limit"].as_u64().filter(|rate| *rate > 0) {
+        match duration / 1_000_000_000 {
+            1 => set("throttle", retry::rate(rate, "second")),
+            60 => set("throttle", retry::rate(rate, "minute")),
+            3_600 => set("throttle", retry::rate(rate, "hour")),
+            _ => {
+                draft.leave(at, "rate_limit: only seconds, minutes and hours are there");
+                None
+            }
+        };
+    }
+    let key = &endpoint["authentication"]["api_key"];
+    match text(&endpoint["authentication"], "type") {
+        "" => {}
+        "api_key" if !text(key, "header_name").is_empty() => {
+            set("headers", json!({ text(key, "header_name"): [text(key, "header_value")] }));
+        }
+        other => draft.leave(at, format!("the endpoint's credentials, {other}")),
+    }
+    for field in ["secrets", "support_email", "slack_webhook_url", "mtls_client_cert"] {
+        if is_set(&endpoint[field]) {
+            draft.leave(at, format!("{field} of the endpoint"));
+        }
+    }
+    output
+}

@@ -1,0 +1,137 @@
+//! Filters as Hookdeck and Convoy write them, as rules.
+//!
+//! A filter has the shape of what it looks at: `{"order": {"status": "paid"}}`. Keys that begin
+//! with `$` are operators.
+
+use serde_json::{Value, json};
+
+/// What a filter looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of {
+    Body,
+    Headers,
+    Query,
+    Path,
+}
+
+/// The rule that lets the same webhooks pass.
+///
+/// # Errors
+/// There is none: what the filter has that rules have not.
+pub(super) fn rule(of: Of, filter: &Value) -> Result<Value, String> {
+    match (of, filter) {
+        (Of::Path, filter) => at(of, "path", filter),
+        (_, Value::Object(_)) => at(of, "", filter),
+        _ => Err("a filter that is not an object".to_owned()),
+    }
+}
+
+fn at(of: Of, path: &str, filter: &Value) -> Result<Value, String> {
+    match filter {
+        Value::Object(fields) => {
+            let mut all = Vec::new();
+            for (key, value) in fields {
+                all.push(match key.strip_prefix('$') {
+                    Some(operator) => operation(of, path, operator, value)?,
+                    None if path.is_empty() => at(of, key, value)?,
+                    None if matches!(of, Of::Body) => at(of, &format!("{path}.{key}"), value)?,
+                    None => return Err(format!("{path}.{key}, which is not a value")),
+                });
+            }
+            Ok(match <[Value; 1]>::try_from(all) {
+                Ok([one]) => one,
+                Err(all) => json!({ "and": all }),
+            })
+        }
+        Value::Array(_) => Err(format!("a list at {path}")),
+        value => equal(of, path, value),
+    }
+}
+
+fn operation(of: Of, path: &str, operator: &str, value: &Value) -> Result<Value, String> {
+    let each = |rule: &dyn Fn(&Value) -> Result<Value, String>| match value {
+        Value::Array(items) => {
+            let rules = items.iter().map(rule).collect::<Result<Vec<_>, _>>()?;
+            Ok(json!({ "or": rules }))
+        }
+        value => rule(value),
+    };
+    match operator {
+        "or" | "and" => {
+            let Value::Array(items) = value else { return Err(format!("${operator} of no list")) };
+            let rules =
+                items.iter().map(|item| at(of, path, item)).collect::<Result<Vec<_>, _>>()?;
+            Ok(json!({ operator: rules }))
+        }
+        "not" => Ok(json!({ "not": at(of, path, value)? })),
+        "eq" => equal(of, path, value),
+        "neq" => Ok(json!({ "not": equal(of, path, value)? })),
+        "in" if value.is_array() => each(&|item| equal(of, path, item)),
+        "nin" if value.is_array() => Ok(json!({ "not": each(&|item| equal(of, path, item))? })),
+        "in" => matching(of, path, "contains", "substring", text(path, value)?),
+        "nin" => {
+            let contains = matching(of, path, "contains", "substring", text(path, value)?)?;
+            Ok(json!({ "not": contains }))
+        }
+        "startsWith" => each(&|item| {
+            let regex = format!("\\A{}", literally(text(path, item)?));
+            matching(of, path, "regex", "regex", &regex)
+        }),
+        "endsWith" => each(&|item| {
+            let regex = format!("{}\\z", literally(text(path, item)?));
+            matching(of, path, "regex", "regex", &regex)
+        }),
+        "regex" => matching(of, path, "regex", "regex", text(path, value)?),
+        "exist" => {
+            let there = matching(of, path, "regex", "regex", "")?;
+            match value {
+                Value::Bool(true) => Ok(there),
+                Value::Bool(false) => Ok(json!({ "not": there })),
+                _ => Err(format!("$exist at {path} that is neither true nor false")),
+            }
+        }
+        operator => Err(format!("${operator} at {path}")),
+    }
+}
+
+fn equal(of: Of, path: &str, value: &Value) -> Result<Value, String> {
+    match value {
+        Value::String(text) => matching(of, path, "value", "value", text),
+        Value::Array(_) | Value::Object(_) => Err(format!("a list or an object at {path}")),
+        // As it is written in the body.
+        value => matching(of, path, "value", "value", &value.to_string()),
+    }
+}
+
+fn matching(of: Of, path: &str, kind: &str, field: &str, text: &str) -> Result<Value, String> {
+    if path.is_empty() {
+        return Err("a filter that names no field".to_owned());
+    }
+    let source = match of {
+        Of::Body if path.split('.').any(|part| part.starts_with('$')) => {
+            return Err(format!("{path}, which looks into every item of a list"));
+        }
+        Of::Body => "payload",
+        Of::Headers => "header",
+        Of::Query => "query",
+        Of::Path => "request",
+    };
+    let parameter = json!({ "source": source, "name": path });
+    Ok(json!({ "match": { "type": kind, field: text, "parameter": parameter } }))
+}
+
+fn text<'a>(path: &str, value: &'a Value) -> Result<&'a str, String> {
+    value.as_str().ok_or_else(|| format!("an operator at {path} that compares with no text"))
+}
+
+/// The regex that matches this text and no other.
+fn literally(text: &str) -> String {
+    let mut regex = String::new();
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            regex.push('\\');
+        }
+        regex.push(c);
+    }
+    regex
+}

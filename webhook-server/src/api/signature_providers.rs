@@ -1,0 +1,17 @@
+//! `/v1/signature-providers`
+
+use axum::Json;
+use webhook_core::model::signatures::{Preset, presets};
+
+use crate::auth::Authenticated;
+
+/// List the providers whose webhooks an input can verify, with what each needs.
+#[utoipa::path(
+    get,
+    path = "/v1/signature-providers",
+    tag = "Inputs",
+    responses((status = 200, description = "All providers, by name", body = [Preset])),
+)]
+pub(crate) async fn list_signature_providers(_: Authenticated) -> Json<&'static [Preset]> {
+    Json(presets())
+}
