@@ -133,6 +133,7 @@ for (const scheme of ["light", "dark"]) {
   if ((await hijack.locator("h1").textContent()) !== "taken") wrong.push("the input answered something else");
   await context.close();
 }
+await browser.close();
 for (const line of new Set(wrong)) console.log(line);
 console.log(`${paths.size} pages, ${new Set(wrong).size} wrong`);
 process.exitCode = wrong.length === 0 ? 0 : 1;

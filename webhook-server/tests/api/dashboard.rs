@@ -146,7 +146,7 @@ async fn every_page_in_a_browser() {
     std::fs::create_dir_all(&pictures).expect("the folder can be written");
     let mut node = tokio::process::Command::new("node");
     node.arg(&copy).arg(link).arg(&pictures).env("TEST_CHROMIUM", chromium).kill_on_drop(true);
-    let looked = tokio::time::timeout(Duration::from_secs(600), node.output()).await;
+    let looked = tokio::time::timeout(Duration::from_secs(300), node.output()).await;
     let looked = looked.expect("it ends in time").expect("node starts");
     let said = String::from_utf8_lossy(&looked.stdout);
     let failed = String::from_utf8_lossy(&looked.stderr);
