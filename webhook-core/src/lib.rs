@@ -60,10 +60,8 @@
 
 pub mod admin;
 pub mod billing;
-mod body;
 mod clock;
 pub mod cron;
-pub mod forward;
 pub mod function;
 mod id;
 mod ids;
@@ -82,6 +80,8 @@ pub use id::{
     InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
 };
 pub use ids::{Ids, Random, SystemRandom};
+pub use webhook_forward as forward;
+use webhook_forward::body;
 pub use webhook_rules::{self as rule, Rule, Rules, Subject};
 use webhook_wire as error;
 pub use webhook_wire::{Error, ErrorKind};

@@ -132,13 +132,10 @@ struct TokenClient {
 impl Fetch for TokenClient {
     async fn fetch(&self, question: Question) -> Result<Answer, String> {
         let Question { url, headers, body } = question;
-        let request = ForwardRequest {
-            headers,
-            body,
-            timeout: TOKEN_TIMEOUT,
-            max_response_bytes: MAX_TOKEN_ANSWER_BYTES,
-            ..ForwardRequest::new(Method::POST, url)
-        };
+        let mut request = ForwardRequest::new(Method::POST, url);
+        (request.headers, request.body) = (headers, body);
+        request.timeout = TOKEN_TIMEOUT;
+        request.max_response_bytes = MAX_TOKEN_ANSWER_BYTES;
         match self.forwarder.forward(request).await {
             Ok(answer) if answer.truncated => {
                 Err(format!("the answer has more than {MAX_TOKEN_ANSWER_BYTES} bytes"))

@@ -22,15 +22,13 @@ pub(super) fn forward_request(
     delivery: DeliveryId,
     max_response_bytes: usize,
 ) -> Result<ForwardRequest, ForwardError> {
-    Ok(ForwardRequest {
-        method: request.method.clone(),
-        url: target(spec, request)?,
-        headers: headers::forwarded(&request.headers, webhook, &spec.headers.0, delivery),
-        body: request.body.clone(),
-        timeout: timeout(spec),
-        tls_verification: spec.tls_verification,
-        max_response_bytes,
-    })
+    let mut sent = ForwardRequest::new(request.method.clone(), target(spec, request)?);
+    sent.headers = headers::forwarded(&request.headers, webhook, &spec.headers.0, delivery);
+    sent.body = request.body.clone();
+    sent.timeout = timeout(spec);
+    sent.tls_verification = spec.tls_verification;
+    sent.max_response_bytes = max_response_bytes;
+    Ok(sent)
 }
 
 /// How long one attempt may take.

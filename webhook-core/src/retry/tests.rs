@@ -194,8 +194,8 @@ fn retry_after_counts_on_429_and_503_only() {
         [(429, Some(secs(60))), (503, Some(secs(60))), (500, None), (408, None)]
     {
         let status = StatusCode::from_u16(status).expect("a status");
-        let response =
-            ForwardResponse { status, headers: headers.clone(), body: "".into(), truncated: false };
+        let mut response = ForwardResponse::empty(status);
+        response.headers = headers.clone();
         let outcome = Outcome::of(Ok(&response), RECEIVED);
         assert_eq!(outcome, Outcome::Retryable { retry_after: expected }, "{status}");
     }

@@ -11,11 +11,12 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 14] = [
+const CRATES: [(&str, &str); 15] = [
     ("webhook_core", "webhook-core"),
     ("webhook_credentials", "webhook-core/credentials"),
     ("webhook_cron", "webhook-core/cron"),
     ("webhook_dashboard", "webhook-server/dashboard"),
+    ("webhook_forward", "webhook-core/forward"),
     ("webhook_functions", "webhook-core/functions"),
     ("webhook_generate", "webhook-core/functions/generate"),
     ("webhook_guard", "webhook-core/guard"),

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use url::Host;
 
-use crate::forward::ForwardError;
+use crate::ForwardError;
 
 /// The two ways to speak TLS. They share no session, so that one made without
 /// verification is never resumed with it.

@@ -11,11 +11,9 @@ use hyper::{body::Incoming, client::conn::http2};
 
 use super::failure::{self, Body, Cause, Failure};
 use crate::{
+    ForwardError, ForwardResponse,
     body::{Collected, collect},
-    forward::{
-        ForwardError, ForwardResponse,
-        message::{HostOverride, Outgoing},
-    },
+    message::{HostOverride, Outgoing},
 };
 
 /// An HTTP/2 connection, or rather a share of it: clones use the same one.

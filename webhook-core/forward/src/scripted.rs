@@ -116,7 +116,7 @@ impl fmt::Debug for Answer {
 ///
 /// ```
 /// use http::StatusCode;
-/// use webhook_core::forward::{Answer, ScriptedForwarder};
+/// use webhook_forward::{Answer, ScriptedForwarder};
 ///
 /// let forwarder = ScriptedForwarder::new();
 /// forwarder.script(

@@ -20,8 +20,9 @@ use super::{
     stream::Stream,
 };
 use crate::{
+    ForwardError, ForwardResponse,
     body::{Collected, collect},
-    forward::{ForwardError, ForwardResponse, message::Outgoing},
+    message::Outgoing,
 };
 
 #[cfg(test)]

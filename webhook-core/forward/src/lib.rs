@@ -1,4 +1,14 @@
 //! Sending one request to a destination.
+//!
+//! A [`Forwarder`] sends one request and returns the answer. [`http::HttpForwarder`]
+//! does so over HTTP/1.1 and HTTP/2, [`ServiceForwarder`] into a tower service of the
+//! same process. The relay of `webhook-core`, which decides what is sent and when it
+//! is tried again, has this crate as `webhook_core::forward`.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `http` | the HTTP forwarder: hyper, and TLS by rustls |
+//! | `test-util` | a forwarder that plays a script |
 
 use std::{fmt, time::Duration};
 
@@ -6,9 +16,10 @@ use ::http::{HeaderMap, Method, StatusCode, Uri};
 use async_trait::async_trait;
 use bytes::Bytes;
 
+pub mod body;
 #[cfg(feature = "http")]
 pub mod http;
-pub(crate) mod message;
+mod message;
 #[cfg(any(test, feature = "test-util"))]
 mod scripted;
 mod service;

@@ -7,11 +7,11 @@ use http_body::Body;
 
 /// A body that has been read.
 #[derive(Debug)]
-pub(crate) struct Collected {
+pub struct Collected {
     /// Its first bytes, as many as the limit lets through.
-    pub(crate) bytes: Bytes,
+    pub bytes: Bytes,
     /// Whether there were more.
-    pub(crate) truncated: bool,
+    pub truncated: bool,
 }
 
 /// Reads `body` up to `limit` bytes. A piece of so many bytes is kept when there is `room`
@@ -19,7 +19,7 @@ pub(crate) struct Collected {
 /// dropped.
 ///
 /// A body that comes in one piece, as most do, is not copied.
-pub(crate) async fn collect<B, E>(
+pub async fn collect<B, E>(
     body: B,
     limit: usize,
     mut room: impl FnMut(usize) -> Result<(), E>,
@@ -81,7 +81,7 @@ impl BodyBuffer {
 }
 
 /// The first `limit` bytes of a body, which is not copied.
-pub(crate) fn cut(body: &Bytes, limit: usize) -> Bytes {
+pub fn cut(body: &Bytes, limit: usize) -> Bytes {
     body.slice(..body.len().min(limit))
 }
 

@@ -35,7 +35,7 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// use bytes::Bytes;
 /// use http_body_util::Full;
-/// use webhook_core::forward::{Forwarder, ServiceForwarder};
+/// use webhook_forward::{Forwarder, ServiceForwarder};
 ///
 /// # #[derive(Clone)] struct Echo;
 /// # impl tower_service::Service<http::Request<Full<Bytes>>> for Echo {

@@ -12,7 +12,7 @@ use super::{
     resolve::{Resolve, SystemResolver},
     tls,
 };
-use crate::forward::guard::AddressGuard;
+use crate::guard::AddressGuard;
 
 /// Makes an [`HttpForwarder`].
 #[derive(Debug)]

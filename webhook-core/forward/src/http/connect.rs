@@ -24,7 +24,7 @@ use super::{
     stream::Stream,
     tls::{Protocols, Tls},
 };
-use crate::forward::{
+use crate::{
     ForwardError,
     guard::{AddressGuard, RefusedAddress},
 };

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::client::conn::TrySendError;
 
-use crate::forward::{ForwardError, message::Outgoing};
+use crate::{ForwardError, message::Outgoing};
 
 /// What hyper sends.
 pub(super) type Body = Full<Bytes>;

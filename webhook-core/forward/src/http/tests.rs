@@ -12,7 +12,7 @@ use ::http::{HeaderMap, Method};
 use async_trait::async_trait;
 
 use super::*;
-use crate::forward::guard::AddressGuard;
+use crate::guard::AddressGuard;
 
 mod deadline;
 mod raw_server;

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{failure::Failure, http1::Http1, http2::Http2};
-use crate::forward::{ForwardResponse, message::Outgoing};
+use crate::{ForwardResponse, message::Outgoing};
 
 /// A connection that can take requests.
 pub(super) enum Connection {
