@@ -48,8 +48,7 @@ impl HttpForwarderBuilder {
                 max_idle: 1024,
             },
             user_agent: Some(HeaderValue::from_static(concat!(
-                env!("CARGO_PKG_NAME"),
-                "/",
+                "webhook-core/",
                 env!("CARGO_PKG_VERSION")
             ))),
         }
