@@ -47,6 +47,7 @@ impl HttpForwarderBuilder {
                 max_idle_per_host: 128,
                 max_idle: 1024,
             },
+            // The library's name, whichever of its crates sends: destinations know it.
             user_agent: Some(HeaderValue::from_static(concat!(
                 "webhook-core/",
                 env!("CARGO_PKG_VERSION")
