@@ -19,16 +19,13 @@
 
 use std::fmt;
 
-use ::http::Uri;
 use async_trait::async_trait;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    time::timeout_at,
-};
+use tokio::time::timeout_at;
 
 use super::{
     ForwardError, ForwardRequest, ForwardResponse, Forwarder,
     message::{self, Outgoing},
+    timings::{Stage, Stopwatch},
 };
 
 mod builder;
@@ -101,22 +98,6 @@ impl HttpForwarder {
     pub fn builder() -> HttpForwarderBuilder {
         HttpForwarderBuilder::new()
     }
-
-    /// A connection for a protocol that begins as a request over HTTP/1.1, such as
-    /// WebSocket. It is resolved, guarded and encrypted as a request's would be, within
-    /// the connect timeout, and belongs to the caller: it does not come from the pool
-    /// and does not go there. Of `url` only scheme, host and port count.
-    ///
-    /// # Errors
-    /// [`ForwardError::Unsendable`], [`ForwardError::Refused`] or [`ForwardError::Connect`].
-    pub async fn connect_http1(
-        &self,
-        url: &Uri,
-        tls_verification: bool,
-    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<>, ForwardError> {
-        let destination = message::destination(url)?;
-        self.connector.connect_http1(&destination, tls_verification).await
-    }
 }
 
 impl fmt::Debug for HttpForwarder {
@@ -128,6 +109,18 @@ impl fmt::Debug for HttpForwarder {
 #[async_trait]
 impl Forwarder for HttpForwarder {
     async fn forward(&self, request: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+        let mut watch = Stopwatch::start();
+        let outcome = self.send(request, &mut watch).await;
+        watch.told(outcome)
+    }
+}
+
+impl HttpForwarder {
+    async fn send(
+        &self,
+        request: ForwardRequest,
+        watch: &mut Stopwatch,
+    ) -> Result<ForwardResponse, ForwardError> {
         let ForwardRequest {
             method,
             url,
@@ -152,11 +145,14 @@ impl Forwarder for HttpForwarder {
         loop {
             let fresh = kept.is_none();
             let mut connection = match kept.take() {
-                Some(connection) => connection,
+                Some(connection) => {
+                    watch.goes_to(connection.address, true);
+                    connection
+                }
                 None => {
                     // Boxed: connecting is rare and its future large.
                     let connecting =
-                        Box::pin(self.connector.connect(destination, tls_verification));
+                        Box::pin(self.connector.connect(destination, tls_verification, watch));
                     let connection = timeout_at(deadline, connecting)
                         .await
                         .unwrap_or_else(|_| Err(failure::no_connection_within(timeout)))?;
@@ -164,7 +160,8 @@ impl Forwarder for HttpForwarder {
                     connection
                 }
             };
-            let exchange = connection.exchange(outgoing, max_response_bytes);
+            watch.enter(Stage::FirstByte);
+            let exchange = connection.exchange(outgoing, max_response_bytes, watch);
             match timeout_at(deadline, exchange).await {
                 Ok(Ok(response)) => {
                     pool.put_back(destination, connection, &response);
@@ -172,6 +169,7 @@ impl Forwarder for HttpForwarder {
                 }
                 Ok(Err(Failure::Unwritten(unwritten, _))) if !fresh => {
                     pool.forget(destination, &connection);
+                    watch.begin_again();
                     outgoing = *unwritten;
                 }
                 Ok(Err(Failure::Unwritten(_, error))) => {
@@ -186,7 +184,7 @@ impl Forwarder for HttpForwarder {
                 Err(_) => {
                     // Silence on a shared connection may mean that it is dead.
                     pool.forget(destination, &connection);
-                    return Err(ForwardError::Timeout(timeout));
+                    return Err(ForwardError::Timeout { after: timeout, timings: None });
                 }
             }
         }

@@ -23,10 +23,12 @@ mod message;
 #[cfg(any(test, feature = "test-util"))]
 mod scripted;
 mod service;
+mod timings;
 
 #[cfg(any(test, feature = "test-util"))]
 pub use scripted::{Answer, CheckedOnDrop, ScriptedForwarder};
 pub use service::ServiceForwarder;
+pub use timings::Timings;
 pub use webhook_guard as guard;
 
 /// Sends requests: those of deliveries and those that functions make.
@@ -92,13 +94,21 @@ pub struct ForwardResponse {
     pub body: Bytes,
     /// Whether the body was longer than that.
     pub truncated: bool,
+    /// Where the time went.
+    pub timings: Timings,
 }
 
 impl ForwardResponse {
     /// An answer of this status without headers and body, which can be set.
     #[must_use]
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Bytes::new(), truncated: false }
+        Self {
+            status,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            truncated: false,
+            timings: Timings::default(),
+        }
     }
 }
 
@@ -123,10 +133,17 @@ pub enum ForwardError {
         /// The cause.
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
+        /// Where the time went, as far as the forwarder says it.
+        timings: Option<Box<Timings>>,
     },
     /// The deadline passed; the destination may have seen the request.
-    #[error("no complete answer within {} ms", .0.as_millis())]
-    Timeout(Duration),
+    #[error("no complete answer within {} ms", after.as_millis())]
+    Timeout {
+        /// The timeout of the request.
+        after: Duration,
+        /// Where the time went, as far as the forwarder says it.
+        timings: Option<Box<Timings>>,
+    },
     /// The exchange broke off; the destination may have seen the request.
     #[error("exchange broke off: {reason}")]
     Broken {
@@ -135,10 +152,35 @@ pub enum ForwardError {
         /// The cause.
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
+        /// Where the time went, as far as the forwarder says it.
+        timings: Option<Box<Timings>>,
     },
 }
 
 impl ForwardError {
+    /// The same error with where the time went, if it is one of those that take some.
+    #[must_use]
+    pub fn timed(mut self, taken: Timings) -> Self {
+        if let Self::Connect { timings, .. }
+        | Self::Timeout { timings, .. }
+        | Self::Broken { timings, .. } = &mut self
+        {
+            *timings = Some(Box::new(taken));
+        }
+        self
+    }
+
+    /// Where the time went, as far as the forwarder says it.
+    #[must_use]
+    pub fn timings(&self) -> Option<&Timings> {
+        match self {
+            Self::Connect { timings, .. }
+            | Self::Timeout { timings, .. }
+            | Self::Broken { timings, .. } => timings.as_deref(),
+            Self::Refused(_) | Self::Unsendable(_) | Self::Credentials(_) => None,
+        }
+    }
+
     /// Whether another try could end differently.
     #[must_use]
     pub const fn is_retryable(&self) -> bool {
@@ -148,6 +190,6 @@ impl ForwardError {
     /// Whether the destination may have seen any of the request.
     #[must_use]
     pub const fn may_have_been_sent(&self) -> bool {
-        matches!(self, Self::Timeout(_) | Self::Broken { .. })
+        matches!(self, Self::Timeout { .. } | Self::Broken { .. })
     }
 }

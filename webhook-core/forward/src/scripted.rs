@@ -15,7 +15,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{ForwardError, ForwardRequest, ForwardResponse, Forwarder};
+use super::{ForwardError, ForwardRequest, ForwardResponse, Forwarder, timings::Stopwatch};
 
 /// What a [`ScriptedForwarder`] does with one request.
 #[derive(Clone)]
@@ -56,6 +56,7 @@ impl Answer {
         Self::error(|| ForwardError::Connect {
             reason: "connection refused".to_owned(),
             source: None,
+            timings: None,
         })
     }
 
@@ -259,17 +260,19 @@ impl Forwarder for ScriptedForwarder {
             }
             sleep(answer.delay).await;
         };
+        let watch = Stopwatch::start();
         if timeout(request.timeout, playing).await.is_err() {
-            return Err(ForwardError::Timeout(request.timeout));
+            return watch
+                .told(Err(ForwardError::Timeout { after: request.timeout, timings: None }));
         }
-        match answer.outcome {
+        watch.told(match answer.outcome {
             Outcome::Error(error) => Err(error()),
             Outcome::Response { status, headers, mut body } => {
                 let truncated = body.len() > request.max_response_bytes;
                 body.truncate(request.max_response_bytes);
-                Ok(ForwardResponse { status, headers, body, truncated })
+                Ok(ForwardResponse { headers, body, truncated, ..ForwardResponse::empty(status) })
             }
-        }
+        })
     }
 }
 

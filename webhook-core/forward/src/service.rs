@@ -18,7 +18,10 @@ use super::{
     ForwardError, ForwardRequest, ForwardResponse, Forwarder,
     message::{self, Outgoing},
 };
-use crate::body::{Collected, collect};
+use crate::{
+    body::{Collected, collect},
+    timings::{Stage, Stopwatch},
+};
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
@@ -88,17 +91,22 @@ where
         message::destination(&url)?;
         let request = in_process(&url, Outgoing::new(method, &url, headers, body)?)?;
         let mut service = self.service.clone();
+        let mut watch = Stopwatch::start();
+        watch.enter(Stage::FirstByte);
         let exchange = async {
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(|error| broken(error.into()))?;
             let response = service.call(request).await.map_err(|error| broken(error.into()))?;
+            watch.enter(Stage::Rest);
             let (parts, body) = response.into_parts();
             let broken = |error: B::Error| broken(error.into());
             let Collected { bytes: body, truncated } =
                 collect(body, max_response_bytes, |_| Ok(()), broken).await?;
             let (status, headers) = (parts.status, parts.headers);
-            Ok(ForwardResponse { status, headers, body, truncated })
+            Ok(ForwardResponse { body, truncated, headers, ..ForwardResponse::empty(status) })
         };
-        timeout_at(deadline, exchange).await.unwrap_or(Err(ForwardError::Timeout(timeout)))
+        let late = ForwardError::Timeout { after: timeout, timings: None };
+        let outcome = timeout_at(deadline, exchange).await.unwrap_or(Err(late));
+        watch.told(outcome)
     }
 }
 
@@ -118,7 +126,7 @@ fn in_process(url: &Uri, outgoing: Outgoing) -> Result<Request<Full<Bytes>>, For
 }
 
 fn broken(source: Source) -> ForwardError {
-    ForwardError::Broken { reason: source.to_string(), source: Some(source) }
+    ForwardError::Broken { reason: source.to_string(), source: Some(source), timings: None }
 }
 
 #[cfg(test)]

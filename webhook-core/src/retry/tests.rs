@@ -137,9 +137,15 @@ fn outcomes_follow_the_status() {
 #[test]
 fn errors_are_retried_unless_another_try_is_pointless() {
     let of = |error: ForwardError| Outcome::of(Err(&error), RECEIVED);
-    assert_eq!(of(ForwardError::Connect { reason: "refused".into(), source: None }), RETRYABLE);
-    assert_eq!(of(ForwardError::Timeout(secs(30))), RETRYABLE);
-    assert_eq!(of(ForwardError::Broken { reason: "reset".into(), source: None }), RETRYABLE);
+    assert_eq!(
+        of(ForwardError::Connect { reason: "refused".into(), source: None, timings: None }),
+        RETRYABLE
+    );
+    assert_eq!(of(ForwardError::Timeout { after: secs(30), timings: None }), RETRYABLE);
+    assert_eq!(
+        of(ForwardError::Broken { reason: "reset".into(), source: None, timings: None }),
+        RETRYABLE
+    );
     assert_eq!(of(ForwardError::Refused("127.0.0.1".into())), Outcome::Final);
     assert_eq!(of(ForwardError::Unsendable("no host".into())), Outcome::Final);
 }

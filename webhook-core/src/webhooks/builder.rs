@@ -191,6 +191,6 @@ struct Nowhere;
 impl Forwarder for Nowhere {
     async fn forward(&self, _: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
         let reason = "there is no forwarder".to_owned();
-        Err(ForwardError::Connect { reason, source: None })
+        Err(ForwardError::Connect { reason, source: None, timings: None })
     }
 }

@@ -7,19 +7,22 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{StreamExt, stream::FuturesUnordered};
+use ::http::Uri;
+use futures_util::{StreamExt, TryFutureExt, stream::FuturesUnordered};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     time::{sleep, timeout},
 };
 use url::{Host, Position, Url};
 
 use super::{
+    HttpForwarder,
     failure::{self, Cause},
     http1::Http1,
     http2::Http2,
-    pool::Connection,
+    pool::{Connection, Protocol},
     resolve::Resolve,
     stream::Stream,
     tls::{Protocols, Tls},
@@ -27,6 +30,8 @@ use super::{
 use crate::{
     ForwardError,
     guard::{AddressGuard, RefusedAddress},
+    message,
+    timings::{Stage, Stopwatch},
 };
 
 /// When the next address is tried beside one that does not answer (RFC 8305 §5).
@@ -75,11 +80,14 @@ impl Connector {
         &self,
         destination: &str,
         verify: bool,
+        watch: &mut Stopwatch,
     ) -> Result<Connection, ForwardError> {
         self.in_time(async {
             let url = parse(destination)?;
-            let stream = self.open(&url, verify, Protocols::Http).await?;
-            self.speak(&url[Position::BeforeHost..Position::AfterPort], stream).await
+            let (stream, address) = self.open(&url, verify, Protocols::Http, watch).await?;
+            let authority = &url[Position::BeforeHost..Position::AfterPort];
+            let protocol = self.speak(authority, stream).await?;
+            Ok(Connection { protocol, address })
         })
         .await
     }
@@ -90,8 +98,11 @@ impl Connector {
         destination: &str,
         verify: bool,
     ) -> Result<Stream, ForwardError> {
-        self.in_time(async { self.open(&parse(destination)?, verify, Protocols::Http1).await })
-            .await
+        self.in_time(async {
+            let (url, watch) = (parse(destination)?, &mut Stopwatch::start());
+            Ok(self.open(&url, verify, Protocols::Http1, watch).await?.0)
+        })
+        .await
     }
 
     async fn in_time<T>(
@@ -109,21 +120,28 @@ impl Connector {
         url: &Url,
         verify: bool,
         protocols: Protocols,
-    ) -> Result<Stream, ForwardError> {
+        watch: &mut Stopwatch,
+    ) -> Result<(Stream, SocketAddr), ForwardError> {
         let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
             return Err(ForwardError::Unsendable("host is missing".to_owned()));
         };
+        if matches!(host, Host::Domain(_)) {
+            watch.enter(Stage::Resolve);
+        }
         let addresses = self.addresses(&host).await?;
-        let tcp = open(&addresses, port).await?;
+        watch.enter(Stage::Connect);
+        let (tcp, address) = open(&addresses, port, watch).await?;
         // Small writes that wait for an ACK cost 40 ms; without the option it still works.
         let _ = tcp.set_nodelay(true);
-        Ok(match url.scheme() {
+        let stream = match url.scheme() {
             "https" => {
+                watch.enter(Stage::Tls);
                 let tls = self.tls.handshake(&host, verify, protocols, tcp).await?;
                 Stream::Tls(Box::new(tls))
             }
             _ => Stream::Plain(tcp),
-        })
+        };
+        Ok((stream, address))
     }
 
     /// The addresses of `host`, all of which the guard allows.
@@ -150,18 +168,19 @@ impl Connector {
                 self.resolver.resolve(name).await.map_err(|error| ForwardError::Connect {
                     reason: format!("dns: cannot resolve {name}: {error}"),
                     source: Some(error.into()),
+                    timings: None,
                 })?
             }
         };
         if addresses.is_empty() {
             let reason = format!("dns: {host} has no address");
-            return Err(ForwardError::Connect { reason, source: None });
+            return Err(ForwardError::Connect { reason, source: None, timings: None });
         }
         addresses.iter().try_for_each(|address| self.guard.check(*address)).map_err(refused)?;
         Ok(addresses)
     }
 
-    async fn speak(&self, authority: &str, stream: Stream) -> Result<Connection, ForwardError> {
+    async fn speak(&self, authority: &str, stream: Stream) -> Result<Protocol, ForwardError> {
         let max_header_bytes = self.limits.max_response_header_bytes;
         if stream.negotiated_http2() {
             let list_bytes = u32::try_from(max_header_bytes).unwrap_or(u32::MAX);
@@ -175,9 +194,27 @@ impl Connector {
                 .map_err(|error| failure::never_written(Cause::Hyper(error)))?;
             // Ends when the last sender is gone; its error reaches those who wait for an answer.
             tokio::spawn(async move { drop(driver.await) });
-            return Http2::new(sender, authority).map(Connection::Http2);
+            return Http2::new(sender, authority).map(Protocol::Http2);
         }
-        Http1::new(stream, authority, max_header_bytes).await.map(Box::new).map(Connection::Http1)
+        Http1::new(stream, authority, max_header_bytes).await.map(Box::new).map(Protocol::Http1)
+    }
+}
+
+impl HttpForwarder {
+    /// A connection for a protocol that begins as a request over HTTP/1.1, such as
+    /// WebSocket. It is resolved, guarded and encrypted as a request's would be, within
+    /// the connect timeout, and belongs to the caller: it does not come from the pool
+    /// and does not go there. Of `url` only scheme, host and port count.
+    ///
+    /// # Errors
+    /// [`ForwardError::Unsendable`], [`ForwardError::Refused`] or [`ForwardError::Connect`].
+    pub async fn connect_http1(
+        &self,
+        url: &Uri,
+        tls_verification: bool,
+    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<>, ForwardError> {
+        let destination = message::destination(url)?;
+        self.connector.connect_http1(&destination, tls_verification).await
     }
 }
 
@@ -188,18 +225,28 @@ fn parse(destination: &str) -> Result<Url, ForwardError> {
 
 /// Connects to the first of `addresses` that answers: families take turns, and
 /// the next one is tried when one fails or is slow (RFC 8305).
-async fn open(addresses: &[IpAddr], port: u16) -> Result<TcpStream, ForwardError> {
+async fn open(
+    addresses: &[IpAddr],
+    port: u16,
+    watch: &mut Stopwatch,
+) -> Result<(TcpStream, SocketAddr), ForwardError> {
     let mut waiting = in_turns(addresses).take(MAX_ADDRESSES).map(|ip| SocketAddr::new(ip, port));
     let mut attempts = FuturesUnordered::new();
     let mut first_error = None;
     let mut next = waiting.next();
+    if let Some(address) = next {
+        watch.goes_to(address, false);
+    }
     loop {
         if let Some(address) = next.take() {
-            attempts.push(TcpStream::connect(address));
+            attempts.push(TcpStream::connect(address).map_ok(move |tcp| (tcp, address)));
         }
         tokio::select! {
             outcome = attempts.next() => match outcome {
-                Some(Ok(stream)) => return Ok(stream),
+                Some(Ok(opened)) => {
+                    watch.goes_to(opened.1, false);
+                    return Ok(opened);
+                }
                 Some(Err(error)) => {
                     first_error.get_or_insert(error);
                 }

@@ -50,24 +50,25 @@ pub(super) fn no_connection_within(timeout: Duration) -> ForwardError {
     ForwardError::Connect {
         reason: format!("no connection within {} ms", timeout.as_millis()),
         source: None,
+        timings: None,
     }
 }
 
 /// A connection could not be opened.
 pub(super) fn connect(error: io::Error) -> ForwardError {
-    ForwardError::Connect { reason: describe_io(&error), source: Some(error.into()) }
+    ForwardError::Connect { reason: describe_io(&error), source: Some(error.into()), timings: None }
 }
 
 /// A new connection ended before it took the request.
 pub(super) fn never_written(cause: Cause) -> ForwardError {
     let (reason, source) = cause.told();
-    ForwardError::Connect { reason, source: Some(source) }
+    ForwardError::Connect { reason, source: Some(source), timings: None }
 }
 
 /// The exchange failed after the request was, or may have been, written.
 pub(super) fn broken(cause: Cause) -> ForwardError {
     let (reason, source) = cause.told();
-    ForwardError::Broken { reason, source: Some(source) }
+    ForwardError::Broken { reason, source: Some(source), timings: None }
 }
 
 impl Cause {

@@ -23,6 +23,7 @@ use crate::{
     ForwardError, ForwardResponse,
     body::{Collected, collect},
     message::Outgoing,
+    timings::{Stage, Stopwatch},
 };
 
 #[cfg(test)]
@@ -76,6 +77,7 @@ where
         &mut self,
         outgoing: Outgoing,
         max_bytes: usize,
+        watch: &mut Stopwatch,
     ) -> Result<ForwardResponse, Failure> {
         let Self { sender, driver, host } = self;
         drive(driver, &mut Context::from_waker(Waker::noop()));
@@ -85,7 +87,7 @@ where
         }
         let ends = says_close(&outgoing.headers);
         let exchanged = {
-            let mut exchange = pin!(exchange(sender, outgoing, host, max_bytes));
+            let mut exchange = pin!(exchange(sender, outgoing, host, max_bytes, watch));
             poll_fn(|cx| {
                 // What the driver has read is there for the exchange, and what the exchange
                 // wants next for the driver.
@@ -125,6 +127,7 @@ async fn exchange(
     outgoing: Outgoing,
     host: &HeaderValue,
     max_bytes: usize,
+    watch: &mut Stopwatch,
 ) -> Result<ForwardResponse, Failure> {
     let Outgoing { method, target, host: other_host, headers, body } = outgoing;
     let mut request = Request::new(Full::new(body.clone()));
@@ -145,6 +148,7 @@ async fn exchange(
             Outgoing { method: parts.method, target, host: other_host, headers, body }
         })
     })?;
+    watch.enter(Stage::Rest);
     let (parts, body) = response.into_parts();
     // hyper believes the coding; whoever was on the way may have believed the length.
     if [TRANSFER_ENCODING, CONTENT_LENGTH].iter().all(|name| parts.headers.contains_key(name)) {
@@ -152,7 +156,8 @@ async fn exchange(
     }
     let broken = |error| Failure::Broken(Cause::Hyper(error));
     let Collected { bytes: body, truncated } = collect(body, max_bytes, |_| Ok(()), broken).await?;
-    Ok(ForwardResponse { status: parts.status, headers: parts.headers, body, truncated })
+    let answer = ForwardResponse::empty(parts.status);
+    Ok(ForwardResponse { headers: parts.headers, body, truncated, ..answer })
 }
 
 /// Whether the connection ends with the message.

@@ -14,6 +14,7 @@ use crate::{
     ForwardError, ForwardResponse,
     body::{Collected, collect},
     message::{HostOverride, Outgoing},
+    timings::{Stage, Stopwatch},
 };
 
 /// An HTTP/2 connection, or rather a share of it: clones use the same one.
@@ -50,6 +51,7 @@ impl Http2 {
         &mut self,
         outgoing: Outgoing,
         max_response_bytes: usize,
+        watch: &mut Stopwatch,
     ) -> Result<ForwardResponse, Failure> {
         let Outgoing { method, target, host, headers, body } = outgoing;
         let mut uri = Parts::default();
@@ -70,11 +72,13 @@ impl Http2 {
                     Outgoing { method: parts.method, target, host, headers: parts.headers, body }
                 })
             })?;
+        watch.enter(Stage::Rest);
         let (parts, body) = response.into_parts();
         let broken = |error| Failure::Broken(Cause::Hyper(error));
         let Collected { bytes: body, truncated } =
             collect(body, max_response_bytes, |_| Ok(()), broken).await?;
-        Ok(ForwardResponse { status: parts.status, headers: parts.headers, body, truncated })
+        let answer = ForwardResponse::empty(parts.status);
+        Ok(ForwardResponse { headers: parts.headers, body, truncated, ..answer })
     }
 }
 

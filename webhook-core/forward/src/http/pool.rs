@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
@@ -13,10 +14,17 @@ use tokio::{
 };
 
 use super::{failure::Failure, http1::Http1, http2::Http2};
-use crate::{ForwardResponse, message::Outgoing};
+use crate::{ForwardResponse, message::Outgoing, timings::Stopwatch};
 
 /// A connection that can take requests.
-pub(super) enum Connection {
+pub(super) struct Connection {
+    pub(super) protocol: Protocol,
+    /// The other end.
+    pub(super) address: SocketAddr,
+}
+
+/// What it speaks.
+pub(super) enum Protocol {
     Http1(Box<Http1>),
     Http2(Http2),
 }
@@ -27,10 +35,11 @@ impl Connection {
         &mut self,
         outgoing: Outgoing,
         max_response_bytes: usize,
+        watch: &mut Stopwatch,
     ) -> Result<ForwardResponse, Failure> {
-        match self {
-            Self::Http1(http1) => http1.exchange(outgoing, max_response_bytes).await,
-            Self::Http2(http2) => http2.exchange(outgoing, max_response_bytes).await,
+        match &mut self.protocol {
+            Protocol::Http1(http1) => http1.exchange(outgoing, max_response_bytes, watch).await,
+            Protocol::Http2(http2) => http2.exchange(outgoing, max_response_bytes, watch).await,
         }
     }
 }
@@ -67,6 +76,7 @@ struct Host {
 /// A connection that nobody uses.
 struct Idle {
     http1: Box<Http1>,
+    address: SocketAddr,
     expires: Instant,
     /// Where it was opened. On another runtime's thread each of its events would
     /// cost a switch between threads, and with that runtime it ends.
@@ -75,6 +85,7 @@ struct Idle {
 
 struct SharedHttp2 {
     connection: Http2,
+    address: SocketAddr,
     expires: Instant,
 }
 
@@ -88,14 +99,15 @@ impl Pool {
         let now = Instant::now();
         let runtime = Handle::current().id();
         loop {
-            let Idle { mut http1, expires, .. } = {
+            let Idle { mut http1, address, expires, .. } = {
                 let mut kept = self.lock();
                 let Kept { hosts, connections, .. } = &mut *kept;
                 let host = hosts.get_mut(destination)?;
                 if let Some(shared) = &mut host.http2 {
                     if shared.connection.is_open() && now < shared.expires {
                         shared.expires = now + self.limits.idle_timeout;
-                        return Some(Connection::Http2(shared.connection.clone()));
+                        let protocol = Protocol::Http2(shared.connection.clone());
+                        return Some(Connection { protocol, address: shared.address });
                     }
                     host.http2 = None;
                     *connections -= 1;
@@ -108,14 +120,14 @@ impl Pool {
             // Outside of the lock, because it reads from the socket, and
             // because dropping one closes it.
             if now < expires && http1.is_ready() {
-                return Some(Connection::Http1(http1));
+                return Some(Connection { protocol: Protocol::Http1(http1), address });
             }
         }
     }
 
     /// Lets others use a new HTTP/2 connection at once.
     pub(super) fn share(&self, destination: &str, connection: &Connection) {
-        let Connection::Http2(http2) = connection else { return };
+        let Connection { protocol: Protocol::Http2(http2), address } = connection else { return };
         let expires = Instant::now() + self.limits.idle_timeout;
         let mut kept = self.lock();
         if self.limits.idle_timeout.is_zero() || kept.connections >= self.limits.max_idle {
@@ -126,7 +138,7 @@ impl Pool {
             // Another request was quicker; this one serves its own request and ends.
             return;
         }
-        let shared = SharedHttp2 { connection: http2.clone(), expires };
+        let shared = SharedHttp2 { connection: http2.clone(), address: *address, expires };
         if host.http2.replace(shared).is_none() {
             kept.connections += 1;
         }
@@ -142,8 +154,9 @@ impl Pool {
     ) {
         let keep_for = keep_alive(&response.headers).min(self.limits.idle_timeout);
         let expires = Instant::now() + keep_for;
-        match connection {
-            Connection::Http1(mut http1) => {
+        let Connection { protocol, address } = connection;
+        match protocol {
+            Protocol::Http1(mut http1) => {
                 if response.truncated || keep_for.is_zero() || !http1.is_ready() {
                     return;
                 }
@@ -155,11 +168,12 @@ impl Pool {
                 if host.http1.len() >= self.limits.max_idle_per_host {
                     return;
                 }
-                host.http1.push(Idle { http1, expires, runtime: Handle::current().id() });
+                let runtime = Handle::current().id();
+                host.http1.push(Idle { http1, address, expires, runtime });
                 kept.connections += 1;
                 self.reap(&mut kept);
             }
-            Connection::Http2(http2) => {
+            Protocol::Http2(http2) => {
                 let mut kept = self.lock();
                 if let Some(host) = kept.hosts.get_mut(destination)
                     && let Some(shared) = &mut host.http2
@@ -174,7 +188,7 @@ impl Pool {
     /// Takes a connection that failed away from those who would share it.
     /// Requests that are on it already go on.
     pub(super) fn forget(&self, destination: &str, connection: &Connection) {
-        let Connection::Http2(http2) = connection else { return };
+        let Protocol::Http2(http2) = &connection.protocol else { return };
         let mut kept = self.lock();
         if let Some(host) = kept.hosts.get_mut(destination)
             && host.http2.as_ref().is_some_and(|shared| shared.connection.is_same(http2))

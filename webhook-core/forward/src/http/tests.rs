@@ -18,6 +18,7 @@ mod deadline;
 mod raw_server;
 mod refusal;
 mod reuse;
+mod timings;
 mod tls;
 mod tls_server;
 mod wire;

@@ -76,6 +76,7 @@ impl Tls {
         connected.map_err(|error| ForwardError::Connect {
             reason: explain(&error),
             source: Some(error.into()),
+            timings: None,
         })
     }
 }

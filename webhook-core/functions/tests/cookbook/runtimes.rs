@@ -54,7 +54,11 @@ impl Forwarder for Upstream {
         let key = format!("{} {} {}", request.method, request.url, token.unwrap_or_default());
         let answer = self.0.lock().expect("nobody panics").get(key.trim()).copied();
         let Some((status, body)) = answer else {
-            return Err(ForwardError::Connect { reason: format!("nobody at {key}"), source: None });
+            return Err(ForwardError::Connect {
+                reason: format!("nobody at {key}"),
+                source: None,
+                timings: None,
+            });
         };
         let status = StatusCode::from_u16(status).expect("a status");
         let mut response = ForwardResponse::empty(status);

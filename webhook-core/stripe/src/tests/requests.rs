@@ -77,7 +77,8 @@ async fn a_new_customer_is_one_request_in_stripes_encoding() {
 
 #[tokio::test(start_paused = true)]
 async fn the_same_key_goes_with_every_attempt() {
-    let broken = || ForwardError::Broken { reason: "reset".to_owned(), source: None };
+    let broken =
+        || ForwardError::Broken { reason: "reset".to_owned(), source: None, timings: None };
     for first in [json(409, "{}"), json(429, "{}"), json(500, "{}"), Answer::error(broken)] {
         let forwarder = ScriptedForwarder::new();
         let _checked = forwarder.checked_on_drop();

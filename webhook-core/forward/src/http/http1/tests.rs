@@ -100,9 +100,11 @@ fn answered(pieces: Vec<Vec<u8>>, max_bytes: usize) -> Result<(ForwardResponse, 
     let post = || outgoing(Method::POST, "{}".into());
     let open = scripted(pieces);
     let mut kept = connection(&open);
-    let reusable = at_once(kept.exchange(post(), max_bytes)).is_some() && kept.is_ready();
+    let mut watch = Stopwatch::start();
+    let reusable =
+        at_once(kept.exchange(post(), max_bytes, &mut watch)).is_some() && kept.is_ready();
     let mut closed = connection(&Scripted { closes: true, ..open });
-    match at_once(closed.exchange(post(), max_bytes)).expect("all there") {
+    match at_once(closed.exchange(post(), max_bytes, &mut watch)).expect("all there") {
         Ok(response) => Ok((response, reusable)),
         Err(Failure::Broken(cause)) => Err(failure::broken(cause).to_string()),
         Err(_) => panic!("neither answered nor broken"),
@@ -210,7 +212,8 @@ fn a_body_is_sent_in_as_many_writes_as_it_takes() {
         let body = Bytes::from(vec![b'x'; length]);
         let stream = scripted(vec!["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".into()]);
         let mut connection = connection(&Scripted { takes, ..stream.clone() });
-        let exchange = connection.exchange(outgoing(Method::PUT, body.clone()), 0);
+        let mut watch = Stopwatch::start();
+        let exchange = connection.exchange(outgoing(Method::PUT, body.clone()), 0, &mut watch);
         assert!(at_once(exchange).expect("all there").is_ok());
         let head =
             format!("PUT /b?c HTTP/1.1\r\nHost: a.example\r\nContent-Length: {length}\r\n\r\n");
@@ -224,17 +227,17 @@ fn a_body_is_sent_in_as_many_writes_as_it_takes() {
 fn a_request_that_says_close_is_the_last() {
     let stream = scripted(vec!["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".into()]);
     let mut connection = connection(&stream);
-    let mut outgoing = outgoing(Method::POST, Bytes::new());
+    let (mut outgoing, mut watch) = (outgoing(Method::POST, Bytes::new()), Stopwatch::start());
     outgoing.headers.insert("connection", "close".parse().expect("a value"));
-    assert!(at_once(connection.exchange(outgoing, 0)).expect("all there").is_ok());
+    assert!(at_once(connection.exchange(outgoing, 0, &mut watch)).expect("all there").is_ok());
     assert!(!connection.is_ready());
 }
 
 #[test]
 fn who_speaks_first_gets_no_request() {
     let stream = Scripted { asked: true, ..scripted(vec!["220 mail.example ESMTP\r\n".into()]) };
-    let mut connection = connection(&stream);
-    let exchange = connection.exchange(outgoing(Method::POST, Bytes::new()), 0);
+    let (mut connection, mut watch) = (connection(&stream), Stopwatch::start());
+    let exchange = connection.exchange(outgoing(Method::POST, Bytes::new()), 0, &mut watch);
     let Some(Err(Failure::Unwritten(_, cause))) = at_once(exchange) else {
         panic!("not unwritten")
     };

@@ -43,7 +43,7 @@ async fn a_destination_that_never_accepts() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("bound");
     let error = outcome_within_short(forwarder(), &format!("http://{address}/")).await;
-    assert!(matches!(error, ForwardError::Timeout(SHORT)), "{error:?}");
+    assert!(matches!(error, ForwardError::Timeout { after: SHORT, .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn a_destination_that_never_answers() {
     })
     .await;
     let error = outcome_within_short(forwarder(), &server.url("/")).await;
-    assert!(matches!(error, ForwardError::Timeout(SHORT)), "{error:?}");
+    assert!(matches!(error, ForwardError::Timeout { after: SHORT, .. }), "{error:?}");
     assert!(error.may_have_been_sent());
 }
 
@@ -64,7 +64,10 @@ async fn a_destination_that_drips_headers_or_body() {
     {
         let server = Raw::serving(move |stream| drip(stream, start)).await;
         let error = outcome_within_short(forwarder(), &server.url("/")).await;
-        assert!(matches!(error, ForwardError::Timeout(SHORT)), "{start:?}: {error:?}");
+        assert!(
+            matches!(error, ForwardError::Timeout { after: SHORT, .. }),
+            "{start:?}: {error:?}"
+        );
     }
 }
 
@@ -78,7 +81,7 @@ async fn a_destination_that_does_not_read_the_body() {
     let mut sent = request(&server.url("/"));
     (sent.timeout, sent.body) = (SHORT, vec![0; 32 * 1024 * 1024].into());
     let error = forwarder().forward(sent).await.expect_err("never read");
-    assert!(matches!(error, ForwardError::Timeout(SHORT)), "{error:?}");
+    assert!(matches!(error, ForwardError::Timeout { after: SHORT, .. }), "{error:?}");
 }
 
 #[tokio::test]

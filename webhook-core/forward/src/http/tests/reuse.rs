@@ -109,16 +109,12 @@ async fn a_request_on_a_closed_connection_comes_back_unwritten() -> Result<(), F
     let forwarder = forwarder();
     let sent = with_header(request(&server.url("/a?b")), "x-event", "push");
     let destination = &*crate::message::destination(&sent.url)?;
-    let connection = forwarder.connector.connect(destination, true).await?;
+    let connection =
+        forwarder.connector.connect(destination, true, &mut Stopwatch::start()).await?;
     forwarder.verified.put_back(
         destination,
         connection,
-        &ForwardResponse {
-            status: ::http::StatusCode::OK,
-            headers: HeaderMap::new(),
-            body: bytes::Bytes::new(),
-            truncated: false,
-        },
+        &ForwardResponse::empty(::http::StatusCode::OK),
     );
     // Taken while it is open, and closed before the request is put on it.
     let mut connection = forwarder.verified.take(destination).expect("a kept connection");
@@ -127,7 +123,9 @@ async fn a_request_on_a_closed_connection_comes_back_unwritten() -> Result<(), F
     forwarder.forward(request(&witness.url("/"))).await?;
     let outgoing =
         || Outgoing::new(Method::PUT, &sent.url, sent.headers.clone(), sent.body.clone());
-    let Err(Failure::Unwritten(back, _)) = connection.exchange(outgoing()?, 10).await else {
+    let Err(Failure::Unwritten(back, _)) =
+        connection.exchange(outgoing()?, 10, &mut Stopwatch::start()).await
+    else {
         panic!("not unwritten")
     };
     assert_eq!(format!("{back:?}"), format!("{:?}", outgoing()?));

@@ -167,7 +167,7 @@ async fn a_silent_http2_connection_is_left() -> Result<(), ForwardError> {
     let mut sent = request(&server.url("/hang"));
     sent.timeout = Duration::from_millis(100);
     let error = forwarder.forward(sent).await.expect_err("never answered");
-    assert!(matches!(error, ForwardError::Timeout(_)), "{error:?}");
+    assert!(matches!(error, ForwardError::Timeout { .. }), "{error:?}");
     assert_eq!(forwarder.verified.len(), 0);
     forwarder.forward(request(&server.url("/"))).await?;
     assert_eq!(server.accepted(), 2);
