@@ -17,8 +17,8 @@ use webhook_core::{Error, model::Secret};
 use crate::{
     api::{
         account, billing, buckets, checkout, clients, config, crons, domains, events, functions,
-        generate, inputs, logs, outputs, rules, runs, signature_providers, stripe_webhook, tokens,
-        usage, variables,
+        generate, inputs, logs, outputs, pauses, rules, runs, signature_providers, stripe_webhook,
+        tokens, usage, variables,
     },
     auth, dev, docs,
     error::{ApiError, NOSNIFF, text},
@@ -43,6 +43,8 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(signature_providers::list_signature_providers))
         .routes(routes!(outputs::create_output))
         .routes(routes!(outputs::update_output, outputs::delete_output))
+        .routes(routes!(pauses::pause_output))
+        .routes(routes!(pauses::resume_output))
         .routes(routes!(rules::put_rules, rules::delete_rules))
         .routes(routes!(logs::list_logs))
         .routes(routes!(logs::get_log, logs::report_log))

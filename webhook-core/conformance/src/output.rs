@@ -5,8 +5,8 @@ use std::time::Duration;
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, FunctionId, OutputId, Timestamp,
     model::{
-        Bucket, Durability, Extension, Output, OutputSpec, RateInterval, ReplayMissing,
-        RetrySchedule, Secret, Throttle, ThrottleMode,
+        Bucket, Durability, Extension, Output, OutputSpec, Pause, Pauses, RateInterval,
+        ReplayMissing, RetrySchedule, Secret, Throttle, ThrottleMode,
         credentials::{
             AuthSpec, ClientAuth, CredentialType, SigningFormat, SigningSecret, SigningSpec,
         },
@@ -66,6 +66,16 @@ fn rules() -> Rules {
     .expect("the rules are well-formed")
 }
 
+/// Pauses to the millisecond: one that is over, and one that goes on.
+fn odd_pauses() -> Pauses {
+    let pause = |at, until| Pause::new(Timestamp::from_millis(at), until, ODD_TEXT.to_owned());
+    let mut pauses = Pauses::default();
+    pauses.pause(pause(1_001, None));
+    pauses.resume(Timestamp::from_millis(2_002), Some((7, RateInterval::Minute)));
+    pauses.pause(pause(3_003, Some(Timestamp::from_millis(4_102_444_800_999))));
+    pauses
+}
+
 /// An output in which every field has something that is easily lost.
 fn odd_output(bucket: BucketId, name: &str) -> Output {
     Output {
@@ -73,6 +83,7 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
         updated_at: Timestamp::from_millis(4_102_444_800_999),
         created_by: format!("key{ODD_TEXT}"),
         cron_id: Some(CronId::generate()),
+        pauses: odd_pauses(),
         spec: with(
             OutputSpec::new(
                 format!("{name}{ODD_TEXT}"),

@@ -74,15 +74,8 @@ pub(super) fn input(bucket: BucketId, name: &str) -> Input {
 }
 
 pub(super) fn output(bucket: BucketId, name: &str) -> Output {
-    Output {
-        id: OutputId::generate(),
-        bucket_id: bucket,
-        created_at: NOW,
-        updated_at: NOW,
-        created_by: String::new(),
-        cron_id: None,
-        spec: OutputSpec::new(name, "https://example.com/hook"),
-    }
+    let spec = OutputSpec::new(name, "https://example.com/hook");
+    Output::new(OutputId::generate(), bucket, NOW, spec)
 }
 
 pub(super) fn function(account: AccountId, name: &str) -> Function {

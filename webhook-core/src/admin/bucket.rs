@@ -23,6 +23,7 @@ impl Admin {
     pub async fn streamed_buckets(&self, caller: &Caller) -> Result<Vec<Bucket>, Error> {
         let mut buckets = self.stores.buckets.buckets(caller.account_id()).await?;
         buckets.retain(|bucket| caller.reaches(bucket));
+        buckets.iter_mut().for_each(|bucket| bucket.end_pauses(self.now()));
         Ok(buckets)
     }
 
@@ -65,7 +66,10 @@ impl Admin {
     pub async fn bucket(&self, caller: &Caller, id: BucketId) -> Result<Bucket, Error> {
         caller.require_api_access()?;
         match self.stores.buckets.bucket(caller.account_id(), id).await? {
-            Some(bucket) => caller.require_scope(&bucket).map(|()| bucket),
+            Some(mut bucket) => {
+                bucket.end_pauses(self.now());
+                caller.require_scope(&bucket).map(|()| bucket)
+            }
             None => Err(self.absent_or_foreign(id).await?),
         }
     }

@@ -185,16 +185,10 @@ impl Admin {
         bucket_id: BucketId,
         spec: OutputSpec,
     ) -> Output {
-        let now = self.now();
-        Output {
-            id: self.ids.next(),
-            bucket_id,
-            created_at: now,
-            updated_at: now,
-            created_by: caller.label(),
-            cron_id: Some(cron),
-            spec,
-        }
+        let mut output = Output::new(self.ids.next(), bucket_id, self.now(), spec);
+        output.created_by = caller.label();
+        output.cron_id = Some(cron);
+        output
     }
 
     /// Makes the cron's output lead where `wanted` says, and nothing else of it.

@@ -57,6 +57,7 @@ mod input;
 mod log;
 mod options;
 mod output;
+mod pause;
 mod subscription;
 mod token;
 mod usage;
@@ -298,7 +299,8 @@ impl Admin {
     /// The caller's bucket, which the operation needs.
     async fn owned_bucket(&self, caller: &Caller, id: BucketId) -> Result<Bucket, Error> {
         let bucket = self.stores.buckets.bucket(caller.account_id(), id).await?;
-        let bucket = bucket.ok_or_else(|| Error::not_found("bucket"))?;
+        let mut bucket = bucket.ok_or_else(|| Error::not_found("bucket"))?;
+        bucket.end_pauses(self.now());
         caller.require_bucket(&bucket).map(|()| bucket)
     }
 }

@@ -33,15 +33,8 @@ impl Admin {
         let _room = self.room(caller, Limited::Outputs, count).await?;
 
         let now = self.now();
-        let output = Output {
-            id: self.ids.next(),
-            bucket_id,
-            created_at: now,
-            updated_at: now,
-            created_by: caller.label(),
-            cron_id: None,
-            spec,
-        };
+        let mut output = Output::new(self.ids.next(), bucket_id, now, spec);
+        output.created_by = caller.label();
         self.stores.outputs.create_output(caller.account_id(), &output).await?;
         bucket.outputs.push(output.clone());
         self.listeners.bucket_changed(&bucket);
@@ -65,8 +58,10 @@ impl Admin {
         let output = output.ok_or_else(|| Error::not_found("output"))?;
         spec.keep_extensions(Some(&output.spec))?;
         check::output_extensions(&spec, self.now(), &self.options)?;
+        let now = self.now();
         self.change_output(caller, bucket, id, |output| {
             let old_name = std::mem::replace(&mut output.spec, spec).name;
+            output.pauses.set_disabled(output.spec.disabled, now);
             if output.spec.name.is_empty() {
                 output.spec.name = old_name;
             }
@@ -112,7 +107,7 @@ impl Admin {
     }
 
     /// Changes and stores an output of a bucket that is locked.
-    async fn change_output(
+    pub(super) async fn change_output(
         &self,
         caller: &Caller,
         mut bucket: Bucket,

@@ -52,6 +52,11 @@ pub struct Bucket {
 }
 
 impl Bucket {
+    /// Ends the pauses of outputs whose end has come.
+    pub(crate) fn end_pauses(&mut self, now: Timestamp) {
+        self.outputs.iter_mut().for_each(|output| output.pauses.lapse(now));
+    }
+
     /// A bucket without inputs and outputs, as `spec` says.
     #[must_use]
     pub fn new(id: BucketId, account_id: AccountId, now: Timestamp, spec: BucketSpec) -> Self {

@@ -15,6 +15,7 @@ mod function;
 mod input;
 mod invoke;
 mod output;
+mod pause;
 mod reason;
 mod report;
 mod signature_check;
@@ -38,6 +39,7 @@ pub use output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
     ThrottleMode,
 };
+pub use pause::{Pause, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredPauses};
 pub use reason::Reason;
 pub use report::{Action, LogAction, LogReport, ProcessPolicy, Replay};
 pub use signature_check::{CheckedRequest, SignatureCheck, SignatureCheckRequest};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use webhook_credentials::{AuthSpec, SigningSpec};
 
-use super::{Extension, Headers, wire};
+use super::{Extension, Headers, Pauses, wire};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -36,6 +36,10 @@ pub struct Output {
     #[serde(with = "wire::optional_id")]
     #[cfg_attr(feature = "openapi", schema(value_type = String, read_only))]
     pub cron_id: Option<CronId>,
+    /// The pause that it is in, and the time of those that are over.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = super::Pause))]
+    pub pauses: Pauses,
     /// What a caller may write.
     #[serde(flatten)]
     pub spec: OutputSpec,
@@ -46,7 +50,20 @@ impl Output {
     #[must_use]
     pub fn new(id: OutputId, bucket_id: BucketId, now: Timestamp, spec: OutputSpec) -> Self {
         let (created_by, cron_id) = (String::new(), None);
-        Self { id, bucket_id, created_at: now, updated_at: now, created_by, cron_id, spec }
+        let mut pauses = Pauses::default();
+        pauses.set_disabled(spec.disabled, now);
+        Self { id, bucket_id, created_at: now, updated_at: now, created_by, cron_id, pauses, spec }
+    }
+
+    /// Until when nothing leaves: it is paused or disabled. None when it is neither.
+    #[must_use]
+    pub fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
+        const NEVER: Timestamp = Timestamp::from_millis(i64::MAX);
+        match self.pauses.current(now) {
+            _ if self.spec.disabled => Some(NEVER),
+            Some(pause) => Some(pause.until.unwrap_or(NEVER)),
+            None => None,
+        }
     }
 }
 

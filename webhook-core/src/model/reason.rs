@@ -23,7 +23,7 @@ pub enum Reason {
     DestinationRefused,
     /// The last attempt failed.
     AttemptsExhausted,
-    /// Its output is gone, or disabled.
+    /// Its output is gone.
     Cancelled,
 }
 

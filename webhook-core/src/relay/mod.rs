@@ -305,6 +305,8 @@ impl Relay {
     /// and that it had: the next webhook sees the change.
     pub fn bucket_changed(&self, bucket: &Bucket) {
         self.buckets.changed(bucket);
+        // One of them may have been resumed.
+        self.deliverer.wake(bucket.outputs.iter().map(|output| output.id));
         for input in &bucket.inputs {
             if !input.spec.custom_domain.is_empty() {
                 self.domain_changed(&input.spec.custom_domain);

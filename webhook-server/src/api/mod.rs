@@ -16,6 +16,7 @@ pub(crate) mod inputs;
 mod log_queries;
 pub(crate) mod logs;
 pub(crate) mod outputs;
+pub(crate) mod pauses;
 pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod signature_providers;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 type Schemas = Map<String, Value>;
 
 /// Types whose fields are flattened into another one's, beside every `…Spec`.
-const FLATTENED: [(&str, &str); 1] = [("PlanLimits", "PlanMeta")];
+const FLATTENED: [(&str, &str); 2] = [("PlanLimits", "PlanMeta"), ("Pause", "Output")];
 
 /// Makes every schema flat, and says nothing in it that does not hold.
 pub(super) fn tidy(schemas: &mut Schemas) {
@@ -35,8 +35,8 @@ fn merge_flattened(schemas: &mut Schemas) {
         let is_spec = part.ends_with("Spec");
         let Some(Value::Object(mut part)) = schemas.remove(&part) else { continue };
         let Some(Value::Object(resource)) = schemas.get_mut(&whole) else { continue };
-        let Some(Value::Array(pieces)) = resource.remove("allOf") else { continue };
-        for piece in pieces {
+        let pieces = resource.remove("allOf");
+        for piece in pieces.as_ref().and_then(Value::as_array).cloned().unwrap_or_default() {
             let Value::Object(piece) = piece else { continue };
             for (key, value) in piece.into_iter().filter(|(key, _)| key != "$ref") {
                 // The resource's own description comes first.

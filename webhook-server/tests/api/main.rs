@@ -36,6 +36,7 @@ mod metrics;
 mod output_credentials;
 mod outputs;
 mod pages;
+mod pauses;
 mod push;
 mod rules;
 mod signature_check;

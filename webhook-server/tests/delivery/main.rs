@@ -12,6 +12,7 @@ mod crons;
 mod destinations;
 mod forwarding;
 mod functions;
+mod pausing;
 mod postgres;
 mod readiness;
 mod retrying;

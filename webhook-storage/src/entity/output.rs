@@ -6,7 +6,7 @@ use std::{num::TryFromIntError, time::Duration};
 use sea_orm::entity::prelude::*;
 use webhook_core::{
     BucketId, CronId, Error, FunctionId, OutputId, Rules,
-    model::{Headers, Output, OutputSpec},
+    model::{Extension, Headers, Output, OutputSpec, Pauses, StoredPauses},
 };
 
 use super::{json, millis, moment};
@@ -57,7 +57,7 @@ const RULES: &str = "rules_sealed";
 
 impl Model {
     pub(crate) fn seal(output: &Output, vault: &Vault) -> Result<Self, Error> {
-        let Output { id, bucket_id, created_at, updated_at, created_by, cron_id, spec } =
+        let Output { id, bucket_id, created_at, updated_at, created_by, cron_id, pauses, spec } =
             output.clone();
         let OutputSpec {
             name,
@@ -89,6 +89,9 @@ impl Model {
         let mut extensions = Extensions::default();
         extensions.put("signing", &signing)?;
         extensions.put("auth", &auth)?;
+        if !pauses.is_empty() {
+            extensions.put("pauses", &Extension::Set(StoredPauses::from(&pauses)))?;
+        }
         let cell = Cell::new(TABLE, extensions::COLUMN, id);
         let seal = |column, plain: Vec<u8>| match plain.is_empty() {
             true => Ok(None),
@@ -151,6 +154,7 @@ impl Model {
             row.read("replay_missing", serde_json::from_str(&self.replay_missing))?;
         spec.signing = extensions.take(row, "signing")?;
         spec.auth = extensions.take(row, "auth")?;
+        let pauses = extensions.take::<StoredPauses>(row, "pauses")?.set().cloned();
         extensions.finish(row)?;
         Ok(Output {
             id: OutputId::from_uuid(self.id),
@@ -159,6 +163,7 @@ impl Model {
             updated_at: moment(self.updated_at),
             created_by: self.created_by,
             cron_id: self.cron_id.map(CronId::from_uuid),
+            pauses: pauses.map(Pauses::from).unwrap_or_default(),
             spec,
         })
     }

@@ -39,15 +39,7 @@ fn bucket(account: AccountId) -> Result<Bucket, Box<dyn std::error::Error>> {
     let mut spec = OutputSpec::default();
     spec.rules = serde_json::from_value(rules)?;
     spec.headers.0.insert("authorization", AUTHORIZATION.parse()?);
-    bucket.outputs.push(Output {
-        id: OutputId::generate(),
-        bucket_id: bucket.id,
-        created_at: NOW,
-        updated_at: NOW,
-        created_by: String::new(),
-        cron_id: None,
-        spec,
-    });
+    bucket.outputs.push(Output::new(OutputId::generate(), bucket.id, NOW, spec));
     Ok(bucket)
 }
 

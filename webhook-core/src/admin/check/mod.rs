@@ -41,10 +41,15 @@ fn optional_name(field: &str, text: &str, options: &AdminOptions) -> Result<(), 
     line(field, text, options.max_name_bytes)
 }
 
-fn description(text: &str, options: &AdminOptions) -> Result<(), Error> {
-    length("description", text, options.max_description_bytes)?;
+fn description(value: &str, options: &AdminOptions) -> Result<(), Error> {
+    text("description", value, options)
+}
+
+/// Text for people, in as many lines as they like.
+pub(super) fn text(field: &str, text: &str, options: &AdminOptions) -> Result<(), Error> {
+    length(field, text, options.max_description_bytes)?;
     match text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        true => Err(Error::invalid("description", "must not contain control characters")),
+        true => Err(Error::invalid(field, "must not contain control characters")),
         false => Ok(()),
     }
 }

@@ -108,9 +108,7 @@ impl Attempter {
     ) -> Report {
         let started = Instant::now();
         let (mut transformed, mut run) = (None, None);
-        let ending = if output.spec.disabled {
-            Ending::Failed(Reason::Cancelled, "the output is disabled".to_owned())
-        } else {
+        let ending = {
             match self.transform(bucket, output, pending).await {
                 Ok(Some(Transformed { stop: true, run: stopped, .. })) => {
                     run = Some(stopped);

@@ -78,7 +78,7 @@ impl Queues {
         let (queue, early) = {
             let mut queues = self.by_output();
             let holding = self.holding.load(Ordering::Acquire);
-            (queue_of(&mut queues, output_id, limits), (!holding).then(|| self.early.token()))
+            (queue_of(&mut queues, output_id, &limits), (!holding).then(|| self.early.token()))
         };
         queue.reserve(limits, in_memory, early)
     }
@@ -105,9 +105,10 @@ impl Queues {
 pub(super) fn queue_of(
     queues: &mut HashMap<OutputId, Arc<OutputQueue>>,
     id: OutputId,
-    limits: QueueLimits,
+    limits: &QueueLimits,
 ) -> Arc<OutputQueue> {
-    Arc::clone(queues.entry(id).or_insert_with(|| Arc::new(OutputQueue::new(id, limits))))
+    let new = || Arc::new(OutputQueue::new(id, limits.clone()));
+    Arc::clone(queues.entry(id).or_insert_with(new))
 }
 
 /// Attempts what has been stored until it has ended.
@@ -134,7 +135,7 @@ impl Deliverer {
     /// Whether the output's queue takes another delivery.
     pub(in crate::relay) fn has_room(&self, output: &Output) -> Result<(), Error> {
         match self.queues.known(output.id) {
-            Some(queue) => queue.has_room(&QueueLimits::of(&output.spec, &self.options)),
+            Some(queue) => queue.has_room(&self.limits_of(Some(output))),
             None => Ok(()),
         }
     }
@@ -145,8 +146,20 @@ impl Deliverer {
         output: &Output,
         in_memory: bool,
     ) -> Result<Reservation, Error> {
-        let limits = QueueLimits::of(&output.spec, &self.options);
-        self.queues.reserve(output.id, limits, in_memory)
+        self.queues.reserve(output.id, self.limits_of(Some(output)), in_memory)
+    }
+
+    /// Whether what is accepted for the output waits for its owner.
+    pub(in crate::relay) fn is_paused(&self, output: &Output) -> bool {
+        !output.pauses.is_empty() && output.paused_until(self.clock.now()).is_some()
+    }
+
+    /// The limits of an output, which may be gone.
+    fn limits_of(&self, output: Option<&Output>) -> QueueLimits {
+        match output {
+            Some(output) => QueueLimits::of(output, &self.options, self.clock.now()),
+            None => QueueLimits::unthrottled(&self.options),
+        }
     }
 
     /// The node that holds a delivery from its commit on.
@@ -192,16 +205,30 @@ impl Deliverer {
     }
 
     /// Looks again at the queues of these outputs.
-    pub(super) fn wake(self: &Arc<Self>, outputs: Vec<OutputId>) {
+    pub(in crate::relay) fn wake(self: &Arc<Self>, outputs: impl IntoIterator<Item = OutputId>) {
         for queue in outputs.into_iter().filter_map(|id| self.queues.known(id)) {
-            for delivery in queue.take_expired(self.clock.now()) {
+            queue.unpark();
+            if queue.has_expired(self.clock.now()) {
                 let (deliverer, queue) = (Arc::clone(self), Arc::clone(&queue));
-                self.workers.spawn(async move {
-                    let settler = &deliverer.settler;
-                    settler.settle(&queue, None, &delivery.pending, Report::expired()).await;
-                });
+                self.workers.spawn(async move { deliverer.expire(&queue).await });
             }
             self.start_workers(&queue);
+        }
+    }
+
+    /// Ends what has waited past its deadline, by the limits of now.
+    async fn expire(&self, queue: &OutputQueue) {
+        let Ok(bucket) = self.buckets.of_output(queue.output_id).await else {
+            return self.pause(queue, self.clock.now() + STORE_PAUSE);
+        };
+        let output = bucket.as_ref().and_then(|bucket| bucket.output(queue.output_id));
+        let limits = self.limits_of(output);
+        let (expired, next) = queue.take_expired(limits, self.clock.now());
+        if let Some(next) = next {
+            self.pause(queue, next);
+        }
+        for delivery in expired {
+            self.settler.settle(queue, None, &delivery.pending, Report::expired()).await;
         }
     }
 
@@ -240,14 +267,14 @@ impl Deliverer {
                 }
             };
             let output = bucket.as_ref().and_then(|bucket| bucket.output(queue.output_id));
-            let limits = match output {
-                Some(output) => QueueLimits::of(&output.spec, &self.options),
-                None => QueueLimits::unthrottled(&self.options),
-            };
+            let limits = self.limits_of(output);
             let stopping = self.workers.are_stopped();
             let next = match first.take().filter(|_| !stopping) {
-                Some(delivery) => Next::Attempt(delivery),
-                None => queue.next(limits, self.clock.now(), stopping),
+                Some(delivery) if !limits.are_paused() => Next::Attempt(delivery),
+                paused => {
+                    paused.into_iter().for_each(|delivery| queue.put_back(delivery));
+                    queue.next(limits.clone(), self.clock.now(), stopping)
+                }
             };
             match next {
                 Next::Attempt(delivery) => {

@@ -105,7 +105,7 @@ impl Deliverer {
         for Backlog { output_id, due_at, pending, .. } in self.deliveries.backlogs(sweep).await? {
             let Some(due_at) = due_at else { continue };
             let limits = QueueLimits::unthrottled(&self.options);
-            let queue = queue_of(&mut self.queues.by_output(), output_id, limits);
+            let queue = queue_of(&mut self.queues.by_output(), output_id, &limits);
             queue.found(pending, due_at);
             self.observer.pending(i64::try_from(pending).unwrap_or(i64::MAX));
             self.timers.add(due_at, output_id);

@@ -75,8 +75,9 @@ impl Settler {
         let (is_attempt, is_postponed) = (ending.is_attempt(), ending.is_postponed());
         let attempts = pending.attempts + u32::from(is_attempt);
         let output = at.map(|(_, output)| output);
-        let fate =
-            fate(&ending, output, Progress { attempts, received_at: pending.created_at, now });
+        let paused = output.map(|output| output.pauses.stood_still(pending.created_at, now));
+        let received_at = pending.created_at + paused.unwrap_or_default();
+        let fate = fate(&ending, output, Progress { attempts, received_at, now });
         let (status, due_at) = (fate.status(), fate.due_at());
         let reason = reason(&ending, output, fate, now);
         let is_awaited = self.waiters.is_awaited(pending.id);

@@ -105,7 +105,7 @@ impl Deliverer {
         let Backlog { output_id, pending, held, .. } = *found;
         let queue = {
             let limits = QueueLimits::unthrottled(&self.options);
-            queue_of(&mut self.queues.by_output(), output_id, limits)
+            queue_of(&mut self.queues.by_output(), output_id, &limits)
         };
         tracing::info!(output = %output_id, pending, held, "nobody attends to it: taken over");
         queue.found(pending + held, found.due_at.unwrap_or(now));

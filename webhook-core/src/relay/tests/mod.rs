@@ -12,6 +12,7 @@ mod functions;
 mod handshakes;
 mod hosting;
 mod naming;
+mod pausing;
 mod receiving;
 mod routing;
 mod signatures;
@@ -48,6 +49,7 @@ struct World {
     bucket: Bucket,
     input: InputId,
     dispatcher: Option<Dispatcher>,
+    began: tokio::time::Instant,
     _checked: CheckedOnDrop,
 }
 
@@ -61,6 +63,7 @@ impl World {
 
     async fn with(bucket: BucketSpec, input: InputSpec, options: RelayOptions) -> Self {
         let stores = Stores::of(MemoryStore::default());
+        let began = tokio::time::Instant::now();
         let forwarder = ScriptedForwarder::new();
         let relay = Webhooks::builder(stores.clone())
             .forwarder(forwarder.clone())
@@ -81,20 +84,21 @@ impl World {
         bucket.inputs.push(input.clone());
         stores.buckets.create_bucket(&bucket).await.expect("a new bucket");
         let _checked = forwarder.checked_on_drop();
-        Self { stores, relay, forwarder, bucket, input: input.id, dispatcher: None, _checked }
+        Self {
+            stores,
+            relay,
+            forwarder,
+            bucket,
+            input: input.id,
+            dispatcher: None,
+            began,
+            _checked,
+        }
     }
 
     /// Adds an output.
     async fn output(&mut self, spec: OutputSpec) -> OutputId {
-        let output = Output {
-            id: OutputId::generate(),
-            bucket_id: self.bucket.id,
-            created_at: START,
-            updated_at: START,
-            created_by: String::new(),
-            cron_id: None,
-            spec,
-        };
+        let output = Output::new(OutputId::generate(), self.bucket.id, START, spec);
         self.stores
             .outputs
             .create_output(self.bucket.account_id, &output)

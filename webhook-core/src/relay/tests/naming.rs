@@ -21,6 +21,7 @@ fn named(world: &World, node: NodeId) -> World {
         bucket: world.bucket.clone(),
         input: world.input,
         dispatcher: None,
+        began: tokio::time::Instant::now(),
         _checked: world.forwarder.checked_on_drop(),
     }
 }

@@ -99,6 +99,7 @@ async fn two_machines() -> (World, World, Machine) {
         bucket: first.bucket.clone(),
         input: first.input,
         dispatcher: None,
+        began: tokio::time::Instant::now(),
         _checked: first.forwarder.checked_on_drop(),
     };
     (first, second, set)

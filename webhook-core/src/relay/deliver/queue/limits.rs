@@ -1,10 +1,11 @@
 //! How an output's deliveries may wait and leave.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
+    clock::Timestamp,
     error::Error,
-    model::{OutputSpec, ThrottleMode},
+    model::{Output, OutputSpec, Pauses, ThrottleMode},
     relay::options::RelayOptions,
     store::ClaimOrder,
 };
@@ -13,7 +14,7 @@ use crate::{
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(24 * 3600);
 
 /// How an output's webhooks may leave.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in super::super) struct QueueLimits {
     /// Workers at most, and so attempts at once.
     pub(super) concurrency: usize,
@@ -23,6 +24,13 @@ pub(in super::super) struct QueueLimits {
     pub(super) deadline: Option<Duration>,
     /// One after the other, in order of receipt, retries included.
     pub(super) strict: bool,
+    /// Nothing leaves before this moment.
+    pub(super) paused_until: Option<Timestamp>,
+    /// When nothing left, of an output that has been paused or disabled.
+    pauses: Option<Arc<Pauses>>,
+    /// How many of what was received before a moment may leave in what time: it waited for
+    /// the end of a pause.
+    catch_up: Option<(Timestamp, u32, Duration)>,
     /// Deliveries that wait in memory.
     pub(super) in_memory: usize,
     /// Deliveries that wait at all; past it the store counts as overloaded.
@@ -32,13 +40,26 @@ pub(in super::super) struct QueueLimits {
 }
 
 impl QueueLimits {
-    pub(in super::super) fn of(spec: &OutputSpec, options: &RelayOptions) -> Self {
+    pub(in super::super) fn of(output: &Output, options: &RelayOptions, now: Timestamp) -> Self {
+        let mut limits = Self::of_spec(&output.spec, options);
+        if !output.pauses.is_empty() || output.spec.disabled {
+            limits.paused_until = output.paused_until(now);
+            limits.catch_up = output.pauses.catch_up(now);
+            limits.pauses = Some(Arc::new(output.pauses.clone()));
+        }
+        limits
+    }
+
+    fn of_spec(spec: &OutputSpec, options: &RelayOptions) -> Self {
         let throttle = &spec.throttle;
         let mut limits = Self {
             concurrency: options.output_concurrency.max(1),
             rate: None,
             deadline: None,
             strict: false,
+            paused_until: None,
+            pauses: None,
+            catch_up: None,
             in_memory: options.output_queue.max(1),
             backlog: options.output_backlog,
             depth: None,
@@ -64,7 +85,28 @@ impl QueueLimits {
 
     /// The limits of an output that cannot be read.
     pub(in super::super) fn unthrottled(options: &RelayOptions) -> Self {
-        Self::of(&OutputSpec::default(), options)
+        Self::of_spec(&OutputSpec::default(), options)
+    }
+
+    /// Whether nothing leaves at the moment.
+    pub(in super::super) const fn are_paused(&self) -> bool {
+        self.paused_until.is_some()
+    }
+
+    /// When a delivery that was stored at `created_at` has waited too long for its first
+    /// attempt: pauses do not count.
+    pub(super) fn expires_at(&self, created_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        let paused = self.pauses.as_ref().map(|pauses| pauses.stood_still(created_at, now));
+        Some(created_at + self.deadline? + paused.unwrap_or_default())
+    }
+
+    /// How many may leave in what time, when the next is one that was stored at
+    /// `created_at`: of the throttle and the end of a pause the slower.
+    pub(super) fn rate_at(&self, created_at: Timestamp) -> Option<(u32, Duration)> {
+        let after_pause = self.catch_up.filter(|(before, ..)| created_at < *before);
+        let rates = [self.rate, after_pause.map(|(_, rate, interval)| (rate, interval))];
+        let each = |(rate, interval): &(u32, Duration)| *interval / *rate;
+        rates.into_iter().flatten().max_by_key(each)
     }
 
     pub(in super::super) fn order(&self) -> ClaimOrder {

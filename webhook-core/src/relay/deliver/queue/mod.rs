@@ -11,6 +11,7 @@ mod reservation;
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 pub(in crate::relay) use self::reservation::Reservation;
@@ -19,6 +20,10 @@ use super::pace::Pace;
 use crate::{
     clock::Timestamp, error::Error, id::OutputId, relay::byte_semaphore::BytePermit, store::Pending,
 };
+
+/// How often a queue that is paused looks whether it still is: another node may have
+/// resumed the output.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// A delivery in memory, with its permit for the bytes of its webhook.
 #[derive(Debug)]
@@ -70,6 +75,8 @@ struct State {
     stored: bool,
     /// When the first delivery that waits in the store for its retry is due.
     retry_at: Option<Timestamp>,
+    /// A pause lasts, and a timer will wake the queue.
+    parked: bool,
     /// A worker asks the store at the moment.
     claiming: bool,
     /// From when on to look for deliveries that this node holds in the store and has in no
@@ -94,6 +101,7 @@ impl OutputQueue {
             overflown: false,
             stored: false,
             retry_at: None,
+            parked: false,
             claiming: false,
             lost_at: None,
             workers: 0,
@@ -124,7 +132,7 @@ impl OutputQueue {
     /// its first step, and for the [`next`](Self::next) until it is told to end.
     pub(super) fn start_worker(&self) -> bool {
         let mut state = self.state();
-        let free = state.workers < state.limits.concurrency;
+        let free = state.workers < state.limits.concurrency && !state.parked;
         let in_store = state.stored || state.retry_at.is_some() || state.lost_at.is_some();
         let work = state.queue.len() + usize::from(in_store && !state.claiming);
         let useful = state.seeking < work;
@@ -142,17 +150,36 @@ impl OutputQueue {
 
     /// A worker ends out of turn and puts back the delivery that it was started with.
     pub(super) fn worker_ended(&self, put_back: Option<QueuedDelivery>) {
-        let mut state = self.state();
-        state.workers -= 1;
-        if let Some(delivery) = put_back {
-            state.queue.push_front(delivery);
-        }
+        self.state().workers -= 1;
+        put_back.into_iter().for_each(|delivery| self.put_back(delivery));
     }
 
-    /// Takes out what has waited past its deadline, whether a worker is free or not.
-    pub(super) fn take_expired(&self, now: Timestamp) -> Vec<QueuedDelivery> {
+    /// Puts a delivery back that was the first.
+    pub(super) fn put_back(&self, delivery: QueuedDelivery) {
+        self.state().queue.push_front(delivery);
+    }
+
+    /// Looks at a pause again.
+    pub(super) fn unpark(&self) {
+        self.state().parked = false;
+    }
+
+    /// Whether something has waited past its deadline, as far as is known.
+    pub(super) fn has_expired(&self, now: Timestamp) -> bool {
+        self.state().first_expires_at(now).is_some_and(|expires_at| expires_at <= now)
+    }
+
+    /// Takes out what has waited past its deadline, whether a worker is free or not, and
+    /// says when the first of the others will have.
+    pub(super) fn take_expired(
+        &self,
+        limits: QueueLimits,
+        now: Timestamp,
+    ) -> (Vec<QueuedDelivery>, Option<Timestamp>) {
         let mut state = self.state();
-        std::iter::from_fn(|| state.pop_expired(now)).collect()
+        state.limits = limits;
+        let expired = std::iter::from_fn(|| state.pop_expired(now)).collect();
+        (expired, state.first_expires_at(now))
     }
 
     /// What the calling worker does next. With `Until` and `Idle` it has been
@@ -212,6 +239,11 @@ impl OutputQueue {
         state.stored || !state.queue.is_empty()
     }
 
+    /// When a delivery that is stored at `created_at` will have waited too long.
+    pub(super) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
+        self.state().limits.expires_at(created_at, created_at)
+    }
+
     /// Deliveries that have not ended.
     pub(super) fn pending(&self) -> i64 {
         i64::try_from(self.state().pending).unwrap_or(i64::MAX)
@@ -231,7 +263,8 @@ impl State {
 
     /// Whether a delivery need not wait for anything or anybody.
     fn may_start_at_once(&self) -> bool {
-        let unpaced = !self.limits.strict && self.limits.rate.is_none();
+        let QueueLimits { strict, rate, paused_until, .. } = &self.limits;
+        let unpaced = !strict && rate.is_none() && paused_until.is_none();
         unpaced && self.queue.is_empty() && self.workers < self.limits.concurrency
     }
 
@@ -246,6 +279,10 @@ impl State {
     }
 
     fn next(&mut self, now: Timestamp) -> Next {
+        if let Some(until) = self.limits.paused_until.filter(|until| *until > now) {
+            self.parked = true;
+            return Next::Until(until.min(now + LOOK_AGAIN));
+        }
         if let Some(late) = self.pop_expired(now) {
             return Next::Expire(late);
         }
@@ -262,12 +299,12 @@ impl State {
                 return self.claim();
             }
             if let Some(due) = self.retry_at {
-                return Next::Until(self.before_deadline(due));
+                return Next::Until(self.before_deadline(due, now));
             }
             if let Some(due) = self.queue.front().map(|delivery| delivery.pending.due_at)
                 && due > now
             {
-                return Next::Until(self.before_deadline(due));
+                return Next::Until(self.before_deadline(due, now));
             }
         }
         if self.queue.is_empty() {
@@ -277,29 +314,33 @@ impl State {
                 None => Next::Idle,
             };
         }
-        if let Some((rate, interval)) = self.limits.rate
+        let created_at = self.queue.front().map(|head| head.pending.created_at);
+        if let Some((rate, interval)) = created_at.and_then(|at| self.limits.rate_at(at))
             && let Err(slot) = self.pace.start(rate, interval, now)
         {
-            return Next::Until(self.before_deadline(slot));
+            return Next::Until(self.before_deadline(slot, now));
         }
         self.queue.pop_front().map_or(Next::Idle, Next::Attempt)
     }
 
     fn pop_expired(&mut self, now: Timestamp) -> Option<QueuedDelivery> {
-        let deadline = self.limits.deadline?;
-        self.queue.pop_front_if(|head| {
-            head.pending.attempts == 0 && head.pending.created_at + deadline <= now
-        })
+        let expired = self.first_expires_at(now)? <= now;
+        expired.then(|| self.queue.pop_front()).flatten()
+    }
+
+    /// When the delivery at the head will have waited too long for its first attempt; none
+    /// while nothing may leave.
+    fn first_expires_at(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.limits.paused_until.is_some_and(|until| until > now) {
+            return None;
+        }
+        let head = self.queue.front().filter(|head| head.pending.attempts == 0)?;
+        self.limits.expires_at(head.pending.created_at, now)
     }
 
     /// The earlier of `moment` and the deadline of the delivery at the head.
-    fn before_deadline(&self, moment: Timestamp) -> Timestamp {
-        match (self.limits.deadline, self.queue.front()) {
-            (Some(deadline), Some(head)) if head.pending.attempts == 0 => {
-                moment.min(head.pending.created_at + deadline)
-            }
-            _ => moment,
-        }
+    fn before_deadline(&self, moment: Timestamp, now: Timestamp) -> Timestamp {
+        self.first_expires_at(now).map_or(moment, |expires_at| moment.min(expires_at))
     }
 
     fn claim(&mut self) -> Next {

@@ -27,11 +27,12 @@ impl OutputQueue {
     ) -> Result<Reservation, Error> {
         let in_memory = in_memory && early.is_none();
         let mut state = self.state();
-        state.limits = limits;
         limits.admit(state.pending)?;
         state.pending += 1;
         let room = state.queue.len() + state.promised < limits.in_memory;
-        let slot = if in_memory && room && !state.overflown && state.lost_at.is_none() {
+        let paused = limits.paused_until.is_some();
+        state.limits = limits;
+        let slot = if in_memory && room && !paused && !state.overflown && state.lost_at.is_none() {
             state.promised += 1;
             Slot::InMemory
         } else {
@@ -69,7 +70,7 @@ impl Reservation {
 
     /// When a delivery that was stored at `created_at` has waited too long.
     pub(in crate::relay::deliver) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
-        self.queue.state().limits.deadline.map(|deadline| created_at + deadline)
+        self.queue.expires_at(created_at)
     }
 
     /// The delivery has been stored. When nothing is before it and one more

@@ -6,7 +6,7 @@ use http::{HeaderMap, Method};
 use super::*;
 use crate::{
     id::{AccountId, BucketId, DeliveryId, InputId, WebhookId},
-    model::{OutputSpec, Request, Throttle, ThrottleMode, Webhook},
+    model::{Output, OutputSpec, Request, Throttle, ThrottleMode, Webhook},
     relay::options::RelayOptions,
 };
 
@@ -54,7 +54,9 @@ fn limits(throttle: Throttle) -> QueueLimits {
         output_backlog: 100,
         ..RelayOptions::default()
     };
-    QueueLimits::of(&OutputSpec { throttle, ..OutputSpec::default() }, &options)
+    let spec = OutputSpec { throttle, ..OutputSpec::default() };
+    let output = Output::new(OutputId::generate(), BucketId::generate(), at(0), spec);
+    QueueLimits::of(&output, &options, at(0))
 }
 
 fn plain() -> QueueLimits {
@@ -158,8 +160,8 @@ fn what_waits_in_the_queue_goes_first() {
 fn order_and_pace_are_the_queues_to_keep() {
     let paced = limits(Throttle { enabled: true, rate: 1, ..Throttle::default() });
     for limits in [strict(), paced] {
-        let queue = queue(limits);
-        assert!(!starts(&queue, limits, true), "{limits:?}");
+        let queue = queue(limits.clone());
+        assert!(!starts(&queue, limits.clone(), true), "{limits:?}");
         worker(&queue);
         attempted(queue.next(limits, at(1), false));
     }
@@ -241,14 +243,17 @@ fn a_rate_is_kept_and_a_deadline_ends_the_waiting() {
         deadline: Duration::from_millis(500),
         ..Throttle::default()
     });
-    let queue = queue(throttled);
-    push(&queue, throttled, DeliveryId::generate(), at(1));
-    push(&queue, throttled, DeliveryId::generate(), at(1));
+    let queue = queue(throttled.clone());
+    push(&queue, throttled.clone(), DeliveryId::generate(), at(1));
+    push(&queue, throttled.clone(), DeliveryId::generate(), at(1));
     worker(&queue);
-    attempted(queue.next(throttled, at(1), false));
+    attempted(queue.next(throttled.clone(), at(1), false));
     let deadline = at(1) + Duration::from_millis(500);
-    assert!(matches!(queue.next(throttled, at(1), false), Next::Until(until) if until == deadline));
-    assert_eq!(queue.take_expired(deadline).len(), 1);
+    assert!(
+        matches!(queue.next(throttled.clone(), at(1), false), Next::Until(until) if until == deadline)
+    );
+    let (expired, next) = queue.take_expired(throttled, deadline);
+    assert_eq!((expired.len(), next), (1, None));
 }
 
 #[test]
@@ -260,10 +265,10 @@ fn depth_and_backlog_bound_what_waits_and_a_dropped_reservation_gives_its_slot_b
         max_queue_depth: 2,
         ..Throttle::default()
     });
-    let queue = queue(deep);
-    let reservation = queue.reserve(deep, true, None).expect("room");
-    push(&queue, deep, DeliveryId::generate(), at(1));
-    let full = queue.reserve(deep, true, None).expect_err("full");
+    let queue = queue(deep.clone());
+    let reservation = queue.reserve(deep.clone(), true, None).expect("room");
+    push(&queue, deep.clone(), DeliveryId::generate(), at(1));
+    let full = queue.reserve(deep.clone(), true, None).expect_err("full");
     assert_eq!(full.kind(), crate::ErrorKind::Busy);
     assert!(full.retry_after().is_some());
     drop(reservation);

@@ -1,0 +1,87 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const fn at(secs: i64) -> Timestamp {
+    Timestamp::from_secs(secs)
+}
+
+const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+fn pause(from: i64, until: Option<i64>) -> Pause {
+    Pause::new(at(from), until.map(at), "a deploy".to_owned())
+}
+
+#[test]
+fn the_time_of_pauses_counts_once() {
+    let mut pauses = Pauses::default();
+    pauses.pause(pause(100, None));
+    assert_eq!(pauses.stood_still(at(0), at(150)), secs(50));
+    assert_eq!(pauses.stood_still(at(120), at(150)), secs(30));
+    pauses.set_disabled(true, at(140));
+    pauses.resume(at(160), None);
+    assert_eq!(pauses.stood_still(at(0), at(170)), secs(70), "still disabled");
+    pauses.set_disabled(false, at(180));
+    assert_eq!(pauses.stood_still(at(0), at(1_000)), secs(80));
+    assert_eq!(pauses.stood_still(at(150), at(160)), secs(10));
+    assert_eq!(pauses.stood_still(at(200), at(1_000)), secs(0));
+}
+
+#[test]
+fn a_pause_ends_by_itself() {
+    let mut pauses = Pauses::default();
+    pauses.pause(pause(100, Some(200)));
+    assert!(pauses.current(at(199)).is_some() && pauses.current(at(200)).is_none());
+    assert_eq!(pauses.stood_still(at(0), at(500)), secs(100));
+    pauses.lapse(at(500));
+    assert_eq!(pauses.stood_still(at(0), at(500)), secs(100));
+    assert_eq!(pauses.catch_up(at(205)), Some((at(200), 10, secs(1))));
+}
+
+#[test]
+fn a_second_pause_changes_the_first() {
+    let mut pauses = Pauses::default();
+    pauses.pause(pause(100, Some(200)));
+    pauses.pause(pause(150, None));
+    let current = pauses.current(at(1_000)).expect("paused");
+    assert_eq!((current.at, current.until), (at(100), None));
+    // Resuming what is not paused changes nothing.
+    let mut never = Pauses::default();
+    never.resume(at(5), None);
+    assert!(never.is_empty());
+}
+
+#[test]
+fn what_waited_leaves_ever_faster_or_as_told() {
+    let mut pauses = Pauses::default();
+    pauses.pause(pause(100, None));
+    pauses.resume(at(200), None);
+    let rate = |now| pauses.catch_up(at(now)).map(|(_, rate, _)| rate);
+    assert_eq!([rate(200), rate(209), rate(210), rate(299)], [10, 10, 20, 5_120].map(Some));
+    assert_eq!(rate(300), None);
+    pauses.pause(pause(400, None));
+    pauses.resume(at(500), Some((7, RateInterval::Minute)));
+    assert_eq!(pauses.catch_up(at(9_999)), Some((at(500), 7, secs(60))));
+}
+
+proptest! {
+    /// However often, nothing expires sooner than without the bound on what is remembered.
+    #[test]
+    fn many_pauses_are_remembered_without_loss(gaps in prop::collection::vec((1_i64..50, 1_i64..50), 0..60)) {
+        let (mut pauses, mut now, mut paused) = (Pauses::default(), 0, 0);
+        for (gap, length) in gaps {
+            pauses.pause(pause(now + gap, None));
+            now += gap + length;
+            paused += length;
+            pauses.resume(at(now), None);
+        }
+        let remembered = pauses.stood_still(at(0), at(now));
+        prop_assert!(remembered >= secs(paused.unsigned_abs()) && remembered <= secs(now.unsigned_abs()));
+        prop_assert!(pauses.past.len() <= REMEMBERED);
+        let stored = serde_json::to_string(&StoredPauses::from(&pauses)).expect("JSON");
+        let read: StoredPauses = serde_json::from_str(&stored).expect("as stored");
+        prop_assert_eq!(Pauses::from(read), pauses);
+    }
+}

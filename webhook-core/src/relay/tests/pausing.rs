@@ -1,0 +1,159 @@
+use super::*;
+use crate::model::{Pause, RateInterval, Throttle, ThrottleMode};
+
+impl World {
+    /// Changes its only output, as `Admin` does.
+    async fn change(&mut self, change: impl FnOnce(&mut Output, Timestamp)) {
+        let now = START + self.elapsed();
+        let output = &mut self.bucket.outputs[0];
+        change(output, now);
+        let stored = self.stores.outputs.update_output(self.bucket.account_id, output).await;
+        stored.expect("the output is there");
+        self.relay.bucket_changed(&self.bucket);
+    }
+
+    async fn pause(&mut self, until: Option<Timestamp>) {
+        self.change(|output, now| output.pauses.pause(Pause::new(now, until, String::new()))).await;
+    }
+
+    async fn resume(&mut self, rate: Option<(u32, RateInterval)>) {
+        self.change(|output, now| output.pauses.resume(now, rate)).await;
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn sent(&self) -> usize {
+        self.forwarder.requests().len()
+    }
+}
+
+async fn sleep(secs: u64) {
+    tokio::time::sleep(Duration::from_secs(secs)).await;
+}
+
+const DAY: u64 = 24 * 3600;
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_during_a_pause_waits_and_leaves_at_the_rate_of_the_end() {
+    let mut world = World::new().await;
+    world.output_to(HOOK).await;
+    world.deliver().await;
+    world.pause(None).await;
+    for number in 0..30 {
+        assert_eq!(world.post(&number.to_string()).await.status(), 200);
+    }
+    sleep(3 * DAY).await;
+    assert_eq!(world.sent(), 0);
+    world.resume(Some((3, RateInterval::Second))).await;
+    for second in 1..10 {
+        tokio::time::sleep(Duration::from_millis(990)).await;
+        assert!(world.sent() <= 3 * second, "{} after {second} s", world.sent());
+    }
+    world.forwarder.finished(30).await;
+    // What came after the end is not held up.
+    for _ in 0..20 {
+        world.post("fresh").await;
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(world.sent(), 50);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_outlives_a_restart_and_ends_by_itself() {
+    let mut world = World::new().await;
+    world.output_to(HOOK).await;
+    world.deliver().await;
+    world.post("before").await;
+    world.forwarder.finished(1).await;
+    world.pause(Some(START + Duration::from_secs(1_000))).await;
+    world.post("1").await;
+    world.stop().await;
+    world.post("2").await;
+    world.deliver().await;
+    world.post("3").await;
+    sleep(990).await;
+    assert_eq!(world.sent(), 1);
+    sleep(20).await;
+    world.forwarder.finished(4).await;
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_year_of_pause_brings_no_deadline_nearer() {
+    let mut world = World::new().await;
+    let throttle = Throttle {
+        enabled: true,
+        mode: ThrottleMode::Concurrency,
+        max_concurrent: 1,
+        deadline: Duration::from_secs(60),
+        ..Throttle::default()
+    };
+    let mut spec = OutputSpec { destination: HOOK.into(), throttle, ..OutputSpec::default() };
+    spec.durability.enabled = true;
+    spec.durability.deadline = Duration::from_secs(3600);
+    world.output(spec).await;
+    world.forwarder.script(HOOK, [unavailable(), Answer::ok()]);
+    world.deliver().await;
+    world.post("tried").await;
+    world.post("waits").await;
+    world.forwarder.finished(1).await;
+    world.pause(None).await;
+    // In one step: a paused queue is looked at every few seconds.
+    tokio::time::advance(Duration::from_secs(365 * DAY)).await;
+    sleep(1).await;
+    assert_eq!(world.sent(), 1);
+    world.resume(None).await;
+    world.forwarder.finished(3).await;
+    for index in 0..3 {
+        assert_eq!(world.outcome_of_request(index).await.delivery.status, DeliveryStatus::Sent);
+    }
+    // The clocks go on where they stood: what waits now has what was left.
+    world.post("late").await;
+    world.forwarder.finished(4).await;
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_when_an_output_is_disabled_is_delivered_when_it_is_enabled() {
+    let mut world = World::new().await;
+    world.output_to(HOOK).await;
+    world.forwarder.script(HOOK, [unavailable(), Answer::ok()]);
+    world.deliver().await;
+    world.post("first").await;
+    world.forwarder.finished(1).await;
+    let disable = |disabled: bool| {
+        move |output: &mut Output, now: Timestamp| {
+            output.spec.disabled = disabled;
+            output.pauses.set_disabled(disabled, now);
+        }
+    };
+    world.change(disable(true)).await;
+    world.post("goes nowhere, as the output is disabled").await;
+    sleep(3 * DAY).await;
+    assert_eq!(world.sent(), 1);
+    world.change(disable(false)).await;
+    world.forwarder.finished(2).await;
+    assert_eq!(world.outcome_of_request(1).await.delivery.status, DeliveryStatus::Sent);
+    sleep(60).await;
+    assert_eq!(world.sent(), 2);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sender_does_not_wait_for_an_output_that_is_paused() {
+    let input = InputSpec {
+        response_from_output: crate::model::ResponseFromOutput::Any,
+        ..InputSpec::default()
+    };
+    let mut world = World::with(BucketSpec::default(), input, RelayOptions::default()).await;
+    world.output_to(HOOK).await;
+    world.deliver().await;
+    world.pause(None).await;
+    let before = world.elapsed();
+    assert_eq!(world.post("x").await.status(), 200);
+    assert!(world.elapsed() - before < Duration::from_secs(1));
+    world.stop().await;
+}
