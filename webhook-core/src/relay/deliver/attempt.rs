@@ -108,31 +108,29 @@ impl Attempter {
     ) -> Report {
         let started = Instant::now();
         let (mut transformed, mut run) = (None, None);
-        let ending = {
-            match self.transform(bucket, output, pending).await {
-                Ok(Some(Transformed { stop: true, run: stopped, .. })) => {
-                    run = Some(stopped);
-                    Ending::Rejected("stopped by the output's function".to_owned())
+        let ending = match self.transform(bucket, output, pending).await {
+            Ok(Some(Transformed { stop: true, run: stopped, .. })) => {
+                run = Some(stopped);
+                Ending::Rejected("stopped by the output's function".to_owned())
+            }
+            Ok(ran) => {
+                if let Some(ran) = ran {
+                    run = Some(ran.run);
+                    transformed = Some(Arc::new(ran.request));
                 }
-                Ok(ran) => {
-                    if let Some(ran) = ran {
-                        run = Some(ran.run);
-                        transformed = Some(Arc::new(ran.request));
-                    }
-                    if output.spec.internal {
-                        Ending::HandedOver
-                    } else {
-                        let request = sent_request(pending, transformed.as_deref());
-                        self.send(output, pending, request).await.map_or_else(
-                            |error| Ending::Unanswered(AttemptFailure::Forward(error)),
-                            Ending::Answered,
-                        )
-                    }
+                if output.spec.internal {
+                    Ending::HandedOver
+                } else {
+                    let request = sent_request(pending, transformed.as_deref());
+                    self.send(output, pending, request).await.map_or_else(
+                        |error| Ending::Unanswered(AttemptFailure::Forward(error)),
+                        Ending::Answered,
+                    )
                 }
-                Err(mut failed) => {
-                    run = failed.run.take();
-                    Ending::Unanswered(failed.into())
-                }
+            }
+            Err(mut failed) => {
+                run = failed.run.take();
+                Ending::Unanswered(failed.into())
             }
         };
         Report { ending, duration: started.elapsed(), transformed, run }

@@ -38,7 +38,7 @@ use crate::{
 };
 
 /// How long a queue waits when the store did not answer.
-const STORE_PAUSE: Duration = Duration::from_secs(1);
+pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
 
 /// The queues of all outputs that have something to remember.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Queues {
         self.by_output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self, output_id: OutputId) -> Option<Arc<OutputQueue>> {
+    pub(super) fn known(&self, output_id: OutputId) -> Option<Arc<OutputQueue>> {
         self.by_output().get(&output_id).cloned()
     }
 
@@ -155,7 +155,7 @@ impl Deliverer {
     }
 
     /// The limits of an output, which may be gone.
-    fn limits_of(&self, output: Option<&Output>) -> QueueLimits {
+    pub(super) fn limits_of(&self, output: Option<&Output>) -> QueueLimits {
         match output {
             Some(output) => QueueLimits::of(output, &self.options, self.clock.now()),
             None => QueueLimits::unthrottled(&self.options),
@@ -204,35 +204,7 @@ impl Deliverer {
         self.timers.recover(reservation.queue(), self.clock.now());
     }
 
-    /// Looks again at the queues of these outputs.
-    pub(in crate::relay) fn wake(self: &Arc<Self>, outputs: impl IntoIterator<Item = OutputId>) {
-        for queue in outputs.into_iter().filter_map(|id| self.queues.known(id)) {
-            queue.unpark();
-            if queue.has_expired(self.clock.now()) {
-                let (deliverer, queue) = (Arc::clone(self), Arc::clone(&queue));
-                self.workers.spawn(async move { deliverer.expire(&queue).await });
-            }
-            self.start_workers(&queue);
-        }
-    }
-
-    /// Ends what has waited past its deadline, by the limits of now.
-    async fn expire(&self, queue: &OutputQueue) {
-        let Ok(bucket) = self.buckets.of_output(queue.output_id).await else {
-            return self.pause(queue, self.clock.now() + STORE_PAUSE);
-        };
-        let output = bucket.as_ref().and_then(|bucket| bucket.output(queue.output_id));
-        let limits = self.limits_of(output);
-        let (expired, next) = queue.take_expired(limits, self.clock.now());
-        if let Some(next) = next {
-            self.pause(queue, next);
-        }
-        for delivery in expired {
-            self.settler.settle(queue, None, &delivery.pending, Report::expired()).await;
-        }
-    }
-
-    fn start_workers(self: &Arc<Self>, queue: &Arc<OutputQueue>) {
+    pub(super) fn start_workers(self: &Arc<Self>, queue: &Arc<OutputQueue>) {
         while !self.workers.are_stopped() && queue.start_worker() {
             self.spawn_worker(queue, None);
         }
@@ -303,7 +275,7 @@ impl Deliverer {
         }
     }
 
-    fn pause(&self, queue: &OutputQueue, until: Timestamp) {
+    pub(super) fn pause(&self, queue: &OutputQueue, until: Timestamp) {
         self.timers.add(until, queue.output_id);
     }
 }

@@ -14,6 +14,7 @@ mod queue;
 mod settle;
 mod sweep;
 mod timers;
+mod wake;
 mod workers;
 
 pub(super) use self::{

@@ -4,6 +4,7 @@
 //! for the [`Next`] step; whoever adds something learns whether to start one.
 
 mod compare;
+mod expiry;
 mod limits;
 mod lost;
 mod reservation;
@@ -159,29 +160,6 @@ impl OutputQueue {
         self.state().queue.push_front(delivery);
     }
 
-    /// Looks at a pause again.
-    pub(super) fn unpark(&self) {
-        self.state().parked = false;
-    }
-
-    /// Whether something has waited past its deadline, as far as is known.
-    pub(super) fn has_expired(&self, now: Timestamp) -> bool {
-        self.state().first_expires_at(now).is_some_and(|expires_at| expires_at <= now)
-    }
-
-    /// Takes out what has waited past its deadline, whether a worker is free or not, and
-    /// says when the first of the others will have.
-    pub(super) fn take_expired(
-        &self,
-        limits: QueueLimits,
-        now: Timestamp,
-    ) -> (Vec<QueuedDelivery>, Option<Timestamp>) {
-        let mut state = self.state();
-        state.limits = limits;
-        let expired = std::iter::from_fn(|| state.pop_expired(now)).collect();
-        (expired, state.first_expires_at(now))
-    }
-
     /// What the calling worker does next. With `Until` and `Idle` it has been
     /// counted out already.
     pub(super) fn next(&self, limits: QueueLimits, now: Timestamp, stopping: bool) -> Next {
@@ -237,11 +215,6 @@ impl OutputQueue {
     pub(super) fn has_work(&self) -> bool {
         let state = self.state();
         state.stored || !state.queue.is_empty()
-    }
-
-    /// When a delivery that is stored at `created_at` will have waited too long.
-    pub(super) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
-        self.state().limits.expires_at(created_at, created_at)
     }
 
     /// Deliveries that have not ended.
@@ -321,26 +294,6 @@ impl State {
             return Next::Until(self.before_deadline(slot, now));
         }
         self.queue.pop_front().map_or(Next::Idle, Next::Attempt)
-    }
-
-    fn pop_expired(&mut self, now: Timestamp) -> Option<QueuedDelivery> {
-        let expired = self.first_expires_at(now)? <= now;
-        expired.then(|| self.queue.pop_front()).flatten()
-    }
-
-    /// When the delivery at the head will have waited too long for its first attempt; none
-    /// while nothing may leave.
-    fn first_expires_at(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.limits.paused_until.is_some_and(|until| until > now) {
-            return None;
-        }
-        let head = self.queue.front().filter(|head| head.pending.attempts == 0)?;
-        self.limits.expires_at(head.pending.created_at, now)
-    }
-
-    /// The earlier of `moment` and the deadline of the delivery at the head.
-    fn before_deadline(&self, moment: Timestamp, now: Timestamp) -> Timestamp {
-        self.first_expires_at(now).map_or(moment, |expires_at| moment.min(expires_at))
     }
 
     fn claim(&mut self) -> Next {
