@@ -4,13 +4,17 @@
 //! API's own checks and texts apply: what they say of a field is shown at that field.
 
 mod convert;
+mod rows;
 mod submitted;
+
+use std::borrow::Cow;
 
 use askama::Template;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use webhook_core::{Error, ErrorKind};
 
+pub(crate) use rows::{listed, numbered};
 pub(crate) use submitted::Submitted;
 
 /// What a field holds, and how it is typed.
@@ -29,13 +33,25 @@ pub(crate) enum Kind {
     Duration,
     /// Several of these, separated by commas.
     Durations,
+    /// A secret in a form that knows the stored one by its mask: the mask that is sent back
+    /// keeps it.
+    Secret,
+    /// A day or a moment, in unix seconds on the wire.
+    Moment,
+    /// A text in each line.
+    Lines,
+    /// A part of a webhook in each line, such as `header X-Id`.
+    Parts,
+    /// A number on the wire where it is one, and a text otherwise.
+    Word,
+    Json,
 }
 
 /// One field of a form.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     /// Its place in the JSON, such as `throttle.rate`.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) label: &'static str,
     pub(crate) kind: Kind,
     pub(crate) help: &'static str,
@@ -48,9 +64,9 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    pub(crate) fn new(kind: Kind, name: &'static str, label: &'static str) -> Self {
+    pub(crate) fn new(kind: Kind, name: impl Into<Cow<'static, str>>, label: &'static str) -> Self {
         Self {
-            name,
+            name: name.into(),
             label,
             kind,
             help: "",
@@ -90,10 +106,15 @@ impl Field {
         match self.kind {
             Kind::Check => kind == "check",
             Kind::Select => kind == "select",
-            Kind::Area | Kind::Headers => kind == "area",
-            Kind::Text | Kind::Password | Kind::Number | Kind::Duration | Kind::Durations => {
-                kind == "input"
-            }
+            Kind::Area | Kind::Headers | Kind::Lines | Kind::Parts | Kind::Json => kind == "area",
+            Kind::Text
+            | Kind::Password
+            | Kind::Secret
+            | Kind::Number
+            | Kind::Moment
+            | Kind::Word
+            | Kind::Duration
+            | Kind::Durations => kind == "input",
         }
     }
 
@@ -181,39 +202,48 @@ impl Form {
         base: Value,
         submitted: &Submitted,
     ) -> Result<T, Error> {
+        decode(self.object(base, submitted)?)
+    }
+
+    /// What [`Form::read`] reads, before it is checked.
+    ///
+    /// # Errors
+    ///
+    /// With the field whose text cannot be on the wire.
+    pub(crate) fn object(&self, base: Value, submitted: &Submitted) -> Result<Value, Error> {
         let mut object = base;
         for field in self.sections.iter().flat_map(|section| &section.fields) {
             let text = match field.kind {
-                Kind::Check => Some(if submitted.has(field.name) { "true" } else { "false" }),
-                _ => submitted.get(field.name),
+                Kind::Check => Some(if submitted.has(&field.name) { "true" } else { "false" }),
+                _ => submitted.get(&field.name),
             };
             let Some(text) = text else { continue };
             let value = convert::value(field.kind, text)
-                .map_err(|reason| Error::invalid(field.name, reason))?;
-            put(&mut object, field.name, value);
+                .map_err(|reason| Error::invalid(&field.name, reason))?;
+            put(&mut object, &field.name, value);
         }
-        serde_path_to_error::deserialize(object).map_err(|error| {
-            let path = error.path().to_string();
-            match error.into_inner().to_string() {
-                reason if reason.starts_with("rules") => Error::new(ErrorKind::Invalid, reason),
-                reason => Error::invalid(&path, reason),
-            }
-        })
+        Ok(object)
     }
 
     /// With what was typed, and what is wrong with it at the field that is meant.
     pub(crate) fn refused(mut self, submitted: &Submitted, error: &Error) -> Self {
         let message = error.to_string();
         let (path, reason) = message.split_once(": ").unwrap_or(("", &message));
+        let path = rows::numbered_path(path);
         let mut place = None;
         for field in self.fields_mut() {
             match field.kind {
-                Kind::Check => field.value = submitted.has(field.name).to_string(),
+                Kind::Check => field.value = submitted.has(&field.name).to_string(),
                 // A secret that was typed is not sent back.
-                Kind::Password => {}
-                _ => field.value = submitted.get(field.name).unwrap_or_default().to_owned(),
+                Kind::Password | Kind::Secret => {
+                    let typed = submitted.text(&field.name);
+                    if !typed.is_empty() && typed != field.value {
+                        field.help = "Type it again: what was typed is not sent back.";
+                    }
+                }
+                _ => field.value = submitted.get(&field.name).unwrap_or_default().to_owned(),
             }
-            let below = path.strip_prefix(field.name);
+            let below = path.strip_prefix(&*field.name);
             if below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])) {
                 place = Some(field);
             }
@@ -224,6 +254,21 @@ impl Form {
         }
         self
     }
+}
+
+/// Reads what is on the wire.
+///
+/// # Errors
+///
+/// As the API says it, with the field.
+pub(crate) fn decode<T: DeserializeOwned>(object: Value) -> Result<T, Error> {
+    serde_path_to_error::deserialize(object).map_err(|error| {
+        let path = error.path().to_string();
+        match error.into_inner().to_string() {
+            reason if reason.starts_with("rules") => Error::new(ErrorKind::Invalid, reason),
+            reason => Error::invalid(&path, reason),
+        }
+    })
 }
 
 /// Puts a value at its place; nothing takes what is there away.
@@ -281,7 +326,7 @@ mod tests {
         let fields = filled.sections.iter().flat_map(|section| &section.fields);
         let typed = fields
             .filter(|field| field.kind != Kind::Check || field.is_checked())
-            .map(|field| (field.name.to_owned(), field.value.clone()));
+            .map(|field| (field.name.clone().into_owned(), field.value.clone()));
         let read: OutputSpec = form().read(json, &Submitted::of(typed.collect()))?;
         assert_eq!(read, spec);
         Ok(())

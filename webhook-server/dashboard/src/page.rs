@@ -26,6 +26,16 @@ pub(crate) struct Frame {
     pub(crate) notice: &'static str,
     /// Whether a part of the page is kept up to date.
     pub(crate) live: bool,
+    /// Pages of what belongs to what this one edits.
+    pub(crate) parts: Vec<PartLink>,
+}
+
+/// The page of a part of an input or an output, and how that part stands.
+#[derive(Debug)]
+pub(crate) struct PartLink {
+    pub(crate) name: &'static str,
+    pub(crate) path: String,
+    pub(crate) state: String,
 }
 
 impl Frame {
@@ -37,6 +47,7 @@ impl Frame {
             has_account: session.has_account(),
             notice: "",
             live: false,
+            parts: Vec::new(),
         }
     }
 
@@ -49,6 +60,7 @@ impl Frame {
             has_account: false,
             notice: "",
             live: false,
+            parts: Vec::new(),
         }
     }
 
@@ -61,6 +73,7 @@ impl Frame {
             Some("sent") => "Sent. It appears below within a moment.",
             Some("resent") => "Sent again as a new delivery.",
             Some("rotated") => "The API key was replaced.",
+            Some("replaced") => "The new secret counts from now on, the others until they end.",
             _ => "",
         };
         self

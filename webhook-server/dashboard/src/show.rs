@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use jiff::tz::TimeZone;
 use webhook_core::{
     Timestamp,
-    model::{DeliveryStatus, Headers, Request},
+    model::{DeliveryStatus, Headers, Reason, Request},
 };
 
 /// How much of a body a page shows; the whole can be downloaded.
@@ -74,6 +74,18 @@ pub(crate) fn mark(status: DeliveryStatus) -> Mark {
         DeliveryStatus::Preparing => ("wait", "➜", "sending"),
     };
     Mark { class, sign, word }
+}
+
+/// What was said of a signature.
+pub(crate) fn verified(verified: bool) -> Mark {
+    let (class, sign, word) =
+        if verified { ("good", "✓", "verified") } else { ("bad", "✕", "not verified") };
+    Mark { class, sign, word }
+}
+
+/// Why a delivery ended as it did, in words.
+pub(crate) fn reason(reason: Reason) -> String {
+    reason.as_str().replace('_', " ")
 }
 
 /// Headers as lines of name and value. Of very many the first are shown.

@@ -1,5 +1,6 @@
 //! Between what is typed and what is on the wire.
 
+use jiff::{civil::Date, tz::TimeZone};
 use serde_json::{Map, Value, json};
 
 use super::Kind;
@@ -10,18 +11,29 @@ pub(super) fn value(kind: Kind, typed: &str) -> Result<Option<Value>, String> {
     Ok(match kind {
         Kind::Text | Kind::Select => Some(json!(trimmed)),
         Kind::Password | Kind::Area => Some(json!(typed)),
+        Kind::Secret => Some(json!(trimmed)),
         Kind::Check => Some(json!(typed == "true")),
+        Kind::Lines => Some(lines(typed).collect()),
+        Kind::Parts => Some(lines(typed).map(part).collect::<Result<_, _>>()?),
+        Kind::Moment if trimmed.is_empty() => Some(json!(0)),
+        Kind::Moment => Some(json!(moment(trimmed)?)),
+        Kind::Json if !trimmed.is_empty() => {
+            let value = serde_json::from_str(trimmed).map_err(|error| error.to_string())?;
+            Some(value)
+        }
         _ if trimmed.is_empty() => None,
         Kind::Number => {
             let number: Result<i64, _> = trimmed.parse();
             Some(json!(number.map_err(|_| format!("must be a whole number, not {trimmed:?}"))?))
         }
+        Kind::Word => Some(trimmed.parse::<u16>().map_or_else(|_| json!(trimmed), |it| json!(it))),
         Kind::Headers => Some(headers(typed)?),
         Kind::Duration => Some(json!(nanoseconds(trimmed)?)),
         Kind::Durations => {
             let each = trimmed.split(',').map(|text| nanoseconds(text.trim()));
             Some(json!(each.collect::<Result<Vec<_>, _>>()?))
         }
+        Kind::Json => None,
     })
 }
 
@@ -34,6 +46,17 @@ pub(super) fn text(kind: Kind, value: &Value) -> String {
             let each = list.iter().map(|value| duration(value.as_i64().unwrap_or_default()));
             each.collect::<Vec<_>>().join(", ")
         }
+        (Kind::Lines, Value::Array(list)) => {
+            list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
+        }
+        (Kind::Parts, Value::Array(list)) => {
+            let word =
+                |part: &Value, name: &str| part[name].as_str().unwrap_or_default().to_owned();
+            let each = list.iter().map(|it| format!("{} {}", word(it, "source"), word(it, "name")));
+            each.collect::<Vec<_>>().join("\n")
+        }
+        (Kind::Moment, value) => moment_text(value.as_i64().unwrap_or_default()),
+        (Kind::Json, Value::Object(_)) => serde_json::to_string_pretty(value).unwrap_or_default(),
         // The API's zero says nothing.
         (Kind::Number, Value::Number(number)) if number.as_i64() == Some(0) => String::new(),
         (_, Value::String(text)) => text.clone(),
@@ -63,6 +86,39 @@ fn header_lines(headers: &Map<String, Value>) -> String {
         lines.extend(values.map(|value| format!("{name}: {value}")));
     }
     lines.join("\n")
+}
+
+fn lines(typed: &str) -> impl Iterator<Item = &str> {
+    typed.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+fn part(line: &str) -> Result<Value, String> {
+    let (source, name) = line
+        .split_once(char::is_whitespace)
+        .ok_or_else(|| format!("{line:?} must be header, query or payload, a space and a name"))?;
+    Ok(json!({"source": source, "name": name.trim()}))
+}
+
+/// A day, a moment of RFC 3339, or unix seconds, as unix seconds.
+fn moment(text: &str) -> Result<i64, String> {
+    if let Ok(seconds) = text.parse::<i64>() {
+        return Ok(seconds);
+    }
+    let day = text.parse::<Date>().ok().filter(|_| text.len() == 10);
+    if let Some(zoned) = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok()) {
+        return Ok(zoned.timestamp().as_second());
+    }
+    let moment = text.parse::<jiff::Timestamp>().map_err(|_| {
+        format!("{text:?} is not a day like 2026-01-31 or a moment like 2026-01-31T12:00:00Z")
+    })?;
+    Ok(moment.as_second())
+}
+
+fn moment_text(seconds: i64) -> String {
+    match jiff::Timestamp::from_second(seconds) {
+        Ok(moment) if seconds != 0 => moment.to_string(),
+        _ => String::new(),
+    }
 }
 
 /// The units, the longest first, in nanoseconds.
@@ -98,6 +154,26 @@ fn duration(nanoseconds: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_shown_is_read_again() {
+        for (kind, wire) in [
+            (Kind::Moment, json!(1_767_312_000)),
+            (Kind::Moment, json!(0)),
+            (Kind::Lines, json!(["payload.a", "query.b"])),
+            (Kind::Parts, json!([{"source": "header", "name": "X-Id"}])),
+            (Kind::Word, json!("same")),
+            (Kind::Word, json!(208)),
+            (Kind::Json, json!({"a": [1]})),
+        ] {
+            assert_eq!(value(kind, &text(kind, &wire)), Ok(Some(wire)));
+        }
+        assert_eq!(text(Kind::Moment, &json!(1_767_312_000)), "2026-01-02T00:00:00Z");
+        assert_eq!(value(Kind::Moment, "2026-01-02"), Ok(Some(json!(1_767_312_000))));
+        for (kind, wrong) in [(Kind::Moment, "soon"), (Kind::Parts, "header"), (Kind::Json, "{")] {
+            assert!(value(kind, wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn durations_are_read_as_they_are_shown() {

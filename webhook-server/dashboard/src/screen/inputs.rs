@@ -1,5 +1,8 @@
 //! One input.
 
+mod deduplication;
+mod signature;
+
 use axum::{
     Router,
     extract::{Path, State},
@@ -17,7 +20,7 @@ use super::{
 use crate::{
     Dashboard, PATH,
     form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem},
+    page::{Frame, PartLink, Problem},
     session::Session,
 };
 
@@ -26,6 +29,16 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/buckets/{bucket}/inputs/new", get(new).post(create))
         .route("/buckets/{bucket}/inputs/{input}", get(show).post(save))
         .route("/buckets/{bucket}/inputs/{input}/delete", post(delete))
+        .nest("/buckets/{bucket}/inputs/{input}", parts())
+}
+
+fn parts() -> Router<Dashboard> {
+    Router::new()
+        .route("/signature", get(signature::show).post(signature::save))
+        .route("/signature/rotate", post(signature::rotate))
+        .route("/signature/delete", post(signature::remove))
+        .route("/deduplication", get(deduplication::show).post(deduplication::save))
+        .route("/deduplication/delete", post(deduplication::remove))
 }
 
 fn form(action: String, submit: &'static str, bucket: &Bucket, functions: &[Function]) -> Form {
@@ -114,8 +127,21 @@ fn editing(
         format!("{path}/delete"),
         "Senders that use its address get 404 from then on.",
     );
+    let mut frame = Frame::new(session, "Buckets", format!("Input {}", input.spec.name));
+    frame.parts = vec![
+        PartLink {
+            name: "Signature",
+            path: format!("{path}/signature"),
+            state: signature::state(&input.spec),
+        },
+        PartLink {
+            name: "Duplicates",
+            path: format!("{path}/deduplication"),
+            state: deduplication::state(&input.spec).to_owned(),
+        },
+    ];
     Edit {
-        frame: Frame::new(session, "Buckets", format!("Input {}", input.spec.name)),
+        frame,
         crumbs: crumbs(bucket),
         lead: dashboard.input_url(input.id),
         form: form(path, "Save", bucket, functions).filled(&json_of(&input.spec)),

@@ -7,6 +7,7 @@ mod live;
 mod log_filter;
 mod outputs;
 mod overview;
+mod part;
 mod rows;
 mod sign_in;
 mod webhook;

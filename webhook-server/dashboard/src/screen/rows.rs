@@ -14,6 +14,12 @@ use crate::show::{self, Mark};
 pub(crate) struct Row {
     id: String,
     mark: Mark,
+    /// Why it ended so, in a word or two; empty when it was sent, or goes on.
+    reason: String,
+    /// What was said of its signature; none when nobody asked.
+    verified: Option<Mark>,
+    /// How often it came again.
+    duplicates: u32,
     moment: String,
     time: String,
     method: String,
@@ -30,6 +36,8 @@ pub(crate) struct Row {
 #[template(path = "rows.html")]
 pub(crate) struct Rows {
     rows: Vec<Row>,
+    /// Whether a signature was looked at in any of them.
+    signed: bool,
     nothing: &'static str,
 }
 
@@ -59,8 +67,9 @@ impl Names {
 
 impl Rows {
     pub(crate) fn of(logs: &[Log], names: &Names) -> Self {
-        let rows = logs.iter().map(|log| row(log, names)).collect();
-        Self { rows, nothing: "No webhook yet." }
+        let rows: Vec<Row> = logs.iter().map(|log| row(log, names)).collect();
+        let signed = rows.iter().any(|row| row.verified.is_some());
+        Self { rows, signed, nothing: "No webhook yet." }
     }
 
     pub(crate) fn saying(self, nothing: &'static str) -> Self {
@@ -78,6 +87,9 @@ fn row(log: &Log, names: &Names) -> Row {
     Row {
         id: delivery.id.to_string(),
         mark: show::mark(delivery.status),
+        reason: delivery.reason.map(show::reason).unwrap_or_default(),
+        verified: webhook.checks.verified.map(show::verified),
+        duplicates: webhook.checks.duplicates,
         moment: show::moment(delivery.created_at),
         time: show::time(delivery.created_at),
         method: request.method.to_string(),

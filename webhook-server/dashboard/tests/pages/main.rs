@@ -5,5 +5,6 @@ mod changing;
 mod content;
 mod harness;
 mod security;
+mod signatures;
 mod signing_in;
 mod structure;

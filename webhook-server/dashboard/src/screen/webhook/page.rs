@@ -36,6 +36,13 @@ struct Webhook {
     input: String,
     output: String,
     sender: String,
+    reason: String,
+    verified: Option<Mark>,
+    /// Where its signature can be looked at again, when it was not verified.
+    test: Option<String>,
+    event: String,
+    duplicate_of: String,
+    duplicates: u32,
     attempts: String,
     next: String,
     runs: Vec<(&'static str, String)>,
@@ -101,6 +108,12 @@ pub(crate) async fn show(
         input: input_name(bucket, &log),
         output: names.output(delivery.output_id).to_owned(),
         sender: webhook.remote_addr.map_or("unknown".to_owned(), |ip| ip.to_string()),
+        reason: delivery.reason.map(show::reason).unwrap_or_default(),
+        verified: webhook.checks.verified.map(show::verified),
+        test: bucket.and_then(|bucket| test_of_signature(bucket, &log)),
+        event: webhook.checks.event.clone().unwrap_or_default(),
+        duplicate_of: webhook.checks.duplicate_of.map(|it| it.to_string()).unwrap_or_default(),
+        duplicates: webhook.checks.duplicates,
         attempts: delivery.attempts.to_string(),
         next: delivery.due_at.map(show::moment).unwrap_or_default(),
         runs: runs.filter_map(|(name, run)| Some((name, run?.to_string()))).collect(),
@@ -154,6 +167,14 @@ fn body(body: &[u8], view: Option<&str>) -> (&'static str, String, bool) {
             }
         },
     }
+}
+
+/// Where it can be asked why the webhook was not verified.
+fn test_of_signature(bucket: &Bucket, log: &Log) -> Option<String> {
+    let asked = log.webhook.checks.verified == Some(false) && !log.webhook.ephemeral;
+    let input = bucket.inputs.iter().find(|it| it.id == log.webhook.input_id && asked)?;
+    let (bucket, input, log) = (bucket.id, input.id, log.delivery.id);
+    Some(format!("{PATH}/buckets/{bucket}/inputs/{input}/signature?log={log}#test"))
 }
 
 fn input_name(bucket: Option<&Bucket>, log: &Log) -> String {

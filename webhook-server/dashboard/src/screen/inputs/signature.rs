@@ -1,0 +1,334 @@
+//! How the webhooks of an input are verified.
+
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use serde_json::{Value, json};
+use webhook_core::{
+    Error,
+    admin::LogQuery,
+    model::{
+        Bucket, Input, InputSpec, SignatureCheckRequest,
+        signatures::{Preset, SignatureSpec, presets},
+    },
+    store::LogFilter,
+};
+
+use super::{find, json_of};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted, decode},
+    page::{Frame, Problem},
+    screen::{
+        Asked, bucket, done,
+        edit::{Remove, refusal},
+        part::{self, Chooser, Part, Test, Verdict},
+    },
+    session::Session,
+    show,
+};
+
+const LEAD: &str = "A webhook that its provider did not sign is refused, or marked. The check comes \
+    before the function and the rules, on the bytes as they arrived.";
+const MAX_SECRETS: usize = 5;
+/// How many stored webhooks there are to choose from.
+const TESTED: usize = 20;
+
+/// What the address of the page says.
+struct Chosen {
+    provider: String,
+    /// What is stored of this provider, or what a new one begins with.
+    part: Value,
+    is_stored: bool,
+}
+
+/// The provider that is asked for; else the one that is stored.
+fn chosen(input: &Input, asked: &Asked) -> Chosen {
+    let stored = &json_of(&input.spec)["signature"];
+    let at_present = stored["provider"].as_str().unwrap_or_default();
+    let provider = asked.get("provider").unwrap_or(at_present).to_owned();
+    let is_stored = stored.is_object() && provider == at_present;
+    let part = match is_stored {
+        true => stored.clone(),
+        false => {
+            let mut new = serde_json::to_value(SignatureSpec::default()).unwrap_or_default();
+            new["provider"] = json!(provider);
+            new
+        }
+    };
+    Chosen { provider, part, is_stored }
+}
+
+fn providers() -> Vec<(String, String)> {
+    let known = presets().iter().map(|it| (it.name.clone(), it.title.clone()));
+    let own = [
+        ("hmac".to_owned(), "another: an HMAC of the body".to_owned()),
+        ("custom".to_owned(), "another: a scheme of your own".to_owned()),
+    ];
+    known.chain(own).collect()
+}
+
+fn path(bucket: &Bucket, input: &Input) -> String {
+    format!("{PATH}/buckets/{}/inputs/{}/signature", bucket.id, input.id)
+}
+
+fn form(action: String, chosen: &Chosen, preset: Option<&'static Preset>) -> Form {
+    let Chosen { provider, part, .. } = chosen;
+    let mut fields = vec![Field::new(Kind::Check, "signature.enabled", "Verify webhooks by this")];
+    let stored = part::count(part);
+    match preset {
+        Some(preset) => {
+            for field in &preset.fields {
+                let name = format!("signature.{}", field.name);
+                match &*field.name {
+                    "secret" => {
+                        fields.extend(part::secrets(
+                            "signature",
+                            &field.title,
+                            stored,
+                            MAX_SECRETS,
+                        ));
+                    }
+                    "url" => fields.push(Field::new(Kind::Text, name, &field.title)),
+                    _ => fields.push(Field::new(Kind::Secret, name, &field.title)),
+                }
+                if let Some(last) = fields.last_mut().filter(|_| field.name != "secret") {
+                    last.required = field.required;
+                }
+            }
+        }
+        None => fields.extend(part::secrets("signature", "Secret", stored, MAX_SECRETS)),
+    }
+    match &**provider {
+        "hmac" => fields.extend(hmac_fields()),
+        "custom" => fields.push(
+            Field::new(Kind::Json, "signature.scheme", "Scheme")
+                .rows(12)
+                .help("JSON: where the signature is, and what it is made of."),
+        ),
+        _ => {}
+    }
+    if preset.is_none_or(|preset| preset.timestamp) && provider != "hmac" {
+        fields.push(
+            Field::new(Kind::Duration, "signature.tolerance", "How far its time may be from now")
+                .help("Such as 5m; empty for what the provider advises."),
+        );
+    }
+    fields.push(Field::new(Kind::Select, "signature.on_failure", "What is not verified").options(
+        [
+            ("reject", "is refused with 401 and not forwarded"),
+            ("mark", "is forwarded, and marked in the log"),
+        ],
+    ));
+    if preset.is_none_or(|preset| preset.challenge) && provider != "hmac" {
+        let label = "Answer the provider's handshake";
+        fields.push(Field::new(Kind::Check, "signature.challenge", label));
+    }
+    part::filled(Form::new(action, "Save").section("", fields), "signature", part)
+}
+
+fn hmac_fields() -> [Field; 4] {
+    let algorithms = ["hmac-sha256", "hmac-sha1", "hmac-sha512"].map(|name| (name, name));
+    let encodings = ["hex", "base64", "base64url"].map(|name| (name, name));
+    [
+        Field::new(Kind::Text, "signature.header", "Header of the signature").required(),
+        Field::new(Kind::Select, "signature.algorithm", "Algorithm").options(algorithms),
+        Field::new(Kind::Select, "signature.encoding", "Written as").options(encodings),
+        Field::new(Kind::Text, "signature.prefix", "Begins with").help("Such as sha256="),
+    ]
+}
+
+fn page(
+    dashboard: &Dashboard,
+    session: &Session,
+    bucket: &Bucket,
+    input: &Input,
+    chosen: &Chosen,
+) -> Part {
+    let path = path(bucket, input);
+    let preset = presets().iter().find(|preset| preset.name == chosen.provider);
+    let is_known = preset.is_some() || matches!(&*chosen.provider, "hmac" | "custom");
+    let mut crumbs = super::crumbs(bucket);
+    crumbs.push((
+        format!("Input {}", input.spec.name),
+        format!("{PATH}/buckets/{}/inputs/{}", bucket.id, input.id),
+    ));
+    let mut page = Part::new(Frame::new(session, "Buckets", "Signature"), crumbs, LEAD);
+    page.chooser = Some(Chooser {
+        action: path.clone(),
+        label: "Provider",
+        name: "provider",
+        options: providers(),
+        chosen: chosen.provider.clone(),
+    });
+    if let Some(preset) = preset {
+        page.notes.push(format!("It is in {}, made by {}.", preset.header, preset.algorithm));
+        page.docs = Some(("The provider's page about it", preset.docs.clone()));
+    }
+    if is_known {
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("provider", &chosen.provider)
+            .finish();
+        page.form = Some(form(format!("{path}?{query}"), chosen, preset));
+    }
+    if chosen.is_stored {
+        page.remove = Some(Remove::new(
+            "Verify nothing",
+            format!("{path}/delete"),
+            "The secrets are forgotten, and every webhook is taken.",
+        ));
+        if part::count(&chosen.part) > 0 {
+            page.rotation = Some(part::rotation(format!("{path}/rotate"), dashboard.now()));
+        }
+    }
+    page
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, input)): Path<(String, String)>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let input = find(&bucket, &input)?;
+    let chosen = chosen(input, &asked);
+    let mut page = page(&dashboard, &session, &bucket, input, &chosen);
+    page.frame = page.frame.noticing(asked.get("done"));
+    if chosen.is_stored {
+        page.test = Some(test(&dashboard, &session, &bucket, input, asked.get("log")).await?);
+    }
+    Ok(page.show())
+}
+
+/// What the input says of the signature of a stored webhook.
+async fn test(
+    dashboard: &Dashboard,
+    session: &Session,
+    bucket: &Bucket,
+    input: &Input,
+    log: Option<&str>,
+) -> Result<Test, Problem> {
+    let mut query = LogQuery::default();
+    query.bucket = Some(bucket.id.into());
+    query.limit = TESTED;
+    let mut filter = LogFilter::default();
+    filter.input_id = Some(input.id);
+    let found = dashboard.admin().search_logs(&session.caller, &query, filter).await?;
+    let logs = found.logs.iter().map(|log_| {
+        let id = log_.delivery.id.to_string();
+        let said = match log_.webhook.checks.verified {
+            Some(true) => ", verified",
+            Some(false) => ", not verified",
+            None => "",
+        };
+        let (status, moment) = (show::mark(log_.delivery.status), log_.delivery.created_at);
+        let label = format!("{} · {}{said}", show::moment(moment), status.word);
+        let chosen = log == Some(&*id);
+        (id, label, chosen)
+    });
+    let mut test =
+        Test { action: path(bucket, input), logs: logs.collect(), verdict: None, error: None };
+    let Some(log) = log else { return Ok(test) };
+    let log = log.parse().map_err(|_| Problem::no("webhook"))?;
+    let asked = SignatureCheckRequest { log_id: Some(log), request: None };
+    match dashboard.admin().check_signature(&session.caller, bucket.id, input.id, asked).await {
+        Ok(checked) => {
+            let said = match (checked.verified, checked.secret_index) {
+                (true, Some(0)) => "The first secret made it.".to_owned(),
+                (true, Some(at)) => format!("Secret {} made it.", at + 1),
+                (true, None) => String::new(),
+                (false, _) => checked.reason,
+            };
+            let (mark, signed) = (show::verified(checked.verified), checked.signed_bytes_preview);
+            test.verdict = Some(Verdict { mark, said, signed });
+        }
+        Err(error) => test.error = Some(refusal(error)?.1.to_string()),
+    }
+    Ok(test)
+}
+
+/// Stores this as the input's signature; nothing takes it away.
+async fn put(
+    dashboard: &Dashboard,
+    session: &Session,
+    bucket: &Bucket,
+    input: &Input,
+    signature: Value,
+) -> Result<Input, Error> {
+    let mut spec = json_of(&input.spec);
+    spec["signature"] = signature;
+    let spec: InputSpec = decode(spec)?;
+    dashboard.admin().update_input(&session.caller, bucket.id, input.id, spec).await
+}
+
+pub(super) async fn save(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, input)): Path<(String, String)>,
+    asked: Asked,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let input = find(&bucket, &input)?;
+    let chosen = chosen(input, &asked);
+    let page = page(&dashboard, &session, &bucket, input, &chosen);
+    let Some(form) = &page.form else { return Err(Problem::no("provider")) };
+    let saved = match part::read(form, "signature", &chosen.part, &submitted) {
+        Ok(signature) => put(&dashboard, &session, &bucket, input, signature).await,
+        Err(error) => Err(error),
+    };
+    match saved {
+        Ok(_) => Ok(done(&format!("/buckets/{id}/inputs/{}/signature", input.id), "saved")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+pub(super) async fn rotate(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, input)): Path<(String, String)>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let input = find(&bucket, &input)?;
+    let chosen = chosen(input, &Asked::default());
+    let page = page(&dashboard, &session, &bucket, input, &chosen);
+    let Some(form) = &page.rotation else { return Err(Problem::no("secret")) };
+    let saved = match part::rotated(&chosen.part, form, &submitted, dashboard.now()) {
+        Ok(signature) => put(&dashboard, &session, &bucket, input, signature).await,
+        Err(error) => Err(error),
+    };
+    match saved {
+        Ok(_) => Ok(done(&format!("/buckets/{id}/inputs/{}/signature", input.id), "replaced")),
+        Err(error) => page.refuse_rotation(&submitted, error, "signature"),
+    }
+}
+
+pub(super) async fn remove(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, input)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let input = find(&bucket, &input)?;
+    put(&dashboard, &session, &bucket, input, Value::Null).await?;
+    Ok(done(&format!("/buckets/{id}/inputs/{}/signature", input.id), "saved"))
+}
+
+/// How it stands, in a few words.
+pub(super) fn state(spec: &InputSpec) -> String {
+    let Some(signature) = spec.signature.set() else { return "not verified".to_owned() };
+    let known = presets().iter().find(|preset| preset.name == signature.provider);
+    let name = known.map_or(&signature.provider, |preset| &preset.title);
+    match (signature.enabled, signature.on_failure) {
+        (false, _) => format!("{name}, switched off"),
+        (true, webhook_core::model::signatures::OnFailure::Reject) => {
+            format!("{name}, others are refused")
+        }
+        (true, webhook_core::model::signatures::OnFailure::Mark) => {
+            format!("{name}, others are marked")
+        }
+    }
+}
