@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     /// A secret in a form that knows the stored one by its mask: the mask that is sent back
     /// keeps it.
     Secret,
+    /// The same, of several lines.
+    SecretArea,
     /// A day or a moment, in unix seconds on the wire.
     Moment,
     /// A text in each line.
@@ -106,7 +108,12 @@ impl Field {
         match self.kind {
             Kind::Check => kind == "check",
             Kind::Select => kind == "select",
-            Kind::Area | Kind::Headers | Kind::Lines | Kind::Parts | Kind::Json => kind == "area",
+            Kind::Area
+            | Kind::SecretArea
+            | Kind::Headers
+            | Kind::Lines
+            | Kind::Parts
+            | Kind::Json => kind == "area",
             Kind::Text
             | Kind::Password
             | Kind::Secret
@@ -235,7 +242,7 @@ impl Form {
             match field.kind {
                 Kind::Check => field.value = submitted.has(&field.name).to_string(),
                 // A secret that was typed is not sent back.
-                Kind::Password | Kind::Secret => {
+                Kind::Password | Kind::Secret | Kind::SecretArea => {
                     let typed = submitted.text(&field.name);
                     if !typed.is_empty() && typed != field.value {
                         field.help = "Type it again: what was typed is not sent back.";

@@ -11,7 +11,7 @@ pub(super) fn value(kind: Kind, typed: &str) -> Result<Option<Value>, String> {
     Ok(match kind {
         Kind::Text | Kind::Select => Some(json!(trimmed)),
         Kind::Password | Kind::Area => Some(json!(typed)),
-        Kind::Secret => Some(json!(trimmed)),
+        Kind::Secret | Kind::SecretArea => Some(json!(trimmed)),
         Kind::Check => Some(json!(typed == "true")),
         Kind::Lines => Some(lines(typed).collect()),
         Kind::Parts => Some(lines(typed).map(part).collect::<Result<_, _>>()?),

@@ -1,5 +1,8 @@
 //! One output.
 
+mod auth;
+mod signing;
+
 use axum::{
     Router,
     extract::{Path, State},
@@ -7,7 +10,10 @@ use axum::{
     routing::{get, post},
 };
 use serde_json::{Value, json};
-use webhook_core::model::{Bucket, Function, Output, OutputSpec};
+use webhook_core::{
+    Error,
+    model::{Bucket, Function, Output, OutputSpec},
+};
 
 use super::{
     bucket, done,
@@ -17,8 +23,8 @@ use super::{
 };
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem},
+    form::{Field, Form, Kind, Submitted, decode},
+    page::{Frame, PartLink, Problem},
     session::Session,
 };
 
@@ -28,6 +34,16 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/buckets/{bucket}/outputs/{output}", get(show).post(save))
         .route("/buckets/{bucket}/outputs/{output}/switch", post(switch))
         .route("/buckets/{bucket}/outputs/{output}/delete", post(delete))
+        .nest("/buckets/{bucket}/outputs/{output}", parts())
+}
+
+fn parts() -> Router<Dashboard> {
+    Router::new()
+        .route("/signing", get(signing::show).post(signing::save))
+        .route("/signing/rotate", post(signing::rotate))
+        .route("/signing/delete", post(signing::remove))
+        .route("/auth", get(auth::show).post(auth::save))
+        .route("/auth/delete", post(auth::remove))
 }
 
 fn form(action: String, submit: &'static str, functions: &[Function]) -> Form {
@@ -103,6 +119,21 @@ fn form(action: String, submit: &'static str, functions: &[Function]) -> Form {
                     .help("24h when it is empty."),
             ],
         )
+        .section(
+            "What clients missed",
+            vec![
+                Field::new(
+                    Kind::Check,
+                    "replay_missing.enabled",
+                    "Limit what connecting clients get of what they missed",
+                )
+                .help("For outputs that are for connected clients only."),
+                Field::new(Kind::Duration, "replay_missing.lookback", "Received within the last")
+                    .help("Empty for any time."),
+                Field::new(Kind::Number, "replay_missing.limit", "At most so many")
+                    .help("Empty for any number."),
+            ],
+        )
 }
 
 fn json_of(spec: &OutputSpec) -> Value {
@@ -123,8 +154,21 @@ fn editing(session: &Session, bucket: &Bucket, output: &Output, functions: &[Fun
         format!("{path}/delete"),
         "What waits for it is not sent any more.",
     );
+    let mut frame = Frame::new(session, "Buckets", format!("Output {}", output.spec.name));
+    frame.parts = vec![
+        PartLink {
+            name: "Signing",
+            path: format!("{path}/signing"),
+            state: signing::state(&output.spec).to_owned(),
+        },
+        PartLink {
+            name: "Authentication",
+            path: format!("{path}/auth"),
+            state: auth::state(&output.spec).to_owned(),
+        },
+    ];
     Edit {
-        frame: Frame::new(session, "Buckets", format!("Output {}", output.spec.name)),
+        frame,
         crumbs: crumbs(bucket),
         lead: String::new(),
         form: form(path, "Save", functions).filled(&json_of(&output.spec)),
@@ -136,6 +180,31 @@ fn editing(session: &Session, bucket: &Bucket, output: &Output, functions: &[Fun
 pub(super) fn find<'a>(bucket: &'a Bucket, id: &str) -> Result<&'a Output, Problem> {
     let found = bucket.outputs.iter().find(|output| output.id.to_string() == id);
     found.ok_or_else(|| Problem::no("output"))
+}
+
+/// Where the page of a part of an output is.
+fn crumbs_of(bucket: &Bucket, output: &Output) -> Vec<(String, String)> {
+    let mut crumbs = crumbs(bucket);
+    crumbs.push((
+        format!("Output {}", output.spec.name),
+        format!("{PATH}/buckets/{}/outputs/{}", bucket.id, output.id),
+    ));
+    crumbs
+}
+
+/// Stores this as a part of the output; null takes the part away.
+async fn put_part(
+    dashboard: &Dashboard,
+    session: &Session,
+    bucket: &Bucket,
+    output: &Output,
+    name: &str,
+    part: Value,
+) -> Result<Output, Error> {
+    let mut spec = json_of(&output.spec);
+    spec[name] = part;
+    let spec: OutputSpec = decode(spec)?;
+    dashboard.admin().update_output(&session.caller, bucket.id, output.id, spec).await
 }
 
 async fn new(

@@ -3,6 +3,7 @@
 
 mod changing;
 mod content;
+mod credentials;
 mod harness;
 mod security;
 mod signatures;

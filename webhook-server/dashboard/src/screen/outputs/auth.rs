@@ -1,0 +1,173 @@
+//! How requests to an output's destination are authenticated.
+
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use serde_json::{Value, json};
+use webhook_core::model::{Bucket, Output, OutputSpec};
+
+use super::{crumbs_of, find, json_of, put_part};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem},
+    screen::{
+        Asked, bucket, done,
+        edit::Remove,
+        part::{self, Chooser, Part},
+    },
+    session::Session,
+};
+
+const LEAD: &str = "Credentials that each attempt shows, put on after functions and headers.";
+const KEPT: &str = "What is stored is shown by its end only; leave that to keep it.";
+
+/// The types, and what people call them.
+const TYPES: [(&str, &str); 6] = [
+    ("basic", "user name and password (HTTP Basic)"),
+    ("bearer", "a token (Bearer)"),
+    ("api_key", "an API key"),
+    ("oauth2_client_credentials", "OAuth2, by client credentials"),
+    ("aws_sigv4", "AWS Signature Version 4"),
+    ("gcp_service_account", "a service account of Google Cloud"),
+];
+
+/// The type that the address asks for, else the stored one; and what there is of it.
+fn chosen(output: &Output, asked: &Asked) -> (String, Value, bool) {
+    let stored = &json_of(&output.spec)["auth"];
+    let at_present = stored["type"].as_str().unwrap_or_default();
+    let kind = asked.get("type").unwrap_or(at_present).to_owned();
+    match kind == at_present && stored.is_object() {
+        true => (kind, stored.clone(), true),
+        false => (kind.clone(), json!({ "type": kind }), false),
+    }
+}
+
+fn text(name: &'static str, label: &'static str) -> Field {
+    Field::new(Kind::Text, name, label)
+}
+
+fn secret(name: &'static str, label: &'static str) -> Field {
+    Field::new(Kind::Secret, name, label).help(KEPT)
+}
+
+/// The fields of a type; none for one that is not known.
+fn fields(kind: &str) -> Vec<Field> {
+    match kind {
+        "basic" => {
+            vec![text("auth.username", "User name"), secret("auth.password", "Password")]
+        }
+        "bearer" => vec![secret("auth.token", "Token").required()],
+        "api_key" => vec![
+            text("auth.name", "Name").required().help("Such as X-Api-Key."),
+            Field::new(Kind::Select, "auth.in", "It goes into").options([
+                ("header", "a header of this name"),
+                ("query", "the query, by this name"),
+            ]),
+            secret("auth.value", "Key").required(),
+        ],
+        "oauth2_client_credentials" => vec![
+            text("auth.token_url", "URL of the token").required(),
+            text("auth.client_id", "Client ID").required(),
+            secret("auth.client_secret", "Client secret").required(),
+            Field::new(Kind::Select, "auth.client_auth", "The client shows its secret").options([
+                ("client_secret_basic", "in the header Authorization"),
+                ("client_secret_post", "in the form"),
+            ]),
+            text("auth.scope", "Scopes").help("Separated by blanks; may be empty."),
+            text("auth.audience", "Audience").help("Only where the server asks for one."),
+        ],
+        "aws_sigv4" => vec![
+            text("auth.access_key_id", "Access key ID").required(),
+            secret("auth.secret_access_key", "Secret access key").required(),
+            secret("auth.session_token", "Session token (temporary keys only)"),
+            text("auth.region", "Region").required().help("Such as eu-central-1."),
+            text("auth.service", "Service").required().help("Such as sqs, events or lambda."),
+        ],
+        "gcp_service_account" => vec![
+            Field::new(Kind::SecretArea, "auth.service_account", "JSON key of the account")
+                .required()
+                .help(KEPT),
+            text("auth.scope", "Scopes of an access token"),
+            text("auth.target_audience", "Or: for whom an ID token is")
+                .help("The address of a Cloud Run service, for example."),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+fn page(session: &Session, bucket: &Bucket, output: &Output, asked: &Asked) -> (Part, Value) {
+    let path = format!("{PATH}/buckets/{}/outputs/{}/auth", bucket.id, output.id);
+    let (kind, part, is_stored) = chosen(output, asked);
+    let frame = Frame::new(session, "Buckets", "Authentication");
+    let mut page = Part::new(frame, crumbs_of(bucket, output), LEAD);
+    let fields = fields(&kind);
+    if !fields.is_empty() {
+        let form = Form::new(format!("{path}?type={kind}"), "Save").section("", fields);
+        page.form = Some(part::filled(form, "auth", &part));
+    }
+    page.chooser = Some(Chooser {
+        action: path.clone(),
+        label: "By",
+        name: "type",
+        options: TYPES.map(|(value, label)| (value.to_owned(), label.to_owned())).into(),
+        chosen: kind,
+    });
+    page.remove = is_stored.then(|| {
+        let warning = "The credentials are forgotten, and requests go out without.";
+        Remove::new("Show no credentials", format!("{path}/delete"), warning)
+    });
+    (page, part)
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, output)): Path<(String, String)>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let (mut page, _) = page(&session, &bucket, find(&bucket, &output)?, &asked);
+    page.frame = page.frame.noticing(asked.get("done"));
+    Ok(page.show())
+}
+
+pub(super) async fn save(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, output)): Path<(String, String)>,
+    asked: Asked,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let output = find(&bucket, &output)?;
+    let (page, part) = page(&session, &bucket, output, &asked);
+    let Some(form) = &page.form else { return Err(Problem::no("type of credentials")) };
+    let put = match part::read(form, "auth", &part, &submitted) {
+        Ok(part) => put_part(&dashboard, &session, &bucket, output, "auth", part).await,
+        Err(error) => Err(error),
+    };
+    match put {
+        Ok(_) => Ok(done(&format!("/buckets/{id}/outputs/{}/auth", output.id), "saved")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+pub(super) async fn remove(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, output)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let output = find(&bucket, &output)?;
+    put_part(&dashboard, &session, &bucket, output, "auth", Value::Null).await?;
+    Ok(done(&format!("/buckets/{id}/outputs/{}/auth", output.id), "saved"))
+}
+
+/// How it stands, in a few words.
+pub(super) fn state(spec: &OutputSpec) -> &'static str {
+    let kind = spec.auth.set().map(|auth| auth.kind.as_str());
+    let known = TYPES.iter().find(|(name, _)| Some(*name) == kind);
+    known.map_or("no credentials", |(_, label)| label)
+}
