@@ -29,10 +29,13 @@ use crate::{
     config::Config,
     connections::{Arriving, ByteSemaphore, Exchange, Outgoing, Seat},
     error::{ApiError, text},
+    otel::Tracer,
 };
 
 /// The path under which inputs receive webhooks.
 const INGEST_PREFIX: &str = "/v1/webhooks/";
+/// The same as a pattern, by which traces are told apart.
+const INGEST_ROUTE: &str = "/v1/webhooks/{input}";
 /// The header of every answer that identifies its request in the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
@@ -51,6 +54,8 @@ pub(crate) struct Edge {
     /// The runtime of management requests, so that they take no time from the webhooks
     /// of the core that serves the connection.
     management: Handle,
+    /// Makes spans of webhooks that are received.
+    tracer: Tracer,
     /// What the configuration says.
     options: Arc<EdgeOptions>,
 }
@@ -88,17 +93,33 @@ enum Target {
 
 impl Edge {
     /// Must be called on the runtime that is to run management requests.
-    pub(crate) fn new(webhooks: Webhooks, router: Router, config: &Config) -> Self {
-        Self::with(webhooks, router, config, false)
+    pub(crate) fn new(
+        webhooks: Webhooks,
+        router: Router,
+        config: &Config,
+        tracer: &Tracer,
+    ) -> Self {
+        Self::with(webhooks, router, config, tracer, false)
     }
 
     /// The same for an address where there is nothing but pages.
     #[cfg(feature = "dashboard")]
-    pub(crate) fn of_pages(webhooks: Webhooks, pages: Router, config: &Config) -> Self {
-        Self::with(webhooks, pages, config, true)
+    pub(crate) fn of_pages(
+        webhooks: Webhooks,
+        pages: Router,
+        config: &Config,
+        tracer: &Tracer,
+    ) -> Self {
+        Self::with(webhooks, pages, config, tracer, true)
     }
 
-    fn with(webhooks: Webhooks, router: Router, config: &Config, only_pages: bool) -> Self {
+    fn with(
+        webhooks: Webhooks,
+        router: Router,
+        config: &Config,
+        tracer: &Tracer,
+        only_pages: bool,
+    ) -> Self {
         let Config { listen, connection, .. } = config;
         let options = EdgeOptions {
             secure: listen.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
@@ -111,7 +132,8 @@ impl Edge {
             only_pages,
         };
         let (ingest, management) = (webhooks.ingest(), Handle::current());
-        Self { ingest, router, webhooks, management, options: Arc::new(options) }
+        let (tracer, options) = (tracer.clone(), Arc::new(options));
+        Self { ingest, router, webhooks, management, tracer, options }
     }
 
     /// The service for one connection; `tls` is the version when the server ends TLS.
@@ -171,7 +193,10 @@ impl Edge {
         let elsewhere = match self.target(&request).await {
             Ok(Target::Input) => {
                 keep_sessions_out(&mut request);
-                let response = self.ingest.receive(request).await.map(Body::new);
+                let receiving = self.tracer.receiving(Some(INGEST_ROUTE), &request);
+                let answering = self.ingest.receive(request).instrument(receiving.log_span());
+                let response = answering.await.map(Body::new);
+                receiving.answered(&response);
                 return Ok(self.contained(response));
             }
             Ok(Target::Router) => Ok(()),
@@ -182,7 +207,11 @@ impl Edge {
             )),
             Ok(Target::Domain(mut domain)) => {
                 keep_sessions_out(&mut request);
-                return Ok(domain.call(request).await?.map(Body::new));
+                let receiving = self.tracer.receiving(None, &request);
+                let answering = domain.call(request).instrument(receiving.log_span());
+                let response = answering.await?.map(Body::new);
+                receiving.answered(&response);
+                return Ok(response);
             }
             Err(error) => Err(ApiError::from(error).into_response()),
         };

@@ -33,7 +33,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
 
     let service = Service::build(&config, bound).await?;
     let ingest = service.webhooks.ingest();
-    let edge = Edge::new(service.webhooks.clone(), service.router, &config);
+    let edge = Edge::new(service.webhooks.clone(), service.router, &config, &service.tracer);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
     let tls = tls.map(Arc::new);
     // Dropped at the end of this function, after all connections and deliveries.
@@ -78,7 +78,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
 
     #[cfg(feature = "dashboard")]
     let beside = pages.zip(service.dashboard.as_ref()).map(|((listener, _), made)| {
-        let edge = Edge::of_pages(webhooks_of_pages, dashboard::alone(made), &config);
+        let edge =
+            Edge::of_pages(webhooks_of_pages, dashboard::alone(made), &config, &service.tracer);
         (listener, Connections::new(&config, edge, tls.clone(), &service.state))
     });
     let connections = Connections::new(&config, edge, tls, &service.state);
@@ -121,6 +122,9 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
             Ok(Ok(Ok(()))) => tracing::info!("stopped"),
             Ok(ended) => tracing::error!("{}", relay_failure(ended)),
             Err(_) => tracing::warn!("some deliveries were cut because they did not end in time"),
+        }
+        if timeout_at(deadline, service.tracer.close()).await.is_err() {
+            tracing::warn!("some spans were not sent in time");
         }
         purging.abort();
         for task in [refreshing, scraping].into_iter().flatten() {

@@ -32,6 +32,7 @@ mod manifest;
 mod mcp;
 mod node;
 mod openapi;
+mod otel;
 mod pages;
 mod permit;
 mod print;

@@ -16,7 +16,7 @@ use crate::{
     config::{Config, StorageConfig},
     data_folder,
     failure::Failure,
-    node, router, runtime,
+    node, otel, router, runtime,
     state::AppState,
     telemetry::Metrics,
 };
@@ -28,6 +28,7 @@ pub(crate) struct Service {
     pub(crate) webhooks: Webhooks,
     pub(crate) router: Router,
     pub(crate) state: AppState,
+    pub(crate) tracer: otel::Tracer,
     /// The pages for people, where there are any.
     #[cfg(feature = "dashboard")]
     pub(crate) dashboard: Option<webhook_dashboard::Dashboard>,
@@ -39,6 +40,7 @@ impl Service {
         let storage = Storage::connect(&opening).await?;
         let guard = guard(config);
         let metrics = Arc::new(Metrics::new());
+        let tracer = otel::start()?;
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
         // One forwarder for deliveries and for what functions send: one guard.
         let stores = Stores::of(storage.clone());
@@ -51,7 +53,7 @@ impl Service {
             .functions(runtime)
             .quotas(config.billing.plans())
             .billing(config.billing.provider(public))
-            .observer(Arc::clone(&metrics) as _)
+            .observer(otel::observer(Arc::clone(&metrics) as _, &tracer))
             .options(relay_options(config))
             .admin_options(admin_options(config, guard))
             .node(node::load_or_create(&config.storage.data_dir)?)
@@ -63,12 +65,12 @@ impl Service {
             let dashboard = crate::dashboard::build(config, &webhooks, metrics, key, public)?;
             let here = dashboard.as_ref().filter(|_| crate::dashboard::shares_origin(config));
             let router = router::router(state.clone(), here.map(|it| it.router()));
-            Ok(Self { storage, webhooks, router, state, dashboard })
+            Ok(Self { storage, webhooks, router, state, tracer, dashboard })
         }
         #[cfg(not(feature = "dashboard"))]
         {
             let router = router::router(state.clone(), None);
-            Ok(Self { storage, webhooks, router, state })
+            Ok(Self { storage, webhooks, router, state, tracer })
         }
     }
 }

@@ -1,10 +1,31 @@
-//! What a relay tells about itself while it works, for metrics.
+//! What a relay tells about itself while it works, for metrics and traces.
 
 use std::{fmt, time::Duration};
 
-use crate::model::DeliveryStatus;
+use http::HeaderMap;
+use tracing::Span;
+
+use crate::{
+    model::{DeliveryStatus, Output},
+    store::{Pending, Settle},
+};
 
 /// Is told what happens on the way of each webhook. Called inline: count and return.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use webhook_core::relay::Observer;
+///
+/// /// Counts webhooks whose senders were turned away.
+/// #[derive(Debug, Default)]
+/// struct TurnedAway(AtomicU64);
+///
+/// impl Observer for TurnedAway {
+///     fn received(&self, status: http::StatusCode, _took: std::time::Duration) {
+///         self.0.fetch_add(u64::from(!status.is_success()), Ordering::Relaxed);
+///     }
+/// }
+/// ```
 pub trait Observer: Send + Sync + fmt::Debug {
     /// A webhook was answered with `status` after `took`.
     fn received(&self, status: http::StatusCode, took: Duration) {
@@ -14,6 +35,23 @@ pub trait Observer: Send + Sync + fmt::Debug {
     /// An attempt ended, leaving the delivery in `status` (`Received` when it is tried again).
     fn attempted(&self, status: DeliveryStatus, took: Duration) {
         let _ = (status, took);
+    }
+
+    /// The span of the log for a delivery's turn: what is logged meanwhile is in it.
+    fn span(&self, pending: &Pending) -> Span {
+        let _ = pending;
+        Span::none()
+    }
+
+    /// The request of an attempt is about to leave. What is put into `headers` leaves with it.
+    fn sending(&self, pending: &Pending, headers: &mut HeaderMap) {
+        let _ = (pending, headers);
+    }
+
+    /// A delivery's turn ended, and what came of it is about to be stored. It was an attempt
+    /// if the attempts in `settle` are more than those of `pending`.
+    fn settling(&self, pending: &Pending, output: Option<&Output>, settle: &Settle) {
+        let _ = (pending, output, settle);
     }
 
     /// `count` deliveries more wait for an attempt or its end (fewer when negative).
@@ -27,3 +65,20 @@ pub trait Observer: Send + Sync + fmt::Debug {
 pub struct NoObserver;
 
 impl Observer for NoObserver {}
+
+/// Writes one line for each attempt.
+pub(super) fn log(pending: &Pending, settle: &Settle) {
+    let Settle { status, due_at, attempts, attempt, now, .. } = settle;
+    tracing::info!(
+        delivery = %pending.id,
+        bucket = %pending.webhook.bucket_id,
+        output = %pending.output_id,
+        attempt = attempts,
+        outcome = status.as_str(),
+        status = attempt.status_code,
+        ms = attempt.duration.as_millis() as u64,
+        error = attempt.error.as_deref(),
+        retry_in_ms = due_at.map(|due| due.since(*now).as_millis() as u64),
+        "attempt"
+    );
+}

@@ -11,7 +11,7 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 15] = [
+const CRATES: [(&str, &str); 16] = [
     ("webhook_core", "webhook-core"),
     ("webhook_credentials", "webhook-core/credentials"),
     ("webhook_cron", "webhook-core/cron"),
@@ -22,6 +22,7 @@ const CRATES: [(&str, &str); 15] = [
     ("webhook_guard", "webhook-core/guard"),
     ("webhook_rules", "webhook-core/rule"),
     ("webhook_manifest", "webhook-server/manifest"),
+    ("webhook_otel", "webhook-server/otel"),
     ("webhook_stripe", "webhook-core/stripe"),
     ("webhook_signatures", "webhook-core/signatures"),
     ("webhook_storage", "webhook-storage"),

@@ -10,6 +10,7 @@ use crate::{
     relay::{
         credentials::Credentials,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
+        observer::Observer,
         options::RelayOptions,
         outgoing,
         waiters::Waiters,
@@ -95,6 +96,7 @@ pub(super) struct Attempter {
     pub(super) credentials: Credentials,
     pub(super) functions: Arc<Functions>,
     pub(super) waiters: Arc<Waiters>,
+    pub(super) observer: Arc<dyn Observer>,
     pub(super) options: Arc<RelayOptions>,
 }
 
@@ -161,13 +163,14 @@ impl Attempter {
         } else {
             self.options.max_logged_response_bytes
         };
-        let request = outgoing::forward_request(
+        let mut request = outgoing::forward_request(
             &output.spec,
             &pending.webhook,
             request,
             pending.id,
             max_response_bytes,
         )?;
+        self.observer.sending(pending, &mut request.headers);
         match output.spec.has_credentials() {
             true => Box::pin(self.credentials.send(&output.spec, &pending.webhook, request)).await,
             false => self.forwarder.forward(request).await,

@@ -15,6 +15,7 @@ use std::{
 
 use foldhash::HashMap;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use super::{
     attempt::{Attempter, Report},
@@ -250,14 +251,17 @@ impl Deliverer {
             };
             match next {
                 Next::Attempt(delivery) => {
-                    let at = bucket.as_deref().zip(output);
-                    let report = match at {
-                        Some((bucket, output)) => {
-                            self.attempter.attempt(bucket, output, &delivery.pending).await
-                        }
-                        None => Report::orphaned(),
+                    let (at, pending) = (bucket.as_deref().zip(output), &delivery.pending);
+                    let turn = async {
+                        let report = match at {
+                            Some((bucket, output)) => {
+                                self.attempter.attempt(bucket, output, pending).await
+                            }
+                            None => Report::orphaned(),
+                        };
+                        self.settler.settle(queue, at, pending, report).await;
                     };
-                    self.settler.settle(queue, at, &delivery.pending, report).await;
+                    turn.instrument(self.observer.span(pending)).await;
                 }
                 Next::Expire(delivery) => {
                     let report = Report::expired();

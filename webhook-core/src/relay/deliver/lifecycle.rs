@@ -63,6 +63,7 @@ impl Deliverer {
                 forwarder,
                 functions: functions.clone(),
                 waiters: waiters.clone(),
+                observer: observer.clone(),
                 options: options.clone(),
             },
             settler: Settler {

@@ -19,7 +19,7 @@ use crate::{
     relay::{
         clients::Clients,
         functions::Functions,
-        observer::Observer,
+        observer::{self, Observer},
         options::RelayOptions,
         waiters::{DestinationResponse, Waiters},
     },
@@ -109,7 +109,8 @@ impl Settler {
             output_execution_id,
             runs,
         };
-        log(pending, &settle);
+        observer::log(pending, &settle);
+        self.observer.settling(pending, output, &settle);
         let written = self.write(queue, settle).await;
         if written == Written::Stored
             && fate == Fate::HandedOver
@@ -223,21 +224,4 @@ fn has_content(attempt: &Attempt) -> bool {
 fn without_content(attempt: &Attempt) -> Attempt {
     let Attempt { status_code, duration, .. } = *attempt;
     Attempt { status_code, duration, ..Attempt::default() }
-}
-
-/// Writes one line for each attempt.
-fn log(pending: &Pending, settle: &Settle) {
-    let Settle { status, due_at, attempts, attempt, now, .. } = settle;
-    tracing::info!(
-        delivery = %pending.id,
-        bucket = %pending.webhook.bucket_id,
-        output = %pending.output_id,
-        attempt = attempts,
-        outcome = status.as_str(),
-        status = attempt.status_code,
-        ms = attempt.duration.as_millis() as u64,
-        error = attempt.error.as_deref(),
-        retry_in_ms = due_at.map(|due| due.since(*now).as_millis() as u64),
-        "attempt"
-    );
 }

@@ -1,0 +1,71 @@
+//! Traces, which the feature `otel` adds (`docs/tracing.md`).
+
+use std::sync::Arc;
+
+use webhook_core::relay::Observer;
+
+use crate::failure::Failure;
+
+#[cfg(feature = "otel")]
+pub(crate) use webhook_otel::Tracer;
+
+/// A tracer as the `OTEL_*` variables say.
+#[cfg(feature = "otel")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "they are the standard's, and no options of this server"
+)]
+pub(crate) fn start() -> Result<Tracer, Failure> {
+    use webhook_core::forward::{guard::AddressGuard, http::HttpForwarder};
+    let settings = webhook_otel::Settings::read(|name| std::env::var(name).ok())
+        .map_err(|error| Failure::new(error.to_string()))?;
+    // The operator says where the collector is.
+    let forwarder = HttpForwarder::builder().guard(AddressGuard::allow_all()).build();
+    Ok(Tracer::start(settings, Arc::new(forwarder)))
+}
+
+/// What observes the relay.
+#[cfg(feature = "otel")]
+pub(crate) fn observer(counts: Arc<dyn Observer>, tracer: &Tracer) -> Arc<dyn Observer> {
+    Arc::new(webhook_otel::Traced::new(counts, tracer.clone()))
+}
+
+#[cfg(not(feature = "otel"))]
+pub(crate) use off::Tracer;
+
+#[cfg(not(feature = "otel"))]
+pub(crate) fn start() -> Result<Tracer, Failure> {
+    Ok(Tracer)
+}
+
+#[cfg(not(feature = "otel"))]
+pub(crate) fn observer(counts: Arc<dyn Observer>, _: &Tracer) -> Arc<dyn Observer> {
+    counts
+}
+
+/// What stands where nothing is traced, and comes to nothing.
+#[cfg(not(feature = "otel"))]
+mod off {
+    use axum::http::{Request, Response};
+
+    #[derive(Clone, Debug)]
+    pub(crate) struct Tracer;
+
+    pub(crate) struct Receiving;
+
+    impl Tracer {
+        pub(crate) fn receiving<B>(&self, _: Option<&str>, _: &Request<B>) -> Receiving {
+            Receiving
+        }
+
+        pub(crate) async fn close(&self) {}
+    }
+
+    impl Receiving {
+        pub(crate) fn log_span(&self) -> tracing::Span {
+            tracing::Span::none()
+        }
+
+        pub(crate) fn answered<B>(self, _: &Response<B>) {}
+    }
+}
