@@ -17,6 +17,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 pub mod body;
+pub mod history;
 #[cfg(feature = "http")]
 pub mod http;
 mod message;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Headers, Reason, Request, Webhook, wire};
 use crate::{
     clock::Timestamp,
+    forward::history::History,
     id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, OutputId, WebhookId},
 };
 
@@ -129,6 +130,8 @@ pub struct Delivery {
     pub reason: Option<Reason>,
     /// What the output function made of the webhook; sent again as it is.
     pub processed: Option<Request>,
+    /// The attempts, the first and the last of them.
+    pub history: History,
     /// The run of the output function, if there was one.
     pub output_execution_id: Option<ExecutionId>,
     /// When it was stored.

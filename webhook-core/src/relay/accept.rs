@@ -171,15 +171,8 @@ impl Intake {
         bytes: Option<&Arc<BytePermit>>,
     ) {
         for Accepted { id, output_id, reservation } in accepted {
-            let pending = Pending {
-                id,
-                output_id,
-                due_at: webhook.received_at,
-                created_at: webhook.received_at,
-                attempts: 0,
-                processed: None,
-                webhook: Arc::clone(webhook),
-            };
+            let at = webhook.received_at;
+            let pending = Pending::new(id, output_id, Arc::clone(webhook), at, at);
             let delivery = QueuedDelivery::new(pending, bytes.cloned());
             self.deliverer.dispatch(reservation, delivery);
         }

@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::{
     Accept, Claim, ClaimOrder, Claimed, NewDelivery, NewExecution, Origin, Pending, Redeliver,
     Settle,
 };
 use crate::{
     clock::Timestamp,
+    forward::history::History,
     id::{DeliveryId, NodeId, OutputId, WebhookId},
     model::{DeliveryStatus, Execution, Reason, Webhook},
 };
@@ -25,7 +28,7 @@ impl Accept {
     #[must_use]
     pub fn duplicate_of(&self, first: DeliveryId) -> Self {
         let mut webhook = Webhook::clone(&self.webhook);
-        webhook.request.body = bytes::Bytes::new();
+        webhook.request.body = Bytes::new();
         // What its function did is not kept either.
         webhook.input_execution_id = None;
         webhook.checks.duplicate_of = Some(first);
@@ -94,7 +97,8 @@ impl Pending {
         created_at: Timestamp,
         due_at: Timestamp,
     ) -> Self {
-        Self { id, output_id, due_at, created_at, attempts: 0, processed: None, webhook }
+        let history = History::from_bytes(Bytes::new());
+        Self { id, output_id, due_at, created_at, attempts: 0, processed: None, history, webhook }
     }
 }
 
@@ -133,6 +137,7 @@ impl Settle {
             attempts: 0,
             reason: None,
             attempt: Arc::default(),
+            history: None,
             processed: None,
             output_execution_id: None,
             runs: Vec::new(),

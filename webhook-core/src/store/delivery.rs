@@ -8,6 +8,7 @@ use super::{Backlog, Extended, Lease, NewExecution, Sweep};
 use crate::{
     clock::Timestamp,
     error::Error,
+    forward::history::History,
     id::{AccountId, BucketId, DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
     model::{Attempt, DeliveryStatus, Log, Reason, Request, Webhook},
 };
@@ -223,6 +224,8 @@ pub struct Pending {
     pub attempts: u32,
     /// What an earlier attempt's function made of the webhook.
     pub processed: Option<Arc<Request>>,
+    /// The attempts so far.
+    pub history: History,
     /// The webhook.
     pub webhook: Arc<Webhook>,
 }
@@ -271,6 +274,8 @@ pub struct Settle {
     pub reason: Option<Reason>,
     /// What came of it.
     pub attempt: Arc<Attempt>,
+    /// The attempts so far, this one included; none leaves what is stored.
+    pub history: Option<History>,
     /// What the output function made of the webhook, when it ran in this attempt.
     pub processed: Option<Arc<Request>>,
     /// The run of the output function, when it ran in this attempt.

@@ -6,6 +6,7 @@ use super::{Backlog, Claim, ClaimOrder, NewDelivery, Pending, Settle, Sweep};
 use crate::{
     clock::Timestamp,
     error::Error,
+    forward::history::History,
     id::{DeliveryId, NodeId, OutputId},
     model::{Attempt, Delivery, DeliveryStatus, Log, Webhook},
 };
@@ -40,6 +41,7 @@ impl StoredDelivery {
             reason,
             last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
             processed: None,
+            history: History::default(),
             output_execution_id: None,
             created_at,
             updated_at: created_at,
@@ -66,6 +68,7 @@ impl StoredDelivery {
             created_at: self.delivery.created_at,
             attempts: self.delivery.attempts,
             processed: self.delivery.processed.clone().map(Arc::new),
+            history: self.delivery.history.clone(),
             webhook: Arc::clone(&self.webhook),
         })
     }
@@ -98,6 +101,9 @@ impl StoredDelivery {
         delivery.updated_at = now;
         if let Some(processed) = processed {
             delivery.processed = Some(Arc::unwrap_or_clone(processed));
+        }
+        if let Some(history) = settle.history {
+            delivery.history = history;
         }
         if let Some(id) = settle.output_execution_id {
             delivery.output_execution_id = Some(id);

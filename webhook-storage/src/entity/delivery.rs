@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sea_orm::entity::prelude::*;
 use webhook_core::{
     DeliveryId, Error, ExecutionId, OutputId, WebhookId,
+    forward::history::History,
     model::{Attempt, Delivery, DeliveryStatus, Reason, Webhook},
     store::{NewDelivery, Pending},
 };
@@ -40,6 +41,7 @@ pub struct Model {
     pub(crate) reason: Option<String>,
     pub(crate) response_headers: Option<Vec<u8>>,
     pub(crate) response_body: Option<Vec<u8>>,
+    pub(crate) history: Option<Vec<u8>>,
     pub(crate) processed: Option<Vec<u8>>,
 }
 
@@ -51,7 +53,8 @@ impl ActiveModelBehavior for ActiveModel {}
 /// The columns of a [`Model`].
 const COLUMNS: &str = "id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, \
     status, due_at, held_by, attempts, created_at, updated_at, output_execution_id, status_code, \
-    duration_ns, error, reason, response_headers, response_body, processed";
+    duration_ns, error, reason, response_headers, response_body, history, \
+    processed";
 
 /// The columns that a delivery is inserted with, in the order of [`Model::inserted`]. Others
 /// are written with an outcome.
@@ -94,6 +97,10 @@ pub(crate) fn final_numbers() -> impl Iterator<Item = i64> {
 /// Text for people, without the character that PostgreSQL cannot store.
 pub(crate) fn text(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
+}
+
+fn history(stored: Option<Vec<u8>>) -> History {
+    History::from_bytes(stored.unwrap_or_default().into())
 }
 
 impl Model {
@@ -143,6 +150,7 @@ impl Model {
             reason: reason.map(|reason| reason.as_str().to_owned()),
             response_headers: None,
             response_body: None,
+            history: None,
             processed: None,
         }
     }
@@ -191,6 +199,7 @@ impl Model {
             reason: row.get("reason")?,
             response_headers: row.get("response_headers")?,
             response_body: row.get("response_body")?,
+            history: row.get("history")?,
             processed: row.get("processed")?,
         })
     }
@@ -230,6 +239,7 @@ impl Model {
             reason: row.read("reason", reason)?,
             last,
             processed: row.read("processed", processed)?,
+            history: history(self.history),
             output_execution_id: self.output_execution_id.map(ExecutionId::from_uuid),
             created_at: moment(self.created_at),
             updated_at: moment(self.updated_at),
@@ -248,6 +258,7 @@ impl Model {
             moment(row.read("due_at", self.due_at.ok_or("is null"))?),
         );
         pending.attempts = row.read("attempts", self.attempts.try_into())?;
+        pending.history = history(self.history);
         pending.processed = row.read("processed", processed)?.map(Arc::new);
         Ok(pending)
     }

@@ -10,6 +10,7 @@ mod domains;
 mod endings;
 mod extensions;
 mod hand_overs;
+mod history;
 mod incarnations;
 mod input_failures;
 mod kv;
@@ -53,6 +54,7 @@ const STEPS: &[Step] = &[
     ("m0019_incarnations", |_| incarnations::SCHEMA.to_owned()),
     ("m0020_extensions", |_| extensions::SCHEMA.to_owned()),
     ("m0021_seen", |_| seen::SCHEMA.to_owned()),
+    ("m0022_history", |_| history::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, DeliveryId, OutputId, Timestamp,
+    forward::history::History,
     model::{Attempt, Delivery, DeliveryStatus, Reason, Request, Webhook},
     store::{Accept, Accepted, NewDelivery, Stores},
 };
@@ -31,6 +32,7 @@ fn expected(webhook: &Webhook, new: &NewDelivery) -> Delivery {
         reason,
         last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
         processed: None,
+        history: History::default(),
         output_execution_id: None,
         created_at: webhook.received_at,
         updated_at: webhook.received_at,

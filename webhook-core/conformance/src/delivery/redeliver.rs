@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use webhook_core::{
     AccountId, Error, ErrorKind, ExecutionId, OutputId, WebhookId,
+    forward::history::History,
     model::{Attempt, Delivery, DeliveryStatus, Webhook},
     store::{Claim, NewDelivery, Redeliver, Stores},
 };
@@ -73,6 +74,7 @@ pub async fn redelivered_webhook_has_another_log(stores: &Stores) {
             reason,
             last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }),
             processed,
+            history: History::default(),
             output_execution_id: None,
             created_at: after(60),
             updated_at: after(60),

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use webhook_core::{
     AccountId, ErrorKind, ExecutionId, NodeId, OutputId, Timestamp,
+    forward::history::History,
     model::{Attempt, DeliveryStatus, Request},
     store::{Claim, ClaimOrder, Settle, Stores},
 };
@@ -25,6 +26,11 @@ async fn claimed(stores: &Stores, output: OutputId, node: NodeId) -> Queued {
     queued
 }
 
+/// As long as one gets, with every byte in it.
+fn odd_history() -> History {
+    History::from_bytes((0..=u8::MAX).cycle().take(History::MAX_BYTES).collect())
+}
+
 fn odd_settle(queued: Queued, node: NodeId) -> Settle {
     with(sent(queued, node, NOW), |settle| {
         settle.now = Timestamp::from_millis(NOW.as_millis() + 7);
@@ -37,6 +43,7 @@ fn odd_settle(queued: Queued, node: NodeId) -> Settle {
             duration: Duration::from_nanos(1_234_567_891),
             error: Some(ODD_TEXT.to_owned()),
         });
+        settle.history = Some(odd_history());
         settle.processed = Some(Arc::new(odd_request()));
         settle.output_execution_id = Some(ExecutionId::generate());
     })
@@ -51,11 +58,13 @@ pub async fn settle_keeps_every_field(stores: &Stores) {
         let outcome = with(odd_settle(queued, node), |settle| settle.status = status);
         settle(stores, outcome.clone()).await;
 
-        let Settle { now, due_at, attempts, attempt, processed, output_execution_id, .. } = outcome;
+        let Settle { now, due_at, attempts, attempt, history, .. } = outcome.clone();
+        let Settle { processed, output_execution_id, .. } = outcome;
         expected.delivery.status = status;
         expected.delivery.due_at = due_at;
         expected.delivery.attempts = attempts;
         expected.delivery.last = Some(Arc::unwrap_or_clone(attempt));
+        expected.delivery.history = history.unwrap_or_default();
         expected.delivery.processed = processed.map(Arc::unwrap_or_clone);
         expected.delivery.output_execution_id = output_execution_id;
         expected.delivery.updated_at = now;
@@ -107,6 +116,7 @@ pub async fn retried_delivery_is_claimed_again_when_due(stores: &Stores) {
     assert_eq!((pending.attempts, pending.due_at), (5, due_at));
     assert_eq!(pending.created_at, NOW);
     assert_eq!(pending.processed.as_ref(), Some(&processed));
+    assert_eq!(pending.history, odd_history(), "who attempts it next adds to the attempts");
     assert_eq!(log(stores, queued).await.delivery.status, DeliveryStatus::Preparing);
 }
 
@@ -160,6 +170,24 @@ pub async fn later_attempt_keeps_the_processed_request(stores: &Stores) {
     assert_eq!(delivery.processed, Some(processed));
     assert_eq!(delivery.output_execution_id, Some(run));
     assert_eq!(delivery.attempts, 3);
+}
+
+/// An outcome that was no attempt leaves the attempts as they are; one that was replaces them.
+pub async fn later_outcome_keeps_the_attempts(stores: &Stores) {
+    let (output, node) = (OutputId::generate(), node(stores).await);
+    let queued = claimed(stores, output, node).await;
+    assert_eq!(log(stores, queued).await.delivery.history, History::default());
+    let first = odd_history();
+    settle(stores, with(retry(queued, node, NOW, NOW), |it| it.history = Some(first.clone())))
+        .await;
+    assert_eq!(take_due(stores, node, output, NOW).await.deliveries[0].history, first);
+    settle(stores, retry(queued, node, after(1), after(1))).await;
+    assert_eq!(log(stores, queued).await.delivery.history, first);
+    assert_eq!(claim_due(stores, node, output, after(1)).await, [queued.id]);
+    let short = History::from_bytes(Bytes::from_static(&[1, 0, 0xff]));
+    let last = with(sent(queued, node, after(2)), |it| it.history = Some(short.clone()));
+    settle(stores, last).await;
+    assert_eq!(log(stores, queued).await.delivery.history, short);
 }
 
 /// An attempt in which the function ran again replaces what it made before, whole.

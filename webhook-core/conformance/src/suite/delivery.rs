@@ -48,6 +48,7 @@ macro_rules! delivery_store_conformance {
                 settled_delivery_is_held_no_longer,
                 final_delivery_is_never_claimed_again,
                 later_attempt_keeps_the_processed_request,
+                later_outcome_keeps_the_attempts,
                 later_attempt_replaces_the_processed_request,
                 settle_twice_is_a_conflict,
                 settle_of_what_is_not_pending_is_a_conflict,

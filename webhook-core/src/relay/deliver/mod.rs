@@ -7,6 +7,7 @@ mod attempt;
 mod claim;
 mod dispatch;
 mod fate;
+mod history;
 mod lease;
 mod lifecycle;
 mod pace;

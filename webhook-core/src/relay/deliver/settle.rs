@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     attempt::{AttemptFailure, Ending, Report, sent_request},
     fate::{Fate, fate, reason},
+    history,
     queue::OutputQueue,
     timers::Timers,
     workers::Workers,
@@ -82,6 +83,7 @@ impl Settler {
         let reason = reason(&ending, output, fate, now);
         let is_awaited = self.waiters.is_awaited(pending.id);
         let response = is_awaited.then(|| response_of(&ending)).flatten();
+        let history = history::after(pending, &ending, duration, now, due_at);
         let mut attempt = self.attempt_of(ending, duration);
         if let Some((bucket, output)) = at
             && due_at.is_none()
@@ -105,6 +107,7 @@ impl Settler {
             attempts,
             reason,
             attempt: Arc::new(attempt),
+            history,
             processed: transformed.clone(),
             output_execution_id,
             runs,

@@ -10,6 +10,7 @@ mod failing;
 mod forwarding;
 mod functions;
 mod handshakes;
+mod history;
 mod hosting;
 mod naming;
 mod pausing;

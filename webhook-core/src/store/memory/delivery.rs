@@ -65,6 +65,7 @@ impl Queue {
             created_at: row.created_at,
             attempts: row.attempts,
             processed: row.processed.clone(),
+            history: row.history.clone(),
             webhook: self.webhooks.get(&row.webhook_id)?.webhook.clone(),
         })
     }
@@ -80,6 +81,7 @@ impl Queue {
             attempts,
             reason,
             attempt,
+            history,
             processed,
             output_execution_id,
             runs: _,
@@ -106,6 +108,9 @@ impl Queue {
             row.reason = reason;
             row.last = Some(attempt);
             row.updated_at = now;
+            if let Some(history) = history {
+                row.history = history;
+            }
             if processed.is_some() {
                 row.processed = processed;
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{catalog::Group, retention::Need};
 use crate::{
     clock::{Month, Timestamp},
+    forward::history::History,
     id::{DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
     model::{Attempt, Delivery, DeliveryStatus, Reason, Request, Webhook},
     store::{Accept, ClientReport, NewDelivery, tally::CountedLog},
@@ -49,6 +50,7 @@ pub(super) struct Row {
     pub(super) reason: Option<Reason>,
     pub(super) last: Option<Arc<Attempt>>,
     pub(super) processed: Option<Arc<Request>>,
+    pub(super) history: History,
     pub(super) output_execution_id: Option<ExecutionId>,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
@@ -111,6 +113,7 @@ impl Row {
             reason,
             last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }.into()),
             processed: None,
+            history: History::default(),
             output_execution_id: None,
             created_at,
             updated_at: created_at,
@@ -165,6 +168,7 @@ impl Row {
             let error = attempt.error.as_ref().map_or(0, String::len);
             headers + attempt.response_body.len() + error
         });
+        let response = response + self.history.as_bytes().len();
         ROW_BYTES + response + self.processed.as_ref().map_or(0, |request| request.size_bytes())
     }
 
@@ -181,6 +185,7 @@ impl Row {
             reason,
             last,
             processed,
+            history,
             output_execution_id,
             created_at,
             updated_at,
@@ -196,6 +201,7 @@ impl Row {
             reason,
             last: last.map(Arc::unwrap_or_clone),
             processed: processed.map(Arc::unwrap_or_clone),
+            history,
             output_execution_id,
             created_at,
             updated_at,

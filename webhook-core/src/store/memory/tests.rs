@@ -98,6 +98,7 @@ fn outcome(stored: &Stored, response_bytes: usize, due_at: Option<Timestamp>) ->
         due_at,
         attempts: 1,
         reason: None,
+        history: None,
         attempt: Arc::new(Attempt {
             response_body: Bytes::from(vec![7; response_bytes]),
             ..Attempt::default()

@@ -28,15 +28,16 @@ use crate::{
 
 /// Writes the outcome of a delivery that is pending and that no other node holds whose lease
 /// lasts.
-pub(crate) static SETTLE: LazyLock<UpdateEach<14>> = LazyLock::new(|| {
+pub(crate) static SETTLE: LazyLock<UpdateEach<15>> = LazyLock::new(|| {
     UpdateEach::new(
         "delivery",
         "id, node, now, status, due_at, attempts, status_code, duration_ns, error, reason, \
-         response_headers, response_body, processed, output_execution_id",
+         response_headers, response_body, history, processed, output_execution_id",
         "held_by = NULL, updated_at = s.now, status = s.status, due_at = s.due_at, \
          attempts = s.attempts, status_code = s.status_code, duration_ns = s.duration_ns, \
          error = s.error, reason = s.reason, response_headers = s.response_headers, \
-         response_body = s.response_body, processed = COALESCE(s.processed, delivery.processed), \
+         response_body = s.response_body, history = COALESCE(s.history, delivery.history), \
+         processed = COALESCE(s.processed, delivery.processed), \
          output_execution_id = COALESCE(s.output_execution_id, delivery.output_execution_id)",
         "delivery.due_at IS NOT NULL AND (delivery.held_by IS NULL OR delivery.held_by = s.node \
          OR NOT EXISTS (SELECT 1 FROM node_lease \
@@ -103,7 +104,7 @@ fn count(settle: &Settle, counters: &mut LogCounters) -> Option<Uuid> {
     (origin.ephemeral && settle.status.is_final()).then(|| origin.webhook_id.as_uuid())
 }
 
-fn values<'a>((_, settle): &'a (usize, &Settle)) -> [Param<'a>; 14] {
+fn values<'a>((_, settle): &'a (usize, &Settle)) -> [Param<'a>; 15] {
     let Attempt { status_code, response_headers, response_body, duration, error } =
         &*settle.attempt;
     let processed = settle.processed.as_ref();
@@ -120,6 +121,7 @@ fn values<'a>((_, settle): &'a (usize, &Settle)) -> [Param<'a>; 14] {
         settle.reason.map(|reason| reason.as_str()).into(),
         codec::encode_headers(response_headers).into(),
         response_body[..].into(),
+        settle.history.as_ref().map(|history| &history.as_bytes()[..]).into(),
         processed.map(|request| codec::encode_request(request)).into(),
         settle.output_execution_id.map(|id| id.as_uuid()).into(),
     ]

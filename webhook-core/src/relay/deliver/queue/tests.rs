@@ -35,15 +35,7 @@ fn queued(id: DeliveryId, due_at: Timestamp) -> QueuedDelivery {
         checks: Default::default(),
         received_at: due_at,
     };
-    let pending = Pending {
-        id,
-        output_id: OutputId::generate(),
-        due_at,
-        created_at: due_at,
-        attempts: 0,
-        processed: None,
-        webhook: Arc::new(webhook),
-    };
+    let pending = Pending::new(id, OutputId::generate(), Arc::new(webhook), due_at, due_at);
     QueuedDelivery::new(pending, None)
 }
 

@@ -1,0 +1,70 @@
+//! What is remembered of an attempt, made of what is at hand when it ends.
+
+use std::time::Duration;
+
+use super::attempt::{AttemptFailure, Ending};
+use crate::{
+    clock::Timestamp,
+    forward::{
+        Timings,
+        history::{FailureKind, History, NextBecause, PastAttempt, Trigger},
+    },
+    retry::Outcome,
+    store::Pending,
+};
+
+/// The attempts of a delivery after this one, which took `duration` until `now`; none when
+/// it was no attempt, because then there is nothing to add.
+pub(super) fn after(
+    pending: &Pending,
+    ending: &Ending,
+    duration: Duration,
+    now: Timestamp,
+    due_at: Option<Timestamp>,
+) -> Option<History> {
+    let (status_code, timings, failure) = match ending {
+        Ending::Answered(answer) => (answer.status.as_u16(), answer.timings, None),
+        Ending::Unanswered(AttemptFailure::Forward(error)) => {
+            let timings = error.timings().copied().unwrap_or_default();
+            (0, timings, Some(FailureKind::of(error)))
+        }
+        _ => return None,
+    };
+    let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+    let began = Timestamp::from_millis(now.as_millis().saturating_sub(millis));
+    let number = pending.attempts.saturating_add(1);
+    let mut attempt = PastAttempt::new(number, trigger(pending), began.as_millis(), status_code);
+    attempt.queued = began.since(pending.due_at);
+    attempt.failure = failure;
+    // Another forwarder may not tell.
+    let is_told = timings != Timings::default();
+    attempt.timings = timings;
+    if !is_told {
+        attempt.timings.total = duration;
+    }
+    attempt.next = due_at.map(|due_at| (due_at.as_millis(), because(ending, now, due_at)));
+    Some(pending.history.with(attempt))
+}
+
+/// A delivery that was stored later than its webhook was added to it.
+fn trigger(pending: &Pending) -> Trigger {
+    match pending.attempts {
+        0 if pending.created_at == pending.webhook.received_at => Trigger::First,
+        0 => Trigger::Resend,
+        _ => Trigger::Retry,
+    }
+}
+
+/// The schedule, unless the destination asked to be left alone for longer than that.
+fn because(ending: &Ending, now: Timestamp, due_at: Timestamp) -> NextBecause {
+    let outcome = match ending {
+        Ending::Answered(answer) => Outcome::of(Ok(answer), now),
+        _ => return NextBecause::Schedule,
+    };
+    match outcome {
+        Outcome::Retryable { retry_after: Some(asked) } if due_at == now + asked => {
+            NextBecause::RetryAfter
+        }
+        _ => NextBecause::Schedule,
+    }
+}
