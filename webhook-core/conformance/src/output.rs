@@ -5,7 +5,7 @@ use std::time::Duration;
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, FunctionId, OutputId, Timestamp,
     model::{
-        Bucket, Durability, Extension, Output, OutputSpec, Pause, Pauses, RateInterval,
+        Bucket, Durability, Extension, Health, Output, OutputSpec, Pause, Pauses, RateInterval,
         ReplayMissing, RetrySchedule, Secret, Throttle, ThrottleMode,
         credentials::{
             AuthSpec, ClientAuth, CredentialType, SigningFormat, SigningSecret, SigningSpec,
@@ -93,6 +93,7 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
                 spec.description = ODD_TEXT.repeat(20);
                 spec.function_id = Some(FunctionId::generate());
                 spec.response_function_id = Some(FunctionId::generate());
+                spec.health = Extension::Set(Health::default());
                 spec.headers = written_headers();
                 spec.rules = rules();
                 spec.internal = true;

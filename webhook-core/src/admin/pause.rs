@@ -5,7 +5,8 @@ use crate::{
     clock::Timestamp,
     error::Error,
     id::{BucketId, OutputId},
-    model::{Output, Pause, PauseRequest, ResumeRequest},
+    model::{Output, Pause, PauseRequest, PausedBy, ResumeRequest},
+    relay::GoneOutput,
 };
 
 /// The highest rate at which what waited may leave.
@@ -42,6 +43,25 @@ impl Admin {
         }
         let pause = Pause::new(now, until, reason);
         self.change_output(caller, bucket, id, |output| output.pauses.pause(pause)).await
+    }
+
+    /// Pauses an output whose destination is gone, unless it is paused.
+    pub(crate) async fn pause_gone(&self, gone: GoneOutput) -> Result<(), Error> {
+        let GoneOutput { account, bucket, output } = gone;
+        let caller = Caller::for_account(account);
+        let _guard = self.lock(bucket.as_uuid()).await;
+        let bucket = self.owned_bucket(&caller, bucket).await?;
+        let now = self.now();
+        let known = bucket.outputs.iter().find(|known| known.id == output);
+        if known.is_none_or(|known| known.pauses.current(now).is_some()) {
+            return Ok(());
+        }
+        tracing::warn!(%output, "the destination is gone (410): paused");
+        let reason = "the destination answered 410 (Gone)".to_owned();
+        let mut pause = Pause::new(now, None, reason);
+        pause.by = PausedBy::Gone;
+        self.change_output(&caller, bucket, output, |output| output.pauses.pause(pause)).await?;
+        Ok(())
     }
 
     /// Ends the pause of an output, if there is one. See [`ResumeRequest`] for how fast what

@@ -12,6 +12,7 @@ mod deduplication;
 mod delivery;
 mod domain;
 mod function;
+mod health;
 mod input;
 mod invoke;
 mod output;
@@ -33,6 +34,7 @@ pub use deduplication::{Deduplication, DuplicateAnswer, KeyPart, KeySource};
 pub use delivery::{Attempt, Delivery, DeliveryStatus, Log};
 pub use domain::{Domain, DomainSpec};
 pub use function::{Driver, Execution, ExecutionStatus, Function, FunctionSpec, Variable};
+pub use health::{CircuitBreaker, Health};
 pub use input::{Input, InputSpec, MinTls, ResponseFromOutput};
 pub use invoke::{HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse};
 pub use output::{

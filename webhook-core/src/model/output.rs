@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use webhook_credentials::{AuthSpec, SigningSpec};
 
-use super::{Extension, Headers, Pauses, wire};
+use super::{Extension, Headers, Health, Pauses, wire};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -139,6 +139,11 @@ pub struct OutputSpec {
     #[serde(skip_serializing_if = "Extension::is_unset")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<AuthSpec>))]
     pub auth: Extension<AuthSpec>,
+    /// What becomes of the output when its destination fails (`docs/pausing.md`). It is kept,
+    /// taken away and replaced as `signing`.
+    #[serde(skip_serializing_if = "Extension::is_unset")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Health>))]
+    pub health: Extension<Health>,
 }
 
 impl OutputSpec {
@@ -157,7 +162,8 @@ impl OutputSpec {
         let nothing = Self::default();
         let stored = stored.unwrap_or(&nothing);
         self.signing.keep("signing", &stored.signing)?;
-        self.auth.keep("auth", &stored.auth)
+        self.auth.keep("auth", &stored.auth)?;
+        self.health.keep("health", &stored.health)
     }
 
     /// Whether what is sent is signed or authenticated.
@@ -187,6 +193,7 @@ impl Default for OutputSpec {
             replay_missing: ReplayMissing::default(),
             signing: Extension::Absent,
             auth: Extension::Absent,
+            health: Extension::Absent,
         }
     }
 }

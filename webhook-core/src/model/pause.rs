@@ -25,6 +25,8 @@ const DOUBLING: Duration = Duration::from_secs(10);
 pub enum PausedBy {
     /// Somebody who may change it.
     Caller,
+    /// Its destination, by an answer of 410 (Gone).
+    Gone,
 }
 
 /// A pause: what is accepted for the output waits, and so does what waited already.
@@ -40,7 +42,7 @@ pub struct Pause {
     #[serde(rename = "paused_until", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>, read_only))]
     pub until: Option<Timestamp>,
-    /// Who paused it: `caller`.
+    /// Who paused it: `caller`; `gone` when the destination answered 410.
     #[serde(rename = "paused_by")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<PausedBy>, read_only))]
     pub by: PausedBy,

@@ -37,6 +37,7 @@ mod detach;
 mod duplicates;
 mod fetched;
 mod functions;
+mod gone;
 mod headers;
 mod keep;
 mod observer;
@@ -53,7 +54,6 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::Notify;
 
-pub(crate) use self::checks::Asked;
 use self::{
     accept::Intake,
     byte_semaphore::ByteSemaphore,
@@ -64,12 +64,14 @@ use self::{
     deliver::{Deliverer, DelivererParts, Workers},
     fetched::FetchedKeys,
     functions::Functions,
+    gone::Gone,
     receive::Receiver,
     refused::RefusedLogs,
     replay::Replayer,
     run::Runner,
     waiters::Waiters,
 };
+pub(crate) use self::{checks::Asked, gone::GoneOutput};
 pub use self::{
     clients::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription},
     observer::{NoObserver, Observer},
@@ -101,6 +103,7 @@ pub struct Relay {
     crons: Arc<Crons>,
     functions: Arc<Functions>,
     buckets: Arc<BucketCache>,
+    gone: Arc<Gone>,
 }
 
 impl Relay {
@@ -122,6 +125,7 @@ impl Relay {
         let max_age = MaxAge { clock: clock.clone(), max_age: options.route_max_age };
         let (waiters, workers) = (Arc::new(Waiters::default()), Arc::new(Workers::default()));
 
+        let gone = Arc::new(Gone::default());
         let buckets = BucketCache::new(options.cached_routes, max_age.clone(), stores.routes);
         let buckets = Arc::new(buckets);
         let bytes = options.cached_function_bytes;
@@ -159,6 +163,7 @@ impl Relay {
             functions: functions.clone(),
             clients: clients.clone(),
             waiters: waiters.clone(),
+            gone: gone.clone(),
             workers: workers.clone(),
             observer: observer.clone(),
             clock: clock.clone(),
@@ -205,7 +210,7 @@ impl Relay {
             ids,
             options,
         });
-        Self { receiver, deliverer, clients, replayer, crons, functions, buckets }
+        Self { receiver, deliverer, clients, replayer, crons, functions, buckets, gone }
     }
 
     /// The service that receives webhooks.
@@ -329,6 +334,11 @@ impl Relay {
     /// Says that a cron was made or changed: it may run sooner than any other.
     pub fn crons_changed(&self) {
         self.crons.changed();
+    }
+
+    /// Waits for an output whose destination is gone and that nobody has paused.
+    pub(crate) async fn gone(&self) -> GoneOutput {
+        self.gone.next().await
     }
 
     fn runner(&self) -> Runner<'_> {

@@ -102,7 +102,18 @@ impl Webhooks {
     /// [`Unsupported`](ErrorKind::Unsupported) without a forwarder.
     pub async fn run(&self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         self.require_forwarder()?;
-        self.relay.run(shutdown).await
+        let pausing = async {
+            loop {
+                let gone = self.relay.gone().await;
+                if let Err(error) = self.admin.pause_gone(gone).await {
+                    tracing::warn!(output = %gone.output, %error, "gone, and cannot be paused");
+                }
+            }
+        };
+        tokio::select! {
+            ended = self.relay.run(shutdown) => ended,
+            never = pausing => never,
+        }
     }
 
     /// Runs the crons that are due, delivers everything that is and returns when nothing is: for tests

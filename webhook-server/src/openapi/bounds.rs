@@ -239,7 +239,9 @@ fn is_a(schema: &Value, kind: &str) -> bool {
 
 /// Unix seconds, by the names that the interface gives them.
 fn is_moment(name: &str) -> bool {
-    name.ends_with("_at") || matches!(name, "created" | "updated" | "minute" | "last_login")
+    name.ends_with("_at")
+        || name.ends_with("_until")
+        || matches!(name, "created" | "updated" | "minute" | "last_login")
 }
 
 fn state_range(schema: &mut Value, least: Value, most: Value) {

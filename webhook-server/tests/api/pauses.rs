@@ -59,8 +59,26 @@ async fn what_is_wrong_is_named_and_changes_nothing() {
         let request = server.request("PUT", &format!("{path}/{what}")).json(&body);
         request.send().await.expect_error(400, named);
     }
+    for (health, named) in [
+        (json!([]), "health"),
+        (json!({"on": true}), "health"),
+        (json!({"circuit": {"failures": 0}}), "health.circuit.failures"),
+        (json!({"circuit": {"failures": 1_001}}), "health.circuit.failures"),
+        (json!({"circuit": {"ratio": 0}}), "health.circuit.ratio"),
+        (json!({"circuit": {"ratio": 1.01}}), "health.circuit.ratio"),
+        (json!({"circuit": {"window": 1}}), "health.circuit.window"),
+        (json!({"circuit": {"open_for": 3_600_000_000_001_i64}}), "health.circuit.open_for"),
+        (
+            json!({"circuit": {"open_for": 60_000_000_000_i64, "max_open_for": 30_000_000_000_i64}}),
+            "health.circuit.max_open_for",
+        ),
+    ] {
+        let spec = json!({"destination": "https://example.com/hook", "health": health});
+        server.request("PUT", &path).json(&spec).send().await.expect_error(400, named);
+    }
     let read = server.get(&format!("/v1/buckets/{}", id(&bucket))).await.expect(200).json();
-    assert!(read["outputs"][0].get("paused_at").is_none(), "{read}");
+    let output = &read["outputs"][0];
+    assert!(output.get("paused_at").is_none() && output.get("health").is_none(), "{read}");
     let internal = server.output(&bucket, json!({"name": "agent", "internal": true})).await;
     let path = format!("/v1/buckets/{}/outputs/{}/pause", id(&bucket), id(&internal));
     server.request("PUT", &path).send().await.expect_error(400, "internal");

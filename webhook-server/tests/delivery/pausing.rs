@@ -71,3 +71,31 @@ async fn what_waits_when_an_output_is_disabled_leaves_when_it_is_enabled() {
     server.request("PUT", &path).json(&with(false)).send().await.expect(200);
     assert_eq!(sink.received(2).await[1].body, "kept");
 }
+
+#[tokio::test]
+async fn a_destination_that_is_gone_pauses_its_output_where_that_is_asked_for() {
+    let sink =
+        Sink::scripted(|number| sink::Reply::Status(if number == 0 { 410 } else { 200 })).await;
+    let (server, bucket) = relay_to(&sink.base).await;
+    let path = format!("/v1/buckets/{}", id(&bucket));
+    let read = async || server.get(&path).await.expect(200).json()["outputs"][0].clone();
+    let output = read().await;
+    let spec = json!({"destination": sink.base, "health": {}});
+    let put = server.request("PUT", &format!("{path}/outputs/{}", id(&output))).json(&spec);
+    put.send().await.expect(200);
+    server.anonymous("POST", &input_path(&bucket)).body("refused").send().await.expect(200);
+    let mut paused = Value::Null;
+    for _ in 0..100 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        paused = read().await;
+        if paused.get("paused_at").is_some() {
+            break;
+        }
+    }
+    assert_eq!(paused["paused_by"], "gone", "{paused}");
+    server.anonymous("POST", &input_path(&bucket)).body("waits").send().await.expect(200);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(sink.so_far().len(), 1);
+    tell(&server, &bucket, "resume", &json!({})).await;
+    assert_eq!(sink.received(2).await[1].body, "waits");
+}

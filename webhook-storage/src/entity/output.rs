@@ -78,6 +78,7 @@ impl Model {
             replay_missing,
             signing,
             auth,
+            health,
             ..
         } = spec;
         let id = id.as_uuid();
@@ -89,6 +90,7 @@ impl Model {
         let mut extensions = Extensions::default();
         extensions.put("signing", &signing)?;
         extensions.put("auth", &auth)?;
+        extensions.put("health", &health)?;
         if !pauses.is_empty() {
             extensions.put("pauses", &Extension::Set(StoredPauses::from(&pauses)))?;
         }
@@ -154,6 +156,7 @@ impl Model {
             row.read("replay_missing", serde_json::from_str(&self.replay_missing))?;
         spec.signing = extensions.take(row, "signing")?;
         spec.auth = extensions.take(row, "auth")?;
+        spec.health = extensions.take(row, "health")?;
         let pauses = extensions.take::<StoredPauses>(row, "pauses")?.set().cloned();
         extensions.finish(row)?;
         Ok(Output {

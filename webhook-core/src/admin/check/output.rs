@@ -37,6 +37,7 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
         // Checked when it is known what is stored: `output_extensions`.
         signing: _,
         auth: _,
+        health: _,
     } = spec;
     optional_name("name", name, options)?;
     description(text, options)?;
@@ -73,6 +74,9 @@ pub(in crate::admin) fn output_extensions(
     let named = |Invalid { field, reason }: Invalid| Error::invalid(&field, reason);
     if let Some(signing) = spec.signing.set() {
         signing.check(now.as_secs()).map_err(named)?;
+    }
+    if let Some(health) = spec.health.set() {
+        health.check()?;
     }
     let Some(auth) = spec.auth.set() else { return Ok(()) };
     auth.check().map_err(named)?;

@@ -19,8 +19,8 @@ use crate::{
     id::NodeId,
     relay::{
         byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
-        credentials::Credentials, functions::Functions, observer::Observer, options::RelayOptions,
-        waiters::Waiters,
+        credentials::Credentials, functions::Functions, gone::Gone, observer::Observer,
+        options::RelayOptions, waiters::Waiters,
     },
     store::{Backlog, DeliveryStore, Sweep},
 };
@@ -35,6 +35,7 @@ pub(in crate::relay) struct DelivererParts {
     pub(in crate::relay) functions: Arc<Functions>,
     pub(in crate::relay) clients: Arc<Clients>,
     pub(in crate::relay) waiters: Arc<Waiters>,
+    pub(in crate::relay) gone: Arc<Gone>,
     pub(in crate::relay) workers: Arc<Workers>,
     pub(in crate::relay) observer: Arc<dyn Observer>,
     pub(in crate::relay) clock: Arc<StoreClock>,
@@ -44,7 +45,8 @@ pub(in crate::relay) struct DelivererParts {
 impl Deliverer {
     pub(in crate::relay) fn new(parts: DelivererParts) -> Self {
         let DelivererParts { node, deliveries, buckets, forwarder, functions, .. } = parts;
-        let DelivererParts { clients, waiters, workers, observer, clock, options, .. } = parts;
+        let DelivererParts { clients, waiters, gone, workers, observer, clock, options, .. } =
+            parts;
         let timers = Arc::new(Timers::default());
         let memory = ByteSemaphore::new(options.memory_budget_bytes);
         Self {
@@ -74,6 +76,7 @@ impl Deliverer {
                 functions,
                 clients,
                 waiters,
+                gone,
                 observer: observer.clone(),
                 clock: clock.clone(),
                 options: options.clone(),

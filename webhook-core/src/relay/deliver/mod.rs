@@ -4,9 +4,11 @@
 //! worker makes an [`attempt`](self::attempt) and [`settle`](self::settle)s it.
 
 mod attempt;
+mod circuit;
 mod claim;
 mod dispatch;
 mod fate;
+mod health;
 mod history;
 mod lease;
 mod lifecycle;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     attempt::{AttemptFailure, Ending, Report, sent_request},
     fate::{Fate, fate, reason},
-    history,
+    health, history,
     queue::OutputQueue,
     timers::Timers,
     workers::Workers,
@@ -20,6 +20,7 @@ use crate::{
     relay::{
         clients::Clients,
         functions::Functions,
+        gone::Gone,
         observer::{self, Observer},
         options::RelayOptions,
         waiters::{DestinationResponse, Waiters},
@@ -42,6 +43,7 @@ pub(super) struct Settler {
     pub(super) functions: Arc<Functions>,
     pub(super) clients: Arc<Clients>,
     pub(super) waiters: Arc<Waiters>,
+    pub(super) gone: Arc<Gone>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) options: Arc<RelayOptions>,
@@ -83,6 +85,7 @@ impl Settler {
         let reason = reason(&ending, output, fate, now);
         let is_awaited = self.waiters.is_awaited(pending.id);
         let response = is_awaited.then(|| response_of(&ending)).flatten();
+        health::judge(queue, at, &ending, now, &self.gone);
         let history = history::after(pending, &ending, duration, now, due_at);
         let mut attempt = self.attempt_of(ending, duration);
         if let Some((bucket, output)) = at

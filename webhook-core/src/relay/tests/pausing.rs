@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Pause, RateInterval, Throttle, ThrottleMode};
+use crate::model::{Extension, Health, Pause, RateInterval, Throttle, ThrottleMode};
 
 impl World {
     /// Changes its only output, as `Admin` does.
@@ -155,5 +155,37 @@ async fn a_sender_does_not_wait_for_an_output_that_is_paused() {
     let before = world.elapsed();
     assert_eq!(world.post("x").await.status(), 200);
     assert!(world.elapsed() - before < Duration::from_secs(1));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_circuit_uses_up_no_attempts_and_closes_when_the_destination_works() {
+    let mut world = World::new().await;
+    let mut spec = OutputSpec { destination: HOOK.into(), ..OutputSpec::default() };
+    spec.health = Extension::Set(Health::default());
+    spec.durability.enabled = true;
+    world.output(spec).await;
+    world.forwarder.script(HOOK, [unavailable()]);
+    world.deliver().await;
+    for number in 0..100 {
+        world.post(&number.to_string()).await;
+    }
+    sleep(DAY).await;
+    let tries = world.sent();
+    assert!(tries <= 100 + 300, "{tries} attempts in a day");
+    for _ in 0..10 {
+        world.post("more").await;
+    }
+    sleep(DAY).await;
+    assert!(world.sent() <= tries + 300, "{} attempts in two days", world.sent());
+    world.forwarder.script(HOOK, [Answer::ok()]);
+    sleep(3 * DAY).await;
+    let requests = world.forwarder.requests().len();
+    for index in requests - 50..requests {
+        assert_eq!(world.outcome_of_request(index).await.delivery.status, DeliveryStatus::Sent);
+    }
+    let bodies: std::collections::HashSet<_> =
+        world.forwarder.requests().into_iter().map(|sent| sent.body).collect();
+    assert_eq!(bodies.len(), 101, "each was attempted");
     world.stop().await;
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     clock::Timestamp,
     error::Error,
-    model::{Output, OutputSpec, Pauses, ThrottleMode},
+    model::{CircuitBreaker, Health, Output, OutputSpec, Pauses, ThrottleMode},
     relay::options::RelayOptions,
     store::ClaimOrder,
 };
@@ -31,6 +31,8 @@ pub(in super::super) struct QueueLimits {
     /// How many of what was received before a moment may leave in what time: it waited for
     /// the end of a pause.
     catch_up: Option<(Timestamp, u32, Duration)>,
+    /// When attempts stop because most fail.
+    pub(super) circuit: Option<CircuitBreaker>,
     /// Deliveries that wait in memory.
     pub(super) in_memory: usize,
     /// Deliveries that wait at all; past it the store counts as overloaded.
@@ -60,10 +62,12 @@ impl QueueLimits {
             paused_until: None,
             pauses: None,
             catch_up: None,
+            circuit: None,
             in_memory: options.output_queue.max(1),
             backlog: options.output_backlog,
             depth: None,
         };
+        limits.circuit = spec.health.set().and_then(Health::circuit);
         if !throttle.enabled {
             return limits;
         }

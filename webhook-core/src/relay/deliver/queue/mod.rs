@@ -5,6 +5,7 @@
 
 mod compare;
 mod expiry;
+mod judge;
 mod limits;
 mod lost;
 mod reservation;
@@ -17,7 +18,7 @@ use std::{
 
 pub(in crate::relay) use self::reservation::Reservation;
 pub(super) use self::{limits::QueueLimits, reservation::Slot};
-use super::pace::Pace;
+use super::{circuit::Circuit, pace::Pace};
 use crate::{
     clock::Timestamp, error::Error, id::OutputId, relay::byte_semaphore::BytePermit, store::Pending,
 };
@@ -89,6 +90,8 @@ struct State {
     seeking: usize,
     /// Deliveries that have not ended, wherever they wait.
     pending: u64,
+    /// Whether the destination works, where `limits` has a circuit breaker.
+    circuit: Circuit,
     /// The latest starts, where `limits` has a rate.
     pace: Pace,
 }
@@ -108,6 +111,7 @@ impl OutputQueue {
             workers: 0,
             seeking: 0,
             pending: 0,
+            circuit: Circuit::default(),
             pace: Pace::default(),
         };
         Self { output_id, state: Mutex::new(state) }
@@ -225,7 +229,8 @@ impl OutputQueue {
     /// Whether there is nothing to remember.
     pub(super) fn is_quiet(&self) -> bool {
         let state = self.state();
-        state.pending == 0 && state.lost_at.is_none() && state.workers == 0 && state.pace.is_empty()
+        let unmarked = state.pace.is_empty() && state.circuit.is_empty();
+        state.pending == 0 && state.lost_at.is_none() && state.workers == 0 && unmarked
     }
 }
 
@@ -236,8 +241,8 @@ impl State {
 
     /// Whether a delivery need not wait for anything or anybody.
     fn may_start_at_once(&self) -> bool {
-        let QueueLimits { strict, rate, paused_until, .. } = &self.limits;
-        let unpaced = !strict && rate.is_none() && paused_until.is_none();
+        let QueueLimits { strict, rate, paused_until, circuit, .. } = &self.limits;
+        let unpaced = !strict && rate.is_none() && paused_until.is_none() && circuit.is_none();
         unpaced && self.queue.is_empty() && self.workers < self.limits.concurrency
     }
 
@@ -287,12 +292,16 @@ impl State {
                 None => Next::Idle,
             };
         }
+        if let Some(again_at) = self.circuit.waits_until(now) {
+            return Next::Until(self.before_deadline(again_at, now));
+        }
         let created_at = self.queue.front().map(|head| head.pending.created_at);
         if let Some((rate, interval)) = created_at.and_then(|at| self.limits.rate_at(at))
             && let Err(slot) = self.pace.start(rate, interval, now)
         {
             return Next::Until(self.before_deadline(slot, now));
         }
+        self.circuit.start(now);
         self.queue.pop_front().map_or(Next::Idle, Next::Attempt)
     }
 

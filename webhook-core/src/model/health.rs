@@ -1,0 +1,106 @@
+//! What becomes of an output whose destination fails.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use webhook_wire::Error;
+
+use super::{ExtensionObject, wire};
+
+/// What becomes of an output whose destination fails.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Health {
+    /// Whether the rest applies.
+    #[serde(deserialize_with = "wire::null_true")]
+    pub enabled: bool,
+    /// Whether an answer of 410 (Gone) pauses the output, until somebody resumes it.
+    #[serde(deserialize_with = "wire::null_true")]
+    pub pause_on_gone: bool,
+    /// When attempts stop for a while because most fail.
+    #[serde(deserialize_with = "wire::null_default_object")]
+    pub circuit: CircuitBreaker,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self { enabled: true, pause_on_gone: true, circuit: CircuitBreaker::default() }
+    }
+}
+
+impl ExtensionObject for Health {}
+
+/// When attempts stop because most fail: no connection, no answer in time, 429 and 5xx. Then
+/// one attempt at a time tries whether the destination is back, and the others wait without
+/// using up an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CircuitBreaker {
+    /// Whether the rest applies.
+    #[serde(deserialize_with = "wire::null_true")]
+    pub enabled: bool,
+    /// How many attempts have to have failed within `window`; 1 to 1 000.
+    #[cfg_attr(feature = "openapi", schema(default = 20, minimum = 1, maximum = 1000))]
+    pub failures: u32,
+    /// Which part of the attempts within `window` they have to be; over 0, at most 1.
+    #[cfg_attr(feature = "openapi", schema(default = 0.7, minimum = 0, maximum = 1))]
+    pub ratio: f64,
+    /// The time that is looked at, in nanoseconds; a second to an hour.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 60_000_000_000_i64))]
+    pub window: Duration,
+    /// After how long the destination is tried again, in nanoseconds; a second to an hour. It
+    /// doubles with each try that fails.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 30_000_000_000_i64))]
+    pub open_for: Duration,
+    /// How long that becomes at most, in nanoseconds; `open_for` to an hour.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 300_000_000_000_i64))]
+    pub max_open_for: Duration,
+}
+
+impl Default for CircuitBreaker {
+    fn default() -> Self {
+        let [window, open_for, max_open_for] = [60, 30, 300].map(Duration::from_secs);
+        Self { enabled: true, failures: 20, ratio: 0.7, window, open_for, max_open_for }
+    }
+}
+
+impl Health {
+    /// The circuit breaker, when it is in force.
+    #[must_use]
+    pub fn circuit(&self) -> Option<CircuitBreaker> {
+        (self.enabled && self.circuit.enabled).then_some(self.circuit)
+    }
+
+    /// Says what is out of range.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        const HOUR: Duration = Duration::from_secs(3600);
+        let CircuitBreaker { enabled: _, failures, ratio, window, open_for, max_open_for } =
+            self.circuit;
+        if !(1..=1_000).contains(&failures) {
+            return Err(Error::invalid("health.circuit.failures", "must be from 1 to 1000"));
+        }
+        if !(ratio > 0.0 && ratio <= 1.0) {
+            return Err(Error::invalid("health.circuit.ratio", "must be over 0 and at most 1"));
+        }
+        let second = Duration::from_secs(1);
+        for (field, time, least) in [
+            ("window", window, second),
+            ("open_for", open_for, second),
+            ("max_open_for", max_open_for, open_for),
+        ] {
+            if !(least..=HOUR).contains(&time) {
+                let reason =
+                    format!("must be from {} to {} nanoseconds", least.as_nanos(), HOUR.as_nanos());
+                return Err(Error::invalid(&format!("health.circuit.{field}"), reason));
+            }
+        }
+        Ok(())
+    }
+}
