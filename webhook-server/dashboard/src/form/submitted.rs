@@ -26,6 +26,11 @@ impl Submitted {
         Self(values)
     }
 
+    /// All names and values.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The last value of this name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let mut values = self.0.iter().rev();

@@ -1,6 +1,7 @@
 //! One output.
 
 mod auth;
+pub(super) mod rules;
 mod signing;
 
 use axum::{
@@ -39,6 +40,7 @@ pub(crate) fn router() -> Router<Dashboard> {
 
 fn parts() -> Router<Dashboard> {
     Router::new()
+        .route("/rules", get(rules::show).post(rules::submit))
         .route("/signing", get(signing::show).post(signing::save))
         .route("/signing/rotate", post(signing::rotate))
         .route("/signing/delete", post(signing::remove))
@@ -156,6 +158,11 @@ fn editing(session: &Session, bucket: &Bucket, output: &Output, functions: &[Fun
     );
     let mut frame = Frame::new(session, "Buckets", format!("Output {}", output.spec.name));
     frame.parts = vec![
+        PartLink {
+            name: "Rules",
+            path: format!("{path}/rules"),
+            state: rules::state(&output.spec),
+        },
         PartLink {
             name: "Signing",
             path: format!("{path}/signing"),

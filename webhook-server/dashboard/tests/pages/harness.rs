@@ -188,6 +188,7 @@ impl House {
             format!("/buckets/{bucket}/inputs/{input}/deduplication"),
             format!("/buckets/{bucket}/outputs/new"),
             format!("/buckets/{bucket}/outputs/{output}"),
+            format!("/buckets/{bucket}/outputs/{output}/rules"),
             format!("/buckets/{bucket}/outputs/{output}/signing"),
             format!("/buckets/{bucket}/outputs/{output}/auth"),
             format!("/buckets/{bucket}/outputs/{output}/auth?type=gcp_service_account"),

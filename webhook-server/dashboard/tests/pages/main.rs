@@ -5,6 +5,7 @@ mod changing;
 mod content;
 mod credentials;
 mod harness;
+mod rules;
 mod security;
 mod signatures;
 mod signing_in;

@@ -40,6 +40,8 @@ struct Webhook {
     verified: Option<Mark>,
     /// Where its signature can be looked at again, when it was not verified.
     test: Option<String>,
+    /// Where the rules that let it pass or stopped it are tried on it.
+    rules: Option<String>,
     event: String,
     duplicate_of: String,
     duplicates: u32,
@@ -111,6 +113,7 @@ pub(crate) async fn show(
         reason: delivery.reason.map(show::reason).unwrap_or_default(),
         verified: webhook.checks.verified.map(show::verified),
         test: bucket.and_then(|bucket| test_of_signature(bucket, &log)),
+        rules: bucket.and_then(|bucket| rules_of_output(bucket, &log)),
         event: webhook.checks.event.clone().unwrap_or_default(),
         duplicate_of: webhook.checks.duplicate_of.map(|it| it.to_string()).unwrap_or_default(),
         duplicates: webhook.checks.duplicates,
@@ -167,6 +170,14 @@ fn body(body: &[u8], view: Option<&str>) -> (&'static str, String, bool) {
             }
         },
     }
+}
+
+/// Where the rules of its output are, when they decided anything.
+fn rules_of_output(bucket: &Bucket, log: &Log) -> Option<String> {
+    let output = bucket.outputs.iter().find(|it| Some(it.id) == log.delivery.output_id)?;
+    let (bucket, log_) = (bucket.id, log.delivery.id);
+    let decided = !output.spec.rules.is_empty() && !log.webhook.ephemeral;
+    decided.then(|| format!("{PATH}/buckets/{bucket}/outputs/{}/rules?sample={log_}", output.id))
 }
 
 /// Where it can be asked why the webhook was not verified.
