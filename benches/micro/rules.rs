@@ -56,7 +56,7 @@ fn rules(criterion: &mut Criterion) {
         let rules: Rules = serde_json::from_str(json).expect("rules");
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let subject = Subject { request: black_box(&request), remote_addr: None };
+                let subject = Subject::new(black_box(&request));
                 black_box(rules.matches(&subject))
             });
         });
@@ -79,7 +79,7 @@ fn signatures(criterion: &mut Criterion) {
             let rules: Rules = serde_json::from_str(&json).expect("a rule");
             group.bench_function(format!("{algorithm}, {} KiB", bytes >> 10), |bencher| {
                 bencher.iter(|| {
-                    let subject = Subject { request: black_box(&request), remote_addr: None };
+                    let subject = Subject::new(black_box(&request));
                     black_box(rules.matches(&subject))
                 });
             });

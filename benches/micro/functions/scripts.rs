@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use webhook_core::{
     AccountId, FunctionId,
     function::{Invocation, ScriptOutcome},
-    model::{Driver, Request},
+    model::{Checks, Driver, Request},
 };
 
 /// The same in both languages.
@@ -89,6 +89,7 @@ fn invocation(driver: Driver, source: &Arc<str>) -> Invocation {
         source: Arc::clone(source),
         config: Arc::default(),
         metadata: BTreeMap::new(),
+        checks: Checks::default(),
         request: Request {
             method: Method::POST,
             extra_path: String::new(),

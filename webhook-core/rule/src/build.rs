@@ -109,6 +109,22 @@ impl Rule {
         Parameter::named("request", "remote-addr")
     }
 
+    /// Passes when the webhook is from whom it says it is.
+    #[must_use]
+    pub fn verified() -> Self {
+        Parameter::named("webhook", "verified").equals("true")
+    }
+
+    /// The sender's name for what happened, where its provider has one and it was verified.
+    pub fn event() -> Parameter {
+        Parameter::named("webhook", "event")
+    }
+
+    /// The first log of the webhook that this one is a duplicate of.
+    pub fn duplicate_of() -> Parameter {
+        Parameter::named("webhook", "duplicate_of")
+    }
+
     /// This text itself.
     pub fn text(text: impl Into<String>) -> Parameter {
         Parameter::named("string", text)

@@ -35,10 +35,10 @@
 //!     )]),
 //!     body: Bytes::from_static(br#"{"ref": "refs/heads/main"}"#),
 //! };
-//! assert!(rules.matches(&Subject { request: &request, remote_addr: None }));
+//! assert!(rules.matches(&Subject::new(&request)));
 //!
 //! request.body = Bytes::from_static(br#"{"ref": "refs/heads/experiment"}"#);
-//! assert!(!rules.matches(&Subject { request: &request, remote_addr: None }));
+//! assert!(!rules.matches(&Subject::new(&request)));
 //!
 //! let error = serde_json::from_str::<Rules>(r#"{"or": [{"match": {"type": "exact"}}]}"#)
 //!     .expect_err("there is no such type");
@@ -75,6 +75,7 @@
 //! | `payload` | dotted path into the body | see below |
 //! | `body`, `raw-request-body` | | the bytes of the body |
 //! | `request` | `method`, `remote-addr`, `path` | `path` is what follows the input's address, as it came |
+//! | `webhook` | `verified`, `event`, `duplicate_of` | what was found out about it: see [`Subject`]; `verified` is `true` or `false` |
 //! | `string` | the value itself | |
 //! | `entire-payload` | | the parsed body as JSON text |
 //! | `entire-query` | | `{"key":"value","repeated":["a","b"]}`, keys sorted |
@@ -152,6 +153,7 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 pub use webhook_wire::{Error, ErrorKind, Request};
 
@@ -298,9 +300,24 @@ impl<'de> Deserialize<'de> for Rules {
 
 /// What rules are asked about.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Subject<'a> {
     /// The request, as received or as a function left it.
     pub request: &'a Request,
     /// The sender's address, where it is known.
     pub remote_addr: Option<IpAddr>,
+    /// Whether it is from whom it says it is; none when nobody asked.
+    pub verified: Option<bool>,
+    /// The sender's name for what happened, where it is known.
+    pub event: Option<&'a str>,
+    /// The first log of the webhook that this one is a duplicate of.
+    pub duplicate_of: Option<Uuid>,
+}
+
+impl<'a> Subject<'a> {
+    /// A request of which nothing else is known.
+    #[must_use]
+    pub const fn new(request: &'a Request) -> Self {
+        Self { request, remote_addr: None, verified: None, event: None, duplicate_of: None }
+    }
 }

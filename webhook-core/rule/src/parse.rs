@@ -15,7 +15,9 @@ use super::{
     signature::{Digest, Signature},
     tree::{Names, Node, Tree},
     view::Source,
-    vocabulary::{self, KINDS, Kind, OPERATORS, ORIGINS, Operator, Origin, PARTS, Part},
+    vocabulary::{
+        self, FINDINGS, Finding, KINDS, Kind, OPERATORS, ORIGINS, Operator, Origin, PARTS, Part,
+    },
 };
 
 type Object = Map<String, Value>;
@@ -187,6 +189,21 @@ impl Parser {
                     Part::Method => Source::Method,
                     Part::Path => Source::Path,
                     Part::RemoteAddr => Source::RemoteAddr,
+                }
+            }
+            Origin::Webhook => {
+                let name = self.text(parameter, "name")?.to_ascii_lowercase();
+                let finding = vocabulary::meaning(&FINDINGS, &name).ok_or_else(|| {
+                    let (name, known) = (shown(&name), vocabulary::list(&FINDINGS));
+                    let reason = format_args!(
+                        "unknown field {name:?} of the webhook; expected one of {known}"
+                    );
+                    self.path.invalid_field("name", reason)
+                })?;
+                match finding {
+                    Finding::Verified => Source::Verified,
+                    Finding::Event => Source::Event,
+                    Finding::DuplicateOf => Source::DuplicateOf,
                 }
             }
             Origin::Text => Source::Text(self.text(parameter, "name")?.into()),

@@ -20,6 +20,9 @@ pub(super) enum Source {
     Method,
     Path,
     RemoteAddr,
+    Verified,
+    Event,
+    DuplicateOf,
     Text(Box<str>),
     EntirePayload,
     EntireQuery,
@@ -82,6 +85,13 @@ impl<'a> View<'a> {
             Source::Path => one(Some(&request.extra_path)),
             Source::RemoteAddr => {
                 one(self.remote_addr().map(|address| address.to_string()).as_deref());
+            }
+            Source::Verified => {
+                one(self.subject.verified.map(|verified| if verified { "true" } else { "false" }));
+            }
+            Source::Event => one(self.subject.event),
+            Source::DuplicateOf => {
+                one(self.subject.duplicate_of.map(|log| log.to_string()).as_deref());
             }
             Source::Text(text) => one(Some(text)),
             Source::EntirePayload => one(self.payload.entire()),

@@ -31,6 +31,7 @@ pub(super) enum Origin {
     Payload,
     Body,
     Request,
+    Webhook,
     Text,
     EntirePayload,
     EntireQuery,
@@ -43,6 +44,14 @@ pub(super) enum Part {
     Method,
     Path,
     RemoteAddr,
+}
+
+/// Which of the things that were found out about a webhook the origin `webhook` means.
+#[derive(Clone, Copy)]
+pub(super) enum Finding {
+    Verified,
+    Event,
+    DuplicateOf,
 }
 
 pub(super) const OPERATORS: [(&str, Operator); 4] = [
@@ -67,7 +76,7 @@ pub(super) const KINDS: [(&str, Kind); 12] = [
     ("ip-whitelist", Kind::IpWhitelist),
 ];
 
-pub(super) const ORIGINS: [(&str, Origin); 11] = [
+pub(super) const ORIGINS: [(&str, Origin); 12] = [
     ("header", Origin::Header),
     ("query", Origin::Query),
     ("url", Origin::Query),
@@ -75,6 +84,7 @@ pub(super) const ORIGINS: [(&str, Origin); 11] = [
     ("body", Origin::Body),
     ("raw-request-body", Origin::Body),
     ("request", Origin::Request),
+    ("webhook", Origin::Webhook),
     ("string", Origin::Text),
     ("entire-payload", Origin::EntirePayload),
     ("entire-query", Origin::EntireQuery),
@@ -83,6 +93,13 @@ pub(super) const ORIGINS: [(&str, Origin); 11] = [
 
 pub(super) const PARTS: [(&str, Part); 3] =
     [("method", Part::Method), ("path", Part::Path), ("remote-addr", Part::RemoteAddr)];
+
+/// Named as the fields of a log are.
+pub(super) const FINDINGS: [(&str, Finding); 3] = [
+    ("verified", Finding::Verified),
+    ("event", Finding::Event),
+    ("duplicate_of", Finding::DuplicateOf),
+];
 
 /// What `word` means.
 pub(super) fn meaning<T: Copy>(words: &[(&str, T)], word: &str) -> Option<T> {

@@ -14,7 +14,7 @@ pub use drivers::Drivers;
 
 use crate::{
     id::{AccountId, FunctionId},
-    model::{Driver, Request},
+    model::{Checks, Driver, Request},
 };
 
 /// Runs functions in a sandbox.
@@ -51,6 +51,8 @@ pub struct Invocation {
     pub config: Arc<BTreeMap<String, String>>,
     /// What `r.Metadata` reads.
     pub metadata: BTreeMap<String, String>,
+    /// What `r.Verified`, `r.EventType` and `r.DuplicateOf` read.
+    pub checks: Checks,
     /// The request, which the script may change.
     pub request: Request,
     /// The destination's answer, for a response function.

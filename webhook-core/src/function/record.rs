@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Completion, Invocation, ScriptResponse};
 use crate::{
     id::ExecutionId,
-    model::{Headers, Request},
+    model::{Checks, Headers, Request},
 };
 
 /// How much of what goes through a function is shown.
@@ -29,6 +29,16 @@ pub fn request(invocation: &Invocation, detail: Detail) -> Value {
     let request = &invocation.request;
     let mut given = side(request, request, detail);
     given["metadata"] = json!(invocation.metadata);
+    let Checks { verified, event, duplicate_of, duplicates: _ } = &invocation.checks;
+    if let Some(verified) = verified {
+        given["verified"] = json!(verified);
+    }
+    if let Some(event) = event {
+        given["event"] = json!(event);
+    }
+    if let Some(log) = duplicate_of {
+        given["duplicate_of"] = json!(log);
+    }
     let mut whole = json!({ "function_id": invocation.function_id, "request": given });
     if let Some(response) = &invocation.response {
         whole["response"] = answer(response, detail);
@@ -165,6 +175,11 @@ mod tests {
             source: Arc::from(""),
             config: Arc::new(BTreeMap::from([("KEY".to_owned(), "variable".to_owned())])),
             metadata: BTreeMap::new(),
+            checks: Checks {
+                verified: Some(true),
+                event: Some("push".to_owned()),
+                ..Checks::default()
+            },
             request,
             response: None,
         };
@@ -209,6 +224,19 @@ mod tests {
         let left = &kept[1];
         assert_eq!((&left["request"]["body_modified"], &left["logs"]), (&json!(true), &json!([])));
         assert_eq!(left["stop_forwarding"], true);
+    }
+
+    #[test]
+    fn what_was_found_out_is_there_where_something_was() {
+        let (mut invocation, _) = run();
+        let given = request(&invocation, Detail::Whole);
+        assert_eq!(
+            (&given["request"]["verified"], &given["request"]["event"]),
+            (&json!(true), &json!("push"))
+        );
+        assert!(given["request"].get("duplicate_of").is_none());
+        invocation.checks = Checks::default();
+        assert!(request(&invocation, Detail::Whole)["request"].get("verified").is_none());
     }
 
     #[test]

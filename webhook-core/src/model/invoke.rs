@@ -7,8 +7,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde::Deserialize;
 
-use super::{Headers, Request, wire};
-use crate::{error::Error, function::ScriptResponse};
+use super::{Checks, Headers, Request, wire};
+use crate::{error::Error, function::ScriptResponse, id::DeliveryId};
 
 /// The request that a function is invoked with, in any of the forms that
 /// clients send: `{"request": {…}}`, flat, or nothing. The `execute_request`
@@ -66,6 +66,16 @@ pub struct InvokedRequest {
     /// What `r.Metadata` reads.
     #[serde(default, deserialize_with = "wire::null_default")]
     pub metadata: BTreeMap<String, String>,
+    /// What `r.Verified` reads; nil if it is not given.
+    #[serde(default)]
+    pub verified: Option<bool>,
+    /// What `r.EventType` reads; nil if it is not given.
+    #[serde(default)]
+    pub event: Option<String>,
+    /// What `r.DuplicateOf` reads; nil if it is not given.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = "uuid"))]
+    pub duplicate_of: Option<DeliveryId>,
 }
 
 /// A destination's answer for a response function.
@@ -105,6 +115,8 @@ pub struct Invoked {
     pub response: Option<ScriptResponse>,
     /// What `r.Metadata` reads.
     pub metadata: BTreeMap<String, String>,
+    /// What `r.Verified`, `r.EventType` and `r.DuplicateOf` read.
+    pub checks: Checks,
 }
 
 impl InvokeRequest {
@@ -116,18 +128,21 @@ impl InvokeRequest {
     /// part of a request.
     pub fn into_invoked(self) -> Result<Invoked, Error> {
         let Self { request, response, method, path, raw_query, headers, request_body } = self;
-        let (request, metadata) = match request {
+        let (request, metadata, checks) = match request {
             Some(given) => {
                 let headers = either(given.headers, given.header, "request.header")?;
                 let InvokedRequest { method, path, raw_query, body, metadata, .. } = given;
+                let InvokedRequest { verified, event, duplicate_of, .. } = given;
+                let checks = Checks { verified, event, duplicate_of, duplicates: 0 };
                 let place = Place { method: "request.method", path: "request.path" };
                 let request = place.request(&method, path, &raw_query, headers, bytes(body))?;
-                (request, metadata)
+                (request, metadata, checks)
             }
             None => {
                 let place = Place { method: "method", path: "path" };
                 let body = Bytes::from(request_body);
-                (place.request(&method, path, &raw_query, headers.0, body)?, BTreeMap::new())
+                let request = place.request(&method, path, &raw_query, headers.0, body)?;
+                (request, BTreeMap::new(), Checks::default())
             }
         };
         let response = match response {
@@ -138,7 +153,7 @@ impl InvokeRequest {
             }),
             None => None,
         };
-        Ok(Invoked { request, response, metadata })
+        Ok(Invoked { request, response, metadata, checks })
     }
 }
 

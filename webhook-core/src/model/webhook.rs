@@ -54,9 +54,15 @@ pub struct Checks {
     pub duplicates: u32,
 }
 
-/// Rules are asked about what is forwarded.
+/// Rules are asked about what is forwarded, and what was found out about it.
 impl<'a> From<&'a Webhook> for Subject<'a> {
     fn from(webhook: &'a Webhook) -> Self {
-        Self { request: &webhook.request, remote_addr: webhook.remote_addr }
+        let Checks { verified, event, duplicate_of, duplicates: _ } = &webhook.checks;
+        let mut subject = Self::new(&webhook.request);
+        subject.remote_addr = webhook.remote_addr;
+        subject.verified = *verified;
+        subject.event = event.as_deref();
+        subject.duplicate_of = duplicate_of.map(|log| log.as_uuid());
+        subject
     }
 }

@@ -14,7 +14,10 @@ use crate::{
     },
     id::{AccountId, ExecutionId, FunctionId},
     ids::Ids,
-    model::{Attempt, Bucket, Execution, ExecutionStatus, Input, Output, Request, Webhook},
+    model::{
+        Attempt, Bucket, Checks, Execution, ExecutionStatus, Input, Invoked, Output, Request,
+        Webhook,
+    },
     store::{FunctionStore, NewExecution},
 };
 
@@ -85,6 +88,7 @@ struct Call {
     request: Request,
     response: Option<ScriptResponse>,
     metadata: BTreeMap<String, String>,
+    checks: Checks,
     /// What of its run is recorded.
     detail: Detail,
 }
@@ -177,12 +181,11 @@ impl Functions {
         &self,
         account_id: AccountId,
         function_id: FunctionId,
-        request: Request,
-        response: Option<ScriptResponse>,
-        metadata: BTreeMap<String, String>,
+        invoked: Invoked,
     ) -> Result<Value, Error> {
+        let Invoked { request, response, metadata, checks } = invoked;
         let detail = Detail::Cut(self.options.max_recorded_body_bytes);
-        let call = Call { account_id, function_id, request, response, metadata, detail };
+        let call = Call { account_id, function_id, request, response, metadata, checks, detail };
         let Called { run, invocation, completion } = self.call(call).await?;
         self.record(&run).await;
         if let Err(error @ FunctionError::Busy) = &completion.result {
@@ -211,8 +214,8 @@ impl Functions {
             true => Detail::NoContent,
             false => Detail::Cut(self.options.max_recorded_body_bytes),
         };
-        let account_id = webhook.account_id;
-        Call { account_id, function_id, request, response, metadata, detail }
+        let (account_id, checks) = (webhook.account_id, webhook.checks.clone());
+        Call { account_id, function_id, request, response, metadata, checks, detail }
     }
 
     /// What a call left; `say` makes the reason of a failure.
@@ -245,7 +248,7 @@ impl Functions {
 
     /// Runs a function of the account once.
     async fn call(&self, call: Call) -> Result<Called, Error> {
-        let Call { account_id, function_id, request, response, metadata, detail } = call;
+        let Call { account_id, function_id, request, response, metadata, checks, detail } = call;
         let script = self.cache.get(account_id, function_id).await?;
         let script = script.ok_or_else(|| Error::not_found("function"))?;
         let invocation = Invocation {
@@ -256,6 +259,7 @@ impl Functions {
             source: Arc::clone(&script.source),
             config: Arc::clone(&script.config),
             metadata,
+            checks,
             request,
             response,
         };

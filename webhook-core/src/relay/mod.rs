@@ -50,7 +50,7 @@ mod route;
 mod run;
 mod waiters;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use tokio::sync::Notify;
 
@@ -85,10 +85,10 @@ use crate::{
     clock::StoreClock,
     error::Error,
     forward::Forwarder,
-    function::{FunctionRuntime, ScriptResponse},
+    function::FunctionRuntime,
     id::{AccountId, FunctionId, NodeId},
     ids::Ids,
-    model::{Bucket, Input, Log, Replay, Request, SignatureCheck},
+    model::{Bucket, Input, Invoked, Log, Replay, SignatureCheck},
     plan::Quotas,
     store::{ClientReport, Stores},
 };
@@ -290,11 +290,9 @@ impl Relay {
         &self,
         account: AccountId,
         function: FunctionId,
-        request: Request,
-        response: Option<ScriptResponse>,
-        metadata: BTreeMap<String, String>,
+        invoked: Invoked,
     ) -> Result<serde_json::Value, Error> {
-        self.functions.invoke(account, function, request, response, metadata).await
+        self.functions.invoke(account, function, invoked).await
     }
 
     #[must_use]

@@ -156,10 +156,10 @@ impl LogFilter {
                     request.headers.get_all(name).iter().any(|it| contains(it.as_bytes(), text))
                 })
             })
-            && self.payload.as_ref().is_none_or(|rules| {
-                let remote_addr = webhook.remote_addr;
-                some(&|request| rules.matches(&Subject { request, remote_addr }))
-            })
+            && self
+                .payload
+                .as_ref()
+                .is_none_or(|rules| some(&|request| rules.matches(&Subject::new(request))))
             && self.text.as_ref().is_none_or(|text| {
                 some(&|request| is_in_request(request, text))
                     || last.is_some_and(|last| {

@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderValue, Method, header::CONTENT_TYPE};
 use webhook_core::{
     AccountId, FunctionId,
     function::{FunctionRuntime, Invocation},
-    model::{Driver, Request},
+    model::{Checks, Driver, Request},
 };
 
 use super::Validate;
@@ -45,6 +45,7 @@ impl Validate for InRuntime {
             source: Arc::from(source),
             config: Arc::new(BTreeMap::new()),
             metadata: BTreeMap::new(),
+            checks: Checks::default(),
             request: Request {
                 method: Method::POST,
                 extra_path: String::new(),

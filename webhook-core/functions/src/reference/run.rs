@@ -9,10 +9,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use webhook_core::{
-    AccountId, FunctionId, Timestamp,
+    AccountId, DeliveryId, FunctionId, Timestamp,
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     function::{FunctionRuntime, Invocation, ScriptResponse},
-    model::{Driver, Function, FunctionSpec, Request},
+    model::{Checks, Driver, Function, FunctionSpec, Request},
     store::{FunctionStore, memory::MemoryStore},
 };
 
@@ -115,6 +115,12 @@ fn invocation(driver: Driver, source: &str) -> Invocation {
         source: Arc::from(source),
         config: Arc::new(BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())])),
         metadata: metadata.chain([address]).collect(),
+        checks: Checks {
+            verified: Some(true),
+            event: Some("push".to_owned()),
+            duplicate_of: Some(DeliveryId::from_uuid(uuid::Uuid::from_u128(7))),
+            duplicates: 0,
+        },
         request: Request {
             method: Method::POST,
             extra_path: "/a/b".to_owned(),

@@ -16,7 +16,7 @@ use webhook_core::{
     AccountId, Clock, FunctionId, Timestamp,
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     function::{FunctionRuntime, Invocation, ScriptOutcome},
-    model::Driver,
+    model::{Checks, Driver},
 };
 use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
 
@@ -102,6 +102,7 @@ impl Runtimes {
                 source: Arc::clone(source),
                 config: Arc::new(case.given.config.clone()),
                 metadata: BTreeMap::from([("bucket_name".to_owned(), "orders".to_owned())]),
+                checks: Checks::default(),
                 request: case.given.request.clone(),
                 response: case.given.response.clone(),
             };

@@ -17,7 +17,7 @@ use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, FunctionId,
     function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptLimits},
-    model::{Driver, Request},
+    model::{Checks, Driver, Request},
 };
 use webhook_functions::js::JsRuntime;
 
@@ -37,6 +37,7 @@ async fn complete(runtime: &JsRuntime, source: &str) -> Completion {
         source: Arc::from(source),
         config: Arc::default(),
         metadata: BTreeMap::new(),
+        checks: Checks::default(),
         request,
         response: None,
     };

@@ -14,7 +14,7 @@ use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, Clock, FunctionId, Timestamp,
     function::{FunctionError, FunctionRuntime, Invocation, ScriptLimits},
-    model::{Driver, Function, FunctionSpec, Request},
+    model::{Checks, Driver, Function, FunctionSpec, Request},
     store::{FunctionStore, memory::MemoryStore},
 };
 use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
@@ -91,6 +91,7 @@ async fn run(
         source: Arc::from(source),
         config: Arc::default(),
         metadata: BTreeMap::new(),
+        checks: Checks::default(),
         request,
         response: None,
     };

@@ -12,7 +12,7 @@ use webhook_core::{
     AccountId, FunctionId,
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome},
-    model::{Driver, Request},
+    model::{Checks, Driver, Request},
 };
 use webhook_functions::lua::LuaRuntime;
 
@@ -40,6 +40,7 @@ pub(crate) fn invocation(source: &str) -> Invocation {
         source: Arc::from(source),
         config: Arc::new(BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())])),
         metadata: BTreeMap::from([("bucket_name".to_owned(), "orders".to_owned())]),
+        checks: Checks::default(),
         request: request(r#"{"a":1}"#),
         response: None,
     }

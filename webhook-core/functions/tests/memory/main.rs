@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method, header::CONTENT_TYPE};
 use webhook_core::{
     AccountId, FunctionId,
     function::{FunctionRuntime, Invocation, ScriptLimits},
-    model::{Driver, Request},
+    model::{Checks, Driver, Request},
 };
 use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
 
@@ -41,6 +41,7 @@ fn invocation(case: &Case) -> Invocation {
         source: Arc::from(case.source),
         config: Arc::default(),
         metadata: BTreeMap::new(),
+        checks: Checks::default(),
         request: Request {
             method: Method::POST,
             extra_path: String::new(),

@@ -43,7 +43,7 @@ pub const MAX_EXPLAINED_BYTES: usize = 64 * 1_024;
 ///     "type": "value", "value": "opened",
 ///     "parameter": {"source": "payload", "name": "action"},
 /// }}))?;
-/// let explanation = rules.explain(&Subject { request: &request, remote_addr: None });
+/// let explanation = rules.explain(&Subject::new(&request));
 ///
 /// assert_eq!(explanation.text(), r#"payload action is "closed", wanted "opened""#);
 /// assert_eq!(

@@ -87,6 +87,7 @@ impl ExplainedMatch {
             Some(Origin::Query) => format!("query {name}"),
             Some(Origin::Payload) => format!("payload {name}"),
             Some(Origin::Request) => format!("request {name}"),
+            Some(Origin::Webhook) => format!("webhook {name}"),
             Some(Origin::Body) => "the body".to_owned(),
             Some(Origin::Text) => format!("the text {name:?}"),
             Some(Origin::EntirePayload) => "the entire payload".to_owned(),

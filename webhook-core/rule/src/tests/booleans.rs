@@ -56,7 +56,7 @@ fn nothing_and_null_let_all_pass() -> Result<(), serde_json::Error> {
         let rules: Rules = serde_json::from_str(text)?;
         assert!(rules.is_empty());
         assert_eq!(rules, Rules::default());
-        assert!(rules.matches(&Subject { request: &request, remote_addr: None }));
+        assert!(rules.matches(&Subject::new(&request)));
         assert_eq!(serde_json::to_string(&rules)?, "{}");
     }
     Ok(())

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Rules, parse};
 use crate::{
     Parameter, Rule,
-    vocabulary::{self, KINDS, OPERATORS, ORIGINS, PARTS},
+    vocabulary::{self, FINDINGS, KINDS, OPERATORS, ORIGINS, PARTS},
 };
 
 /// Each way to name a parameter, with its JSON.
@@ -21,6 +21,8 @@ fn parameters() -> Vec<(Parameter, Value)> {
         (Rule::method(), request("method")),
         (Rule::path(), request("path")),
         (Rule::remote_addr(), request("remote-addr")),
+        (Rule::event(), json!({"source": "webhook", "name": "event"})),
+        (Rule::duplicate_of(), json!({"source": "webhook", "name": "duplicate_of"})),
         (Rule::text("plain"), json!({"source": "string", "name": "plain"})),
         (Rule::entire_payload(), json!({"source": "entire-payload"})),
         (Rule::entire_query(), json!({"source": "entire-query"})),
@@ -57,6 +59,11 @@ fn matches() -> Vec<(Rule, Value)> {
     matches.push((
         Rule::sent_from(networks),
         json!({"match": {"type": "ip-whitelist", "ip-range": "192.0.2.0/24 2001:db8::/32"}}),
+    ));
+    let verified = json!({"source": "webhook", "name": "verified"});
+    matches.push((
+        Rule::verified(),
+        json!({"match": {"type": "value", "value": "true", "parameter": verified}}),
     ));
     matches
 }
@@ -96,6 +103,7 @@ fn everything_that_can_be_written_can_be_built() {
         vocabulary::list(&KINDS),
         vocabulary::list(&ORIGINS),
         vocabulary::list(&PARTS),
+        vocabulary::list(&FINDINGS),
     ];
     for word in words.iter().flat_map(|words| words.split(", ")) {
         let built = text.contains(&format!("{word:?}"));

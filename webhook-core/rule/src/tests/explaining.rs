@@ -13,7 +13,7 @@ use crate::{
 };
 
 fn explain(rules: &Value, request: &Request) -> Explanation {
-    parse(rules.clone()).explain(&Subject { request, remote_addr: None })
+    parse(rules.clone()).explain(&Subject::new(request))
 }
 
 fn text(rules: Value, request: &Request) -> String {
@@ -293,7 +293,7 @@ fn without_values_the_way_and_the_words_remain() {
 
 #[test]
 fn no_rules_are_explained_too() {
-    let explanation = Rules::default().explain(&Subject { request: &closed(), remote_addr: None });
+    let explanation = Rules::default().explain(&Subject::new(&closed()));
     assert!(explanation.outcome);
     assert_eq!(
         serde_json::to_value(&explanation).expect("JSON"),

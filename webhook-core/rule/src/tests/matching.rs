@@ -4,7 +4,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::hmac;
 use serde_json::{Value, json};
 
-use super::{Subject, add_header, is_missing, is_text, parse, passes, rule, with_body};
+use super::{Rules, Subject, add_header, is_missing, is_text, parse, passes, rule, with_body};
+use crate::Rule;
 use webhook_wire::Request;
 
 fn request() -> Request {
@@ -247,7 +248,7 @@ fn networks_contain_the_sender() {
             "type": "ip-whitelist", "ip-range": range, "parameter": {},
         }}));
         let address: IpAddr = address.parse().expect("an address");
-        let subject = Subject { request: &request, remote_addr: Some(address) };
+        let subject = Subject { remote_addr: Some(address), ..Subject::new(&request) };
         assert_eq!(rules.matches(&subject), expected, "{address} in {range:?}");
         assert!(!rules.matches(&Subject { remote_addr: None, ..subject }), "{range:?}");
     }
@@ -261,8 +262,40 @@ fn the_senders_address_is_text_too() {
         [("192.0.2.7", true), ("::ffff:192.0.2.7", true), ("192.0.2.8", false)]
     {
         let remote_addr = Some(address.parse().expect("an address"));
-        assert_eq!(rules.matches(&Subject { request: &request, remote_addr }), expected);
+        let subject = Subject { remote_addr, ..Subject::new(&request) };
+        assert_eq!(rules.matches(&subject), expected);
     }
+}
+
+#[test]
+fn what_was_found_out_about_a_webhook_is_text_too() {
+    let request = with_body("", "");
+    let nothing = Subject::new(&request);
+    let log = uuid::Uuid::from_u128(7);
+    let all = Subject {
+        verified: Some(true),
+        event: Some("push"),
+        duplicate_of: Some(log),
+        ..Subject::new(&request)
+    };
+    let refuted = Subject { verified: Some(false), ..nothing };
+    let is = |name: &str, value: &str| parse(rule("value", "value", value, "webhook", name));
+    for (name, value) in
+        [("verified", "true"), ("EVENT", "push"), ("duplicate_of", &log.to_string())]
+    {
+        assert!(is(name, value).matches(&all), "{name}");
+        assert!(!is(name, "another").matches(&all), "{name}");
+        let any = parse(rule("contains", "substring", "", "webhook", name));
+        assert!(any.matches(&all) && !any.matches(&nothing), "{name} is missing");
+    }
+    assert!(is("verified", "false").matches(&refuted));
+    let verified = Rules::try_from(Rule::verified()).expect("valid");
+    assert_eq!(
+        [&all, &refuted, &nothing].map(|subject| verified.matches(subject)),
+        [true, false, false]
+    );
+    assert_eq!(verified.explain(&refuted).text(), r#"webhook verified is "false", wanted "true""#);
+    assert_eq!(verified.explain(&nothing).text(), "webhook verified is missing");
 }
 
 #[test]

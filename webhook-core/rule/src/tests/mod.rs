@@ -39,7 +39,7 @@ fn parse(json: Value) -> Rules {
 }
 
 fn passes(rules: Value, request: &Request) -> bool {
-    parse(rules).matches(&Subject { request, remote_addr: None })
+    parse(rules).matches(&Subject::new(request))
 }
 
 /// A match of `kind` with `field` set to `text`.

@@ -12,6 +12,7 @@ use crate::{
 };
 
 const ADDRESS: &str = "The sender's address is `";
+const VERIFIED: &str = "The input has verified it: it is from GitHub, and its event is `";
 
 /// Rules on the page, the webhook above them and the answer below them.
 struct Example {
@@ -80,12 +81,11 @@ fn request(text: &str) -> Request {
 }
 
 /// What the page says of rules like these.
-fn verdict(rules: &str, webhook: &Request, address: IpAddr) -> (&'static str, String) {
+fn verdict(rules: &str, subject: &Subject<'_>) -> (&'static str, String) {
     match serde_json::from_str::<Rules>(rules) {
         Err(error) => ("**Is refused**", error.to_string()),
         Ok(rules) => {
-            let subject = Subject { request: webhook, remote_addr: Some(address) };
-            let passes = rules.matches(&subject);
+            let passes = rules.matches(subject);
             (if passes { "**Passes**" } else { "**Is stopped**" }, String::new())
         }
     }
@@ -94,12 +94,21 @@ fn verdict(rules: &str, webhook: &Request, address: IpAddr) -> (&'static str, St
 #[test]
 fn every_example_has_the_answer_below_it() {
     let page = page();
-    let address = page.split_once(ADDRESS).and_then(|(_, after)| after.split_once('`'));
-    let address = address.expect("the page says who sends").0.parse().expect("an address");
+    let said = |before| {
+        let said = page.split_once(before).and_then(|(_, after)| after.split_once('`'));
+        said.expect("the page says who sends, and what").0
+    };
+    let address: IpAddr = said(ADDRESS).parse().expect("an address");
     let examples = examples(&page);
     assert!(examples.len() > 50, "only {} examples were found", examples.len());
     for Example { line, rules, webhook, answer } in examples {
-        let (verdict, message) = verdict(&rules, &webhook, address);
+        let subject = Subject {
+            remote_addr: Some(address),
+            verified: Some(true),
+            event: Some(said(VERIFIED)),
+            ..Subject::new(&webhook)
+        };
+        let (verdict, message) = verdict(&rules, &subject);
         assert!(answer.starts_with(verdict), "line {line}: {verdict} {message}\nnot {answer}");
         if !message.is_empty() {
             let said = answer.split('`').nth(1).expect("the text of the refusal");
@@ -109,7 +118,7 @@ fn every_example_has_the_answer_below_it() {
 }
 
 /// Collects the words of `rules`: operators, types, sources, parts of the request.
-fn words(rules: &Value, found: &mut [BTreeSet<String>; 4]) {
+fn words(rules: &Value, found: &mut [BTreeSet<String>; 5]) {
     let Value::Object(rule) = rules else { return };
     for (operator, value) in rule {
         found[0].insert(operator.clone());
@@ -120,8 +129,10 @@ fn words(rules: &Value, found: &mut [BTreeSet<String>; 4]) {
                 found[1].insert(text(&matching["type"]));
                 let Some(parameter) = matching.get("parameter") else { continue };
                 found[2].insert(text(&parameter["source"]));
-                if parameter["source"] == "request" {
-                    found[3].insert(text(&parameter["name"]));
+                match parameter["source"].as_str() {
+                    Some("request") => _ = found[3].insert(text(&parameter["name"])),
+                    Some("webhook") => _ = found[4].insert(text(&parameter["name"])),
+                    _ => {}
                 }
             }
             inner => words(inner, found),
@@ -131,7 +142,7 @@ fn words(rules: &Value, found: &mut [BTreeSet<String>; 4]) {
 
 #[test]
 fn every_word_of_rules_has_an_example() {
-    let mut shown = <[BTreeSet<String>; 4]>::default();
+    let mut shown = <[BTreeSet<String>; 5]>::default();
     for example in examples(&page()) {
         if serde_json::from_str::<Rules>(&example.rules).is_ok() {
             words(&serde_json::from_str(&example.rules).expect("JSON"), &mut shown);
@@ -145,6 +156,7 @@ fn every_word_of_rules_has_an_example() {
         of(&vocabulary::KINDS),
         of(&vocabulary::ORIGINS),
         of(&vocabulary::PARTS),
+        of(&vocabulary::FINDINGS),
     ];
     assert_eq!(shown, known, "on the page, and in the parser");
 }

@@ -95,7 +95,7 @@ fn all_paths_are_found_together() {
         .collect();
     let request = with_body(JSON, body);
     let rules = parse(serde_json::json!({"and": all}));
-    assert!(rules.matches(&Subject { request: &request, remote_addr: None }));
+    assert!(rules.matches(&Subject::new(&request)));
 }
 
 #[test]
@@ -277,6 +277,6 @@ fn a_body_that_this_build_does_not_read_is_known() {
         "type": "value", "value": "", "parameter": {"source": "entire-payload"},
     }}}));
     let xml = of("text/xml", "<a/>");
-    let answer = reads.can_evaluate(&Subject { request: &xml, remote_addr: None });
+    let answer = reads.can_evaluate(&Subject::new(&xml));
     assert_eq!(answer.is_ok(), cfg!(feature = "xml"), "{answer:?}");
 }

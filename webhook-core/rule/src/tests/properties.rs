@@ -21,7 +21,7 @@ const KINDS: [(&str, &str); 6] = [
     ("payload-hmac-sha256", "secret"),
     ("ip-whitelist", "ip-range"),
 ];
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "header",
     "query",
     "url",
@@ -29,6 +29,7 @@ const SOURCES: [&str; 11] = [
     "body",
     "raw-request-body",
     "request",
+    "webhook",
     "string",
     "entire-payload",
     "entire-query",
@@ -302,7 +303,7 @@ proptest! {
     fn the_same_subject_gets_the_same_answer(rules in any_rules(), request in any_request()) {
         let rules = super::parse(rules);
         let remote_addr = Some([192, 0, 2, 1].into());
-        let subject = Subject { request: &request, remote_addr };
+        let subject = Subject { remote_addr, ..Subject::new(&request) };
         prop_assert_eq!(rules.matches(&subject), rules.clone().matches(&subject));
     }
 }

@@ -77,6 +77,11 @@ fn errors_say_where_and_why() {
             "rules.match.parameter.source: unknown source \"cookie\"; expected one of header",
         ),
         (
+            rule("value", "value", "", "webhook", "reason"),
+            "rules.match.parameter.name: unknown field \"reason\" of the webhook; expected one of \
+             verified, event, duplicate_of",
+        ),
+        (
             json!({"match": {"type": "value", "value": "", "parameter": {"source": "header"}}}),
             "rules.match.parameter.name: is missing",
         ),

@@ -6,11 +6,7 @@ use super::{
     super::{Admin, Caller, check},
     as_invalid,
 };
-use crate::{
-    error::Error,
-    id::FunctionId,
-    model::{InvokeRequest, Invoked},
-};
+use crate::{error::Error, id::FunctionId, model::InvokeRequest};
 
 impl Admin {
     /// Runs a function of the account once and answers what it left,
@@ -23,11 +19,11 @@ impl Admin {
         request: InvokeRequest,
     ) -> Result<Value, Error> {
         caller.require_account()?;
-        let Invoked { request, response, metadata } = request.into_invoked()?;
-        check::metadata(&metadata, &self.options)?;
+        let invoked = request.into_invoked()?;
+        check::metadata(&invoked.metadata, &self.options)?;
         let account = caller.account_id();
         let limit = self.options.max_invocations_per_account;
         let _entered = self.running.enter(account, limit, super::RUNNING)?;
-        self.relay.invoke(account, id, request, response, metadata).await.map_err(as_invalid)
+        self.relay.invoke(account, id, invoked).await.map_err(as_invalid)
     }
 }

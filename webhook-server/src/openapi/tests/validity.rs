@@ -247,7 +247,8 @@ fn rules_are_described_as_they_are_read() {
     }
     let sources = names(&document, "source");
     for source in &sources {
-        let parameter = json!({"source": source, "name": "path"});
+        let name = if source == "webhook" { "event" } else { "path" };
+        let parameter = json!({"source": source, "name": name});
         read(matches("value", &parameter)).expect(source);
     }
 

@@ -85,7 +85,7 @@
     if (!answer) form = parts = undefined;
   };
 
-  let query, form, parts, metadata;
+  let query, form, parts, metadata, checks;
   // What is not UTF-8 comes as bytes.
   const readParts = () => {
     const flat = $.form(), list = [];
@@ -120,6 +120,9 @@
     formData: [() => (form ??= readForm()), undefined, "RequestFormData"],
     formParts: [() => (parts ??= readParts()), undefined, "RequestFormParts"],
     metadata: [() => (metadata ??= pairs($.metadata(), (o, k, v) => { o[k] = v; })), undefined, "Metadata"],
+    verified: [() => (checks ??= $.checks())[0] ?? undefined, undefined, "Verified"],
+    eventType: [() => (checks ??= $.checks())[1] ?? undefined, undefined, "EventType"],
+    duplicateOf: [() => (checks ??= $.checks())[2] ?? undefined, undefined, "DuplicateOf"],
     responseBody: [() => body(true), (value) => setBody(true, value), "ResponseBody"],
     responseBodyBytes: [() => $.bytes(true) ?? undefined, (value) => setBody(true, value)],
     responseStatus: [() => $.status() ?? undefined, (value) => $.setStatus(+value), "ResponseStatusCode"],

@@ -9,7 +9,7 @@ use webhook_core::{
     function::{
         Completion, FunctionError, FunctionRuntime, Invocation, ScriptLimits, ScriptOutcome,
     },
-    model::{Driver, Request},
+    model::{Checks, Driver, Request},
 };
 
 use crate::js::JsRuntime;
@@ -40,6 +40,7 @@ pub(super) fn invocation(source: &str) -> Invocation {
         source: Arc::from(source),
         config: Arc::new(BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())])),
         metadata: BTreeMap::from([("bucket_name".to_owned(), "orders".to_owned())]),
+        checks: Checks::default(),
         request: Request {
             method: Method::POST,
             extra_path: "/in".to_owned(),

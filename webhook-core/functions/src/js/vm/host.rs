@@ -9,7 +9,7 @@ use webhook_core::{
     Clock,
     forward::Forwarder,
     function::{Invocation, ScriptLimits, ScriptOutcome, ScriptResponse},
-    model::Request,
+    model::{Checks, Request},
     store::FunctionStore,
 };
 
@@ -38,6 +38,7 @@ pub(super) struct Script {
     pub(super) stop_forwarding: bool,
     pub(super) config: Arc<BTreeMap<String, String>>,
     pub(super) metadata: BTreeMap<String, String>,
+    pub(super) checks: Checks,
     pub(super) handle: Option<Handle>,
     pub(super) http_calls: usize,
     pub(super) kv_calls: usize,
@@ -71,13 +72,14 @@ impl Host {
     pub(super) fn begin(&self, invocation: Invocation, handle: Option<Handle>) {
         let Invocation { account_id, function_id, .. } = invocation;
         let owner = Some(Owner { account_id, function_id });
-        let Invocation { config, metadata, request, response, source, .. } = invocation;
+        let Invocation { config, metadata, checks, request, response, source, .. } = invocation;
         let (request, declares) = (Some(request), source::declares(&source));
         *self.script.borrow_mut() = Script {
             request,
             response,
             config,
             metadata,
+            checks,
             handle,
             declares,
             owner,

@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use rquickjs::{Array, Ctx, Exception, Function, Object, Result, TypedArray};
-use webhook_core::model::Headers;
+use webhook_core::model::{Checks, Headers};
 
 use super::host::{Host, Script};
 use crate::{js::limit::Limit, modules::form};
@@ -138,6 +138,19 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
             let script = h.script.borrow();
             let pairs = script.metadata.iter();
             pairs.flat_map(|(key, value)| [key.clone(), value.clone()]).collect::<Vec<_>>()
+        }),
+    )?;
+    let (c, h) = new();
+    function(
+        "checks",
+        Function::new(c, move |ctx: Ctx<'js>| {
+            let script = h.script.borrow();
+            let Checks { verified, event, duplicate_of, duplicates: _ } = &script.checks;
+            let list = Array::new(ctx)?;
+            list.set(0, *verified)?;
+            list.set(1, event.as_deref())?;
+            list.set(2, duplicate_of.map(|log| log.to_string()))?;
+            Ok::<_, rquickjs::Error>(list)
         }),
     )?;
     let (c, h) = new();

@@ -24,6 +24,9 @@ pub(super) const FIELDS: &[&str] = &[
     "RequestFormData",
     "RequestFormParts",
     "Metadata",
+    "Verified",
+    "EventType",
+    "DuplicateOf",
     "ResponseBody",
     "ResponseStatusCode",
     "ResponseHeader",
@@ -69,6 +72,15 @@ pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             }
         }
         b"Metadata" => Some(metadata_table(&call)),
+        b"Verified" => call.host.script.borrow().checks.verified.map(Value::Boolean),
+        b"EventType" => {
+            let event = call.host.script.borrow().checks.event.clone();
+            event.map(|event| new_string(call.ctx, event.into_bytes()).into())
+        }
+        b"DuplicateOf" => {
+            let log = call.host.script.borrow().checks.duplicate_of;
+            log.map(|log| new_string(call.ctx, log.to_string().into_bytes()).into())
+        }
         b"ResponseBody" => {
             let script = call.host.script.borrow();
             let body = script.response.as_ref().map(|response| response.body.to_vec());

@@ -11,7 +11,7 @@ use piccolo::{Context, StashedTable, StashedUserData, Table};
 use webhook_core::{
     Clock,
     function::{ScriptLimits, ScriptResponse},
-    model::Request,
+    model::{Checks, Request},
 };
 
 use super::limit::Limit;
@@ -68,6 +68,7 @@ pub(in super::super) struct Script {
     pub(in super::super) stop_forwarding: bool,
     pub(in super::super) config: Arc<BTreeMap<String, String>>,
     pub(in super::super) metadata: BTreeMap<String, String>,
+    pub(in super::super) checks: Checks,
     pub(in super::super) logs: Vec<String>,
     pub(in super::super) log_bytes: usize,
     pub(in super::super) http_calls: usize,

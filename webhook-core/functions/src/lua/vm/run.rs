@@ -71,6 +71,7 @@ impl Vm {
             response: invocation.response,
             config: invocation.config,
             metadata: invocation.metadata,
+            checks: invocation.checks,
             owner: Some(Owner { account_id: account, function_id: invocation.function_id }),
             ..Script::default()
         };
