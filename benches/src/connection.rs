@@ -3,6 +3,7 @@
 
 use std::{io, net::SocketAddr};
 
+use ring::hmac;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -16,8 +17,15 @@ pub struct Request {
     bytes: Vec<u8>,
     path_at: usize,
     path_len: usize,
-    event_at: Option<usize>,
+    body_at: usize,
+    is_event: bool,
+    /// Where the signature's digits are, and what makes them.
+    signature: Option<(usize, hmac::Key)>,
 }
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+/// The header of a signature, up to its digits.
+const SIGNATURE: &str = "x-hub-signature-256: sha256=";
 
 impl Request {
     /// All paths that are used must be as long as `path`.
@@ -33,16 +41,35 @@ impl Request {
             bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }
         bytes.extend_from_slice(format!("content-length: {}\r\n\r\n", body.len()).as_bytes());
-        let event_at = is_event.then_some(bytes.len());
+        let body_at = bytes.len();
         bytes.extend(body);
-        Self { bytes, path_at: method.len() + 1, path_len: path.len(), event_at }
+        let (path_at, path_len) = (method.len() + 1, path.len());
+        Self { bytes, path_at, path_len, body_at, is_event, signature: None }
+    }
+
+    /// The same, signed anew each time as GitHub signs.
+    pub fn signed(mut self, secret: &str) -> Self {
+        let line = format!("{SIGNATURE}{:064}\r\n", 0);
+        let at = self.body_at - b"\r\n".len();
+        self.bytes.splice(at..at, line.bytes());
+        self.body_at += line.len();
+        let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+        self.signature = Some((at + SIGNATURE.len(), key));
+        self
     }
 
     /// Makes it the event of this number, to this path.
     pub fn set(&mut self, id: u64, path: &str) {
         self.bytes[self.path_at..self.path_at + self.path_len].copy_from_slice(path.as_bytes());
-        if let Some(at) = self.event_at {
-            event::number(&mut self.bytes, at, id);
+        if self.is_event {
+            event::number(&mut self.bytes, self.body_at, id);
+        }
+        if let Some((at, key)) = &self.signature {
+            let made = hmac::sign(key, &self.bytes[self.body_at..]);
+            for (digits, byte) in self.bytes[*at..].chunks_exact_mut(2).zip(made.as_ref()) {
+                digits[0] = HEX[usize::from(byte >> 4)];
+                digits[1] = HEX[usize::from(byte & 15)];
+            }
         }
     }
 }
@@ -104,4 +131,38 @@ pub fn body_length(headers: &[httparse::Header<'_>]) -> io::Result<usize> {
         }
     }
     Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With the body and secret of GitHub's own documentation.
+    #[test]
+    fn a_request_is_signed_as_github_signs() {
+        let body = b"Hello, World!".to_vec();
+        let headers = [("host".to_owned(), "h".to_owned())];
+        let mut request = Request::new("POST", "/a", &headers, body, false);
+        request = request.signed("It's a Secret to Everybody");
+        request.set(7, "/b");
+        let text = String::from_utf8(request.bytes).expect("it is text");
+        let digits = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        let expected = format!(
+            "POST /b HTTP/1.1\r\nhost: h\r\ncontent-length: 13\r\n{SIGNATURE}{digits}\r\n\r\n\
+             Hello, World!"
+        );
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn each_event_has_a_signature_of_its_own() {
+        let request = Request::new("POST", "/a", &[], event::body(1 << 10), true);
+        let mut request = request.signed("s");
+        let mut at = |id| {
+            request.set(id, "/a");
+            request.bytes.clone()
+        };
+        assert_ne!(at(1)[..200], at(2)[..200]);
+        assert_eq!(at(1), at(1));
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Outcome,
-    subject::Subject::{self, Bare, Embedded, Nginx, Proxy, Qhook, Server, Store},
+    subject::Subject::{self, Bare, Embedded, Nginx, Proxy, Qhook, Server, Store, Trusting},
     work::{
         Work,
         commit::Commits,
@@ -116,6 +116,14 @@ pub(crate) const ALL: &[Scenario] = &[
         "the same with the input's function",
         Load { function: Some((Place::Input, Language::JavaScript)), ..ORDINARY },
     ),
+    Scenario {
+        subjects: &[Server, Trusting],
+        ..load(
+            "ingest-hmac",
+            "64 connections, signed webhooks of 1 KiB: verified by HMAC-SHA256, and not",
+            Load { secret: Some("It's a Secret to Everybody"), ..ORDINARY },
+        )
+    },
     load(
         "answer-from-output",
         "64 connections; the sender gets the destination's answer",

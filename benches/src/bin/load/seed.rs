@@ -324,6 +324,7 @@ pub(crate) fn events(
         paths,
         headers: headers(),
         body: crate::part::generator::Body::Event(bytes),
+        secret: None,
         connections: 64,
         lasts,
         rate: None,

@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) paths: Vec<String>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Body,
+    /// What the requests are signed with, each anew, in place of the signature in `headers`.
+    pub(crate) secret: Option<String>,
     pub(crate) connections: usize,
     /// How long to send.
     pub(crate) lasts: Duration,
@@ -100,7 +102,12 @@ impl Plan {
         if paths.iter().any(|path| path.len() != first.len()) {
             return Err("the paths differ in length".into());
         }
-        Ok(Request::new(method, first, headers, bytes, is_event))
+        let Some(secret) = &self.secret else {
+            return Ok(Request::new(method, first, headers, bytes, is_event));
+        };
+        let others = headers.iter().filter(|(name, _)| name != "x-hub-signature-256");
+        let others: Vec<_> = others.cloned().collect();
+        Ok(Request::new(method, first, &others, bytes, is_event).signed(secret))
     }
 }
 

@@ -29,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) enum Subject {
     /// The server.
     Server,
+    /// The server, whose inputs verify nothing.
+    Trusting,
     /// The relay with everything in memory, in a program of the harness.
     Embedded,
     /// `proxy_pass` with connections that are kept on both sides.
@@ -47,6 +49,7 @@ impl Subject {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Server => "server",
+            Self::Trusting => "no verifying",
             Self::Embedded => "relay in memory",
             Self::Nginx => "nginx",
             Self::Proxy => "hyper proxy",
@@ -99,6 +102,7 @@ impl Subject {
     pub(crate) fn start(self, context: &Context, load: &Load, sink: &Sink) -> Outcome<Started> {
         match self {
             Self::Server => server::start(context, load, sink),
+            Self::Trusting => server::start(context, &Load { secret: None, ..*load }, sink),
             Self::Embedded => embedded::start(context, sink),
             Self::Nginx => nginx::start(context, sink),
             Self::Proxy => proxy::start(context, sink),

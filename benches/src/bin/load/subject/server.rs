@@ -114,11 +114,15 @@ pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Star
                 }
             }
             outputs(&server.api, &bucket, load, sink, &of_output)?;
-            if load.answer_from_output || !of_input.is_null() {
+            if load.answer_from_output || !of_input.is_null() || load.secret.is_some() {
                 let path = format!("/v1/buckets/{}/inputs/{input}", text(&bucket["id"])?);
                 let mut spec = json!({ "function_id": of_input });
                 if load.answer_from_output {
                     spec["response_from_output"] = "anyOutput".into();
+                }
+                if let Some(secret) = load.secret {
+                    let secrets = [json!({ "secret": secret })];
+                    spec["signature"] = json!({ "provider": "github", "secrets": secrets });
                 }
                 server.api.json("PUT", &path, Some(&spec))?;
             }

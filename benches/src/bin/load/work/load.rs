@@ -32,6 +32,8 @@ pub(crate) struct Load {
     pub(crate) function: Option<(Place, Language)>,
     /// The sender gets the answer of an output.
     pub(crate) answer_from_output: bool,
+    /// What each webhook is signed with, and what the input verifies it with.
+    pub(crate) secret: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +71,7 @@ impl Load {
         inputs: Inputs::One,
         function: None,
         answer_from_output: false,
+        secret: None,
     };
 
     pub(super) fn measure(
@@ -83,7 +86,8 @@ impl Load {
             Started::Skipped(reason) => return Ok(Pass::Skipped(reason)),
         };
         // The others know of one destination only.
-        let outputs = if subject == Subject::Server { self.outputs } else { 1 };
+        let is_server = matches!(subject, Subject::Server | Subject::Trusting);
+        let outputs = if is_server { self.outputs } else { 1 };
         let folder = context.scratch()?;
         let mut generator = Generator::start(context)?;
         // A dead output's deliveries stay pending.
@@ -140,7 +144,14 @@ impl Load {
             let run = newest["data"][0][run].as_str();
             measured.never("the function did not run", u64::from(run.is_none_or(str::is_empty)));
         }
-        if subject == Subject::Server {
+        if let Some(api) =
+            target.api.filter(|_| subject == Subject::Server && self.secret.is_some())
+        {
+            let newest = api.json("GET", "/v1/logs?limit=1&status=sent", None)?;
+            let verified = newest["data"][0]["verified"] == true;
+            measured.never("webhooks are not verified", u64::from(!verified));
+        }
+        if is_server {
             measured.never("acknowledged and not delivered", missing);
             measured.never("damaged on arrival", arrived.damaged);
             measured.never("requests that failed", answered.failed + answered.broken);
@@ -152,6 +163,7 @@ impl Load {
         Plan {
             connections: self.connections,
             rate: self.rate,
+            secret: self.secret.map(str::to_owned),
             ..seed::events(target.address, target.paths.clone(), self.body_bytes, lasts)
         }
     }
