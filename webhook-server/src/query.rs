@@ -3,7 +3,10 @@
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use webhook_core::{
-    Error, Id, OutputId, Timestamp, admin::BucketRef, model::DeliveryStatus, store::LogCursor,
+    Error, Id, OutputId, Timestamp,
+    admin::BucketRef,
+    model::{DeliveryStatus, Reason},
+    store::LogCursor,
 };
 
 /// The latest moment that has a date of four digits.
@@ -85,6 +88,27 @@ pub(crate) fn status(text: &str) -> Result<Option<DeliveryStatus>, Error> {
     let known = "preparing, sent, failed, stalled, received, rejected, or their integers 0 to 5";
     let status = DeliveryStatus::from_wire(text);
     status.map(Some).ok_or_else(|| Error::invalid("status", format!("must be one of {known}")))
+}
+
+/// Why logs ended as they did.
+pub(crate) fn reason(word: &str) -> Result<Option<Reason>, Error> {
+    if word.is_empty() {
+        return Ok(None);
+    }
+    Reason::from_wire(word).map(Some).ok_or_else(|| {
+        let known = Reason::ALL.map(Reason::as_str).join(", ");
+        Error::invalid("reason", format!("must be one of {known}"))
+    })
+}
+
+/// Yes or no.
+pub(crate) fn truth(field: &str, text: &str) -> Result<Option<bool>, Error> {
+    match text {
+        "" => Ok(None),
+        "true" => Ok(Some(true)),
+        "false" => Ok(Some(false)),
+        _ => Err(Error::invalid(field, "must be true or false")),
+    }
 }
 
 /// A place between two logs.
@@ -227,6 +251,19 @@ mod tests {
             let error = status_codes(wrong).expect_err(wrong);
             assert!(error.to_string().starts_with("status_code: "), "{error}");
         }
+    }
+
+    #[test]
+    fn reasons_are_their_words_and_truths_are_two() {
+        for known in Reason::ALL {
+            assert_eq!(reason(known.as_str()).expect("known"), Some(known));
+        }
+        let error = reason("Rules").expect_err("another case");
+        assert!(error.to_string().starts_with("reason: must be one of rules, "), "{error}");
+        assert_eq!(truth("verified", "true").expect("true"), Some(true));
+        assert_eq!(truth("verified", "false").expect("false"), Some(false));
+        let error = truth("verified", "1").expect_err("a number");
+        assert_eq!(error.to_string(), "verified: must be true or false");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use webhook_rules::{Error, Rule, Rules, Subject};
 use super::{LogCursor, LogQuery};
 use crate::{
     id::{InputId, OutputId},
-    model::{Log, Request},
+    model::{Log, Reason, Request},
 };
 
 /// How short text is that is searched for: shorter text is in everything.
@@ -56,6 +56,10 @@ pub struct LogFilter {
     pub output_id: Option<OutputId>,
     /// The last attempt took so long at least.
     pub min_duration: Option<Duration>,
+    /// Stopped or failed for this reason.
+    pub reason: Option<Reason>,
+    /// Verified by its input, or refuted; where the input does not verify it is neither.
+    pub verified: Option<bool>,
     header: Option<(HeaderName, Bytes)>,
     payload: Option<Rules>,
     text: Option<Bytes>,
@@ -117,6 +121,8 @@ impl LogFilter {
             input_id,
             output_id,
             min_duration,
+            reason,
+            verified,
             header,
             payload,
             text,
@@ -127,6 +133,8 @@ impl LogFilter {
             && input_id.is_none()
             && output_id.is_none()
             && min_duration.is_none()
+            && reason.is_none()
+            && verified.is_none()
             && header.is_none()
             && payload.is_none()
             && text.is_none()
@@ -142,6 +150,8 @@ impl LogFilter {
         let some = |test: &dyn Fn(&Request) -> bool| requests().any(test);
         self.input_id.is_none_or(|input| input == webhook.input_id)
             && self.output_id.is_none_or(|output| delivery.output_id == Some(output))
+            && self.reason.is_none_or(|reason| delivery.reason == Some(reason))
+            && self.verified.is_none_or(|verified| webhook.checks.verified == Some(verified))
             && self.method.as_ref().is_none_or(|method| *method == webhook.request.method)
             && self.status_code.as_ref().is_none_or(|codes| {
                 // What was never attempted came to nothing, not to no answer.

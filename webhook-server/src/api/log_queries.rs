@@ -9,7 +9,8 @@ use webhook_core::{
 };
 
 use crate::query::{
-    Moment, age, bucket, duration, id, moment, number, output, place, status, status_codes,
+    Moment, age, bucket, duration, id, moment, number, output, place, reason, status, status_codes,
+    truth,
 };
 
 /// Which logs are listed.
@@ -49,6 +50,10 @@ struct FilterRequest {
     output: String,
     /// `300ms`, `1.5s`, or nanoseconds.
     min_duration: String,
+    /// Its word.
+    reason: String,
+    /// `true` or `false`.
+    verified: String,
     /// `Name:text`.
     header: String,
     /// `path:text`.
@@ -71,6 +76,8 @@ impl FilterRequest {
         filter.input_id = id("input", input)?;
         filter.output_id = id("output", output)?;
         filter.min_duration = duration("min_duration", min_duration)?;
+        filter.reason = reason(&self.reason)?;
+        filter.verified = truth("verified", &self.verified)?;
         if !self.header.is_empty() {
             filter.set_header(&self.header)?;
         }

@@ -126,6 +126,11 @@ pub(crate) struct MinuteStats {
         ("output" = Option<String>, Query, description = "Search: the output's ID"),
         ("min_duration" = Option<String>, Query,
             description = "Search: the last attempt took so long: `300ms`, `1.5s`, or nanoseconds"),
+        ("reason" = Option<String>, Query,
+            description = "Search: the `reason` of the log: `signature`, `duplicate`, `rules`, …"),
+        ("verified" = Option<bool>, Query,
+            description = "Search: whether the webhook is from whom it says it is; those of inputs \
+                that do not verify are neither"),
         ("header" = Option<String>, Query,
             description = "Search: a header has this in it, as `Name:text`; `Name:` is there"),
         ("payload" = Option<String>, Query,

@@ -531,6 +531,8 @@ async fn a_search_finds_what_passes_every_filter() {
         ("search=nowhere", vec![]),
         ("status_code=5xx", vec![]),
         ("min_duration=1s", vec![]),
+        ("verified=true", vec![]),
+        ("verified=false&reason=signature", vec![]),
         (&*format!("input={input}"), vec![plain, closed, opened]),
         (&*format!("output={input}"), vec![]),
     ] {
@@ -562,6 +564,8 @@ async fn a_filter_that_cannot_be_read_is_named() {
         ("input=here", "input: "),
         ("output=there", "output: "),
         ("min_duration=long", "min_duration: "),
+        ("reason=sent", "reason: must be one of rules, "),
+        ("verified=yes", "verified: must be true or false"),
         ("header=X-Event", "header: must be Name:text"),
         ("header=X%20Y:z", "header: "),
         ("payload=action", "payload: must be path:text"),

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method};
 use webhook_core::{
     AccountId, NodeId,
-    model::{Attempt, DeliveryStatus, Log, Request},
+    model::{Attempt, DeliveryStatus, Log, Reason, Request},
     store::{LogCursor, LogFilter, LogQuery, LogSearch, LogsFound, ScanBounds, Settle, Stores},
 };
 
@@ -213,6 +213,44 @@ pub async fn filters_of_a_search_are_exact(stores: &Stores) {
         filter.status_code = Some(200..=299);
     })
     .await;
+}
+
+/// Why a log ended and from whom its webhook is; what nobody asked about is neither verified nor
+/// refuted.
+pub async fn search_asks_why_a_log_ended_and_whether_it_is_verified(stores: &Stores) {
+    let place = Place::new();
+    let store = async |number, verified, reason: Option<Reason>| {
+        let mut webhook = place.webhook(after(number));
+        webhook.checks.verified = verified;
+        let delivery = with(place.to_nobody(), |delivery| {
+            delivery.reason = reason;
+            delivery.status = match reason {
+                Some(_) => DeliveryStatus::Rejected,
+                None => DeliveryStatus::Received,
+            };
+        });
+        crate::delivery::accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
+        LogCursor { created_at: after(number), id: delivery.id }
+    };
+    let plain = store(0, None, None).await;
+    let genuine = store(1, Some(true), None).await;
+    let refused = store(2, Some(false), Some(Reason::Signature)).await;
+    let marked = store(3, Some(false), None).await;
+    let ruled_out = store(4, Some(true), Some(Reason::Rules)).await;
+    let check = async |expected: &[LogCursor], verified, reason| {
+        let filter = with(LogFilter::default(), |filter| {
+            filter.verified = verified;
+            filter.reason = reason;
+        });
+        assert_eq!(found(stores, place.account, filter.clone()).await, expected, "{filter:?}");
+    };
+    check(&[ruled_out, marked, refused, genuine, plain], None, None).await;
+    check(&[ruled_out, genuine], Some(true), None).await;
+    check(&[marked, refused], Some(false), None).await;
+    check(&[refused], None, Some(Reason::Signature)).await;
+    check(&[ruled_out], Some(true), Some(Reason::Rules)).await;
+    check(&[], Some(true), Some(Reason::Signature)).await;
+    check(&[], None, Some(Reason::Duplicate)).await;
 }
 
 /// A call that stops at a bound says how far it came; all calls together look at each log once.

@@ -127,6 +127,7 @@ macro_rules! log_store_conformance {
             $crate::log::search {
                 every_webhook_is_found_by_any_part_of_it,
                 filters_of_a_search_are_exact,
+                search_asks_why_a_log_ended_and_whether_it_is_verified,
                 bounded_search_goes_on_where_it_stopped,
                 search_is_of_what_was_asked_for,
             }
