@@ -139,6 +139,28 @@ async fn a_log_is_looked_at_however_old_its_signature_is() {
 }
 
 #[tokio::test]
+async fn what_is_erased_cannot_be_looked_at() {
+    let server = Server::start().await;
+    let ephemeral = json!({"name": "brief", "ephemeral": true});
+    let bucket = server.request("POST", "/v1/buckets").json(&ephemeral).send().await;
+    let bucket = bucket.expect(201).json();
+    server.set_default_input(&bucket, json!({"signature": stripe()})).await;
+    let webhook = format!("/v1/webhooks/{}", default_input(&bucket));
+    for (secret, status) in [(NEW, 200), ("another", 401)] {
+        let request = server.anonymous("POST", &webhook);
+        let request = request.header("stripe-signature", &signature(secret, now())).body(BODY);
+        request.send().await.expect(status);
+    }
+    let logs = server.get("/v1/logs").await.expect(200).json();
+    let logs = logs["data"].as_array().expect("a list");
+    assert_eq!(logs.len(), 2);
+    for log in logs {
+        let answer = check(&server, &bucket, &json!({"log_id": id(log)})).await;
+        answer.expect_error(412, "the webhook is ephemeral: its content is erased");
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_looked_at_is_refused() {
     let server = Server::start().await;
     let bucket = bucket_with(&server, stripe()).await;

@@ -19,6 +19,7 @@ mod retrying;
 mod signing;
 mod sink;
 mod takeover;
+mod twins;
 mod verified;
 
 use harness::{Server, id};
