@@ -23,6 +23,14 @@ impl Accept {
         Self { webhook, deliveries, runs: Vec::new(), seen: Vec::new() }
     }
 
+    /// Whether it is a webhook of the month. What came before is none, and neither is what is not
+    /// from whom it says it is: anyone could use up an account's webhooks with that.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        let refused = |delivery: &NewDelivery| delivery.reason == Some(Reason::Signature);
+        self.webhook.checks.duplicate_of.is_none() && !self.deliveries.iter().any(refused)
+    }
+
     /// What is stored of the webhook if it is a duplicate of the one with this log: all but
     /// its body, and a log that says so.
     #[must_use]

@@ -30,6 +30,11 @@ pub(crate) struct IngestConfig {
     #[arg(long, env = "WEBHOOK_ACCEPT_TIMEOUT", default_value = "5s", global = true)]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) accept_timeout: Duration,
+    /// Webhooks whose signature fails that are kept of each input in an hour, by each server; the
+    /// others leave nothing but their 401. 0 keeps none.
+    #[arg(long, env = "WEBHOOK_REFUSED_LOGS_PER_HOUR", default_value_t = 100, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) refused_logs_per_hour: u32,
 }
 
 impl IngestConfig {

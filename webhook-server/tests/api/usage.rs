@@ -132,6 +132,38 @@ async fn used_up_webhooks_are_a_429_until_the_plan_changes() {
     server.anonymous("POST", &path).body("x").send().await.expect(429);
 }
 
+/// Whoever knows an address could use up the month otherwise.
+#[tokio::test]
+async fn refused_webhooks_use_up_nothing_and_few_are_kept() {
+    for (kept, most) in [(0, "0"), (2, "2")] {
+        let options = [("WEBHOOK_PLANS", PLANS), ("WEBHOOK_REFUSED_LOGS_PER_HOUR", most)];
+        let server = Server::start_with(&options).await;
+        let bucket = server.bucket("b").await;
+        let secrets = json!([{"secret": "a-token-of-ours"}]);
+        let signature = json!({"provider": "gitlab", "secrets": secrets});
+        server.set_default_input(&bucket, json!({"signature": signature})).await;
+        let path = format!("/v1/webhooks/{}", default_input(&bucket));
+        let post = async |token: &str| {
+            let request = server.anonymous("POST", &path).header("x-gitlab-token", token);
+            request.body("{}").send().await
+        };
+        for _ in 0..5 {
+            post("a-token-of-theirs").await.expect(401);
+        }
+        assert_eq!(server.get(PATH).await.json()["usage"]["webhooks"], 0);
+        for _ in 0..3 {
+            post("a-token-of-ours").await.expect(200);
+        }
+        post("a-token-of-ours").await.expect(429);
+        let usage = server.get(PATH).await.json();
+        assert_eq!(usage["usage"]["webhooks"], 3, "{usage}");
+        let refused = server.get("/v1/logs?reason=signature").await.expect(200).json();
+        assert_eq!(refused["data"].as_array().map(Vec::len), Some(kept));
+        let verified = server.get("/v1/logs?verified=true").await.expect(200).json();
+        assert_eq!(verified["data"].as_array().map(Vec::len), Some(3));
+    }
+}
+
 #[tokio::test]
 async fn the_count_of_webhooks_outlives_the_server_and_the_logs() {
     let mut server = limited().await;

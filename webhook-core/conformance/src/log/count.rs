@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use webhook_core::{
     AccountId, DeliveryId, Month, Timestamp,
-    model::DeliveryStatus,
+    model::{DeliveryStatus, Reason},
     store::{CountQuery, LogQuery, Redeliver, Stores},
 };
 
@@ -181,6 +181,12 @@ pub async fn received_webhooks_are_counted_by_month(stores: &Stores) {
         accept(stores, &webhook, &deliveries).await;
         accept(stores, &webhook, &deliveries).await;
     }
+    // Anyone could have sent it.
+    let refused = with(place.to_nobody(), |delivery| {
+        delivery.status = DeliveryStatus::Rejected;
+        delivery.reason = Some(Reason::Signature);
+    });
+    accept(stores, &place.webhook(NOW), &[refused]).await;
     place.store_settled(stores, end, Outcome::SENT).await;
     Place::new().store(stores, NOW, place.to_clients()).await;
     for (moment, expected) in [(start, 3), (NOW, 3), (last, 3), (end, 1)] {

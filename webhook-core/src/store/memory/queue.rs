@@ -102,7 +102,7 @@ impl Queue {
         self.make_room(1, entry.bytes);
 
         self.retention.add(&entry);
-        if entry.webhook.checks.duplicate_of.is_none() {
+        if let Some(month) = month {
             self.index.counters.receive(entry.webhook.account_id, month);
         }
         for (id, row) in rows {

@@ -32,7 +32,8 @@ pub(super) struct Arrival {
     pub(super) entry: Entry,
     /// In ID order.
     pub(super) rows: Vec<(DeliveryId, Row)>,
-    pub(super) month: Month,
+    /// The month that it counts in.
+    pub(super) month: Option<Month>,
 }
 
 /// A delivery.
@@ -58,9 +59,9 @@ pub(super) struct Row {
 
 impl Arrival {
     pub(super) fn of(accept: Accept) -> Self {
+        let month = accept.counts().then(|| Month::of(accept.webhook.received_at));
         // Runs are kept with their functions, and keys by themselves.
         let Accept { webhook, deliveries, runs: _, seen: _ } = accept;
-        let month = Month::of(webhook.received_at);
         let row = |new: NewDelivery| (new.id, Row::new(webhook.id, new, webhook.received_at));
         let mut rows: Vec<_> = deliveries.into_iter().map(row).collect();
         rows.sort_unstable_by_key(|(id, _)| *id);

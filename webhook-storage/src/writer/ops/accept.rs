@@ -58,7 +58,7 @@ impl Op for WithRuns<Accept> {
         let mut rows = Vec::with_capacity(stored.len());
         for accept in stored {
             let webhook = &accept.webhook;
-            if webhook.checks.duplicate_of.is_none() {
+            if accept.counts() {
                 context.counters.receive(webhook.account_id, Month::of(webhook.received_at));
             }
             for new in &accept.deliveries {
