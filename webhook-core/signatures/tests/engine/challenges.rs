@@ -243,34 +243,25 @@ fn trello_is_answered_when_it_looks() {
     assert_eq!((answer.status, answer.body.len()), (200, 0));
 }
 
-/// eBay's keys need its OAuth, but its handshake can be written.
+/// eBay's keys need its OAuth, but its handshake can be written: docs/signatures.md does.
 #[test]
 fn the_handshake_of_ebay_is_one_of_the_language() {
-    let scheme = json!({
-        "signature": {"source": "query", "name": "token"},
-        "algorithm": "token",
-        "challenges": [{
-            "when": [{"source": "method", "equals": "GET"}, {"source": "query", "name": "challenge_code"}],
-            "token": {"source": "query", "name": "challenge_code"},
-            "answer": {"json": {"challengeResponse": "{sha256(token,parameter.verification_token,endpoint)}"}},
-        }],
-    });
-    let spec = SignatureSpec {
-        scheme: Some(serde_json::from_value(scheme).expect("a scheme")),
-        url: "https://ebay.example/hook".to_owned(),
-        ..spec(
-            "custom",
-            &["own"],
-            &[("verification_token", "71745723-d031-455c-bfa5-f90d11b4f20a")],
-        )
-    };
+    let page = crate::documented::page();
+    let blocks = crate::documented::blocks(&page);
+    let (_, text) = blocks.iter().find(|(_, text)| text.contains("EBAY")).expect("it is there");
+    let spec: SignatureSpec = serde_json::from_str(text).expect("a signature");
     let verifier = Verifier::new(&spec).expect("a scheme");
     let answer = answer(&verifier, &Sent::get("challenge_code=a8628072")).expect("a handshake");
-    let text = "a862807271745723-d031-455c-bfa5-f90d11b4f20ahttps://ebay.example/hook";
+    let text = format!("a8628072{}{}", "71745723-d031-455c-bfa5-f90d11b4f20a", spec.url);
     let made = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     let made: String = made.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     let body: Value = serde_json::from_slice(&answer.body).expect("JSON");
     assert_eq!(body, json!({"challengeResponse": made}));
+    // What is no handshake is not verified, and so marked.
+    let notification = Sent::post("{}").header("X-EBAY-SIGNATURE", "eyJhbGciOiJlY2RzYSJ9");
+    assert_none(&verifier, &notification);
+    let verdict = verifier.verify(&notification.request(), NOW, &Keys::new());
+    assert_eq!(verdict, Verdict::Failed(Reason::NoMatch));
 }
 
 #[test]
