@@ -136,3 +136,38 @@ async fn a_function_that_ran_is_tried_with_what_it_read() {
         refused.expect_error(400, field);
     }
 }
+
+/// A duplicate goes nowhere by itself; its log can be sent again, without the body, which is not
+/// kept.
+#[tokio::test]
+async fn a_duplicate_that_is_sent_again_says_whose_it_is() {
+    let (all, ruled) = (Sink::start().await, Sink::start().await);
+    let server = Server::start().await;
+    let lua = server.function(r#"r:SetRequestHeader("X-Lua", r.DuplicateOf or "none")"#).await;
+    let bucket = server.bucket("events").await;
+    let deduplication = json!({"key": [{"source": "header", "name": "X-GitHub-Delivery"}]});
+    server.set_default_input(&bucket, json!({ "deduplication": deduplication })).await;
+    let output = json!({"name": "all", "destination": all.base, "function_id": id(&lua)});
+    server.output(&bucket, output).await;
+    for number in 1..=2 {
+        post(&server, &bucket, SECRET, number).await.expect(200);
+    }
+    let first = all.received(1).await.remove(0);
+    assert_eq!(
+        (first.head.headers["x-lua"].to_str().expect("text"), &first.body[..]),
+        ("none", BODY.as_bytes())
+    );
+    let logs = server.ended_logs(2).await;
+    let duplicate = logs.iter().find(|log| log["reason"] == "duplicate").expect("a log");
+    let told = duplicate["duplicate_of"].as_str().expect("a log").to_owned();
+    let output =
+        json!({"name": "x", "destination": ruled.base, "rules": rule("duplicate_of", &told)});
+    server.output(&bucket, output).await;
+    server.resend(duplicate, "force").await.expect(200);
+    let again = all.received(2).await.remove(1);
+    assert_eq!(
+        (again.head.headers["x-lua"].to_str().expect("text"), again.body.len()),
+        (&*told, 0)
+    );
+    assert_eq!(ruled.received(1).await[0].head.headers["x-number"], "2");
+}
