@@ -104,6 +104,27 @@ async fn rules_are_built_button_by_button_and_saved() -> Result<(), Error> {
 }
 
 #[tokio::test]
+async fn what_was_found_out_about_a_webhook_is_a_parameter() -> Result<(), Error> {
+    let house = House::build().await?;
+    house.webhook().await;
+    let page = house.get(&path(&house)).await.expect(200);
+    let page = press(&house, &page, &[], "match:").await.expect(200);
+    let verified =
+        [("rule.0.source", "webhook"), ("rule.0.name", "verified"), ("rule.0.operand", "true")];
+    let page = press(&house, &page, &verified, "try").await.expect(200);
+    let said = "A webhook passes when the webhook's verified is “true”.";
+    assert_eq!(page.texts(".sentence"), [said]);
+    // The input does not verify.
+    let status = page.texts("[role=status]");
+    assert!(status[0].contains("webhook verified is missing"), "{status:?}");
+    press(&house, &page, &[], "save").await.expect(303);
+    let parameter = json!({"source": "webhook", "name": "verified"});
+    let rule = json!({"match": {"type": "value", "value": "true", "parameter": parameter}});
+    assert_eq!(stored(&house).await?, rule);
+    Ok(())
+}
+
+#[tokio::test]
 async fn webhooks_are_chosen_and_counted() -> Result<(), Error> {
     let house = House::build().await?;
     let send = |body: &'static str| {

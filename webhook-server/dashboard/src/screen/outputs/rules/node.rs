@@ -13,11 +13,12 @@ use crate::show::Mark;
 const SHOWN: usize = 200;
 
 /// Where parameters come from.
-const SOURCES: [(&str, &str); 9] = [
+const SOURCES: [(&str, &str); 10] = [
     ("payload", "payload: a path into the body"),
     ("header", "header"),
     ("query", "query"),
     ("request", "request: method, path or remote-addr"),
+    ("webhook", "found out about it: verified, event or duplicate_of"),
     ("body", "the bytes of the body"),
     ("string", "a fixed text"),
     ("entire-payload", "the entire payload"),

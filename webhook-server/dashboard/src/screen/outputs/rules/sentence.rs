@@ -44,6 +44,7 @@ fn words(leaf: &Leaf) -> String {
         "payload" => format!("payload {name}"),
         "body" => "the body".to_owned(),
         "request" => format!("the request's {name}"),
+        "webhook" => format!("the webhook's {name}"),
         "string" => format!("the text “{name}”"),
         "entire-payload" => "the entire payload".to_owned(),
         "entire-query" => "the entire query".to_owned(),
@@ -89,7 +90,10 @@ mod tests {
         let payload = json!({"match": {"type": "regex", "regex": "^a",
             "parameter": {"source": "payload", "name": "ref"}}});
         let network = json!({"match": {"type": "ip-whitelist", "ip-range": "10.0.0.0/8"}});
+        let verified = json!({"match": {"type": "value", "value": "true",
+            "parameter": {"source": "webhook", "name": "verified"}}});
         for (rules, said) in [
+            (verified, "A webhook passes when the webhook's verified is “true”."),
             (json!({}), "Every webhook passes."),
             (json!({"or": []}), "No webhook passes: there is nothing of which one could be so."),
             (header.clone(), "A webhook passes when header X-Event is “push”."),
