@@ -63,7 +63,11 @@ const of_bucket = await found(bucket, ".node h3 a");
 paths.set("input", of_bucket.find((path) => path.includes("/inputs/")));
 const output = of_bucket.find((path) => path.includes("/outputs/"));
 paths.set("output", output);
-for (const path of await found(bucket, ".steps a")) paths.set("rules", path);
+for (const part of ["signature", "deduplication"]) paths.set(part, `${paths.get("input")}/${part}`);
+for (const part of ["signing", "auth"]) paths.set(part, `${output}/${part}`);
+paths.set("signature-of-meta", `${paths.get("signature")}?provider=meta`);
+paths.set("auth-by-oauth2", `${paths.get("auth")}?type=oauth2_client_credentials`);
+paths.set("rules", (await found(bucket, ".steps a")).find((path) => path.endsWith("/rules")));
 const [webhook] = await found("/dashboard/webhooks", "a.row");
 paths.set("webhook", webhook);
 paths.set("webhook-edit", `${webhook}/edit`);
@@ -86,6 +90,85 @@ await page.keyboard.press("j");
 await page.keyboard.press("Enter");
 await page.waitForURL(/webhooks\/[0-9a-f-]{36}/);
 await context.close();
+
+// Tasks by keyboard alone. Each leaves everything as it was.
+async function tabTo(page, selector) {
+  for (let presses = 0; presses < 200; presses += 1) {
+    if (await page.evaluate((it) => document.activeElement?.matches(it), selector)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`${page.url()}: Tab does not lead to ${selector}`);
+}
+async function press(page, selector) {
+  await tabTo(page, selector);
+  await Promise.all([page.waitForEvent("domcontentloaded"), page.keyboard.press("Enter")]);
+}
+async function type(page, selector, text) {
+  await tabTo(page, selector);
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type(text);
+}
+{
+  const { context, page } = await open("light", 1280);
+  const shows = async (text) => {
+    if (!(await page.locator("main").textContent()).includes(text)) wrong.push(`${page.url()}: no ${text}`);
+  };
+  const send = () => fetch(`${base}/v1/webhooks/${input}/signed`, { method: "POST", body: "{}" });
+
+  await page.goto(base + paths.get("signature"));
+  await tabTo(page, "#choice");
+  await page.keyboard.type("GitLab");
+  await press(page, "form[method=get] button");
+  await type(page, "[name='signature.secrets.0.secret']", "a-token-of-gitlab");
+  await press(page, "form[method=post] button.main");
+  await shows("Saved.");
+  if ((await send()).status !== 401) wrong.push("a webhook without the token was taken");
+  await page.reload();
+  await press(page, "#test ~ form button");
+  await shows("not verified");
+  if (folder) await page.screenshot({ path: `${folder}/signature-tested.png`, fullPage: true });
+  await press(page, "section.danger button");
+  if ((await send()).status !== 200) wrong.push("a webhook without a token was refused");
+
+  await page.goto(base + paths.get("deduplication"));
+  await type(page, "[name='deduplication.key']", "payload id");
+  await press(page, "form.edit button.main");
+  await shows("Saved.");
+  await press(page, "section.danger button");
+
+  await page.goto(base + paths.get("signing"));
+  await tabTo(page, "[name='signing.format']");
+  await page.keyboard.type("HMAC-SHA-256 of the body");
+  await type(page, "[name='signing.secrets.0.secret']", "a-secret-of-the-shop");
+  await press(page, "form.edit button.main");
+  await shows("Saved.");
+  await press(page, "section.danger button");
+
+  await page.goto(base + paths.get("auth"));
+  await tabTo(page, "#choice");
+  await page.keyboard.type("a token");
+  await press(page, "form[method=get] button");
+  await type(page, "[name='auth.token']", "a-token-of-the-shop");
+  await press(page, "form[method=post] button.main");
+  await shows("Saved.");
+  await press(page, "section.danger button");
+
+  // A rule is built, moved, tried and left unsaved.
+  await page.goto(base + paths.get("rules"));
+  await press(page, "button[value='match:']");
+  await type(page, "#rule > ol > li:last-child [name$='.name']", "id");
+  await type(page, "#rule > ol > li:last-child [name$='.operand']", "1001");
+  await page.keyboard.press("Enter");
+  await page.waitForLoadState();
+  await shows("payload id is “1001”");
+  await press(page, "#rule > ol > li:last-child > .tools button[value^=nest]");
+  await press(page, "#rule > ol > li:last-child > .tools button[value^=up]");
+  await page.goto(base + paths.get("rules"));
+  await press(page, "button[value=count]");
+  await shows("webhooks would pass");
+  if (folder) await page.screenshot({ path: `${folder}/rules-counted.png`, fullPage: true });
+  await context.close();
+}
 
 for (const scheme of ["light", "dark"]) {
   for (const width of [1280, 390]) {

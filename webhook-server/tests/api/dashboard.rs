@@ -183,5 +183,23 @@ async fn furnish(server: &Server) {
         let request = server.anonymous("POST", &path).header("content-type", "application/json");
         request.json(&body).send().await.expect(200);
     }
+    furnish_signed(server, bucket).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
+}
+
+/// An input that verifies and finds duplicates: one webhook, the same again, and a forged one.
+async fn furnish_signed(server: &Server, bucket: &serde_json::Value) {
+    let path = format!("/v1/buckets/{}/inputs", bucket["id"].as_str().expect("an ID"));
+    let spec = json!({"name": "gitlab",
+        "signature": {"provider": "gitlab", "secrets": [{"secret": "the-token-of-gitlab"}]},
+        "deduplication": {"key": [{"source": "payload", "name": "id"}]}});
+    let input = server.request("POST", &path).json(&spec).send().await.expect(201).json();
+    let path = format!("/v1/webhooks/{}", input["id"].as_str().expect("an ID"));
+    for (id, token, status) in
+        [(1, "the-token-of-gitlab", 200), (1, "the-token-of-gitlab", 200), (2, "forged", 401)]
+    {
+        let request = server.anonymous("POST", &path).header("content-type", "application/json");
+        let request = request.header("x-gitlab-token", token).json(&json!({"id": id}));
+        request.send().await.expect(status);
+    }
 }

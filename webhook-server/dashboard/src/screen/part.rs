@@ -121,8 +121,10 @@ pub(super) fn secrets(part: &str, title: &'static str, stored: usize, most: usiz
             _ => ("A fifth secret", "Ends (the fifth)"),
         };
         [
-            Field::new(Kind::Secret, secret, label)
-                .help("What is stored is shown by its end only; leave that to keep it."),
+            Field::new(Kind::Secret, secret, label).help(match at < stored {
+                true => "What is stored is shown by its end only; leave that to keep it.",
+                false => "",
+            }),
             Field::new(Kind::Moment, ends, ending)
                 .help("A day or a moment like 2026-01-31T12:00:00Z; empty for never."),
         ]

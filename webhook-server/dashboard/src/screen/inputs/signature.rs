@@ -163,7 +163,8 @@ fn page(
         chosen: chosen.provider.clone(),
     });
     if let Some(preset) = preset {
-        page.notes.push(format!("It is in {}, made by {}.", preset.header, preset.algorithm));
+        page.notes
+            .push(format!("Where it is: {}. How it is made: {}.", preset.header, preset.algorithm));
         page.docs = Some(("The provider's page about it", preset.docs.clone()));
     }
     if is_known {

@@ -102,7 +102,10 @@ fn page(session: &Session, bucket: &Bucket, output: &Output, asked: &Asked) -> (
     let (kind, part, is_stored) = chosen(output, asked);
     let frame = Frame::new(session, "Buckets", "Authentication");
     let mut page = Part::new(frame, crumbs_of(bucket, output), LEAD);
-    let fields = fields(&kind);
+    let mut fields = fields(&kind);
+    if !is_stored {
+        fields.iter_mut().filter(|field| field.help == KEPT).for_each(|field| field.help = "");
+    }
     if !fields.is_empty() {
         let form = Form::new(format!("{path}?type={kind}"), "Save").section("", fields);
         page.form = Some(part::filled(form, "auth", &part));
