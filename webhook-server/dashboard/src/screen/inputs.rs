@@ -1,7 +1,7 @@
 //! One input.
 
 mod deduplication;
-mod signature;
+pub(super) mod signature;
 
 use axum::{
     Router,

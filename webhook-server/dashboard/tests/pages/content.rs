@@ -78,6 +78,51 @@ async fn hostile_names_make_none_either() -> Result<(), Error> {
     Ok(())
 }
 
+#[tokio::test]
+async fn hostile_rules_tried_on_hostile_webhooks_make_none() -> Result<(), Error> {
+    let house = House::build().await?;
+    let (bucket, input, output) =
+        (house.bucket.id, house.bucket.inputs[0].id, house.bucket.outputs[0].id);
+    let signature = format!("/dashboard/buckets/{bucket}/inputs/{input}/signature");
+    let form = [
+        ("signature.enabled", "true"),
+        ("signature.secrets.0.secret", "hidden"),
+        ("signature.on_failure", "mark"),
+    ];
+    house.post(&format!("{signature}?provider=github"), &form).await.expect(303);
+    for text in HOSTILE {
+        let value = axum::http::HeaderValue::from_str(text).expect("a header");
+        let path = format!("/v1/webhooks/{input}");
+        let request = Request::post(path).header("x-hostile", &value);
+        let request = request.header("x-hub-signature-256", &value);
+        let log = house.receive(request, text.as_bytes().to_vec()).await.delivery.id;
+        let rules = serde_json::json!({"and": [
+            {"match": {"type": "value", "value": text,
+                "parameter": {"source": "header", "name": "X-Hostile"}}},
+            {"match": {"type": "contains", "substring": text, "parameter": {"source": "body"}}},
+            {"match": {"type": "value", "value": "x", "parameter": {"source": "query", "name": text}}},
+        ]});
+        let rules = rules.to_string();
+        let path = format!("/dashboard/buckets/{bucket}/outputs/{output}/rules");
+        for word in ["try", "count", "save"] {
+            let form = [("json", &*rules), ("sample", &log.to_string()), ("do", word)];
+            house.post(&path, &form).await.expect(if word == "save" { 303 } else { 200 });
+        }
+        let pages = [
+            format!("{path}?sample={log}"),
+            path.trim_end_matches("/rules").to_owned(),
+            format!("{signature}?log={log}"),
+        ];
+        for page in pages {
+            let page = house.get(&page).await.expect(200);
+            let made = select("img, svg, script:not([src]), [onmouseover], [onerror], [hx-get]");
+            assert_eq!(page.html().select(&made).count(), 0, "{text}");
+            assert_eq!(page.html().select(&select("main")).count(), 1);
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

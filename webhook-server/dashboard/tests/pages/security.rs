@@ -84,6 +84,23 @@ async fn another_accounts_things_are_not_there() -> Result<(), Error> {
         let path = format!("/dashboard/buckets/{bucket}/{path}");
         house.post_as(&other, &path, &[("name", "mine")]).await.expect(404);
     }
+    let (input, output) = (house.bucket.inputs[0].id, house.bucket.outputs[0].id);
+    for path in [
+        format!("inputs/{input}/signature?provider=gitlab"),
+        format!("inputs/{input}/signature/rotate"),
+        format!("inputs/{input}/signature/delete"),
+        format!("inputs/{input}/deduplication"),
+        format!("inputs/{input}/deduplication/delete"),
+        format!("outputs/{output}/rules"),
+        format!("outputs/{output}/signing"),
+        format!("outputs/{output}/signing/rotate"),
+        format!("outputs/{output}/signing/delete"),
+        format!("outputs/{output}/auth?type=bearer"),
+        format!("outputs/{output}/auth/delete"),
+    ] {
+        let path = format!("/dashboard/buckets/{bucket}/{path}");
+        house.post_as(&other, &path, &[("do", "save"), ("rule", "or")]).await.expect(404);
+    }
     let path = format!("/dashboard/webhooks/{}/resend", house.latest().await.delivery.id);
     house.post_as(&other, &path, &[]).await.expect(404);
     Ok(())

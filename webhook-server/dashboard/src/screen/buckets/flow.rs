@@ -20,7 +20,7 @@ use crate::{
     form::Submitted,
     page::{Frame, Problem, page_with},
     screen::{
-        self, Asked, done,
+        self, Asked, done, inputs, outputs,
         rows::{Names, Rows},
         webhook::send,
     },
@@ -48,6 +48,8 @@ struct InputNode {
     id: String,
     name: String,
     url: String,
+    /// What becomes of those that are not verified; empty when nobody asks.
+    signature: String,
     function: String,
     domain: String,
     answer: String,
@@ -129,6 +131,10 @@ fn input_node(dashboard: &Dashboard, input: &Input, functions: &[Function]) -> I
         id: input.id.to_string(),
         name: spec.name.clone(),
         url: dashboard.input_url(input.id),
+        signature: match spec.signature.is_unset() {
+            true => String::new(),
+            false => inputs::signature::state(spec),
+        },
         function: function_name(spec.function_id, functions),
         domain,
         answer: match spec.response_from_output {
@@ -153,9 +159,9 @@ fn output_node(output: &Output, functions: &[Function], sums: Sums) -> OutputNod
         sign,
         word,
         disabled: spec.disabled,
-        rules: match spec.rules == webhook_core::Rules::default() {
+        rules: match spec.rules.is_empty() {
             true => "no rules: everything passes".to_owned(),
-            false => "rules decide".to_owned(),
+            false => outputs::rules::state(spec),
         },
         function: function_name(spec.function_id, functions),
         destination: match spec.internal {

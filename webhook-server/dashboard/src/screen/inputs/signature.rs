@@ -319,7 +319,7 @@ pub(super) async fn remove(
 }
 
 /// How it stands, in a few words.
-pub(super) fn state(spec: &InputSpec) -> String {
+pub(in crate::screen) fn state(spec: &InputSpec) -> String {
     let Some(signature) = spec.signature.set() else { return "not verified".to_owned() };
     let known = presets().iter().find(|preset| preset.name == signature.provider);
     let name = known.map_or(&signature.provider, |preset| &preset.title);

@@ -268,7 +268,7 @@ async fn put(
 }
 
 /// How they stand, in a few words.
-pub(super) fn state(spec: &OutputSpec) -> String {
+pub(in crate::screen) fn state(spec: &OutputSpec) -> String {
     match Draft::of(&json_of(&spec.rules)).short_json() {
         Value::Object(rules) if rules.is_empty() => "every webhook passes".to_owned(),
         rules => sentence::sentence(&Draft::of(&rules)).chars().take(120).collect(),

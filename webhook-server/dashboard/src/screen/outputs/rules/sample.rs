@@ -18,7 +18,7 @@ const OFFERED: usize = 20;
 /// How many of the latest webhooks are counted.
 const COUNTED: usize = 1_000;
 /// How many logs are read at a time.
-const READ: usize = 50;
+const READ: usize = 25;
 /// Counting stops after so many bytes of bodies, or after so long.
 const MAX_BYTES: usize = 64 << 20;
 const MAX_TIME: Duration = Duration::from_secs(3);
