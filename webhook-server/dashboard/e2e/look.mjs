@@ -70,6 +70,7 @@ paths.set("auth-by-oauth2", `${paths.get("auth")}?type=oauth2_client_credentials
 paths.set("rules", (await found(bucket, ".steps a")).find((path) => path.endsWith("/rules")));
 const [webhook] = await found("/dashboard/webhooks", "a.row");
 paths.set("webhook", webhook);
+paths.set("webhooks-searched", "/dashboard/webhooks?reason=rules&search=orders");
 paths.set("webhook-edit", `${webhook}/edit`);
 if (paths.has("functions")) {
   const [made] = await found("/dashboard/functions", "a.row");
@@ -129,6 +130,13 @@ async function type(page, selector, text) {
   if (folder) await page.screenshot({ path: `${folder}/signature-tested.png`, fullPage: true });
   await press(page, "section.danger button");
   if ((await send()).status !== 200) wrong.push("a webhook without a token was refused");
+
+  await page.goto(`${base}/dashboard/webhooks`);
+  await tabTo(page, "#reason");
+  await page.keyboard.type("signature");
+  await press(page, "form.filters button");
+  await shows("not verified");
+  if (!page.url().includes("reason=signature")) wrong.push(`${page.url()} does not say the filter`);
 
   await page.goto(base + paths.get("deduplication"));
   await type(page, "[name='deduplication.key']", "payload id");

@@ -18,7 +18,8 @@ use tokio::{
 use webhook_core::{Error, admin::LogQuery};
 
 use super::{
-    Asked, log_filter,
+    Asked,
+    log_filter::{self, Wanted},
     rows::{Names, Rows},
 };
 use crate::{Dashboard, page::Problem, session::Session};
@@ -43,7 +44,10 @@ pub(crate) async fn follow(
     let busy = |_| Error::unavailable("too many live lists are open", Duration::from_secs(5));
     let permit = dashboard.shared.live.clone().try_acquire_owned().map_err(busy)?;
     let buckets = dashboard.admin().buckets(&session.caller).await?;
-    let query = log_filter::read(&asked, &buckets, session.caller.is_scoped())?;
+    let Wanted { query, filter } = log_filter::read(&asked, &buckets, session.caller.is_scoped())?;
+    if !filter.is_empty() {
+        return Err(Error::invalid("live", "is not for searches").into());
+    }
     let closed = dashboard.shared.closed.subscribe();
     let now = Instant::now();
     let live = Live {

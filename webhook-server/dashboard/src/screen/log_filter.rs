@@ -4,17 +4,58 @@ use jiff::{civil::Date, tz::TimeZone};
 use webhook_core::{
     Error, Timestamp,
     admin::LogQuery,
-    model::{Bucket, DeliveryStatus},
+    model::{Bucket, DeliveryStatus, Log, Reason},
+    store::{LogCursor, LogFilter},
 };
 
 use super::Asked;
+use crate::{Dashboard, session::Session};
+
+/// Which webhooks a list shows.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) query: LogQuery,
+    /// What logs are looked at for, one by one; empty for a list that needs no search.
+    pub(crate) filter: LogFilter,
+}
+
+/// What a list shows.
+pub(crate) struct Found {
+    pub(crate) logs: Vec<Log>,
+    /// How many there are in all; none of a search, which does not know it.
+    pub(crate) total: Option<u64>,
+    /// Where the next page begins.
+    pub(crate) next: Option<LogCursor>,
+}
+
+impl Wanted {
+    /// The first page of it.
+    ///
+    /// # Errors
+    ///
+    /// As the API's list of logs.
+    pub(crate) async fn find(
+        &self,
+        dashboard: &Dashboard,
+        session: &Session,
+    ) -> Result<Found, Error> {
+        let (admin, caller) = (dashboard.admin(), &session.caller);
+        if self.filter.is_empty() {
+            let found = admin.logs(caller, &self.query).await?;
+            return Ok(Found { logs: found.logs, total: Some(found.total), next: found.next });
+        }
+        let found = admin.search_logs(caller, &self.query, self.filter.clone()).await?;
+        let next = found.scanned_until.filter(|_| !found.complete);
+        Ok(Found { logs: found.logs, total: None, next })
+    }
+}
 
 /// The filters that an address names.
 ///
 /// # Errors
 ///
 /// With the filter that cannot be read.
-pub(crate) fn read(asked: &Asked, buckets: &[Bucket], scoped: bool) -> Result<LogQuery, Error> {
+pub(crate) fn read(asked: &Asked, buckets: &[Bucket], scoped: bool) -> Result<Wanted, Error> {
     let mut query = LogQuery::default();
     query.bucket = asked.get("bucket").map(Into::into);
     if query.bucket.is_none() && scoped {
@@ -38,7 +79,20 @@ pub(crate) fn read(asked: &Asked, buckets: &[Bucket], scoped: bool) -> Result<Lo
     if let Some(text) = asked.get("limit") {
         query.limit = text.parse().map_err(|_| Error::invalid("limit", "must be a number"))?;
     }
-    Ok(query)
+    let mut filter = LogFilter::default();
+    if let Some(text) = asked.get("reason") {
+        let reason = Reason::from_wire(text);
+        filter.reason = Some(reason.ok_or_else(|| Error::invalid("reason", "is unknown"))?);
+    }
+    if let Some(text) = asked.get("verified") {
+        let verified = text.parse();
+        let wrong = |_| Error::invalid("verified", "must be true or false");
+        filter.verified = Some(verified.map_err(wrong)?);
+    }
+    if let Some(text) = asked.get("search") {
+        filter.set_text(text)?;
+    }
+    Ok(Wanted { query, filter })
 }
 
 /// A day, a moment of RFC 3339, or unix seconds: its start and its end.
@@ -75,11 +129,11 @@ mod tests {
 
     #[test]
     fn days_are_whole_and_both_ends_count() -> Result<(), Error> {
-        let day = read(&asked("to", "2023-11-14"), &[], false)?;
+        let day = read(&asked("to", "2023-11-14"), &[], false)?.query;
         assert_eq!(day.to, Some(Timestamp::from_secs(1_700_006_400)));
-        let day = read(&asked("from", "2023-11-14"), &[], false)?;
+        let day = read(&asked("from", "2023-11-14"), &[], false)?.query;
         assert_eq!(day.from, Some(Timestamp::from_secs(1_699_920_000)));
-        let second = read(&asked("to", "1700000000"), &[], false)?;
+        let second = read(&asked("to", "1700000000"), &[], false)?.query;
         assert_eq!(second.to, Some(Timestamp::from_secs(1_700_000_001)));
         read(&asked("from", "2023-11-14T22:13:20Z"), &[], false)?;
         Ok(())
@@ -93,6 +147,9 @@ mod tests {
             ("status", "lost"),
             ("cursor", "x"),
             ("limit", "-1"),
+            ("reason", "bad luck"),
+            ("verified", "perhaps"),
+            ("search", "ab"),
         ] {
             let error = read(&asked(name, value), &[], false).expect_err(value);
             assert!(error.to_string().starts_with(name), "{error}");

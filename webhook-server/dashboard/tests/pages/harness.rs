@@ -194,6 +194,7 @@ impl House {
             format!("/buckets/{bucket}/outputs/{output}/auth?type=gcp_service_account"),
             "/webhooks".to_owned(),
             "/webhooks?status=failed&live=off".to_owned(),
+            "/webhooks?reason=signature&search=nothing".to_owned(),
             format!("/webhooks/{log}"),
             format!("/webhooks/{log}?view=raw"),
             format!("/webhooks/{log}?view=hex"),

@@ -175,6 +175,12 @@ async fn json_becomes_a_tree_and_what_is_wrong_stays_there() -> Result<(), Error
     house.post(&path(&house), &[("json", network), ("do", "save")]).await.expect(303);
     let saved = json!({"not": [{"match": {"type": "ip-whitelist", "ip-range": "10.0.0.0/8"}}]});
     assert_eq!(stored(&house).await?, saved);
+    let asked = json!({"match": {"type": "value", "value": "true",
+        "parameter": {"source": "webhook", "name": "verified"}}});
+    house.webhook().await;
+    let form = [("json", &*asked.to_string()), ("do", "try")];
+    let page = house.post(&path(&house), &form).await.expect(200);
+    assert_eq!(page.texts("#rule-0 > .verdict"), ["✕ false it is missing"], "nobody verifies it");
     for (wrong, said) in [
         ("{", "rules: are no JSON"),
         (r#"{"and": [{"match": {"type": "exact"}}]}"#, "unknown type"),

@@ -73,6 +73,18 @@ async fn what_is_not_signed_is_refused_and_said_why() -> Result<(), Error> {
     let [accepted, forged] = &list.texts("tbody tr")[..] else { panic!("{}", list.text) };
     assert!(accepted.contains("✓ verified"), "{accepted}");
     assert!(forged.contains("rejected signature✕ not verified"), "{forged}");
+    for (query, found) in [
+        ("reason=signature", 1),
+        ("verified=true", 1),
+        ("verified=false&reason=signature", 1),
+        ("reason=rules", 0),
+        ("search=the-first-token", 1),
+    ] {
+        let list = house.get(&format!("/dashboard/webhooks?{query}")).await.expect(200);
+        assert_eq!(list.texts("tbody tr").len(), found, "{query}: {}", list.text);
+        assert!(!list.text.contains("hx-sse:connect"), "a search is not live");
+        house.get(&format!("/dashboard/webhooks/live?{query}")).await.expect(400);
+    }
     let facts = house.get(&format!("/dashboard/webhooks/{refused}")).await.expect(200);
     let link = format!("{path}?log={refused}#test");
     assert!(

@@ -18,7 +18,7 @@ const SOURCES: [(&str, &str); 10] = [
     ("header", "header"),
     ("query", "query"),
     ("request", "request: method, path or remote-addr"),
-    ("webhook", "found out about it: verified, event or duplicate_of"),
+    ("webhook", "webhook: verified, event or duplicate_of"),
     ("body", "the bytes of the body"),
     ("string", "a fixed text"),
     ("entire-payload", "the entire payload"),
