@@ -34,3 +34,50 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   keys[event.key]();
 });
+// Code has numbered lines, and Tab indents it. Escape and then Tab leaves, Shift and Tab goes
+// back at any time, so that the keyboard is never caught.
+for (const [number, code] of document.querySelectorAll("textarea[data-code]").entries()) {
+  const gutter = document.createElement("pre");
+  gutter.className = "gutter";
+  gutter.setAttribute("aria-hidden", "true");
+  const box = document.createElement("div");
+  box.className = "code";
+  code.before(box);
+  box.append(gutter, code);
+  const help = document.createElement("p");
+  help.className = "help";
+  help.id = `code-help-${number}`;
+  help.textContent = "Tab indents; Escape and then Tab leaves.";
+  box.after(help);
+  code.setAttribute("aria-describedby", `${code.getAttribute("aria-describedby") ?? ""} ${help.id}`.trim());
+  const wrong = Number(code.dataset.line ?? 0);
+  let shown = 0;
+  const count = () => {
+    const lines = code.value.split("\n").length;
+    if (lines === shown) return;
+    shown = lines;
+    gutter.replaceChildren(...Array.from({ length: lines }, (_, at) => {
+      const line = document.createElement("span");
+      line.textContent = at + 1 === wrong ? `✕ ${at + 1}` : at + 1;
+      if (at + 1 === wrong) line.className = "wrong";
+      return line;
+    }));
+  };
+  let leaving = false;
+  code.addEventListener("input", count);
+  code.addEventListener("scroll", () => { gutter.scrollTop = code.scrollTop; });
+  code.addEventListener("blur", () => { leaving = false; });
+  code.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      leaving = true;
+    } else if (event.key === "Tab" && !event.shiftKey && !leaving) {
+      event.preventDefault();
+      // Unlike setRangeText this can be undone.
+      document.execCommand("insertText", false, "  ");
+    } else if (event.key !== "Shift" && event.key !== "Tab") {
+      leaving = false;
+    }
+  });
+  count();
+  if (wrong > 0) code.scrollTop = (code.scrollHeight / shown) * Math.max(0, wrong - 5);
+}

@@ -63,6 +63,8 @@ pub(crate) struct Field {
     pub(crate) options: Vec<(String, String)>,
     pub(crate) required: bool,
     pub(crate) rows: u8,
+    /// Whether the text is a program, whose lines are numbered where there is script.
+    code: bool,
 }
 
 impl Field {
@@ -77,6 +79,7 @@ impl Field {
             options: Vec::new(),
             required: false,
             rows: 4,
+            code: false,
         }
     }
 
@@ -90,6 +93,18 @@ impl Field {
 
     pub(crate) fn rows(self, rows: u8) -> Self {
         Self { rows, ..self }
+    }
+
+    /// The text is a program.
+    pub(crate) fn code(self) -> Self {
+        Self { code: true, ..self }
+    }
+
+    /// The line that the error names, and what is in it.
+    fn wrong_line(&self) -> Option<(usize, &str)> {
+        let named = self.error.as_deref().filter(|_| self.code)?.strip_prefix("line ")?;
+        let number: usize = named.split_once(':')?.0.parse().ok()?;
+        Some((number, self.value.lines().nth(number.checked_sub(1)?)?))
     }
 
     pub(crate) fn value(self, value: impl Into<String>) -> Self {
@@ -152,13 +167,15 @@ pub(crate) struct Section {
     /// Empty for the first one, which needs none.
     pub(crate) legend: &'static str,
     pub(crate) fields: Vec<Field>,
+    /// Whether it is shown unfolded in any case.
+    open: bool,
 }
 
 impl Section {
     /// Whether it is shown unfolded: what is filled or wrong must not be missed.
     fn is_open(&self) -> bool {
         let says = |field: &Field| field.error.is_some();
-        self.fields.iter().any(says)
+        self.open || self.fields.iter().any(says)
     }
 }
 
@@ -171,16 +188,29 @@ pub(crate) struct Form {
     pub(crate) sections: Vec<Section>,
     /// What is wrong with no field in particular.
     pub(crate) error: Option<String>,
+    /// A second button: what `then` says when it is pressed, and what it is called.
+    also: Option<(&'static str, &'static str)>,
 }
 
 impl Form {
     pub(crate) fn new(action: impl Into<String>, submit: &'static str) -> Self {
-        Self { action: action.into(), submit, sections: Vec::new(), error: None }
+        Self { action: action.into(), submit, sections: Vec::new(), error: None, also: None }
     }
 
     pub(crate) fn section(mut self, legend: &'static str, fields: Vec<Field>) -> Self {
-        self.sections.push(Section { legend, fields });
+        self.sections.push(Section { legend, fields, open: false });
         self
+    }
+
+    /// A section that is shown unfolded.
+    pub(crate) fn open_section(mut self, legend: &'static str, fields: Vec<Field>) -> Self {
+        self.sections.push(Section { legend, fields, open: true });
+        self
+    }
+
+    /// A second button, which submits `then` besides.
+    pub(crate) fn also(self, then: &'static str, label: &'static str) -> Self {
+        Self { also: Some((then, label)), ..self }
     }
 
     fn fields_mut(&mut self) -> impl Iterator<Item = &mut Field> {
@@ -230,6 +260,17 @@ impl Form {
             put(&mut object, &field.name, value);
         }
         Ok(object)
+    }
+
+    /// With what was typed, and what is wrong with it, if anything is.
+    pub(crate) fn retyped(self, submitted: &Submitted, error: Option<&Error>) -> Self {
+        match error {
+            Some(error) => self.refused(submitted, error),
+            None => {
+                let nothing = Error::new(ErrorKind::Invalid, "");
+                Self { error: None, ..self.refused(submitted, &nothing) }
+            }
+        }
     }
 
     /// With what was typed, and what is wrong with it at the field that is meant.

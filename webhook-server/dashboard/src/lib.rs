@@ -32,6 +32,7 @@
 mod asset;
 mod bars;
 mod cross_origin;
+mod diff;
 mod form;
 mod page;
 mod screen;

@@ -103,6 +103,24 @@ pub(crate) fn header_lines(all: &HeaderMap) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// How much of a body is compared with another.
+const COMPARED_BYTES: usize = 20 << 10;
+
+/// A body as lines that can be compared: JSON with a field in each, what is no text as
+/// hexadecimal, and only the first part of what is long.
+pub(crate) fn comparable(body: &[u8]) -> String {
+    let shown = match pretty(body) {
+        Some(pretty) => text(pretty.as_bytes()).0,
+        None if std::str::from_utf8(body).is_ok() => text(body).0,
+        None => hex(body).0,
+    };
+    let cut = shown.floor_char_boundary(COMPARED_BYTES);
+    match cut < shown.len() {
+        true => format!("{}\n… and more, which is not compared", &shown[..cut]),
+        false => shown,
+    }
+}
+
 /// JSON with a field in each line; none for what is no JSON.
 pub(crate) fn pretty(body: &[u8]) -> Option<String> {
     if body.len() > SHOWN_BYTES {

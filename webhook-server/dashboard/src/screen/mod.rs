@@ -2,6 +2,7 @@
 
 mod buckets;
 mod edit;
+mod functions;
 mod inputs;
 mod live;
 mod log_filter;
@@ -34,6 +35,7 @@ pub(crate) fn router(dashboard: &Dashboard) -> Router<Dashboard> {
         .route("/", get(overview::show))
         .route("/sign-out", post(sign_in::sign_out))
         .merge(buckets::router())
+        .merge(functions::router())
         .merge(inputs::router())
         .merge(outputs::router())
         .merge(webhooks::router())

@@ -1,5 +1,8 @@
 //! A dashboard on stores in memory, and somebody who looks at it.
 
+use std::sync::Arc;
+
+use crate::functions::{self, Words};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -76,6 +79,8 @@ impl House {
     pub(crate) async fn build() -> Result<Self, Error> {
         let webhooks = Webhooks::builder(Stores::of(MemoryStore::default()))
             .forwarder(ScriptedForwarder::new())
+            .functions(Arc::new(Words))
+            .generator(Arc::new(Words))
             .build();
         let admin = webhooks.admin();
         let (account, key) = admin.create_account("me", None).await?;
@@ -169,6 +174,31 @@ impl House {
     }
 
     /// All pages that can be looked at, with what is there.
+    pub(crate) async fn all_pages(&self) -> Vec<String> {
+        let mut pages = self.pages().await;
+        pages.extend(self.account_pages().await);
+        pages
+    }
+
+    /// The pages of what belongs to the account as a whole.
+    pub(crate) async fn account_pages(&self) -> Vec<String> {
+        let (function, run) = functions::made(self).await;
+        let log = self.latest().await.delivery.id;
+        let own = [
+            "/functions".to_owned(),
+            "/functions/new".to_owned(),
+            "/functions/generate".to_owned(),
+            format!("/functions/generate?log={log}"),
+            format!("/functions/{function}"),
+            format!("/functions/{function}?log={log}"),
+            format!("/functions/{function}?run={run}"),
+            format!("/functions/{function}/runs"),
+            format!("/functions/{function}/runs/{run}"),
+        ];
+        own.into_iter().map(|path| format!("/dashboard{path}")).collect()
+    }
+
+    /// The pages that a token with a scope sees as well, with what is there.
     pub(crate) async fn pages(&self) -> Vec<String> {
         let log = self.webhook().await.delivery.id;
         let (bucket, input, output) =

@@ -4,6 +4,7 @@
 mod changing;
 mod content;
 mod credentials;
+mod functions;
 mod harness;
 mod rules;
 mod security;

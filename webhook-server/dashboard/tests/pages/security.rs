@@ -15,7 +15,7 @@ use crate::harness::House;
 #[tokio::test]
 async fn every_answer_carries_the_policy_and_is_kept_nowhere() -> Result<(), Error> {
     let house = House::build().await?;
-    let mut paths = house.pages().await;
+    let mut paths = house.all_pages().await;
     paths.extend(["/dashboard/sign-in", "/dashboard/nothing"].map(str::to_owned));
     for path in paths {
         let answer = house.get(&path).await;
@@ -66,7 +66,7 @@ async fn only_its_own_pages_may_change_something() -> Result<(), Error> {
 #[tokio::test]
 async fn another_accounts_things_are_not_there() -> Result<(), Error> {
     let house = House::build().await?;
-    let paths = house.pages().await;
+    let paths = house.all_pages().await;
     let admin = house.webhooks.admin();
     let (_, key) = admin.create_account("other", None).await?;
     let other = house.signed_in(key.key.expose(), "").await;
@@ -113,13 +113,16 @@ async fn a_token_shows_what_it_reaches() -> Result<(), Error> {
     let hidden = admin.create_bucket(&house.me, BucketSpec::new("hidden")).await?;
     let spec = OutputSpec::new("secret-output", "https://example.com");
     admin.create_output(&house.me, hidden.id, spec).await?;
-    let paths = house.pages().await;
+    let (paths, account) = (house.pages().await, house.account_pages().await);
     let token = house.token_for(&["orders"]).await;
     for path in paths {
         let answer = house.get_as(&token, &path).await.expect(200);
         assert!(!answer.text.contains("hidden-bucket") && !answer.text.contains("secret-output"));
         let links = answer.texts("nav[aria-label=Main] a");
         assert_eq!(links, ["Overview", "Buckets", "Webhooks"], "{path}");
+    }
+    for path in account {
+        house.get_as(&token, &path).await.expect(403);
     }
     for path in ["", "/settings", "/inputs/new", "/outputs/new"] {
         let path = format!("/dashboard/buckets/{}{path}", hidden.id);
@@ -146,7 +149,7 @@ async fn a_session_ends_with_its_credential() -> Result<(), Error> {
 #[tokio::test]
 async fn without_a_session_every_page_leads_to_signing_in() -> Result<(), Error> {
     let house = House::build().await?;
-    for path in house.pages().await {
+    for path in house.all_pages().await {
         for cookie in ["", "webhook-session=forged", "webhook-session="] {
             let answer = house.get_as(cookie, &path).await.expect(303);
             assert!(answer.header("location").starts_with("/dashboard/sign-in?next="), "{path}");

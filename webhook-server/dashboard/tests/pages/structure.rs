@@ -51,7 +51,7 @@ fn check(path: &str, answer: &Answer) {
 #[tokio::test]
 async fn every_page_is_whole() -> Result<(), Error> {
     let house = House::build().await?;
-    for path in house.pages().await {
+    for path in house.all_pages().await {
         let answer = house.get(&path).await.expect(200);
         check(&path, &answer);
         assert_eq!(answer.texts("nav[aria-label=Main] [aria-current=page]").len(), 1, "{path}");
@@ -67,7 +67,7 @@ async fn every_page_is_whole() -> Result<(), Error> {
 async fn all_links_lead_somewhere() -> Result<(), Error> {
     let house = House::build().await?;
     let mut seen = HashSet::new();
-    for path in house.pages().await {
+    for path in house.all_pages().await {
         let answer = house.get(&path).await;
         let html = answer.html();
         for link in html.select(&select("a[href], link[href], script[src]")) {

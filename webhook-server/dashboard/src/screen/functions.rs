@@ -1,0 +1,156 @@
+//! Functions: the list, and what is done with a whole one.
+
+mod editor;
+mod generate;
+mod outcome;
+mod runs;
+mod variables;
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, State},
+    response::Response,
+    routing::{get, post},
+};
+use webhook_core::{
+    FunctionId,
+    model::{Bucket, Function},
+};
+
+use super::{Asked, done};
+use crate::{
+    Dashboard, PATH,
+    page::{Frame, Problem, page},
+    session::Session,
+    show,
+};
+
+pub(crate) fn router() -> Router<Dashboard> {
+    Router::new()
+        .route("/functions", get(list))
+        .route("/functions/new", get(editor::new).post(editor::create))
+        .route("/functions/generate", get(generate::show).post(generate::submit))
+        .route("/functions/{function}", get(editor::show).post(editor::save))
+        .route("/functions/{function}/duplicate", post(duplicate))
+        .route("/functions/{function}/delete", post(delete))
+        .route("/functions/{function}/variables", post(variables::put))
+        .route("/functions/{function}/variables/delete", post(variables::delete))
+        .route("/functions/{function}/runs", get(runs::list))
+        .route("/functions/{function}/runs/{run}", get(runs::show))
+}
+
+#[derive(Template)]
+#[template(path = "functions.html")]
+struct Functions {
+    frame: Frame,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    id: String,
+    name: String,
+    driver: String,
+    size: String,
+    updated: String,
+    users: Vec<User>,
+}
+
+/// An input or an output that uses a function.
+struct User {
+    name: String,
+    path: String,
+}
+
+async fn list(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let functions = dashboard.admin().functions(&session.caller).await?;
+    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    let rows = functions.into_iter().map(|function| Row {
+        id: function.id.to_string(),
+        users: users(function.id, &buckets),
+        driver: function.spec.driver.to_string(),
+        size: show::size(function.payload_size),
+        updated: show::moment(function.updated),
+        name: function.spec.name,
+    });
+    let frame = Frame::new(&session, "Functions", "Functions").noticing(asked.get("done"));
+    Ok(page(&Functions { frame, rows: rows.collect() }))
+}
+
+/// What uses the function, and has to let go of it before it can be deleted.
+fn users(id: FunctionId, buckets: &[Bucket]) -> Vec<User> {
+    let mut users = Vec::new();
+    for bucket in buckets {
+        let (name, path) = (&bucket.spec.name, format!("{PATH}/buckets/{}", bucket.id));
+        for input in bucket.inputs.iter().filter(|it| it.spec.function_id == Some(id)) {
+            let path = format!("{path}/inputs/{}", input.id);
+            users.push(User { name: format!("{name} › {}", input.spec.name), path });
+        }
+        for output in &bucket.outputs {
+            let path = format!("{path}/outputs/{}", output.id);
+            if output.spec.function_id == Some(id) {
+                let name = format!("{name} › {}", output.spec.name);
+                users.push(User { name, path: path.clone() });
+            }
+            if output.spec.response_function_id == Some(id) {
+                let name = format!("{name} › answers of {}", output.spec.name);
+                users.push(User { name, path });
+            }
+        }
+    }
+    users
+}
+
+/// The function that a page is about.
+async fn find(dashboard: &Dashboard, session: &Session, id: &str) -> Result<Function, Problem> {
+    session.caller.require_account()?;
+    let id: FunctionId = id.parse().map_err(|_| Problem::no("function"))?;
+    let found = dashboard.admin().function(&session.caller, id).await;
+    found.map_err(Problem::looking_up)
+}
+
+/// Where a function is.
+fn crumbs(function: Option<&Function>) -> Vec<(String, String)> {
+    let all = ("Functions".to_owned(), format!("{PATH}/functions"));
+    let one = function.map(|it| (it.spec.name.clone(), format!("{PATH}/functions/{}", it.id)));
+    std::iter::once(all).chain(one).collect()
+}
+
+/// Makes a function that does the same: with the source, the labels and the variables.
+async fn duplicate(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    let (admin, caller) = (dashboard.admin(), &session.caller);
+    let variables = admin.variables(caller, function.id).await?;
+    let mut spec = function.spec;
+    spec.name.push_str(" copy");
+    let copy = admin.create_function(caller, spec).await?;
+    for variable in variables {
+        let put = admin.put_variable(caller, copy.id, variable.key, variable.value).await;
+        if let Err(error) = put {
+            // Half a copy would do something else than what it is called after.
+            admin.delete_function(caller, copy.id).await?;
+            return Err(error.into());
+        }
+    }
+    Ok(done(&format!("/functions/{}", copy.id), "created"))
+}
+
+async fn delete(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    match dashboard.admin().delete_function(&session.caller, function.id).await {
+        Ok(()) => Ok(done("/functions", "deleted")),
+        Err(error) => editor::refuse_with(&dashboard, &session, &function, error).await,
+    }
+}

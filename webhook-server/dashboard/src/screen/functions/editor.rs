@@ -1,0 +1,326 @@
+//! The code of a function, and a request to try it on.
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    http::StatusCode,
+    response::Response,
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use webhook_core::{
+    Error, ExecutionId,
+    admin::LogQuery,
+    model::{Function, FunctionSpec, Headers, InvokeRequest, InvokedRequest, Log},
+};
+
+use super::{
+    User, crumbs, find,
+    outcome::{self, Outcome},
+    users,
+};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem, page, page_with},
+    screen::{Asked, done, edit::Edit, edit::refusal, webhook},
+    session::Session,
+    show,
+};
+
+/// What a new function begins with.
+const BEGINNING: &str = "-- r is the request: r.RequestBody, r.RequestHeaders, r.QueryParams …\n\
+    local body = json.decode(r.RequestBody)\n\
+    body.seen = true\n\
+    r:SetRequestBody(json.encode(body))\n";
+/// How many stored webhooks there are to choose from.
+const CHOICE: usize = 20;
+
+#[derive(Template)]
+#[template(path = "function.html")]
+struct FunctionPage {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    path: String,
+    form: Form,
+    outcome: Option<Outcome>,
+    users: Vec<User>,
+    /// Keys, and when each was set.
+    variables: Vec<(String, String)>,
+    /// How the latest runs ended.
+    latest: String,
+}
+
+fn code_fields() -> Vec<Field> {
+    vec![
+        Field::new(Kind::Text, "name", "Name").required(),
+        Field::new(Kind::Select, "driver", "Language")
+            .options([("lua", "Lua"), ("js", "JavaScript")]),
+        Field::new(Kind::Area, "payload", "Code").rows(20).code(),
+    ]
+}
+
+/// The form of a function that there is not yet.
+pub(super) fn creating(session: &Session, spec: &FunctionSpec, lead: String) -> Edit {
+    let spec = serde_json::to_value(spec).unwrap_or_default();
+    Edit {
+        frame: Frame::new(session, "Functions", "New function"),
+        crumbs: crumbs(None),
+        lead,
+        form: Form::new(format!("{PATH}/functions/new"), "Create")
+            .section("", code_fields())
+            .filled(&spec),
+        remove: None,
+    }
+}
+
+pub(super) async fn new(session: Session) -> Result<Response, Problem> {
+    session.caller.require_account()?;
+    let mut spec = FunctionSpec::default();
+    spec.payload = BEGINNING.to_owned();
+    let lead = "It changes, filters or answers webhooks of the inputs and outputs that name it.";
+    Ok(creating(&session, &spec, lead.to_owned()).show())
+}
+
+pub(super) async fn create(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let page = creating(&session, &FunctionSpec::default(), String::new());
+    let made = match page.form.read::<FunctionSpec>(json!({}), &submitted) {
+        Ok(spec) => dashboard.admin().create_function(&session.caller, spec).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(function) => Ok(done(&format!("/functions/{}", function.id), "created")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+async fn editing(
+    dashboard: &Dashboard,
+    session: &Session,
+    function: &Function,
+    chosen: Option<&Log>,
+) -> Result<FunctionPage, Problem> {
+    let (admin, caller) = (dashboard.admin(), &session.caller);
+    let buckets = admin.buckets(caller).await?;
+    let variables = admin.variables(caller, function.id).await?;
+    let mut query = LogQuery::default();
+    query.limit = CHOICE;
+    let mut logs = admin.logs(caller, &query).await?.logs;
+    if let Some(chosen) =
+        chosen.filter(|it| logs.iter().all(|log| log.delivery.id != it.delivery.id))
+    {
+        logs.push(chosen.clone());
+    }
+    let path = format!("{PATH}/functions/{}", function.id);
+    let form = Form::new(path.as_str(), "Save")
+        .also("run", "Save and run")
+        .section("", code_fields())
+        .open_section("Test request", test_fields(&logs))
+        .filled(&serde_json::to_value(&function.spec).unwrap_or_default());
+    Ok(FunctionPage {
+        frame: Frame::new(session, "Functions", format!("Function {}", function.spec.name)),
+        crumbs: crumbs(None),
+        path,
+        form,
+        outcome: None,
+        users: users(function.id, &buckets),
+        variables: variables.into_iter().map(|it| (it.key, show::moment(it.updated_at))).collect(),
+        latest: super::runs::latest(dashboard, session, function.id).await?,
+    })
+}
+
+fn test_fields(logs: &[Log]) -> Vec<Field> {
+    let name = |log: &Log| {
+        let request = &log.webhook.request;
+        let path: String = request.extra_path.chars().take(60).collect();
+        let at = show::time(log.webhook.received_at);
+        format!("{at}  {} {path} {}", request.method, show::size(request.body.len()))
+    };
+    let below = (String::new(), "the request below".to_owned());
+    let stored = logs.iter().map(|log| (log.delivery.id.to_string(), name(log)));
+    vec![
+        Field::new(Kind::Select, "log", "Run on").options(std::iter::once(below).chain(stored)),
+        Field::new(Kind::Text, "method", "Method").value("POST"),
+        Field::new(Kind::Text, "path", "Path after the input's address"),
+        Field::new(Kind::Text, "raw_query", "Query"),
+        Field::new(Kind::Headers, "headers", "Headers")
+            .rows(3)
+            .value("Content-Type: application/json"),
+        Field::new(Kind::Area, "request_body", "Body").rows(6).value("{\"id\": 17}"),
+    ]
+}
+
+/// With the request of this recorded run to run on again.
+async fn prefill(
+    dashboard: &Dashboard,
+    session: &Session,
+    run: &str,
+    form: Form,
+) -> Result<Form, Problem> {
+    let id: ExecutionId = run.parse().map_err(|_| Problem::no("run"))?;
+    let run = dashboard.admin().execution(&session.caller, id).await;
+    let run = run.map_err(Problem::looking_up)?;
+    let request = &run.execute_request["request"];
+    let body = String::from_utf8_lossy(&outcome::body(request)).into_owned();
+    let typed = json!({
+        "method": request["method"], "path": request["path"], "raw_query": request["raw_query"],
+        "headers": outcome::header_lines(request), "request_body": body,
+    });
+    Ok(form.filled(&typed))
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    let chosen = match asked.get("log") {
+        Some(log) => Some(webhook::find(&dashboard, &session, log).await?),
+        None => None,
+    };
+    let mut shown = editing(&dashboard, &session, &function, chosen.as_ref()).await?;
+    if let Some(log) = &chosen {
+        shown.form = shown.form.filled(&json!({ "log": log.delivery.id }));
+    }
+    if let Some(run) = asked.get("run") {
+        shown.form = prefill(&dashboard, &session, run, shown.form).await?;
+    }
+    shown.frame = shown.frame.noticing(asked.get("done"));
+    Ok(page(&shown))
+}
+
+/// The page with what is wrong, when the function itself cannot be changed as asked.
+pub(super) async fn refuse_with(
+    dashboard: &Dashboard,
+    session: &Session,
+    function: &Function,
+    error: Error,
+) -> Result<Response, Problem> {
+    let mut shown = editing(dashboard, session, function, None).await?;
+    let (status, error) = refusal(error)?;
+    shown.form.error = Some(error.to_string());
+    Ok(page_with(status, &shown))
+}
+
+/// Saves what was changed, and runs it when that was asked for.
+pub(super) async fn save(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    let chosen = match submitted.text("log") {
+        "" => None,
+        log => Some(webhook::find(&dashboard, &session, log).await?),
+    };
+    let form = editing(&dashboard, &session, &function, chosen.as_ref()).await?.form;
+    let runs = submitted.text("then") == "run";
+    let ran = match request(&form, &submitted, chosen.clone().filter(|_| runs)) {
+        Ok(request) => match store(&dashboard, &session, &function, &form, &submitted).await {
+            Ok(()) if !runs => return Ok(done(&format!("/functions/{id}"), "saved")),
+            Ok(()) => try_out(&dashboard, &session, &function, request).await,
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
+    // Its name may be another one now, and it has one more run.
+    let function = find(&dashboard, &session, &id).await?;
+    let mut shown = editing(&dashboard, &session, &function, chosen.as_ref()).await?;
+    let (status, error) = match ran {
+        Ok(outcome) => {
+            shown.outcome = Some(outcome);
+            (StatusCode::OK, None)
+        }
+        Err(error) => {
+            let (status, error) = refusal(error)?;
+            (status, Some(error))
+        }
+    };
+    shown.form = shown.form.retyped(&submitted, error.as_ref());
+    Ok(page_with(status, &shown))
+}
+
+/// What the function is to run on: a stored webhook, or what was typed.
+fn request(
+    form: &Form,
+    submitted: &Submitted,
+    chosen: Option<Log>,
+) -> Result<InvokeRequest, Error> {
+    let request: InvokeRequest = match chosen {
+        Some(log) => stored(log),
+        None => form.read(json!({}), submitted)?,
+    };
+    // What cannot be part of a request is known before anything is saved.
+    request.clone().into_invoked()?;
+    Ok(request)
+}
+
+async fn store(
+    dashboard: &Dashboard,
+    session: &Session,
+    function: &Function,
+    form: &Form,
+    submitted: &Submitted,
+) -> Result<(), Error> {
+    let base = serde_json::to_value(&function.spec).unwrap_or_default();
+    let spec: FunctionSpec = form.read(base, submitted)?;
+    if spec != function.spec {
+        dashboard.admin().update_function(&session.caller, function.id, spec).await?;
+    }
+    Ok(())
+}
+
+async fn try_out(
+    dashboard: &Dashboard,
+    session: &Session,
+    function: &Function,
+    request: InvokeRequest,
+) -> Result<Outcome, Error> {
+    let given = given(request.clone())?;
+    let left = dashboard.admin().invoke(&session.caller, function.id, request).await?;
+    // How long it took is known from its record, which is there unless the store failed.
+    let id = left["request_id"].as_str().and_then(|id| id.parse().ok());
+    let took = match id {
+        Some(id) => dashboard.admin().execution(&session.caller, id).await.ok(),
+        None => None,
+    };
+    Ok(Outcome::of(&given, &left, took.map(|run| run.duration)))
+}
+
+/// A stored webhook as it was received.
+fn stored(log: Log) -> InvokeRequest {
+    let request = log.webhook.request;
+    let given = InvokedRequest {
+        method: request.method.to_string(),
+        path: request.extra_path,
+        raw_query: request.raw_query,
+        headers: Headers(request.headers),
+        body: STANDARD.encode(&request.body),
+        ..InvokedRequest::default()
+    };
+    InvokeRequest { request: Some(given), ..InvokeRequest::default() }
+}
+
+/// What a function is given, in the shape in which runs are recorded.
+fn given(request: InvokeRequest) -> Result<Value, Error> {
+    let request = request.into_invoked()?.request;
+    let headers = show::headers(&request.headers);
+    let mut header = serde_json::Map::new();
+    for (name, value) in headers {
+        let values = header.entry(name).or_insert_with(|| json!({ "values": [] }));
+        if let Some(values) = values["values"].as_array_mut() {
+            values.push(json!(value));
+        }
+    }
+    Ok(json!({ "request": {
+        "method": request.method.as_str(), "path": request.extra_path,
+        "raw_query": request.raw_query, "header": header, "body": STANDARD.encode(&request.body),
+    }}))
+}

@@ -1,0 +1,83 @@
+//! A function that is written from a sample.
+
+use axum::{extract::State, response::Response};
+use serde_json::json;
+use webhook_core::{
+    function::generate::{GenerateRequest, GeneratedFunction},
+    model::FunctionSpec,
+};
+
+use super::{crumbs, editor::creating};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem},
+    screen::{Asked, edit::Edit, webhook},
+    session::Session,
+    show,
+};
+
+fn asking(session: &Session, sample: &str) -> Edit {
+    let form = Form::new(format!("{PATH}/functions/generate"), "Write the function").section(
+        "",
+        vec![
+            Field::new(Kind::Area, "input_payload", "A body as it comes").rows(10).value(sample),
+            Field::new(Kind::Area, "output_payload", "The same body as it is wanted").rows(10),
+            Field::new(Kind::Select, "additional_info", "Language")
+                .options([("", "Lua"), ("in JavaScript", "JavaScript")]),
+        ],
+    );
+    Edit {
+        frame: Frame::new(session, "Functions", "Write a function from a sample"),
+        crumbs: crumbs(None),
+        lead: "The server looks for the simplest program that makes one of the other. It is not \
+               saved before you say so."
+            .to_owned(),
+        form,
+        remove: None,
+    }
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    session.caller.require_account()?;
+    let sample = match asked.get("log") {
+        Some(log) => {
+            let log = webhook::find(&dashboard, &session, log).await?;
+            let body = &log.webhook.request.body;
+            show::pretty(body).unwrap_or_else(|| show::text(body).0)
+        }
+        None => String::new(),
+    };
+    Ok(asking(&session, &sample).show())
+}
+
+pub(super) async fn submit(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let page = asking(&session, "");
+    let written = match page.form.read::<GenerateRequest>(json!({}), &submitted) {
+        Ok(request) => dashboard.admin().generate_function(&session.caller, request).await,
+        Err(error) => Err(error),
+    };
+    match written {
+        Ok(written) => Ok(creating(&session, &spec(&written), said(&written)).show()),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+fn spec(written: &GeneratedFunction) -> FunctionSpec {
+    FunctionSpec::new("", written.driver, written.code.as_str())
+}
+
+fn said(written: &GeneratedFunction) -> String {
+    match written.validation_ok {
+        true => "It makes the sample's output of its input.".to_owned(),
+        false => format!("It is not known to be right: {}", written.validation_err),
+    }
+}

@@ -1,0 +1,133 @@
+//! The runs of a function.
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use webhook_core::{
+    ExecutionId, FunctionId,
+    admin::ExecutionQuery,
+    model::{Execution, ExecutionStatus},
+};
+
+use super::{
+    crumbs, find,
+    outcome::{Outcome, milliseconds},
+};
+use crate::{
+    Dashboard, PATH,
+    page::{Frame, Problem, page},
+    screen::Asked,
+    session::Session,
+    show::{self, Mark},
+};
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct Runs {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    total: usize,
+    rows: Vec<Row>,
+    older: Option<String>,
+}
+
+struct Row {
+    path: String,
+    mark: Mark,
+    at: String,
+    took: String,
+    error: String,
+}
+
+fn mark(status: ExecutionStatus) -> Mark {
+    let (class, sign, word) = match status {
+        ExecutionStatus::Success => ("good", "✓", "ran"),
+        ExecutionStatus::Error => ("bad", "✕", "failed"),
+        ExecutionStatus::None => ("wait", "◷", "running"),
+    };
+    Mark { class, sign, word }
+}
+
+fn row(run: &Execution) -> Row {
+    let error = run.execute_response["error"].as_str().unwrap_or_default();
+    Row {
+        path: format!("{PATH}/functions/{}/runs/{}", run.function_id, run.id),
+        mark: mark(run.status),
+        at: show::moment(run.created),
+        took: milliseconds(run.duration),
+        error: error.chars().take(200).collect(),
+    }
+}
+
+/// How the latest runs ended, in words.
+pub(super) async fn latest(
+    dashboard: &Dashboard,
+    session: &Session,
+    id: FunctionId,
+) -> Result<String, Problem> {
+    let query = ExecutionQuery::default();
+    let found = dashboard.admin().executions(&session.caller, id, &query).await?;
+    let failed = found.executions.iter().filter(|run| run.status == ExecutionStatus::Error);
+    Ok(match (found.executions.len(), failed.count()) {
+        (0, _) => "It has not run yet.".to_owned(),
+        (shown, failed) => format!("Of the latest {shown} runs {failed} failed."),
+    })
+}
+
+pub(super) async fn list(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    let mut query = ExecutionQuery::default();
+    query.offset = asked.get("offset").and_then(|it| it.parse().ok()).unwrap_or_default();
+    let found = dashboard.admin().executions(&session.caller, function.id, &query).await?;
+    let next = query.offset.saturating_add(query.limit);
+    let older = (next < found.total).then(|| {
+        format!("{PATH}/functions/{id}/runs?{}", asked.with(&[("offset", &next.to_string())]))
+    });
+    let title = format!("Runs of {}", function.spec.name);
+    Ok(page(&Runs {
+        frame: Frame::new(&session, "Functions", title),
+        crumbs: crumbs(Some(&function)),
+        total: found.total,
+        rows: found.executions.iter().map(row).collect(),
+        older,
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "run.html")]
+struct Run {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    at: String,
+    id: String,
+    again: String,
+    outcome: Outcome,
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, run)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    let run: ExecutionId = run.parse().map_err(|_| Problem::no("run"))?;
+    let run = dashboard.admin().execution_of(&session.caller, function.id, run).await;
+    let run = run.map_err(Problem::looking_up)?;
+    let mut crumbs = crumbs(Some(&function));
+    crumbs.push(("Runs".to_owned(), format!("{PATH}/functions/{id}/runs")));
+    Ok(page(&Run {
+        frame: Frame::new(&session, "Functions", format!("A run of {}", function.spec.name)),
+        crumbs,
+        at: show::moment(run.created),
+        id: run.id.to_string(),
+        again: format!("{PATH}/functions/{id}?run={}", run.id),
+        outcome: Outcome::of(&run.execute_request, &run.execute_response, Some(run.duration)),
+    }))
+}
