@@ -85,11 +85,12 @@ impl Frame {
 
     /// The sections of the navigation: name, address, and whether this page is in it.
     pub(crate) fn sections(&self) -> Vec<(&'static str, &'static str, bool)> {
-        const ALL: [(&str, &str, bool); 4] = [
+        const ALL: [(&str, &str, bool); 5] = [
             ("Overview", "/dashboard", false),
             ("Buckets", "/dashboard/buckets", false),
             ("Webhooks", "/dashboard/webhooks", false),
             ("Functions", "/dashboard/functions", true),
+            ("Keys", "/dashboard/keys", true),
         ];
         let reached = ALL.into_iter().filter(|(.., account)| self.has_account || !account);
         reached.map(|(name, path, _)| (name, path, name == self.section)).collect()

@@ -4,6 +4,7 @@ mod buckets;
 mod edit;
 mod functions;
 mod inputs;
+mod keys;
 mod live;
 mod log_filter;
 mod outputs;
@@ -37,6 +38,7 @@ pub(crate) fn router(dashboard: &Dashboard) -> Router<Dashboard> {
         .merge(buckets::router())
         .merge(functions::router())
         .merge(inputs::router())
+        .merge(keys::router())
         .merge(outputs::router())
         .merge(webhooks::router())
         .merge(webhook::router())

@@ -184,6 +184,8 @@ impl House {
     pub(crate) async fn account_pages(&self) -> Vec<String> {
         let (function, run) = functions::made(self).await;
         let log = self.latest().await.delivery.id;
+        self.token_for(&["orders"]).await;
+        let token = self.webhooks.admin().tokens(&self.me).await.expect("tokens")[0].id;
         let own = [
             "/functions".to_owned(),
             "/functions/new".to_owned(),
@@ -194,6 +196,9 @@ impl House {
             format!("/functions/{function}?run={run}"),
             format!("/functions/{function}/runs"),
             format!("/functions/{function}/runs/{run}"),
+            "/keys".to_owned(),
+            "/keys/tokens/new".to_owned(),
+            format!("/keys/tokens/{token}"),
         ];
         own.into_iter().map(|path| format!("/dashboard{path}")).collect()
     }

@@ -6,6 +6,7 @@ mod content;
 mod credentials;
 mod functions;
 mod harness;
+mod keys;
 mod rules;
 mod security;
 mod signatures;

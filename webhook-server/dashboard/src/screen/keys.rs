@@ -1,0 +1,143 @@
+//! The credentials of the account: its API key, and access tokens.
+
+mod tokens;
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Extension, State},
+    http::header::SET_COOKIE,
+    response::Response,
+    routing::{get, post},
+};
+use webhook_core::{
+    admin::API_KEY_USER,
+    model::{AccessToken, ApiAccess, ApiKey},
+    relay::ClientAddr,
+};
+
+use super::Asked;
+use crate::{
+    Dashboard, PATH,
+    page::{Frame, Problem, page},
+    session::{self, Session},
+    show,
+};
+
+pub(crate) fn router() -> Router<Dashboard> {
+    Router::new()
+        .route("/keys", get(show))
+        .route("/keys/reveal", post(reveal))
+        .route("/keys/rotate", post(rotate))
+        .route("/keys/tokens/new", get(tokens::new).post(tokens::create))
+        .route("/keys/tokens/{token}", get(tokens::show).post(tokens::save))
+        .route("/keys/tokens/{token}/delete", post(tokens::delete))
+}
+
+#[derive(Template)]
+#[template(path = "keys.html")]
+struct Keys {
+    frame: Frame,
+    key: String,
+    /// Whether the whole key is shown.
+    whole: bool,
+    enabled: bool,
+    made: String,
+    tokens: Vec<Row>,
+}
+
+struct Row {
+    path: String,
+    id: String,
+    description: String,
+    reaches: String,
+    api: bool,
+    used: String,
+}
+
+fn row(token: AccessToken) -> Row {
+    let AccessToken { id, spec, last_login, .. } = token;
+    let buckets = spec.scopes.buckets;
+    Row {
+        path: format!("{PATH}/keys/tokens/{id}"),
+        id: id.to_string(),
+        description: spec.description,
+        reaches: if buckets.is_empty() { "everything".to_owned() } else { buckets.join(", ") },
+        api: spec.api_access != ApiAccess::Disabled,
+        used: last_login.map_or("never".to_owned(), show::moment),
+    }
+}
+
+/// Enough of a key to know which one it is.
+fn masked(key: &str) -> String {
+    let end = key.len().checked_sub(4).and_then(|at| key.get(at..)).unwrap_or_default();
+    let start = if key.starts_with("sk-") { "sk-" } else { "" };
+    format!("{start}…{end}")
+}
+
+async fn keys(
+    dashboard: &Dashboard,
+    session: &Session,
+    key: ApiKey,
+    whole: bool,
+) -> Result<Keys, Problem> {
+    let tokens = dashboard.admin().tokens(&session.caller).await?;
+    let text = key.key.expose();
+    Ok(Keys {
+        frame: Frame::new(session, "Keys", "Keys and tokens"),
+        key: if whole { text.to_owned() } else { masked(text) },
+        whole,
+        enabled: key.enabled,
+        made: show::moment(key.created_at),
+        tokens: tokens.into_iter().map(row).collect(),
+    })
+}
+
+async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let key = dashboard.admin().api_key(&session.caller).await?;
+    let mut shown = keys(&dashboard, &session, key, false).await?;
+    shown.frame = shown.frame.noticing(asked.get("done"));
+    Ok(page(&shown))
+}
+
+async fn reveal(State(dashboard): State<Dashboard>, session: Session) -> Result<Response, Problem> {
+    let key = dashboard.admin().api_key(&session.caller).await?;
+    Ok(page(&keys(&dashboard, &session, key, true).await?))
+}
+
+/// Replaces the API key. Whoever was signed in with the old one goes on with the new one.
+async fn rotate(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    client: Option<Extension<ClientAddr>>,
+) -> Result<Response, Problem> {
+    let key = dashboard.admin().regenerate_api_key(&session.caller).await?;
+    let new = (session.ticket.key == API_KEY_USER).then(|| key.key.expose().to_owned());
+    let mut shown = keys(&dashboard, &session, key, true).await?;
+    shown.frame = shown.frame.noticing(Some("rotated"));
+    let mut response = page(&shown);
+    if let Some(secret) = new {
+        let secure = client.is_some_and(|Extension(client)| client.secure);
+        let begun = session::begin(&dashboard, None, &secret, secure, PATH)?;
+        for cookie in begun.headers().get_all(SET_COOKIE) {
+            response.headers_mut().append(SET_COOKIE, cookie.clone());
+        }
+    }
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_masked_key_says_which_one_it_is_and_no_more() {
+        assert_eq!(masked("sk-abcdefghijklmnop"), "sk-…mnop");
+        assert_eq!(masked("own key of an operator"), "…ator");
+        assert_eq!(masked("é"), "…");
+    }
+}

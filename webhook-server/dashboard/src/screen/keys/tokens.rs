@@ -1,0 +1,153 @@
+//! Access tokens.
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use webhook_core::{
+    TokenId,
+    model::{AccessToken, ApiAccess, TokenSpec},
+};
+
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem, page},
+    screen::{
+        done,
+        edit::{Edit, Remove},
+    },
+    session::Session,
+};
+
+fn form(action: String, submit: &'static str, spec: &TokenSpec) -> Form {
+    let api = spec.api_access != ApiAccess::Disabled;
+    Form::new(action, submit).section(
+        "",
+        vec![
+            Field::new(Kind::Text, "description", "What it is for")
+                .value(spec.description.as_str()),
+            Field::new(Kind::Area, "scopes.buckets", "Buckets that it reaches")
+                .help(
+                    "A name or an identifier in each line. Empty means all of them, and what \
+                       belongs to the account as a whole.",
+                )
+                .value(spec.scopes.buckets.join("\n")),
+            Field::new(Kind::Check, "api_access", "It may use the API and the dashboard")
+                .help("Without it, the token can only subscribe.")
+                .value(api.to_string()),
+        ],
+    )
+}
+
+/// What was typed into what is there.
+fn read(mut spec: TokenSpec, submitted: &Submitted) -> TokenSpec {
+    spec.description = submitted.text("description").trim().to_owned();
+    let lines = submitted.text("scopes.buckets").lines().map(str::trim);
+    spec.scopes.buckets = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    spec.api_access = match submitted.has("api_access") {
+        true => ApiAccess::Enabled,
+        false => ApiAccess::Disabled,
+    };
+    spec
+}
+
+fn crumbs() -> Vec<(String, String)> {
+    vec![("Keys and tokens".to_owned(), format!("{PATH}/keys"))]
+}
+
+fn creating(session: &Session) -> Edit {
+    Edit {
+        frame: Frame::new(session, "Keys", "New token"),
+        crumbs: crumbs(),
+        lead: "Its secret is shown once, when it is made.".to_owned(),
+        form: form(format!("{PATH}/keys/tokens/new"), "Create", &TokenSpec::default()),
+        remove: None,
+    }
+}
+
+pub(super) async fn new(session: Session) -> Result<Response, Problem> {
+    session.caller.require_account()?;
+    Ok(creating(&session).show())
+}
+
+#[derive(Template)]
+#[template(path = "token.html")]
+struct Made {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    key: String,
+    secret: String,
+}
+
+pub(super) async fn create(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let spec = read(TokenSpec::default(), &submitted);
+    match dashboard.admin().create_token(&session.caller, spec).await {
+        Ok(made) => Ok(page(&Made {
+            frame: Frame::new(&session, "Keys", "The new token"),
+            crumbs: crumbs(),
+            key: made.token.id.to_string(),
+            secret: made.secret.expose().to_owned(),
+        })),
+        Err(error) => creating(&session).refuse(&submitted, error),
+    }
+}
+
+async fn find(dashboard: &Dashboard, session: &Session, id: &str) -> Result<AccessToken, Problem> {
+    let id: TokenId = id.parse().map_err(|_| Problem::no("token"))?;
+    let tokens = dashboard.admin().tokens(&session.caller).await?;
+    tokens.into_iter().find(|token| token.id == id).ok_or_else(|| Problem::no("token"))
+}
+
+fn editing(session: &Session, token: &AccessToken) -> Edit {
+    let path = format!("{PATH}/keys/tokens/{}", token.id);
+    Edit {
+        frame: Frame::new(session, "Keys", "A token"),
+        crumbs: crumbs(),
+        lead: format!("Its key is {}.", token.id),
+        form: form(path.clone(), "Save", &token.spec),
+        remove: Some(Remove::new(
+            "Delete the token",
+            format!("{path}/delete"),
+            "It is refused from then on, and its subscriptions end.",
+        )),
+    }
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let token = find(&dashboard, &session, &id).await?;
+    Ok(editing(&session, &token).show())
+}
+
+pub(super) async fn save(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let token = find(&dashboard, &session, &id).await?;
+    let spec = read(token.spec.clone(), &submitted);
+    match dashboard.admin().update_token(&session.caller, token.id, spec).await {
+        Ok(_) => Ok(done("/keys", "saved")),
+        Err(error) => editing(&session, &token).refuse(&submitted, error),
+    }
+}
+
+pub(super) async fn delete(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let token = find(&dashboard, &session, &id).await?;
+    dashboard.admin().delete_token(&session.caller, token.id).await?;
+    Ok(done("/keys", "deleted"))
+}
