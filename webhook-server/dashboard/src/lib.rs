@@ -190,6 +190,11 @@ impl Dashboard {
         self.shared.options.clock.now()
     }
 
+    /// The scheme and the host that clients and senders reach.
+    pub(crate) fn base(&self) -> &str {
+        &self.shared.options.input_base
+    }
+
     /// The address of an input.
     pub(crate) fn input_url(&self, input: impl fmt::Display) -> String {
         format!("{}/v1/webhooks/{input}", self.shared.options.input_base)

@@ -85,12 +85,16 @@ impl Frame {
 
     /// The sections of the navigation: name, address, and whether this page is in it.
     pub(crate) fn sections(&self) -> Vec<(&'static str, &'static str, bool)> {
-        const ALL: [(&str, &str, bool); 5] = [
+        const ALL: [(&str, &str, bool); 9] = [
             ("Overview", "/dashboard", false),
             ("Buckets", "/dashboard/buckets", false),
             ("Webhooks", "/dashboard/webhooks", false),
             ("Functions", "/dashboard/functions", true),
+            ("Crons", "/dashboard/crons", true),
+            ("Domains", "/dashboard/domains", true),
+            ("Agents", "/dashboard/agents", true),
             ("Keys", "/dashboard/keys", true),
+            ("Usage", "/dashboard/usage", true),
         ];
         let reached = ALL.into_iter().filter(|(.., account)| self.has_account || !account);
         reached.map(|(name, path, _)| (name, path, name == self.section)).collect()

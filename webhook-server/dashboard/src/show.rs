@@ -201,7 +201,7 @@ pub(crate) fn curl(request: &Request, url: &str) -> Option<String> {
 }
 
 /// Text in the quotes of a POSIX shell.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 

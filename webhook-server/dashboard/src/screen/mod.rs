@@ -1,6 +1,10 @@
 //! The pages: one file for each thing that they show.
 
+mod agents;
 mod buckets;
+mod compare;
+mod crons;
+mod domains;
 mod edit;
 mod functions;
 mod inputs;
@@ -12,6 +16,7 @@ mod overview;
 mod part;
 mod rows;
 mod sign_in;
+mod usage;
 mod webhook;
 mod webhooks;
 
@@ -35,11 +40,16 @@ pub(crate) fn router(dashboard: &Dashboard) -> Router<Dashboard> {
     let signed_in = Router::new()
         .route("/", get(overview::show))
         .route("/sign-out", post(sign_in::sign_out))
+        .merge(agents::router())
         .merge(buckets::router())
+        .merge(compare::router())
+        .merge(crons::router())
+        .merge(domains::router())
         .merge(functions::router())
         .merge(inputs::router())
         .merge(keys::router())
         .merge(outputs::router())
+        .merge(usage::router())
         .merge(webhooks::router())
         .merge(webhook::router())
         .route_layer(middleware::from_fn_with_state(dashboard.clone(), session::require));

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::functions::{self, Words};
+use crate::{
+    account,
+    functions::{self, Words},
+};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -13,7 +16,7 @@ use scraper::{Html, Selector};
 use tower_service::Service;
 use webhook_core::{
     Error, Webhooks,
-    admin::Caller,
+    admin::{AdminOptions, Caller},
     forward::ScriptedForwarder,
     model::{Bucket, BucketSpec, Log, OutputSpec, TokenSpec},
     store::{Stores, memory::MemoryStore},
@@ -77,10 +80,13 @@ pub(crate) fn select(selector: &str) -> Selector {
 
 impl House {
     pub(crate) async fn build() -> Result<Self, Error> {
+        let mut options = AdminOptions::default();
+        options.domain_blocklist.add("kept.example.org").expect("a domain");
         let webhooks = Webhooks::builder(Stores::of(MemoryStore::default()))
             .forwarder(ScriptedForwarder::new())
             .functions(Arc::new(Words))
             .generator(Arc::new(Words))
+            .admin_options(options)
             .build();
         let admin = webhooks.admin();
         let (account, key) = admin.create_account("me", None).await?;
@@ -184,6 +190,7 @@ impl House {
     pub(crate) async fn account_pages(&self) -> Vec<String> {
         let (function, run) = functions::made(self).await;
         let log = self.latest().await.delivery.id;
+        let cron = account::made(self).await;
         self.token_for(&["orders"]).await;
         let token = self.webhooks.admin().tokens(&self.me).await.expect("tokens")[0].id;
         let own = [
@@ -196,6 +203,13 @@ impl House {
             format!("/functions/{function}?run={run}"),
             format!("/functions/{function}/runs"),
             format!("/functions/{function}/runs/{run}"),
+            "/crons".to_owned(),
+            "/crons/new".to_owned(),
+            format!("/crons/{cron}"),
+            "/domains".to_owned(),
+            "/agents".to_owned(),
+            "/usage".to_owned(),
+            "/usage/billing-details".to_owned(),
             "/keys".to_owned(),
             "/keys/tokens/new".to_owned(),
             format!("/keys/tokens/{token}"),
@@ -234,6 +248,8 @@ impl House {
             format!("/webhooks/{log}?view=raw"),
             format!("/webhooks/{log}?view=hex"),
             format!("/webhooks/{log}/edit"),
+            format!("/compare?a={log}"),
+            format!("/compare?a={log}&b={log}"),
         ];
         own.into_iter().map(|path| format!("/dashboard{path}")).collect()
     }

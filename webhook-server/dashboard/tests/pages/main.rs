@@ -1,7 +1,9 @@
 //! Every page through the router, on stores in memory: what it answers, what it says, and
 //! what nobody may do with it.
 
+mod account;
 mod changing;
+mod compare;
 mod content;
 mod credentials;
 mod functions;

@@ -1,0 +1,132 @@
+//! Domains that the account has reserved.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, State},
+    http::StatusCode,
+    response::Response,
+    routing::{get, post},
+};
+use serde_json::json;
+use webhook_core::{
+    DomainId, Error,
+    model::{Bucket, DomainSpec},
+};
+
+use super::{Asked, done, edit::refusal};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem, page_with},
+    session::Session,
+    show,
+};
+
+pub(crate) fn router() -> Router<Dashboard> {
+    Router::new()
+        .route("/domains", get(list).post(reserve))
+        .route("/domains/{domain}/delete", post(delete))
+}
+
+#[derive(Template)]
+#[template(path = "domains.html")]
+struct Domains {
+    frame: Frame,
+    rows: Vec<Row>,
+    form: Form,
+}
+
+struct Row {
+    id: String,
+    name: String,
+    reserved: String,
+    /// Inputs that are reached by it: what they are called, and where they are.
+    inputs: Vec<(String, String)>,
+}
+
+fn form() -> Form {
+    let name = Field::new(Kind::Text, "domain", "Domain")
+        .required()
+        .help("Such as hooks.example.com. Its DNS has to lead to this server.");
+    Form::new(format!("{PATH}/domains"), "Reserve").section("", vec![name])
+}
+
+fn inputs(buckets: &[Bucket], domain: &str) -> Vec<(String, String)> {
+    let all = buckets.iter().flat_map(|bucket| bucket.inputs.iter().map(move |it| (bucket, it)));
+    let there = all.filter(|(_, input)| input.spec.custom_domain == domain);
+    let shown = there.map(|(bucket, input)| {
+        let name = format!("{} › {}{}", bucket.spec.name, input.spec.name, input.spec.path_prefix);
+        (name, format!("{PATH}/buckets/{}/inputs/{}", bucket.id, input.id))
+    });
+    shown.collect()
+}
+
+async fn domains(
+    dashboard: &Dashboard,
+    session: &Session,
+    status: StatusCode,
+    form: Form,
+    done: Option<&str>,
+) -> Result<Response, Problem> {
+    let domains = dashboard.admin().domains(&session.caller).await?;
+    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    let rows = domains.into_iter().map(|domain| Row {
+        id: domain.id.to_string(),
+        reserved: show::moment(domain.created_at),
+        inputs: inputs(&buckets, &domain.spec.domain),
+        name: domain.spec.domain,
+    });
+    let frame = Frame::new(session, "Domains", "Domains").noticing(done);
+    Ok(page_with(status, &Domains { frame, rows: rows.collect(), form }))
+}
+
+async fn list(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    domains(&dashboard, &session, StatusCode::OK, form(), asked.get("done")).await
+}
+
+async fn reserve(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let reserved = match form().read::<DomainSpec>(json!({}), &submitted) {
+        Ok(spec) => dashboard.admin().reserve_domain(&session.caller, spec).await,
+        Err(error) => Err(error),
+    };
+    match reserved {
+        Ok(_) => Ok(done("/domains", "created")),
+        Err(error) => {
+            let (status, error) = refusal(error)?;
+            let form = form().refused(&submitted, &error);
+            domains(&dashboard, &session, status, form, None).await
+        }
+    }
+}
+
+async fn delete(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let id: DomainId = id.parse().map_err(|_| Problem::no("domain"))?;
+    match dashboard.admin().delete_domain(&session.caller, id).await {
+        Ok(()) => Ok(done("/domains", "deleted")),
+        Err(error) => refused(&dashboard, &session, error).await,
+    }
+}
+
+async fn refused(
+    dashboard: &Dashboard,
+    session: &Session,
+    error: Error,
+) -> Result<Response, Problem> {
+    let (status, error) = refusal(error)?;
+    let mut form = form();
+    form.error = Some(error.to_string());
+    domains(dashboard, session, status, form, None).await
+}

@@ -1,0 +1,132 @@
+//! What the account has and may have, and who its bills are made out to.
+
+use askama::Template;
+use axum::{Router, extract::State, response::Response, routing::get};
+use serde_json::json;
+use webhook_core::{ErrorKind, model::BillingDetailsSpec, plan::Limit};
+
+use super::{Asked, done, edit::Edit};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem, page},
+    session::Session,
+    show,
+};
+
+pub(crate) fn router() -> Router<Dashboard> {
+    Router::new()
+        .route("/usage", get(list))
+        .route("/usage/billing-details", get(details).post(save_details))
+}
+
+#[derive(Template)]
+#[template(path = "usage.html")]
+struct UsagePage {
+    frame: Frame,
+    plan: String,
+    since: String,
+    retention: Option<u32>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    name: &'static str,
+    count: u64,
+    limit: Option<u64>,
+}
+
+impl Row {
+    fn new(name: &'static str, count: usize, limit: Limit) -> Self {
+        Self { name, count: u64::try_from(count).unwrap_or(u64::MAX), limit: limit.count() }
+    }
+
+    fn is_full(&self) -> bool {
+        self.limit.is_some_and(|limit| self.count >= limit)
+    }
+}
+
+async fn list(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let (admin, caller) = (dashboard.admin(), &session.caller);
+    let usage = admin.usage(caller).await?;
+    let functions = admin.functions(caller).await?.len();
+    let crons = admin.crons(caller).await?.len();
+    let domains = admin.domains(caller).await?.len();
+    let limits = usage.plan.limits;
+    let counted = |name, count, limit: Limit| Row { name, count, limit: limit.count() };
+    let rows = vec![
+        counted("Webhooks this month", usage.webhooks, limits.webhooks),
+        counted("Buckets", usage.buckets.buckets, limits.buckets),
+        counted("Inputs", usage.buckets.inputs, limits.inputs),
+        counted("Outputs", usage.buckets.outputs, limits.outputs),
+        Row::new("Functions", functions, limits.functions),
+        Row::new("Crons", crons, limits.crons),
+        Row::new("Domains", domains, limits.reserved_domains),
+        counted("Access tokens", usage.tokens, limits.tokens),
+        counted("Agents connected to this server", usage.agents, limits.agents),
+    ];
+    Ok(page(&UsagePage {
+        frame: Frame::new(&session, "Usage", "Usage and plan").noticing(asked.get("done")),
+        plan: usage.plan.name,
+        since: show::moment(usage.since),
+        retention: limits.logs_retention,
+        rows,
+    }))
+}
+
+async fn editing(dashboard: &Dashboard, session: &Session) -> Result<Edit, Problem> {
+    let known = match dashboard.admin().billing_details(&session.caller).await {
+        Ok((known, _)) => known,
+        Err(error) if error.kind() == ErrorKind::NotFound => BillingDetailsSpec::default(),
+        Err(error) => return Err(error.into()),
+    };
+    let fields = [
+        ("name", "Name"),
+        ("email", "Email"),
+        ("line1", "Street and number"),
+        ("line2", "What else the address needs"),
+        ("city", "Town"),
+        ("state", "State, province or county"),
+        ("postal_code", "Postal code"),
+        ("country", "Country, as two letters"),
+        ("tax_id", "Tax ID"),
+        ("tax_id_type", "Type of the tax ID, such as eu_vat"),
+    ];
+    let fields = fields.map(|(name, label)| Field::new(Kind::Text, name, label));
+    Ok(Edit {
+        frame: Frame::new(session, "Usage", "Billing details"),
+        crumbs: vec![("Usage and plan".to_owned(), format!("{PATH}/usage"))],
+        lead: "Who bills are made out to.".to_owned(),
+        form: Form::new(format!("{PATH}/usage/billing-details"), "Save")
+            .section("", fields.into())
+            .filled(&serde_json::to_value(known).unwrap_or_default()),
+        remove: None,
+    })
+}
+
+async fn details(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+) -> Result<Response, Problem> {
+    Ok(editing(&dashboard, &session).await?.show())
+}
+
+async fn save_details(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let page = editing(&dashboard, &session).await?;
+    let saved = match page.form.read::<BillingDetailsSpec>(json!({}), &submitted) {
+        Ok(spec) => dashboard.admin().put_billing_details(&session.caller, spec).await,
+        Err(error) => Err(error),
+    };
+    match saved {
+        Ok(_) => Ok(done("/usage", "saved")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
