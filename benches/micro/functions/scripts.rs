@@ -40,7 +40,7 @@ pub(crate) fn same(a: &ScriptOutcome, b: &ScriptOutcome) -> bool {
 
 /// A script of the cookbook.
 fn block(page: &str, title: &str, language: &str) -> Arc<str> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cookbook");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cookbook");
     let page = fs::read_to_string(folder.join(format!("{page}.md"))).expect("a page");
     let section = page.split_once(&format!("\n## {title}\n")).expect("a scenario").1;
     let block = section.split_once(&format!("```{language}\n")).expect("a block").1;

@@ -1,5 +1,7 @@
 //! From a source text to what the engine gets, and back to its lines.
 
+use std::collections::HashSet;
+
 use webhook_core::function::FunctionError;
 
 /// What positions in error messages begin with: `function:3: …`.
@@ -67,6 +69,21 @@ pub(super) fn words(source: &str) -> impl Iterator<Item = (usize, &str)> {
         from = start + word.len();
         Some((start, word))
     })
+}
+
+/// Which names a source may come to in the global object, by their places: those that are
+/// words in it, and all when it may reach the object itself or writes a name in another way.
+pub(super) fn mentioned(source: &str, names: &[String]) -> Vec<usize> {
+    let all = source.contains("\\u") || {
+        words(source).any(|(_, word)| matches!(word, "globalThis" | "this"))
+    };
+    let known: HashSet<_> =
+        if all { HashSet::new() } else { words(source).map(|(_, word)| word).collect() };
+    let places = names.iter().enumerate();
+    places
+        .filter(|(_, name)| all || known.contains(name.as_str()))
+        .map(|(place, _)| place)
+        .collect()
 }
 
 /// Whether there are functions in a source.
@@ -176,6 +193,22 @@ mod tests {
             assert!(!takes_payload(function), "{function}");
         }
         assert_eq!(parameter("class Transform {}"), None);
+    }
+
+    #[test]
+    fn names_are_those_that_a_source_has_or_could_reach() {
+        let names = ["Map", "Set", "kv"].map(str::to_owned);
+        for (source, expected) in [
+            ("r.body = [...new Set([1])]", vec![1]),
+            ("/* Map */ const maps = kv.get('Set')", vec![0, 1, 2]),
+            ("r.mapping = Mapped", vec![]),
+            ("", vec![]),
+            ("globalThis['M' + 'ap']", vec![0, 1, 2]),
+            ("(function () { return this })()", vec![0, 1, 2]),
+            (r"new M\u0061p()", vec![0, 1, 2]),
+        ] {
+            assert_eq!(mentioned(source, &names), expected, "{source}");
+        }
     }
 
     #[test]

@@ -1,25 +1,19 @@
 // What depends on a language or a country. The order of texts is right where it is answered; everything else
 // says that it is not there, because the engine itself would answer for no country or for the wrong one.
+// Made when a script first asks for something of it; what needs none of this to be refused is in the guard.
 (function ($, kept) {
   "use strict";
-  const { apply, Proxy, String, hide, composed } = kept;
-  const { TypeError, Number, Object } = globalThis, { defineProperty } = Reflect;
+  const { apply, Proxy, String, composed, ENDS } = kept;
+  const { TypeError, Object } = globalThis;
   const { stringify } = JSON, { slice, indexOf, toLowerCase, toUpperCase, charCodeAt, normalize } = String.prototype;
-  const ENDS = "format with toFixed, or with time.format(seconds, layout, zone)";
 
-  const refuse = (owner, key, name, hint) =>
-    hide(owner, key, { f() { throw new TypeError(name + " is not available: " + hint); } }.f);
-  for (const key of ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"]) {
-    refuse(Date.prototype, key, "Date.prototype." + key, ENDS);
-  }
-  refuse(Number.prototype, "toLocaleString", "Number.prototype.toLocaleString", ENDS);
-  const intl = new Proxy(Object.create(null), {
+  const Intl = new Proxy(Object.create(null), {
+    __proto__: null,
     get: (_, name) => {
       if (typeof name !== "string") return undefined;
       throw new TypeError("Intl." + name + " is not available: " + ENDS);
     },
   });
-  defineProperty(globalThis, "Intl", { value: intl, writable: true, enumerable: false, configurable: true });
 
   const languageOf = (locales, what) => {
     const first = typeof locales === "object" && locales !== null ? locales[0] : locales;
@@ -31,17 +25,15 @@
     return dash < 0 ? tag : apply(slice, tag, [0, dash]);
   };
   // Their letters change in ways of their own.
-  for (const [key, f] of [["toLocaleLowerCase", toLowerCase], ["toLocaleUpperCase", toUpperCase]]) {
-    hide(String.prototype, key, {
-      f(locales) {
-        const language = languageOf(locales, key);
-        if (language === "az" || language === "lt" || language === "tr" || language === "el") {
-          throw new TypeError(key + ": the locale \"" + language + "\" is not available");
-        }
-        return apply(f, this, []);
-      },
-    }.f);
-  }
+  const letters = (key, change) => function (locales) {
+    const language = languageOf(locales, key);
+    if (language === "az" || language === "lt" || language === "tr" || language === "el") {
+      throw new TypeError(key + ": the locale \"" + language + "\" is not available");
+    }
+    return apply(change, this, []);
+  };
+  const toLocaleLowerCase = letters("toLocaleLowerCase", toLowerCase);
+  const toLocaleUpperCase = letters("toLocaleUpperCase", toUpperCase);
 
   // The order of the Unicode Collation Algorithm as CLDR has it for these languages, of Latin letters with accents.
   const LANGUAGES = { __proto__: null, und: 1, en: 1, de: 1, es: 1, fr: 1, it: 1, nl: 1, pt: 1 };
@@ -93,23 +85,21 @@
     for (let i = 0; i < shorter; i++) if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
     return a.length === b.length ? 0 : a.length < b.length ? -1 : 1;
   };
-  const compare = {
-    localeCompare(other, locales, options) {
-      if (this === undefined || this === null) throw new TypeError("not a string");
-      const a = String(this), b = String(other), language = languageOf(locales, "localeCompare");
-      if (!(language in LANGUAGES)) {
-        throw new TypeError("localeCompare: the locale \"" + language + "\" is not available: en, de, es, fr, it, nl, pt");
-      }
-      const { numeric = false, sensitivity = "variant", usage, ignorePunctuation, caseFirst } = options ?? {};
-      const level = SENSITIVITY[sensitivity];
-      if (level === undefined || usage === "search" || ignorePunctuation || (caseFirst ?? "false") !== "false") {
-        throw new TypeError("localeCompare: of the options numeric and sensitivity are available");
-      }
-      if (a === b) return 0;
-      const one = weights(a, language === "es", numeric), two = weights(b, language === "es", numeric);
-      return order(one[0], two[0]) || (level !== 1 && level !== 3 && order(one[1], two[1])) ||
-        (level > 2 && order(one[2], two[2])) || 0;
-    },
-  }.localeCompare;
-  hide(String.prototype, "localeCompare", compare);
+  function localeCompare(other, locales, options) {
+    if (this === undefined || this === null) throw new TypeError("not a string");
+    const a = String(this), b = String(other), language = languageOf(locales, "localeCompare");
+    if (!(language in LANGUAGES)) {
+      throw new TypeError("localeCompare: the locale \"" + language + "\" is not available: en, de, es, fr, it, nl, pt");
+    }
+    const { numeric = false, sensitivity = "variant", usage, ignorePunctuation, caseFirst } = options ?? {};
+    const level = SENSITIVITY[sensitivity];
+    if (level === undefined || usage === "search" || ignorePunctuation || (caseFirst ?? "false") !== "false") {
+      throw new TypeError("localeCompare: of the options numeric and sensitivity are available");
+    }
+    if (a === b) return 0;
+    const one = weights(a, language === "es", numeric), two = weights(b, language === "es", numeric);
+    return order(one[0], two[0]) || (level !== 1 && level !== 3 && order(one[1], two[1])) ||
+      (level > 2 && order(one[2], two[2])) || 0;
+  }
+  return { __proto__: null, Intl, localeCompare, toLocaleLowerCase, toLocaleUpperCase };
 })

@@ -2,12 +2,14 @@
 // What fails throws.
 (function ($, kept) {
   "use strict";
-  const { apply, paying, bytes, text, headersOf, limit, long, plain } = kept;
-  const { JSON, Object, Error, TypeError, ArrayBuffer } = globalThis, { stringify } = JSON, { isArray } = Array;
-  const { keys, freeze, defineProperty } = Object, { Uint8Array } = globalThis;
+  const { apply, paying, bytes, text, headersOf, limit, long, plain, part, binary, natives } = kept;
+  const { JSON, Object, Error, TypeError } = globalThis, { stringify } = JSON, { isArray } = Array;
+  const { keys, freeze, defineProperty } = Object, { Uint8Array, ArrayBuffer } = natives;
   const { replace, startsWith, toUpperCase, match, slice } = String.prototype, { floor } = Math;
   const native = paying($.module), send = paying($.send), word = /_([a-z])/g, period = /^([\d.]+)\s*(ms|s)?$/;
 
+  // Some of what is made here answers with bytes.
+  binary();
   // What is handed over is copied several times.
   const run = (name, form, given) => {
     let size = 0;
@@ -55,7 +57,6 @@
     }
     return name;
   };
-  let subtle;
   const filled = (array) => {
     const raw = ArrayBuffer.isView(array) ? bytes(array) : undefined;
     if (raw === undefined) throw new TypeError("crypto.getRandomValues takes a list of integers");
@@ -87,7 +88,7 @@
     base64_url_encode: encode("base64.url_encode"), base64_url_decode: decode("base64.url_decode"),
   };
   defineProperty(cryptography, "subtle", {
-    get: () => (subtle ??= $.part("subtle")($, kept)), enumerable: true,
+    get: part("subtle"), enumerable: true,
   });
   open("crypto", cryptography);
   open("base64", {

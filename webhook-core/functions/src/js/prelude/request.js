@@ -2,12 +2,12 @@
 // that takes over what `transform(r)` returned, and what other parts need as well.
 (function ($, kept) {
   "use strict";
-  const { Proxy, String, apply } = kept;
-  const { Object, JSON, TypeError, Error, Uint8Array, ArrayBuffer, Promise } = globalThis;
+  const { Proxy, String, apply, hide, paying, lazily, part, binary, natives } = kept;
+  const { Object, JSON, TypeError, Error, Promise } = globalThis, { Reflect, Uint8Array, ArrayBuffer } = natives;
   const { defineProperty, getPrototypeOf, ownKeys, set } = Reflect;
   const { isArray } = Array, { isView } = ArrayBuffer, { stringify } = JSON;
   const { keys, freeze, getOwnPropertyDescriptor } = Object;
-  const { toWellFormed, toLowerCase } = String.prototype, { toBase64 } = Uint8Array.prototype;
+  const { toWellFormed, toLowerCase } = String.prototype, toBase64 = paying(Uint8Array.prototype.toBase64);
   const { join } = Array.prototype, { toString } = Object.prototype;
   const typeOf = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
 
@@ -54,7 +54,7 @@
     $.setHeader(answer, text(name), text(isArray(value) ? apply(join, value, [", "]) : value));
   };
   const setHeaders = (answer, given) => {
-    if (given === views[+answer]) return;
+    if (given === views(answer)) return;
     if (typeof given !== "object" || given === null) throw new TypeError("headers must be an object");
     const names = keys(given), values = [];
     for (let i = 0; i < names.length; i++) values[i] = given[names[i]];
@@ -62,11 +62,15 @@
     for (let i = 0; i < old.length; i++) $.deleteHeader(answer, old[i]);
     for (let i = 0; i < names.length; i++) setHeader(answer, names[i], values[i]);
   };
-  const views = [headers(false), headers(true)];
+  const made = [undefined, undefined], views = (answer) => (made[+answer] ??= headers(answer));
 
   // Bodies are made when they are read. One that is set to what was read stays
   // byte for byte as it came.
   const read = [undefined, undefined];
+  const bytesOf = (answer) => {
+    binary();
+    return $.bytes(answer) ?? undefined;
+  };
   const body = (answer) => (read[+answer] ??= $.body(answer) ?? undefined);
   const setBody = (answer, value) => {
     if (typeof value === "string" && value === read[+answer]) return;
@@ -88,6 +92,7 @@
   let query, form, parts, metadata, checks;
   // What is not UTF-8 comes as bytes.
   const readParts = () => {
+    binary();
     const flat = $.form(), list = [];
     for (let i = 0; i + 3 < flat.length; i += 4) {
       const value = flat[i + 3], part = { name: flat[i], fileName: flat[i + 1] ?? undefined, type: flat[i + 2] ?? undefined };
@@ -105,103 +110,129 @@
     }
     return freeze(all);
   };
-  const fields = {
-    body: [() => body(false), (value) => setBody(false, value), "RequestBody"],
-    bodyBytes: [() => $.bytes(false), (value) => setBody(false, value)],
-    method: [() => $.method(), (value) => $.setMethod(text(value)), "RequestMethod"],
-    path: [() => $.path(), (value) => $.setPath(text(value)), "RequestPath"],
-    rawQuery: [
-      () => $.rawQuery(),
-      (value) => { $.setRawQuery(text(value)); query = undefined; },
-      "RequestRawQuery",
-    ],
-    headers: [() => views[0], (value) => setHeaders(false, value), "RequestHeader"],
-    query: [() => (query ??= pairs($.query(), (o, k, v) => { if (!(k in o)) o[k] = v; })), undefined, "RequestQuery"],
-    formData: [() => (form ??= readForm()), undefined, "RequestFormData"],
-    formParts: [() => (parts ??= readParts()), undefined, "RequestFormParts"],
-    metadata: [() => (metadata ??= pairs($.metadata(), (o, k, v) => { o[k] = v; })), undefined, "Metadata"],
-    verified: [() => (checks ??= $.checks())[0] ?? undefined, undefined, "Verified"],
-    eventType: [() => (checks ??= $.checks())[1] ?? undefined, undefined, "EventType"],
-    duplicateOf: [() => (checks ??= $.checks())[2] ?? undefined, undefined, "DuplicateOf"],
-    responseBody: [() => body(true), (value) => setBody(true, value), "ResponseBody"],
-    responseBodyBytes: [() => $.bytes(true) ?? undefined, (value) => setBody(true, value)],
-    responseStatus: [() => $.status() ?? undefined, (value) => $.setStatus(+value), "ResponseStatusCode"],
-    responseHeaders: [() => views[1], (value) => setHeaders(true, value), "ResponseHeader"],
+  // What `r` has, its names in Lua included: a field that may be set (1) or not (2), a method (3), and the same
+  // where it is not listed (5 to 7). Fields are read and methods made when they are named.
+  const HIDDEN = 4, KINDS = {
+    __proto__: null, body: 1, RequestBody: 5, bodyBytes: 1, method: 1, RequestMethod: 5, path: 1, RequestPath: 5,
+    rawQuery: 1, RequestRawQuery: 5, headers: 1, RequestHeader: 5, query: 2, RequestQuery: 6, formData: 2,
+    RequestFormData: 6, formParts: 2, RequestFormParts: 6, metadata: 2, Metadata: 6, verified: 2, Verified: 6,
+    eventType: 2, EventType: 6, duplicateOf: 2, DuplicateOf: 6, responseBody: 1, ResponseBody: 5,
+    responseBodyBytes: 1, responseStatus: 1, ResponseStatusCode: 5, responseHeaders: 1, ResponseHeader: 5,
+    setBody: 3, SetRequestBody: 7, setMethod: 3, SetRequestMethod: 7, setPath: 3, SetRequestPath: 7, setRawQuery: 3,
+    SetRequestRawQuery: 7, setHeader: 3, SetRequestHeader: 7, deleteHeader: 3, DeleteRequestHeader: 7,
+    setResponseBody: 3, SetResponseBody: 7, setResponseStatus: 3, SetResponseStatusCode: 7, setResponseHeader: 3,
+    SetResponseHeader: 7, stopForwarding: 3, StopForwarding: 7,
   };
-  const methods = {
-    setBody: (value) => { own.body = value; },
-    setMethod: (value) => { own.method = value; },
-    setPath: (value) => { own.path = value; },
-    setRawQuery: (value) => { own.rawQuery = value; },
-    setHeader: (name, value) => setHeader(false, name, value),
-    deleteHeader: (name) => $.deleteHeader(false, text(name)),
-    setResponseBody: (value) => { own.responseBody = value; },
-    setResponseStatus: (value) => { own.responseStatus = value; },
-    setResponseHeader: (name, value) => setHeader(true, name, value),
-    stopForwarding: () => $.stop(),
+  const readField = (name) => {
+    switch (name) {
+      case "body": case "RequestBody": return body(false);
+      case "bodyBytes": return bytesOf(false);
+      case "method": case "RequestMethod": return $.method();
+      case "path": case "RequestPath": return $.path();
+      case "rawQuery": case "RequestRawQuery": return $.rawQuery();
+      case "headers": case "RequestHeader": return views(false);
+      case "query": case "RequestQuery": return (query ??= pairs($.query(), (o, k, v) => { if (!(k in o)) o[k] = v; }));
+      case "formData": case "RequestFormData": return (form ??= readForm());
+      case "formParts": case "RequestFormParts": return (parts ??= readParts());
+      case "metadata": case "Metadata": return (metadata ??= pairs($.metadata(), (o, k, v) => { o[k] = v; }));
+      case "verified": case "Verified": return (checks ??= $.checks())[0] ?? undefined;
+      case "eventType": case "EventType": return (checks ??= $.checks())[1] ?? undefined;
+      case "duplicateOf": case "DuplicateOf": return (checks ??= $.checks())[2] ?? undefined;
+      case "responseBody": case "ResponseBody": return body(true);
+      case "responseBodyBytes": return bytesOf(true);
+      case "responseStatus": case "ResponseStatusCode": return $.status() ?? undefined;
+      case "responseHeaders": case "ResponseHeader": return views(true);
+      default: return methods[name] ??= method(name);
+    }
   };
-  const lua = {
-    setBody: "SetRequestBody", setMethod: "SetRequestMethod", setPath: "SetRequestPath",
-    setRawQuery: "SetRequestRawQuery", setHeader: "SetRequestHeader", deleteHeader: "DeleteRequestHeader",
-    setResponseBody: "SetResponseBody", setResponseStatus: "SetResponseStatusCode",
-    setResponseHeader: "SetResponseHeader", stopForwarding: "StopForwarding",
+  const readOnly = (name) => { throw new TypeError("r." + name + " cannot be set"); };
+  const writeField = (name, value) => {
+    switch (name) {
+      case "body": case "RequestBody": case "bodyBytes": return setBody(false, value);
+      case "method": case "RequestMethod": return $.setMethod(text(value));
+      case "path": case "RequestPath": return $.setPath(text(value));
+      case "rawQuery": case "RequestRawQuery":
+        $.setRawQuery(text(value));
+        query = undefined;
+        return undefined;
+      case "headers": case "RequestHeader": return setHeaders(false, value);
+      case "responseBody": case "ResponseBody": case "responseBodyBytes": return setBody(true, value);
+      case "responseStatus": case "ResponseStatusCode": return $.setStatus(+value);
+      case "responseHeaders": case "ResponseHeader": return setHeaders(true, value);
+      default: return readOnly(name);
+    }
   };
-  const own = {}, settable = [], fixed = [];
-  const readOnly = (name) => () => { throw new TypeError("r." + name + " cannot be set"); };
-  for (const name of keys(fields)) {
-    const [get, set, other] = fields[name];
-    defineProperty(own, name, { get, set: set ?? readOnly(name), enumerable: true });
-    if (other) defineProperty(own, other, { get, set: set ?? readOnly(other), enumerable: false });
-    if (!set) fixed[fixed.length] = name;
-    if (!set) continue;
-    settable[settable.length] = name;
-    if (other) settable[settable.length] = other;
-  }
-  for (const name of keys(methods)) {
-    defineProperty(own, name, { value: methods[name], enumerable: true });
-    defineProperty(own, lua[name], { value: methods[name], enumerable: false });
-  }
+  const methods = plain(), method = (name) => {
+    switch (name) {
+      case "setBody": case "SetRequestBody": return (value) => writeField("body", value);
+      case "setMethod": case "SetRequestMethod": return (value) => writeField("method", value);
+      case "setPath": case "SetRequestPath": return (value) => writeField("path", value);
+      case "setRawQuery": case "SetRequestRawQuery": return (value) => writeField("rawQuery", value);
+      case "setHeader": case "SetRequestHeader": return (header, value) => setHeader(false, header, value);
+      case "deleteHeader": case "DeleteRequestHeader": return (header) => $.deleteHeader(false, text(header));
+      case "setResponseBody": case "SetResponseBody": return (value) => writeField("responseBody", value);
+      case "setResponseStatus": case "SetResponseStatusCode": return (value) => writeField("responseStatus", value);
+      case "setResponseHeader": case "SetResponseHeader": return (header, value) => setHeader(true, header, value);
+      default: return () => $.stop();
+    }
+  };
   // Who takes r for the payload is told so, or what they remove would be sent.
   const unknown = (name) => {
     throw new TypeError("r has no field \"" + String(name) + "\" (the payload is JSON.parse(r.body))");
   };
   // Looked for by the language itself: in what is awaited, and in what is written as JSON.
   const optional = (name) => typeof name !== "string" || name === "then" || name === "toJSON";
-  const r = new Proxy(own, {
-    get: (_, name) => (name in own ? own[name] : optional(name) ? undefined : unknown(name)),
+  // `rest` has what every object has, and what a script defines beside.
+  const rest = {}, r = new Proxy(rest, {
+    __proto__: null,
+    get: (_, name) =>
+      name in KINDS ? readField(name) : name in rest ? rest[name] : optional(name) ? undefined : unknown(name),
     set: (_, name, value) => {
-      if (!(name in own)) unknown(name);
-      if (!set(own, name, value)) readOnly(name)();
+      if (name in KINDS) writeField(name, value);
+      else if (!(name in rest)) unknown(name);
+      else if (!set(rest, name, value)) readOnly(name);
       return true;
     },
+    has: (_, name) => name in KINDS || name in rest,
+    ownKeys: () => {
+      const all = keys(KINDS), own = ownKeys(rest);
+      for (let i = 0; i < own.length; i++) all[all.length] = own[i];
+      return all;
+    },
+    getOwnPropertyDescriptor: (_, name) => {
+      if (!(name in KINDS)) return getOwnPropertyDescriptor(rest, name);
+      const get = () => readField(name), set = (value) => writeField(name, value);
+      return { __proto__: null, get, set, enumerable: KINDS[name] < HIDDEN, configurable: true };
+    },
+    defineProperty: (_, name, descriptor) => !(name in KINDS) && defineProperty(rest, name, descriptor),
     deleteProperty: (_, name) => {
-      if (!(name in own)) unknown(name);
+      if (!(name in KINDS) && !(name in rest)) unknown(name);
       throw new TypeError("r." + String(name) + " cannot be deleted");
     },
+    preventExtensions: () => false,
   });
 
-  const cfg = freeze({
-    get: (key) => $.config(text(key)) ?? undefined,
-    GetValue: (key) => $.config(text(key)) ?? undefined,
-  });
+  const setting = (key) => $.config(text(key)) ?? undefined;
   const print = (...values) => {
     for (let i = 0; i < values.length; i++) values[i] = shown(values[i]);
     $.log(text(apply(join, values, [" "])));
   };
-  const console = { log: print, info: print, debug: print, warn: print, error: print };
-  const put = (name, value) =>
-    defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
-  const env = new Proxy(plain(), {
-    get: (_, name) => (typeof name === "string" ? $.config(text(name)) ?? undefined : undefined),
-    has: (_, name) => typeof name === "string" && typeof $.config(text(name)) === "string",
-  });
-  put("cfg", cfg);
-  put("console", console);
-  put("process", { env });
+  lazily(() => ({ __proto__: null, cfg: freeze({ get: setting, GetValue: setting }) }), ["cfg"]);
+  lazily(() => ({
+    __proto__: null, console: { log: print, info: print, debug: print, warn: print, error: print },
+  }), ["console"]);
+  lazily(() => {
+    const env = new Proxy(plain(), {
+      __proto__: null,
+      get: (_, name) => (typeof name === "string" ? setting(name) : undefined),
+      has: (_, name) => typeof name === "string" && typeof $.config(text(name)) === "string",
+    });
+    return { __proto__: null, process: { env } };
+  }, ["process"]);
   let used = false;
   defineProperty(globalThis, "r", {
     get: () => { used = true; return r; },
-    set: (value) => { put("r", value); },
+    set: (value) => { hide(globalThis, "r", value); },
     enumerable: false, configurable: true,
   });
 
@@ -220,8 +251,6 @@
   kept.setHeader = setHeader;
   kept.r = r;
 
-  const names = plain();
-  for (const name of ownKeys(own)) names[name] = true;
   const same = (a, b) => a === b || stringify(a) === stringify(b);
   // Takes over the fields in which `returned` differs from r.
   kept.taken = (returned) => {
@@ -231,16 +260,17 @@
     }
     const given = keys(returned);
     for (let i = 0; i < given.length; i++) {
-      if (!(given[i] in names)) {
+      if (!(given[i] in KINDS)) {
         throw new TypeError("transform returned \"" + given[i] + "\", which is no field of r (a new payload is { body: … })");
       }
     }
-    const changes = [], changed = [false, false];
-    for (let i = 0; i < settable.length; i++) {
-      const name = settable[i], answer = +(name === "responseBody" || name === "ResponseBody");
-      if (name === "bodyBytes" || name === "responseBodyBytes" || !(name in returned)) continue;
+    const changes = [], changed = [false, false], names = keys(KINDS);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i], answer = +(name === "responseBody" || name === "ResponseBody");
+      if (KINDS[name] % HIDDEN !== 1 || name === "bodyBytes" || name === "responseBodyBytes") continue;
+      if (!(name in returned)) continue;
       const value = returned[name];
-      if (value === own[name]) continue;
+      if (value === readField(name)) continue;
       changes[changes.length] = [name, value];
       if (answer || name === "body" || name === "RequestBody") changed[answer] = true;
     }
@@ -248,28 +278,30 @@
     for (let answer = 0; answer < 2; answer++) {
       const name = answer ? "responseBodyBytes" : "bodyBytes", value = changed[answer] ? undefined : returned[name];
       if (value === undefined || value === null) continue;
-      const given = bytes(value), had = own[name];
+      const given = bytes(value), had = readField(name);
       if (had === undefined || given !== bytes(had)) changes[changes.length] = [name, value];
     }
-    for (let i = 0; i < fixed.length; i++) {
-      if (fixed[i] in returned && !same(returned[fixed[i]], own[fixed[i]])) readOnly(fixed[i])();
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (KINDS[name] === 2 && name in returned && !same(returned[name], readField(name))) readOnly(name);
     }
-    for (let i = 0; i < changes.length; i++) own[changes[i][0]] = changes[i][1];
+    for (let i = 0; i < changes.length; i++) writeField(changes[i][0], changes[i][1]);
   };
 
   // What the end of a script calls with what the script declares, and what takes over the result.
   const { toString: functionText } = Function.prototype;
   let added, take = kept.taken;
-  put("addHandler", (event, handler) => {
+  const addHandler = (event, handler) => {
     if (event !== "transform" || typeof handler !== "function") {
       throw new TypeError("addHandler takes \"transform\" and a function");
     }
     added = handler;
-  });
+  };
+  lazily(() => ({ __proto__: null, addHandler }), ["addHandler"]);
   kept.declared = (transform, handler) => {
     if (!added && transform && !$.takesPayload(apply(functionText, transform, []))) return transform(r);
     if (added || transform || (handler && !used)) {
-      return $.part("styles")($, kept)(added, transform, handler, (f) => { take = f; });
+      return part("styles")()(added, transform, handler, (f) => { take = f; });
     }
     if (!used && $.onlyDeclares()) {
       throw new TypeError("the script declares functions and does nothing with the webhook: use r, or declare " +
@@ -279,19 +311,8 @@
   };
   kept.finish = (returned) => take(returned);
 
-  // What is made when a script first names it.
-  const lazily = (make, all) => {
-    let made;
-    for (let i = 0; i < all.length; i++) {
-      const name = all[i];
-      defineProperty(globalThis, name, {
-        get: () => (made ??= make())[name], set: (value) => { put(name, value); }, enumerable: false, configurable: true,
-      });
-    }
-  };
-  let opened;
-  const modules = () => (opened ??= $.part("modules")($, kept));
+  const modules = part("modules"), web = part("web");
   lazily(modules, ["http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "kv", "time"]);
-  lazily(() => { modules(); return $.part("web")($, kept); }, ["URL", "URLSearchParams", "TextEncoder", "TextDecoder",
-    "Headers", "atob", "btoa", "structuredClone", "fetch"]);
+  lazily(() => { modules(); return web(); }, ["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "atob",
+    "btoa", "structuredClone", "fetch"]);
 })

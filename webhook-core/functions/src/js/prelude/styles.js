@@ -4,7 +4,7 @@
   "use strict";
   const { apply, Proxy, r, text, plain, setHeader } = kept;
   const { JSON, TypeError, Object } = globalThis, { stringify, parse } = JSON, { isArray } = Array;
-  const { keys, hasOwn } = Object, { defineProperty } = Reflect;
+  const { keys, hasOwn } = Object, { defineProperty } = kept.natives.Reflect;
   const { toLowerCase, includes, trimStart } = String.prototype;
 
   let take, json;

@@ -3,7 +3,7 @@
   "use strict";
   const { apply, text, bytes, run } = kept;
   const { Error, TypeError, Object } = globalThis, { isArray } = Array;
-  const { freeze } = Object, { defineProperty } = Reflect, { toUpperCase } = String.prototype;
+  const { freeze } = Object, { defineProperty } = kept.natives.Reflect, { toUpperCase } = String.prototype;
   const { includes, slice: part } = Array.prototype;
 
   const failure = (name, message) => {

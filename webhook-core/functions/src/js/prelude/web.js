@@ -2,9 +2,10 @@
 (function ($, kept) {
   "use strict";
   const { apply, text, bytes, words, run, request, plain } = kept;
-  const { Object, Error, TypeError, RangeError, JSON, Map, Set, Date, RegExp, ArrayBuffer, Promise } = globalThis;
+  const { Object, Error, TypeError, RangeError, JSON, RegExp, Promise } = globalThis;
+  const { Map, Set } = kept.collections(), { Date } = kept.dates(), { ArrayBuffer } = kept.binary();
   const { stringify } = JSON, { isArray } = Array, { isView } = ArrayBuffer, { iterator } = Symbol;
-  const { keys } = Object, { defineProperty } = Reflect;
+  const { keys } = Object, { defineProperty } = kept.natives.Reflect;
   const { values: items } = Array.prototype;
   const { toLowerCase, toUpperCase, slice, codePointAt } = String.prototype;
 

@@ -44,8 +44,8 @@ async fn a_script_that_spoils_the_library_still_gets_its_request_through() {
 
 #[tokio::test]
 async fn the_prelude_cannot_be_imported() {
-    let source = "URL; crypto.subtle; const left = []; for (const name of ['guard', 'request', 'modules', 'web', 'subtle', \
-        'styles', 'locales']) { try { const found = await import(name); left.push(found.part, found.take()); } catch {} } \
+    let source = "URL; crypto.subtle; const left = []; for (const name of ['base', 'modules', 'web', 'subtle', \
+        'styles', 'locales', 'texts', 'collections', 'binary', 'dates']) { try { const found = await import(name); left.push(found.part, found.take()); } catch {} } \
         r.body = left.map((found) => typeof found).join()";
     let left = complete(&runtime(), source).await.result.expect("runs").request.body;
     let found = String::from_utf8_lossy(&left).into_owned();
@@ -63,11 +63,32 @@ async fn what_is_made_late_is_bounded_in_a_spoilt_library_as_well() {
         "for (;;) crypto.sha512('a'.repeat(8e6))",
         "for (;;) new URL('http://a.example/' + 'b'.repeat(1e6))",
         "for (;;) xml.encode({ a: 'b'.repeat(4e6) })",
+        "const bytes = new Uint8Array(4e6); for (;;) bytes.indexOf(1)",
+        "const bytes = r.bodyBytes.constructor.from(new Uint8Array(4e6)); for (;;) bytes.join()",
+        "const long = 'a'.repeat(4e6), map = new Map([[long, 1]]); for (;;) map.get('a'.repeat(4e6))",
+        "for (;;) Date.parse('2024-01-01' + ' '.repeat(4e6))",
+        "const text = 'ab,'.repeat(350010), part = 'ab,'.repeat(70); for (;;) text.split(part)",
+        "for (;;) parseFloat('1'.repeat(4e6))",
+        "const list = []; list.length = 4e6; for (;;) Reflect.apply(Math.max, null, list)",
     ] {
         let ended = complete(&runtime, &format!("{spoil} {source}")).await;
         let limit = matches!(ended.result, Err(FunctionError::Limit(_)));
         assert!(limit && ended.duration < Duration::from_secs(2), "{source}: {ended:?}");
     }
+}
+
+#[tokio::test]
+async fn what_is_bounded_is_not_to_be_had_without_its_bounds() {
+    let source = "const natives = new Set(); \
+        Object.prototype.get = Object.prototype.has = (target) => { natives.add(target) }; \
+        for (const stand of [Map, Set, RegExp, String, Number, Date, ArrayBuffer, Uint8Array]) { \
+        stand.x; 'x' in stand; if (stand.prototype.constructor !== stand) natives.add(stand) } \
+        r.x = undefined";
+    let ended = complete(&runtime(), source).await;
+    let error = ended.result.expect_err("r has no field x").to_string();
+    assert!(error.contains("r has no field"), "{error}");
+    let left = source.replace("r.x = undefined", "r.body = String(natives.size)");
+    assert_eq!(super::fixture::body(&left).await, "0");
 }
 
 #[tokio::test]

@@ -1,9 +1,15 @@
 //! What the functions of one VM share: the call that runs and what the script did so far.
 
-use std::{cell::RefCell, collections::BTreeMap, fmt, rc::Rc, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    fmt,
+    rc::Rc,
+    sync::Arc,
+};
 
 use bytes::Bytes;
-use rquickjs::{Ctx, Exception};
+use rquickjs::{Ctx, Exception, TypedArray};
 use tokio::runtime::Handle;
 use webhook_core::{
     Clock,
@@ -26,6 +32,8 @@ pub(super) struct Host {
     pub(super) forwarder: Option<Arc<dyn Forwarder>>,
     pub(super) store: Option<Arc<dyn FunctionStore>>,
     pub(super) meter: Rc<Meter>,
+    /// Whether the part of the prelude is there that bounds what bytes can do.
+    pub(super) gives_bytes: Cell<bool>,
     pub(super) script: RefCell<Script>,
 }
 
@@ -44,8 +52,7 @@ pub(super) struct Script {
     pub(super) kv_calls: usize,
     /// Whose keys the script works on.
     pub(super) owner: Option<Owner>,
-    /// Whether there are functions in the source.
-    declares: bool,
+    source: Arc<str>,
     /// The bodies of the answers to the script's requests.
     pub(super) answers: Vec<Bytes>,
     /// Rejections of promises that nobody has looked at so far.
@@ -63,7 +70,7 @@ impl fmt::Debug for Host {
 impl Script {
     /// Whether a script that has not looked at its request has no other purpose either.
     pub(super) fn only_declares(&self) -> bool {
-        self.declares && self.http_calls == 0 && self.kv_calls == 0
+        self.http_calls == 0 && self.kv_calls == 0 && source::declares(&self.source)
     }
 }
 
@@ -73,7 +80,7 @@ impl Host {
         let Invocation { account_id, function_id, .. } = invocation;
         let owner = Some(Owner { account_id, function_id });
         let Invocation { config, metadata, checks, request, response, source, .. } = invocation;
-        let (request, declares) = (Some(request), source::declares(&source));
+        let request = Some(request);
         *self.script.borrow_mut() = Script {
             request,
             response,
@@ -81,10 +88,15 @@ impl Host {
             metadata,
             checks,
             handle,
-            declares,
+            source,
             owner,
             ..Script::default()
         };
+    }
+
+    /// Which of these names of the global object the script may come to, by their places.
+    pub(super) fn mentioned(&self, names: &[String]) -> Vec<usize> {
+        source::mentioned(&self.script.borrow().source, names)
     }
 
     /// What the script has left.
@@ -139,6 +151,18 @@ impl Host {
     /// What a function of the host may make, beside the engine's own memory.
     pub(super) fn bounds(&self) -> Bounds {
         Bounds::of_memory(self.limits.memory_bytes).until(self.meter.compute_deadline())
+    }
+
+    /// Bytes for the script, of which it gets none before the prelude has bounded what they can do.
+    pub(super) fn give_bytes<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        bytes: &[u8],
+    ) -> rquickjs::Result<TypedArray<'js, u8>> {
+        if !self.gives_bytes.get() {
+            return Err(Exception::throw_message(ctx, "bytes without their part of the prelude"));
+        }
+        TypedArray::new_copy(ctx.clone(), bytes)
     }
 
     /// Throws why a module has no result.

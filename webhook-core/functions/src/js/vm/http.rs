@@ -3,7 +3,7 @@
 use std::{rc::Rc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray, Value};
+use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
 use serde::Deserialize;
 use serde_json::{Value as Tree, json};
 use webhook_core::{
@@ -63,7 +63,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
     let h = Rc::clone(host);
     let answer = move |ctx: Ctx<'js>, index: usize| {
         let body = h.script.borrow().answers.get(index).cloned();
-        body.map(|body| TypedArray::<u8>::new_copy(ctx, body)).transpose()
+        body.map(|body| h.give_bytes(&ctx, &body)).transpose()
     };
     natives.set("answer", Function::new(ctx.clone(), answer)?)?;
     let h = Rc::clone(host);

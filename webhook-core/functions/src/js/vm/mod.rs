@@ -11,7 +11,7 @@ mod rows;
 mod wait;
 mod web;
 
-use std::{rc::Rc, sync::Arc};
+use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use rquickjs::{
     Context, Ctx, Exception, Function, Object, Promise, Result as JsResult, Runtime, Value,
@@ -73,6 +73,7 @@ impl Vm {
             forwarder: shared.forwarder.clone(),
             store: shared.store.clone(),
             meter,
+            gives_bytes: Cell::new(false),
             script: Default::default(),
         });
         let made = || {
@@ -126,7 +127,10 @@ impl Vm {
         let text = Arc::clone(&invocation.source);
         self.host.begin(invocation, handle);
         self.context.with(|ctx| {
-            let kept = take_kept(&ctx);
+            let kept = take_kept(&ctx).and_then(|kept| {
+                kept.get::<_, Function<'_>>("open")?.call::<_, ()>(())?;
+                Ok(kept)
+            });
             let script = compile(&ctx, &text, &source::wrapped(&text));
             let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
             let ended = kept.and_then(|kept| {
@@ -227,20 +231,24 @@ fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> JsResult<()> {
     let own = Rc::clone(host);
     let only_declares = move || own.script.borrow().only_declares();
     natives.set("onlyDeclares", Function::new(ctx.clone(), only_declares)?)?;
+    let own = Rc::clone(host);
+    let mentioned = move |names: Vec<String>| own.mentioned(&names);
+    natives.set("mentioned", Function::new(ctx.clone(), mentioned)?)?;
     let takes_payload = |function: String| source::takes_payload(&function);
     natives.set("takesPayload", Function::new(ctx.clone(), takes_payload)?)?;
     request::install(ctx, host, &natives)?;
     http::install(ctx, host, &natives)?;
     modules::install(ctx, host, &natives)?;
-    let later = |ctx: Ctx<'js>, name: String| match Part::named(&name) {
-        Some(part) => part.load(&ctx),
+    let own = Rc::clone(host);
+    let later = move |ctx: Ctx<'js>, name: String| match Part::named(&name) {
+        Some(part) => {
+            own.gives_bytes.set(own.gives_bytes.get() || part == Part::Binary);
+            part.load(&ctx)
+        }
         None => Err(Exception::throw_message(&ctx, "no such part")),
     };
     natives.set("part", Function::new(ctx.clone(), later)?)?;
-    let kept: Object<'_> = Part::Guard.load(ctx)?.call((natives.clone(),))?;
-    for part in [Part::Locales, Part::Request] {
-        part.load(ctx)?.call::<_, ()>((natives.clone(), kept.clone()))?;
-    }
+    let kept: Object<'_> = Part::Base.load(ctx)?.call((natives,))?;
     ctx.globals().set(KEPT, kept)
 }
 

@@ -4,7 +4,7 @@
 use std::{borrow::Cow, rc::Rc};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use rquickjs::{Ctx, Function, IntoJs, Object, Result, TypedArray, Value};
+use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
 use serde_json::Value as Tree;
 use webhook_core::{
     encoding::Base64,
@@ -41,7 +41,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
         }
         let answered = call(&h, &name, &Arguments(arguments));
         match answered.and_then(|answer| answer.bounded(h.limits.string_bytes)) {
-            Ok(answer) => answer.into_value(&ctx, &form),
+            Ok(answer) => answer.into_value(&ctx, &h, &form),
             Err(error) => Err(h.refuse(&ctx, &error)),
         }
     };
@@ -79,11 +79,11 @@ impl Answer {
         if length > longest { Err(ModuleError::TooLong) } else { Ok(self) }
     }
 
-    fn into_value<'js>(self, ctx: &Ctx<'js>, form: &str) -> Result<Value<'js>> {
+    fn into_value<'js>(self, ctx: &Ctx<'js>, host: &Host, form: &str) -> Result<Value<'js>> {
         match self {
             Self::Text(text) => text.into_js(ctx),
             Self::Bytes(bytes) => match form {
-                "bytes" => TypedArray::new_copy(ctx.clone(), bytes)?.into_js(ctx),
+                "bytes" => host.give_bytes(ctx, &bytes)?.into_js(ctx),
                 "hex" => hex_encode(&bytes).into_js(ctx),
                 _ => String::from_utf8_lossy(&bytes).into_js(ctx),
             },

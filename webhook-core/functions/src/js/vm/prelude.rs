@@ -15,12 +15,18 @@ use rquickjs::{
 /// before it leave for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Bounds what the engine's own functions do in one step.
-    Guard,
+    /// Bounds what the engine's own functions do in one step, and makes `r`, `cfg` and `console`.
+    Base,
+    /// Searches and replaces in long texts, piece by piece.
+    Texts,
+    /// Bounds `Map`, `Set` and what is like them.
+    Collections,
+    /// Bounds typed arrays and what is like them.
+    Binary,
+    /// Bounds `Date`.
+    Dates,
     /// Has what depends on a language be right or refused.
     Locales,
-    /// Makes `r`, `cfg` and `console`.
-    Request,
     /// Runs the styles of other services.
     Styles,
     /// Makes `http`, `crypto` and the other modules.
@@ -31,10 +37,22 @@ pub(super) enum Part {
     Subtle,
 }
 
-const SOURCES: [(Part, &str, &str); 7] = [
-    (Part::Guard, "guard", include_str!("../prelude/guard.js")),
+/// What every call needs is one module, because each costs an engine more than what is in it.
+const BASE: &str = concat!(
+    "(function ($) { const kept = ",
+    include_str!("../prelude/guard.js"),
+    "($); ",
+    include_str!("../prelude/request.js"),
+    "($, kept); return kept; })",
+);
+
+const SOURCES: [(Part, &str, &str); 10] = [
+    (Part::Base, "base", BASE),
+    (Part::Texts, "texts", include_str!("../prelude/texts.js")),
+    (Part::Collections, "collections", include_str!("../prelude/collections.js")),
+    (Part::Binary, "binary", include_str!("../prelude/binary.js")),
+    (Part::Dates, "dates", include_str!("../prelude/dates.js")),
     (Part::Locales, "locales", include_str!("../prelude/locales.js")),
-    (Part::Request, "request", include_str!("../prelude/request.js")),
     (Part::Styles, "styles", include_str!("../prelude/styles.js")),
     (Part::Modules, "modules", include_str!("../prelude/modules.js")),
     (Part::Web, "web", include_str!("../prelude/web.js")),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use rquickjs::{Array, Ctx, Exception, Function, Object, Result, TypedArray};
+use rquickjs::{Array, Ctx, Exception, Function, Object, Result};
 use webhook_core::model::{Checks, Headers};
 
 use super::host::{Host, Script};
@@ -117,19 +117,17 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
                 match String::from_utf8(part.body) {
                     Ok(text) => flat.set(4 * index + 3, text)?,
                     Err(bytes) => {
-                        let bytes = TypedArray::<u8>::new_copy(ctx.clone(), bytes.as_bytes())?;
-                        flat.set(4 * index + 3, bytes)?;
+                        flat.set(4 * index + 3, h.give_bytes(&ctx, bytes.as_bytes())?)?;
                     }
                 }
             }
             Ok::<_, rquickjs::Error>(flat)
         }),
     )?;
+    let (c, h) = new();
     function(
         "utf8",
-        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| {
-            TypedArray::<u8>::new_copy(ctx, text.as_bytes())
-        }),
+        Function::new(c, move |ctx: Ctx<'js>, text: String| h.give_bytes(&ctx, text.as_bytes())),
     )?;
     let (c, h) = new();
     function(
@@ -187,7 +185,7 @@ fn body<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<(
     let h = Rc::clone(host);
     let bytes = move |ctx: Ctx<'js>, answer: bool| {
         let body = read(&h, |s| s.body(answer).cloned());
-        body.map(|body| TypedArray::<u8>::new_copy(ctx, body)).transpose()
+        body.map(|body| h.give_bytes(&ctx, &body)).transpose()
     };
     natives.set("bytes", Function::new(ctx.clone(), bytes)?)?;
     let h = Rc::clone(host);
