@@ -26,7 +26,13 @@ fn config() -> Config<'static> {
         .default_models_expand_depth(1)
         // The badge of the public validator would be fetched from the internet.
         .validator_url("none")
+        // Without the bar for other documents.
+        .use_base_layout()
 }
+
+/// The page, and how it differs from the library's: it fits a phone.
+const PAGE: &str = include_str!("docs/index.html");
+const STYLES: &str = include_str!("docs/reference.css");
 
 /// What the page may load: its own files, and the operations that it is there to try, also
 /// at the address that the document names. The page has no script but its files; its
@@ -66,6 +72,15 @@ async fn named_file(
 
 /// A part of the page.
 fn file(state: &AppState, name: &str) -> Response {
+    let own = match name {
+        "" | "index.html" => Some((PAGE, "text/html; charset=utf-8")),
+        "reference.css" => Some((STYLES, "text/css; charset=utf-8")),
+        _ => None,
+    };
+    if let Some((content, content_type)) = own {
+        let content_type = HeaderValue::from_static(content_type);
+        return page(state, content_type, Bytes::from_static(content.as_bytes()));
+    }
     let file = match utoipa_swagger_ui::serve(name, Arc::new(config())) {
         Ok(Some(file)) => file,
         Ok(None) => return text(StatusCode::NOT_FOUND, "no such path"),
@@ -77,13 +92,15 @@ fn file(state: &AppState, name: &str) -> Response {
         Cow::Owned(bytes) => bytes.into(),
     };
     match HeaderValue::try_from(file.content_type) {
-        Ok(content_type) => {
-            let mut response = whole(content_type, bytes);
-            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, state.docs_policy());
-            response
-        }
+        Ok(content_type) => page(state, content_type, bytes),
         Err(error) => ApiError::from(Error::internal(error.to_string())).into_response(),
     }
+}
+
+fn page(state: &AppState, content_type: HeaderValue, bytes: Bytes) -> Response {
+    let mut response = whole(content_type, bytes);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, state.docs_policy());
+    response
 }
 
 /// An answer whose body all who ask share, however many read it slowly.

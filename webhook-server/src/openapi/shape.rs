@@ -95,6 +95,10 @@ pub(super) fn unlink(value: &mut Value) {
             for field in ["description", "summary"] {
                 if let Some(Value::String(text)) = object.get_mut(field) {
                     *text = text.replace("[`", "`").replace("`]", "`");
+                    // It is no Markdown: a reader would see the backticks.
+                    if field == "summary" {
+                        *text = text.replace('`', "");
+                    }
                 }
             }
             object.values_mut().for_each(unlink);

@@ -1,7 +1,11 @@
 //! The dashboard as a part of the real server: where it is, who is signed in, and what
 //! keeps inputs and the dashboard apart.
 
-use std::time::{Duration, Instant};
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use serde_json::json;
 
@@ -123,7 +127,7 @@ async fn a_live_list_shows_what_arrives_and_ends_with_the_server() {
 
 /// The folder with playwright-core and axe-core, and the Chromium, when both were named.
 #[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
-fn browser() -> Option<(std::ffi::OsString, std::ffi::OsString)> {
+fn browser() -> Option<(OsString, OsString)> {
     Some((std::env::var_os("NODE_BROWSER_DIR")?, std::env::var_os("TEST_CHROMIUM")?))
 }
 
@@ -138,14 +142,30 @@ async fn every_page_in_a_browser() {
     let link = printed(&mut server).await;
     let link = link.split(' ').next().expect("an address").to_owned();
     furnish(&server).await;
+    look("look.mjs", &[&link], &modules, &chromium).await;
+}
+
+#[tokio::test]
+async fn the_reference_in_a_browser() {
+    let Some((modules, chromium)) = browser() else {
+        eprintln!("skipped: NODE_BROWSER_DIR and TEST_CHROMIUM name no browser to test with");
+        return;
+    };
+    let server = Server::start().await;
+    look("docs.mjs", &[&server.base, &server.key], &modules, &chromium).await;
+}
+
+/// Runs a script that looks at pages, which fails when something is wrong with them.
+async fn look(script: &str, arguments: &[&str], modules: &OsStr, chromium: &OsStr) {
     // The script finds its packages above itself.
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/dashboard/e2e/look.mjs");
-    let copy = std::path::Path::new(&modules).join("look.mjs");
-    std::fs::copy(script, &copy).expect("the folder can be written");
-    let pictures = std::path::Path::new(&modules).join("screenshots");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboard/e2e");
+    let copy = Path::new(modules).join(script);
+    std::fs::copy(folder.join(script), &copy).expect("the folder can be written");
+    let pictures = Path::new(modules).join("screenshots");
     std::fs::create_dir_all(&pictures).expect("the folder can be written");
     let mut node = tokio::process::Command::new("node");
-    node.arg(&copy).arg(link).arg(&pictures).env("TEST_CHROMIUM", chromium).kill_on_drop(true);
+    node.arg(&copy).args(arguments).arg(&pictures);
+    node.env("TEST_CHROMIUM", chromium).kill_on_drop(true);
     let looked = tokio::time::timeout(Duration::from_secs(300), node.output()).await;
     let looked = looked.expect("it ends in time").expect("node starts");
     let said = String::from_utf8_lossy(&looked.stdout);

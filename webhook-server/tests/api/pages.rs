@@ -117,4 +117,6 @@ async fn docs_are_a_page_that_loads_nothing_from_elsewhere() {
     let start = server.anonymous("GET", "/docs/swagger-initializer.js").send().await.expect(200);
     assert!(start.text().contains("/openapi.json"), "{}", start.text());
     assert!(start.text().contains(r#""validatorUrl": "none""#), "{}", start.text());
+    // Without it a phone shows the page as wide as a desk's.
+    assert!(html.contains(r#"name="viewport""#), "{html}");
 }
