@@ -35,8 +35,8 @@ use crate::{
     show,
 };
 
-/// How many rules are shown as a tree; more are JSON only.
-const MAX_SHOWN: usize = 100;
+/// How many rules are shown as a tree, so that the page is not too long; more are JSON only.
+const MAX_SHOWN: usize = 40;
 
 #[derive(Template)]
 #[template(path = "rules.html")]

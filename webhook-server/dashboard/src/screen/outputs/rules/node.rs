@@ -13,17 +13,17 @@ use crate::show::Mark;
 const SHOWN: usize = 200;
 
 /// Where parameters come from.
-const SOURCES: [(&str, &str); 10] = [
-    ("payload", "payload: a path into the body"),
-    ("header", "header"),
-    ("query", "query"),
-    ("request", "request: method, path or remote-addr"),
-    ("webhook", "webhook: verified, event or duplicate_of"),
-    ("body", "the bytes of the body"),
-    ("string", "a fixed text"),
-    ("entire-payload", "the entire payload"),
-    ("entire-query", "the entire query"),
-    ("entire-headers", "all headers"),
+const SOURCES: [&str; 10] = [
+    "payload",
+    "header",
+    "query",
+    "request",
+    "webhook",
+    "body",
+    "string",
+    "entire-payload",
+    "entire-query",
+    "entire-headers",
 ];
 
 /// How they are tested.
@@ -64,7 +64,8 @@ pub(super) struct Node {
     group: Option<String>,
     rules: Vec<Node>,
     leaf: Leaf,
-    sources: Vec<(String, String)>,
+    /// Not what people call them, so that many rules make a short page.
+    sources: Vec<String>,
     kinds: Vec<(String, String)>,
     has_name: bool,
 }
@@ -158,7 +159,9 @@ impl Node {
                 }
             }
             Draft::Match(leaf) => {
-                node.sources = options(&SOURCES, &leaf.source);
+                let is_known = SOURCES.contains(&&*leaf.source);
+                let other = (!is_known).then(|| leaf.source.clone());
+                node.sources = SOURCES.map(str::to_owned).into_iter().chain(other).collect();
                 node.kinds = options(&KINDS, &leaf.kind);
                 node.has_name = has_name(&leaf.source);
                 node.leaf = leaf.clone();
