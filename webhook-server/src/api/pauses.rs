@@ -24,7 +24,7 @@ use crate::{
         ("id" = String, Path, description = "The bucket's ID", format = Uuid),
         ("detailed" = String, Path, description = "The output's ID", format = Uuid),
     ),
-    request_body = Option<PauseRequest>,
+    request_body = PauseRequest,
     responses(
         (status = 200, description = "The output", body = Output),
         (status = 400, description = "The body is wrong, the end has passed, or the output is \
@@ -52,7 +52,7 @@ pub(crate) async fn pause_output(
         ("id" = String, Path, description = "The bucket's ID", format = Uuid),
         ("detailed" = String, Path, description = "The output's ID", format = Uuid),
     ),
-    request_body = Option<ResumeRequest>,
+    request_body = ResumeRequest,
     responses(
         (status = 200, description = "The output", body = Output),
         (status = 400, description = "The body is wrong; the text names the field", body = String),
