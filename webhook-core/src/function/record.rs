@@ -2,7 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use super::{Completion, Invocation, ScriptResponse};
@@ -28,22 +28,23 @@ pub enum Detail {
 pub fn request(invocation: &Invocation, detail: Detail) -> Value {
     let request = &invocation.request;
     let mut given = side(request, request, detail);
-    given["metadata"] = json!(invocation.metadata);
+    given.insert("metadata".to_owned(), json!(invocation.metadata));
     let Checks { verified, event, duplicate_of, duplicates: _ } = &invocation.checks;
     if let Some(verified) = verified {
-        given["verified"] = json!(verified);
+        given.insert("verified".to_owned(), json!(verified));
     }
     if let Some(event) = event {
-        given["event"] = json!(event);
+        given.insert("event".to_owned(), json!(event));
     }
     if let Some(log) = duplicate_of {
-        given["duplicate_of"] = json!(log);
+        given.insert("duplicate_of".to_owned(), json!(log));
     }
-    let mut whole = json!({ "function_id": invocation.function_id, "request": given });
+    let mut whole =
+        object([("function_id", json!(invocation.function_id)), ("request", given.into())]);
     if let Some(response) = &invocation.response {
-        whole["response"] = answer(response, detail);
+        whole.insert("response".to_owned(), answer(response, detail).into());
     }
-    whole
+    whole.into()
 }
 
 /// What a function left.
@@ -66,56 +67,62 @@ pub fn response(
         Err(error) => (before, None, false, false, error.to_string()),
     };
     let mut left = side(before, after, detail);
-    left["metadata"] = json!(invocation.metadata);
+    left.insert("metadata".to_owned(), json!(invocation.metadata));
     let logs: &[String] = match detail {
         Detail::NoContent => &[],
         Detail::Whole | Detail::Cut(_) => &completion.logs,
     };
-    json!({
-        "request_id": id,
-        "function_id": invocation.function_id,
-        "request": left,
-        "response": answer(response.unwrap_or(&ScriptResponse::default()), detail),
-        "request_modified": before != after,
-        "response_modified": response_modified,
-        "stop_forwarding": stop,
-        "error": error,
-        "logs": logs,
-    })
+    let whole = object([
+        ("request_id", json!(id)),
+        ("function_id", json!(invocation.function_id)),
+        ("request", left.into()),
+        ("response", answer(response.unwrap_or(&ScriptResponse::default()), detail).into()),
+        ("request_modified", (before != after).into()),
+        ("response_modified", response_modified.into()),
+        ("stop_forwarding", stop.into()),
+        ("error", error.into()),
+        ("logs", logs.into()),
+    ]);
+    whole.into()
 }
 
-fn side(before: &Request, after: &Request, detail: Detail) -> Value {
+/// An object of values that are made; `json!` would copy each of them.
+fn object<const FIELDS: usize>(fields: [(&str, Value); FIELDS]) -> Map<String, Value> {
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn side(before: &Request, after: &Request, detail: Detail) -> Map<String, Value> {
     let raw_query = match detail {
         Detail::NoContent => "",
         Detail::Whole | Detail::Cut(_) => &after.raw_query,
     };
-    let mut side = json!({
-        "body": "",
-        "body_modified": before.body != after.body,
-        "header": header(&after.headers, detail),
-        "header_modified": before.headers != after.headers,
-        "path": after.extra_path,
-        "path_modified": before.extra_path != after.extra_path,
-        "raw_query": raw_query,
-        "raw_query_modified": before.raw_query != after.raw_query,
-        "method": after.method.as_str(),
-        "method_modified": before.method != after.method,
-    });
+    let mut side = object([
+        ("body", "".into()),
+        ("body_modified", (before.body != after.body).into()),
+        ("header", header(&after.headers, detail)),
+        ("header_modified", (before.headers != after.headers).into()),
+        ("path", after.extra_path.as_str().into()),
+        ("path_modified", (before.extra_path != after.extra_path).into()),
+        ("raw_query", raw_query.into()),
+        ("raw_query_modified", (before.raw_query != after.raw_query).into()),
+        ("method", after.method.as_str().into()),
+        ("method_modified", (before.method != after.method).into()),
+    ]);
     put_body(&mut side, &after.body, detail);
     side
 }
 
-fn answer(response: &ScriptResponse, detail: Detail) -> Value {
-    let mut answer = json!({
-        "status": response.status,
-        "body": "",
-        "header": header(&response.headers, detail),
-    });
+fn answer(response: &ScriptResponse, detail: Detail) -> Map<String, Value> {
+    let mut answer = object([
+        ("status", response.status.into()),
+        ("body", "".into()),
+        ("header", header(&response.headers, detail)),
+    ]);
     put_body(&mut answer, &response.body, detail);
     answer
 }
 
-fn put_body(whole: &mut Value, body: &Bytes, detail: Detail) {
+fn put_body(whole: &mut Map<String, Value>, body: &Bytes, detail: Detail) {
     let kept = match detail {
         Detail::Whole => body.len(),
         Detail::Cut(max) => body.len().min(max),
@@ -123,7 +130,7 @@ fn put_body(whole: &mut Value, body: &Bytes, detail: Detail) {
     };
     whole["body"] = Value::String(STANDARD.encode(&body[..kept]));
     if kept < body.len() {
-        whole["body_truncated"] = Value::Bool(true);
+        whole.insert("body_truncated".to_owned(), Value::Bool(true));
     }
 }
 
@@ -132,12 +139,9 @@ fn header(headers: &HeaderMap, detail: Detail) -> Value {
         return Value::Object(Map::new());
     }
     let names = headers.keys().map(|name| {
-        let values: Vec<_> = headers
-            .get_all(name)
-            .iter()
-            .map(|value| String::from_utf8_lossy(value.as_bytes()))
-            .collect();
-        (Headers::canonical_name(name), json!({ "values": values }))
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let values = headers.get_all(name).iter().map(|value| Value::String(text(value)));
+        (Headers::canonical_name(name), object([("values", values.collect())]).into())
     });
     Value::Object(names.collect::<Map<_, _>>())
 }
