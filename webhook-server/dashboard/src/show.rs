@@ -68,7 +68,7 @@ pub(crate) fn mark(status: DeliveryStatus) -> Mark {
     let (class, sign, word) = match status {
         DeliveryStatus::Sent => ("good", "✓", "sent"),
         DeliveryStatus::Failed => ("bad", "✕", "failed"),
-        DeliveryStatus::Stalled => ("warn", "⏸", "stalled"),
+        DeliveryStatus::Stalled => ("warn", "‖", "stalled"),
         DeliveryStatus::Rejected => ("quiet", "⊘", "rejected"),
         DeliveryStatus::Received => ("wait", "◷", "waiting"),
         DeliveryStatus::Preparing => ("wait", "➜", "sending"),

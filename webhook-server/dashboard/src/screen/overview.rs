@@ -110,7 +110,7 @@ async fn troubled(
     }
     for (bucket, output) in outputs.into_iter().take(ASKED_OUTPUTS) {
         let (class, sign, word) = if output.spec.disabled {
-            ("quiet", "⏸", "disabled".to_owned())
+            ("quiet", "‖", "disabled".to_owned())
         } else {
             let mut query = MinuteQuery::default();
             query.bucket = Some(bucket.id.into());

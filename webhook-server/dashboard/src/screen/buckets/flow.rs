@@ -148,7 +148,7 @@ fn input_node(dashboard: &Dashboard, input: &Input, functions: &[Function]) -> I
 fn output_node(output: &Output, functions: &[Function], sums: Sums) -> OutputNode {
     let spec = &output.spec;
     let (class, sign, word) = match (spec.disabled, sums.failed) {
-        (true, _) => ("quiet", "⏸", "disabled"),
+        (true, _) => ("quiet", "‖", "disabled"),
         (false, 0) => ("good", "✓", "enabled"),
         (false, _) => ("warn", "!", "failing"),
     };
