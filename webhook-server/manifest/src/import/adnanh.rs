@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Draft, is_set, list, text};
+use super::{Draft, is_set, list, signature, text};
 use crate::Error;
 
 /// What the agent's output is called unless told otherwise.
@@ -73,7 +73,13 @@ fn hook(hook: &Value, draft: &mut Draft) {
         rules.push(json!({ "or": methods.iter().map(one).collect::<Vec<_>>() }));
     }
     if is_set(&hook["trigger-rule"]) {
-        rules.push(rule(&hook["trigger-rule"]));
+        let mut asked = rule(&hook["trigger-rule"]);
+        if let Some(signature) = signed(&mut asked) {
+            draft.set_input(bucket, "signature", signature);
+        }
+        if is_set(&asked) {
+            rules.push(asked);
+        }
         if is_set(&hook["trigger-rule-mismatch-http-response-code"]) {
             draft.leave(
                 &at,
@@ -87,6 +93,34 @@ fn hook(hook: &Value, draft: &mut Draft) {
         output.insert("rules".to_owned(), json!({ "and": rules }));
     }
     draft.output(bucket, OUTPUT, output);
+}
+
+/// Takes a signature of GitHub's out of a rule that cannot hold without it: the input asks for
+/// it. Of others, the header may or may not name the algorithm, which rules take either way.
+fn signed(rule: &mut Value) -> Option<Value> {
+    if let Some(rules) = rule.get_mut("and").and_then(Value::as_array_mut) {
+        let found = rules.iter().enumerate();
+        let (place, signature) =
+            found.filter_map(|(place, it)| Some((place, github(it)?))).next()?;
+        rules.remove(place);
+        return Some(signature);
+    }
+    let signature = github(rule)?;
+    *rule = Value::Null;
+    Some(signature)
+}
+
+fn github(rule: &Value) -> Option<Value> {
+    let asked = &rule["match"];
+    let parameter = &asked["parameter"];
+    let header = text(parameter, "name").to_ascii_lowercase();
+    let provider = match (text(asked, "type"), header.as_str()) {
+        ("payload-hmac-sha256" | "payload-hash-sha256", "x-hub-signature-256") => "github",
+        ("payload-hmac-sha1" | "payload-hash-sha1", "x-hub-signature") => "github_sha1",
+        _ => return None,
+    };
+    let is_plain = rule.as_object()?.len() == 1 && text(parameter, "source") == "header";
+    if is_plain { signature::preset(provider, text(asked, "secret")) } else { None }
 }
 
 /// The same rule: the language is the same, but for the names of the parameters of requests.

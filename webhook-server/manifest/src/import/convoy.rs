@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Draft,
     filter::{self, Of},
-    is_set, list, retry, text,
+    is_set, list, retry, signature, text,
 };
 use crate::Error;
 
@@ -37,9 +37,9 @@ fn subscription(subscription: &Value, endpoint: &Value, at: &str, draft: &mut Dr
         false => ("", NO_SOURCE),
     };
     let (bucket, is_new) = draft.bucket(key, name);
-    let mut rules = guards(source, bucket, is_new, draft);
+    let mut open = guard(source, bucket, is_new, draft);
+    let mut rules = Vec::new();
     let mut output = self::endpoint(endpoint, at, draft);
-    let mut open = Vec::new();
 
     let config = &subscription["filter_config"];
     let types = config["event_types"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -96,12 +96,17 @@ fn subscription(subscription: &Value, endpoint: &Value, at: &str, draft: &mut Dr
     draft.output(bucket, text(subscription, "name"), output);
 }
 
-/// What a source asks of those who send, as far as outputs have to ask it here.
-fn guards(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec<Value> {
+/// What a source asks of those who send, the input asks; what it cannot ask comes back.
+fn guard(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec<String> {
     let at = format!("source {}", text(source, "name"));
     let verifier = &source["verifier"];
-    let mut rules = Vec::new();
+    let mut open = Vec::new();
+    let mut ask = |signature: Option<Value>, what: &str| match signature {
+        Some(signature) => draft.set_input(bucket, "signature", signature),
+        None => open.push(format!("{what} of its source, which the input cannot verify")),
+    };
     match text(verifier, "type") {
+        "" | "noop" => {}
         "basic_auth" => {
             let auth = &verifier["basic_auth"];
             let (username, password) = (text(auth, "username"), text(auth, "password"));
@@ -110,30 +115,15 @@ fn guards(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec
         }
         "api_key" => {
             let auth = &verifier["api_key"];
-            let parameter = json!({"source": "header", "name": auth["header_name"]});
-            let value = &auth["header_value"];
-            rules.push(json!({"match": {"type": "value", "value": value, "parameter": parameter}}));
-            if is_new {
-                draft.leave(
-                    &at,
-                    "an API key: each output's rules ask for it; senders without get 200",
-                );
-            }
+            let (name, value) = (text(auth, "header_name"), text(auth, "header_value"));
+            ask(signature::api_key(name, value), "the API key");
         }
         "hmac" => {
-            let hmac = &verifier["hmac"];
-            let base64 = text(hmac, "encoding") == "base64";
-            let name = &hmac["header"];
-            let parameter = json!({"source": "header", "name": name, "base64decode": base64});
-            let kind = format!("payload-hmac-{}", text(hmac, "hash").to_ascii_lowercase());
-            let secret = &hmac["secret"];
-            rules.push(json!({"match": {"type": kind, "secret": secret, "parameter": parameter}}));
-            if is_new {
-                draft
-                    .leave(&at, "an HMAC: each output's rules ask for it; senders without get 200");
-            }
+            let of = |key| text(&verifier["hmac"], key);
+            let (hash, encoding) = (of("hash"), of("encoding"));
+            ask(signature::hmac(of("header"), hash, encoding, of("secret")), "the HMAC");
         }
-        _ => {}
+        other => ask(None, other),
     }
     if is_new {
         let response = &source["custom_response"];
@@ -152,7 +142,7 @@ fn guards(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec
             draft.leave(&at, "is disabled; the bucket takes webhooks");
         }
     }
-    rules
+    open
 }
 
 fn endpoint(endpoint: &Value, at: &str, draft: &mut Draft) -> Map<String, Value> {

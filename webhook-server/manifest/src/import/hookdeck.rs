@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Draft,
     filter::{self, Of},
-    is_set, list, retry, text,
+    is_set, list, retry, signature, text,
 };
 use crate::Error;
 
@@ -32,7 +32,7 @@ fn connection(connection: &Value, draft: &mut Draft) {
         id => id,
     };
     let (bucket, is_new) = draft.bucket(key, text(source, "name"));
-    let guards = guards(source, bucket, is_new, draft);
+    let (mut rules, mut open) = guard(source, bucket, is_new, draft);
     let mut output = self::destination(destination, &at, draft);
     if !text(connection, "description").is_empty() {
         output.insert("description".to_owned(), connection["description"].clone());
@@ -44,8 +44,6 @@ fn connection(connection: &Value, draft: &mut Draft) {
         output.insert("disabled".to_owned(), json!(true));
         draft.leave(&at, "is paused: the output is disabled, and webhooks do not wait for it");
     }
-    let mut rules = guards;
-    let mut open = Vec::new();
     for rule in connection["rules"].as_array().into_iter().flatten() {
         match text(rule, "type") {
             "filter" => {
@@ -112,51 +110,50 @@ fn connection(connection: &Value, draft: &mut Draft) {
 
 static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
 
-/// What a source asks of those who send, as far as outputs have to ask it here.
-fn guards(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec<Value> {
+/// What a source asks of those who send, the input asks. What outputs have to ask here comes
+/// back as rules, and what nobody can ask in words.
+fn guard(
+    source: &Value,
+    bucket: usize,
+    is_new: bool,
+    draft: &mut Draft,
+) -> (Vec<Value>, Vec<String>) {
     let at = format!("source {}", text(source, "name"));
     let config = &source["config"];
-    let auth = &config["auth"];
-    let mut rules = Vec::new();
-    let kind = match text(config, "auth_type") {
-        "" => text(&source["verification"], "type"),
-        kind => kind,
+    // The older versions of the API have the credentials in the source itself.
+    let auth = match &config["auth"] {
+        Value::Null => &source["verification"]["configs"],
+        auth => auth,
     };
+    let (mut rules, mut open) = (Vec::new(), Vec::new());
+    let mut ask = |signature: Option<Value>, what: &str| match signature {
+        Some(signature) => draft.set_input(bucket, "signature", signature),
+        None => open.push(format!("{what} of its source, which the input cannot verify")),
+    };
+    let kinds = [text(config, "auth_type"), text(&source["verification"], "type")];
+    let mut kind = kinds.into_iter().find(|kind| !kind.is_empty()).unwrap_or_default();
+    // A source of a provider's type has the provider's secret.
+    if kind.is_empty() && is_set(&auth["webhook_secret_key"]) {
+        kind = text(source, "type");
+    }
+    let secret = text(auth, "webhook_secret_key");
     match kind.to_ascii_uppercase().as_str() {
+        "" => {}
         "BASIC_AUTH" => {
             let (username, password) = (text(auth, "username"), text(auth, "password"));
             let auth = json!({"type": "basic", "username": username, "password": password});
             draft.set_bucket(bucket, "auth", auth);
         }
         "API_KEY" => {
-            let parameter = json!({"source": "header", "name": auth["header_key"]});
-            let value = &auth["api_key"];
-            rules.push(json!({"match": {"type": "value", "value": value, "parameter": parameter}}));
-            if is_new {
-                draft.leave(
-                    &at,
-                    "an API key: each output's rules ask for it; senders without get 200",
-                );
-            }
+            let (name, value) = (text(auth, "header_key"), text(auth, "api_key"));
+            ask(signature::api_key(name, value), "the API key");
         }
         "HMAC" => {
-            let base64 = text(auth, "encoding") == "base64";
-            let name = &auth["header_key"];
-            let parameter = json!({"source": "header", "name": name, "base64decode": base64});
-            let algorithm = text(auth, "algorithm").to_ascii_lowercase();
-            let kind = format!("payload-hmac-{algorithm}");
-            let secret = &auth["webhook_secret_key"];
-            rules.push(json!({"match": {"type": kind, "secret": secret, "parameter": parameter}}));
-            if is_new {
-                draft
-                    .leave(&at, "an HMAC: each output's rules ask for it; senders without get 200");
-            }
+            let of = |key| text(auth, key);
+            let (hash, encoding) = (of("algorithm"), of("encoding"));
+            ask(signature::hmac(of("header_key"), hash, encoding, secret), "the HMAC");
         }
-        "" => {}
-        other if is_new => {
-            draft.leave(&at, format!("{other}: anyone may send webhooks to the bucket"));
-        }
-        _ => {}
+        provider => ask(signature::preset(provider, secret), &format!("the signature {provider}")),
     }
     let methods = config["allowed_http_methods"].as_array();
     let methods = methods.or(source["allowed_http_methods"].as_array());
@@ -185,7 +182,7 @@ fn guards(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec
     if is_new && is_set(&source["disabled_at"]) {
         draft.leave(&at, "is disabled; the bucket takes webhooks");
     }
-    rules
+    (rules, open)
 }
 
 fn destination(destination: &Value, at: &str, draft: &mut Draft) -> Map<String, Value> {

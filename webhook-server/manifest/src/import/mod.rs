@@ -9,6 +9,7 @@ mod draft;
 mod filter;
 mod hookdeck;
 mod retry;
+mod signature;
 mod svix;
 
 use serde_json::Value;

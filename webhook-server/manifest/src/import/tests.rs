@@ -67,23 +67,83 @@ fn hookdeck() {
     assert_eq!(erp["durability"]["custom_delays"], json!(vec![60_000_000_000_u64; 3]));
     assert_eq!(erp["function"], "to erp");
     let rules = erp["rules"]["and"].as_array().expect("a list");
-    assert_eq!(rules[0]["match"]["type"], "payload-hmac-sha256");
-    assert_eq!(rules[0]["match"]["parameter"]["base64decode"], true);
-    assert_eq!(rules[1]["or"][1]["match"]["value"], "PUT");
+    let signature = &bucket["inputs"][0]["signature"];
+    for (field, value) in [
+        ("provider", "hmac"),
+        ("header", "X-Shopify-Hmac-Sha256"),
+        ("algorithm", "hmac-sha256"),
+        ("encoding", "base64"),
+    ] {
+        assert_eq!(signature[field], value, "{field}");
+    }
+    let secret = &signature["secrets"][0]["secret"];
+    assert_eq!(secret, "${SHOPIFY_DEFAULT_SIGNATURE_SECRETS_SECRET}");
+    assert_eq!(rules[0]["or"][1]["match"]["value"], "PUT");
     assert_eq!(
-        rules[2]["or"][0]["match"]["parameter"],
+        rules[1]["or"][0]["match"]["parameter"],
         json!({"source": "payload", "name": "order.status"})
     );
-    assert_eq!(rules[3]["match"]["regex"], "\\Anorth\\.");
+    assert_eq!(rules[2]["match"]["regex"], "\\Anorth\\.");
     assert_eq!(bucket["outputs"][1]["internal"], true);
     assert_eq!(bucket["outputs"][1]["disabled"], true);
     assert_eq!(manifest["functions"][0]["payload"], "addHandler('transform', r => r)");
     assert_eq!(manifest["functions"][0]["variables"]["A"], "${FUNCTION_TO_ERP_A}");
-    let wanted = ["an HMAC", "deduplicate", "$gt at total; the output is disabled"];
+    let wanted = ["deduplicate", "$gt at total; the output is disabled"];
     for (line, wanted) in left.iter().zip(wanted) {
         assert!(line.contains(wanted), "{line}");
     }
     assert_eq!(left.len(), wanted.len(), "{left:?}");
+}
+
+/// What a source verifies in one of the ways of Hookdeck's, the input verifies, or the output is
+/// disabled.
+#[test]
+fn hookdeck_signatures() {
+    let connection = |source: Value| {
+        let export = json!({"models": [{"id": "web_1", "source": source,
+            "destination": {"name": "erp", "config": {"url": "https://erp.example.com"}}}]});
+        let (manifest, left) = imported(Service::Hookdeck, &export);
+        let bucket = &manifest["buckets"][0];
+        let signature = bucket["inputs"][0]["signature"].clone();
+        (signature, bucket["outputs"][0]["disabled"] == true, left.join("; "))
+    };
+    for (source, provider) in [
+        (json!({"type": "GITHUB", "config": {"auth": {"webhook_secret_key": "s"}}}), "github"),
+        (
+            json!({"config": {"auth_type": "STRIPE", "auth": {"webhook_secret_key": "whsec_s"}}}),
+            "stripe",
+        ),
+        (
+            json!({"verification": {"type": "shopify", "configs": {"webhook_secret_key": "s"}}}),
+            "shopify",
+        ),
+        (
+            json!({"config": {"auth_type": "API_KEY", "auth": {"header_key": "X-Key", "api_key": "k"}}}),
+            "custom",
+        ),
+        (
+            json!({"verification": {"type": "hmac", "configs": {"algorithm": "sha512", "encoding": "hex",
+            "header_key": "X-Sig", "webhook_secret_key": "s"}}}),
+            "hmac",
+        ),
+    ] {
+        let (signature, disabled, left) = connection(source);
+        assert_eq!(signature["provider"], provider, "{left}");
+        assert!(!disabled && left.is_empty(), "{left}");
+    }
+    for source in [
+        json!({"config": {"auth_type": "HMAC", "auth": {"algorithm": "md5", "encoding": "hex",
+            "header_key": "X-Sig", "webhook_secret_key": "s"}}}),
+        json!({"config": {"auth_type": "STRIPE", "auth": {"webhook_secret_key": ""}}}),
+        json!({"config": {"auth_type": "UNHEARD_OF", "auth": {"webhook_secret_key": "s"}}}),
+    ] {
+        let (signature, disabled, left) = connection(source);
+        assert_eq!(signature, Value::Null);
+        assert!(
+            disabled && left.contains("which the input cannot verify; the output is disabled"),
+            "{left}"
+        );
+    }
 }
 
 #[test]
@@ -145,8 +205,10 @@ fn convoy() {
     assert_eq!(erp["durability"]["custom_delays"], json!([10_000_000_000_u64, 20_000_000_000_u64]));
     assert_eq!(erp["function"], "orders function");
     let rules = erp["rules"]["and"].as_array().expect("a list");
-    assert_eq!(rules[0]["match"]["parameter"]["name"], "X-Key");
-    assert_eq!(rules[1]["or"][1]["not"]["match"]["regex"], "");
+    let signature = &manifest["buckets"][0]["inputs"][0]["signature"];
+    assert_eq!(signature["scheme"]["signature"]["name"], "X-Key");
+    assert_eq!(signature["scheme"]["algorithm"], "token");
+    assert_eq!(rules[0]["or"][1]["not"]["match"]["regex"], "");
     let other = &manifest["buckets"][1]["outputs"][0];
     assert_eq!(other["disabled"], true);
     for wanted in ["secrets of the endpoint", "event_types", "items.$.sku", "command line"] {
@@ -181,7 +243,8 @@ fn adnanh() {
     assert_eq!(bucket["inputs"][0]["body"], "Deploying");
     let output = &bucket["outputs"][0];
     assert_eq!((&output["name"], &output["internal"]), (&json!("agent"), &json!(true)));
-    assert_eq!(output["rules"]["and"][1]["and"][1]["match"]["value"], "refs/heads/master");
+    assert_eq!(output["rules"]["and"][1]["and"][0]["match"]["value"], "refs/heads/master");
+    assert_eq!(bucket["inputs"][0]["signature"]["provider"], "github_sha1");
     assert_eq!(output.get("disabled"), None);
     let unknown = &manifest["buckets"][1]["outputs"][0];
     assert_eq!((unknown.get("rules"), &unknown["disabled"]), (None, &json!(true)));
