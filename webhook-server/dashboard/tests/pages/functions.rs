@@ -165,7 +165,7 @@ async fn a_run_shows_what_it_changed_what_it_printed_and_how_long_it_took() -> R
     let failing = [("name", "shout"), ("driver", "lua"), ("payload", "fail"), ("then", "run")];
     let answer = house.post(&path, &failing).await.expect(200);
     assert_eq!(answer.texts("section[role=status] .error"), ["line 1: <it failed>"]);
-    assert!(answer.text.contains("Of the latest 4 runs 1 failed."));
+    assert!(answer.text.contains("Latest runs: 4, of which 1 failed."));
     // What cannot be a request is said before anything is saved.
     let wrong = [code.as_slice(), &[("path", "no-slash")]].concat();
     let answer = house.post(&path, &wrong).await.expect(400);

@@ -29,7 +29,8 @@ use crate::{
 };
 
 /// What a new function begins with.
-const BEGINNING: &str = "-- r is the request: r.RequestBody, r.RequestHeaders, r.QueryParams …\n\
+const BEGINNING: &str = "-- r is the request: r.RequestBody, r.RequestHeader, r.RequestQuery …\n\
+    local json = require(\"json\")\n\
     local body = json.decode(r.RequestBody)\n\
     body.seen = true\n\
     r:SetRequestBody(json.encode(body))\n";

@@ -72,7 +72,7 @@ pub(super) async fn latest(
     let failed = found.executions.iter().filter(|run| run.status == ExecutionStatus::Error);
     Ok(match (found.executions.len(), failed.count()) {
         (0, _) => "It has not run yet.".to_owned(),
-        (shown, failed) => format!("Of the latest {shown} runs {failed} failed."),
+        (shown, failed) => format!("Latest runs: {shown}, of which {failed} failed."),
     })
 }
 
