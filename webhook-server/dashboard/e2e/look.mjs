@@ -1,6 +1,9 @@
 // Looks at every page of a running server in Chromium, in both themes and widths.
 //
-//   node look.mjs LINK FOLDER     LINK signs in; screenshots go to FOLDER
+//   node look.mjs LINK FOLDER     LINK signs in; screenshots go to FOLDER, and those that
+//                                 the documentation shows to the folder IMAGES, if it is set
+//
+// Then it does what the pages are for by keyboard alone.
 //
 // Anything that the content security policy refuses, that the console calls an error, or
 // that axe finds against WCAG 2.2 AA ends it with a status other than 0.
@@ -9,6 +12,7 @@ import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 const [link, folder] = process.argv.slice(2);
+const images = process.env.IMAGES;
 const base = new URL(link).origin;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const wrong = [];
@@ -72,10 +76,23 @@ const [webhook] = await found("/dashboard/webhooks", "a.row");
 paths.set("webhook", webhook);
 paths.set("webhooks-searched", "/dashboard/webhooks?reason=rules&search=orders");
 paths.set("webhook-edit", `${webhook}/edit`);
-if (paths.has("functions")) {
-  const [made] = await found("/dashboard/functions", "a.row");
-  if (made) paths.set("function", made);
-}
+const [made] = await found("/dashboard/functions", "a.row");
+paths.set("function", made);
+paths.set("function-new", "/dashboard/functions/new");
+paths.set("function-generate", `/dashboard/functions/generate?log=${webhook.split("/").pop()}`);
+paths.set("runs", `${made}/runs`);
+const [run] = await found(`${made}/runs`, "a.row");
+if (run) paths.set("run", run);
+paths.set("cron-new", "/dashboard/crons/new");
+const [cron] = await found("/dashboard/crons", "a.row");
+if (cron) paths.set("cron", cron);
+paths.set("token-new", "/dashboard/keys/tokens/new");
+const [token] = await found("/dashboard/keys", "a.row");
+if (token) paths.set("token", token);
+paths.set("billing-details", "/dashboard/usage/billing-details");
+const several = await found("/dashboard/webhooks", "a.row");
+const id = (path) => path.split("/").pop();
+paths.set("compare", `/dashboard/compare?a=${id(webhook)}&b=${id(several.at(-1))}`);
 
 // A webhook that is sent appears in a list that is open, without reloading.
 const input = paths.get("input").split("/").pop();
@@ -96,6 +113,8 @@ await context.close();
 async function tabTo(page, selector) {
   for (let presses = 0; presses < 200; presses += 1) {
     if (await page.evaluate((it) => document.activeElement?.matches(it), selector)) return;
+    // Tab indents code: Escape lets it leave.
+    if (await page.evaluate(() => document.activeElement?.matches("textarea[data-code]"))) await page.keyboard.press("Escape");
     await page.keyboard.press("Tab");
   }
   throw new Error(`${page.url()}: Tab does not lead to ${selector}`);
@@ -205,6 +224,96 @@ for (const scheme of ["light", "dark"]) {
   for (const path of paths.values()) {
     const answer = await page.goto(base + path);
     if (answer.status() !== 200 || (await page.locator("h1").count()) !== 1) note("without script");
+  }
+  await context.close();
+}
+
+// What the documentation shows.
+if (images) {
+  const { context, page } = await open("light", 1280);
+  await page.setViewportSize({ width: 1280, height: 760 });
+  for (const name of ["bucket", "webhook", "function"]) {
+    await page.goto(base + paths.get(name));
+    if (name === "function") {
+      await page.locator("button[name=then]").click();
+      await page.locator("section[role=status]").waitFor();
+    }
+    await page.screenshot({ path: `${images}/dashboard-${name}.png` });
+  }
+  await context.close();
+}
+
+// What the pages are for, by keyboard alone.
+{
+  const { context, page, note } = await open("light", 1280);
+  const tasks = {
+    "a function is made, mended and run": async () => {
+      await page.goto(`${base}/dashboard/functions/new`);
+      await type(page, "#field-name", "by keyboard");
+      await type(page, "#field-payload", "local x = 1\nlocal y = = 2\n");
+      await press(page, "form.edit button.main");
+      if ((await page.locator(".gutter .wrong").textContent()) !== "✕ 2") note("the line is not marked");
+      await type(page, "#field-payload", "if true then\n");
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("r:SetRequestBody(\"changed\")\nend");
+      const code = await page.locator("#field-payload").inputValue();
+      if (!code.includes("\n  r:")) note(`Tab did not indent: ${code}`);
+      await press(page, "form.edit button.main");
+      await press(page, "button[name=then]");
+      const after = await page.locator("section[role=status] ins").allTextContents();
+      if (after.join() !== "+ changed") note(`the run changed ${after}`);
+      await page.keyboard.press("Shift+Tab");
+    },
+    "a token is made and its secret is shown": async () => {
+      await page.goto(`${base}/dashboard/keys`);
+      await press(page, "a[href$='/tokens/new']");
+      await type(page, "#field-description", "by keyboard");
+      await press(page, "form.edit button.main");
+      if ((await page.locator("dd code").count()) !== 2) note("no secret");
+      await press(page, "main a.main");
+    },
+    "a cron is made and paused": async () => {
+      await page.goto(`${base}/dashboard/crons/new`);
+      await type(page, "#field-name", "by keyboard");
+      await type(page, "#field-schedule", "30 2 * * *");
+      await type(page, "#field-timezone", "Europe/Berlin");
+      await type(page, "#field-destination", `${base}/dev/inbox`);
+      await press(page, "form.edit button.main");
+      const runs = await page.locator("ol.plain-list li").allTextContents();
+      if (runs.length !== 5 || !runs.every((run) => / 02:30:00 CES?T$| 03:00:00 CEST$/.test(run))) note(`next runs: ${runs}`);
+      await press(page, ".head button");
+      if (!(await page.locator(".head .mark").textContent()).includes("paused")) note("it is not paused");
+    },
+    "a domain is reserved and given back": async () => {
+      await page.goto(`${base}/dashboard/domains`);
+      await type(page, "#field-domain", "keyboard.example.com");
+      await press(page, "form.edit button.main");
+      await press(page, "tbody tr:last-child button");
+      if ((await page.locator("tbody").allTextContents()).join().includes("keyboard.example")) note("it is still there");
+    },
+    "the command of an agent is for the bucket that was chosen": async () => {
+      await page.goto(`${base}/dashboard/agents`);
+      await tabTo(page, "#bucket");
+      await page.keyboard.press("ArrowDown");
+      const chosen = await page.locator("#bucket").inputValue();
+      await press(page, "main form button");
+      if (!(await page.locator("pre").textContent()).includes(`--bucket '${chosen}'`)) note("another bucket");
+    },
+    "two webhooks are compared": async () => {
+      await page.goto(base + webhook);
+      await press(page, "a[href*='/compare?']");
+      await tabTo(page, "#b");
+      for (let step = 0; step < 3; step++) await page.keyboard.press("ArrowDown");
+      await press(page, "main form button");
+      if ((await page.locator("table.sides").count()) !== 1) note("nothing is compared");
+    },
+  };
+  for (const [name, task] of Object.entries(tasks)) {
+    await task().catch((error) => note(`${name}: ${String(error).split("\n")[0]}`));
+  }
+  // A form that was refused answers with a status that the console calls an error.
+  for (let at = wrong.length - 1; at >= 0; at--) {
+    if (wrong[at].includes("status of 400")) wrong.splice(at, 1);
   }
   await context.close();
 }

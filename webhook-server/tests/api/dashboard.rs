@@ -131,6 +131,12 @@ fn browser() -> Option<(OsString, OsString)> {
     Some((std::env::var_os("NODE_BROWSER_DIR")?, std::env::var_os("TEST_CHROMIUM")?))
 }
 
+/// Whether the pictures in the documentation are to be taken anew.
+#[allow(clippy::disallowed_methods, reason = "whoever updates the documentation says so")]
+fn updates_docs() -> bool {
+    std::env::var_os("UPDATE_DOCS").is_some()
+}
+
 #[tokio::test]
 async fn every_page_in_a_browser() {
     let Some((modules, chromium)) = browser() else {
@@ -166,7 +172,10 @@ async fn look(script: &str, arguments: &[&str], modules: &OsStr, chromium: &OsSt
     let mut node = tokio::process::Command::new("node");
     node.arg(&copy).args(arguments).arg(&pictures);
     node.env("TEST_CHROMIUM", chromium).kill_on_drop(true);
-    let looked = tokio::time::timeout(Duration::from_secs(300), node.output()).await;
+    if updates_docs() {
+        node.env("IMAGES", Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images"));
+    }
+    let looked = tokio::time::timeout(Duration::from_secs(600), node.output()).await;
     let looked = looked.expect("it ends in time").expect("node starts");
     let said = String::from_utf8_lossy(&looked.stdout);
     let failed = String::from_utf8_lossy(&looked.stderr);
@@ -191,10 +200,19 @@ async fn furnish(server: &Server) {
     server.output(bucket, nowhere).await;
     let disabled = json!({"name": "old", "destination": inbox, "disabled": true});
     server.output(bucket, disabled).await;
-    let script = "local body = json.decode(r.RequestBody)\nbody.seen = true\n\
+    let script = "local json = require(\"json\")\nlocal body = json.decode(r.RequestBody)\nbody.seen = true\n\
         r:SetRequestBody(json.encode(body))";
     let function = json!({"name": "mark as seen", "driver": "lua", "payload": script});
-    server.request("POST", "/v1/functions").json(&function).send().await.expect(201);
+    let made = server.request("POST", "/v1/functions").json(&function).send().await;
+    let function = made.expect(201).json();
+    let path = format!("/v1/functions/{}/invoke", function["id"].as_str().expect("an ID"));
+    let sample = json!({"request_body": "{\"id\": 17}"});
+    server.request("POST", &path).json(&sample).send().await.expect(200);
+    let cron = json!({"name": "nightly", "schedule": "30 2 * * *", "destination": inbox,
+        "timezone": "Europe/Berlin"});
+    server.request("POST", "/v1/crons").json(&cron).send().await.expect(201);
+    let token = json!({"description": "for CI"});
+    server.request("POST", "/v1/tokens").json(&token).send().await.expect(201);
     let path = format!("/v1/webhooks/{}", default_input(bucket));
     for number in 0..6 {
         let kind = if number % 3 == 2 { "order.refunded" } else { "order.paid" };
