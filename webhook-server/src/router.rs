@@ -18,7 +18,7 @@ use crate::{
     api::{
         account, billing, buckets, checkout, clients, config, crons, domains, events, functions,
         generate, inputs, logs, outputs, pauses, rules, runs, signature_providers, stripe_webhook,
-        tokens, usage, variables,
+        tokens, traces, usage, variables,
     },
     auth, dev, docs,
     error::{ApiError, NOSNIFF, text},
@@ -49,6 +49,8 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(logs::list_logs))
         .routes(routes!(logs::get_log, logs::report_log))
         .routes(routes!(logs::act_on_log))
+        .routes(routes!(traces::get_trace))
+        .routes(routes!(traces::explain_log))
         .routes(routes!(logs::get_bucket_log))
         .routes(routes!(logs::log_stats))
         .routes(routes!(logs::log_histogram))

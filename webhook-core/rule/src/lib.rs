@@ -160,7 +160,7 @@ pub use webhook_wire::{Error, ErrorKind, Request};
 pub use build::{Parameter, Rule};
 pub use explain::{
     ExplainedMatch, ExplainedRule, Explanation, MAX_EXPLAINED_BYTES, MAX_EXPLAINED_VALUE_BYTES,
-    MAX_EXPLAINED_VALUES,
+    MAX_EXPLAINED_VALUES, is_secret_name, mask_secrets,
 };
 
 /// When a sender may try a webhook again that another build could evaluate.

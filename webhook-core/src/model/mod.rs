@@ -21,6 +21,7 @@ mod reason;
 mod report;
 mod signature_check;
 mod token;
+mod trace;
 mod webhook;
 pub(crate) mod wire;
 
@@ -46,6 +47,12 @@ pub use reason::Reason;
 pub use report::{Action, LogAction, LogReport, ProcessPolicy, Replay};
 pub use signature_check::{CheckedRequest, SignatureCheck, SignatureCheckRequest};
 pub use token::{AccessToken, ApiAccess, TokenScopes, TokenSpec};
+pub(crate) use trace::seconds;
+pub use trace::{
+    ExplainRequest, Explained, Trace, TraceAttempt, TraceChange, TraceCheck, TraceCheckKind,
+    TraceCheckOutcome, TraceFunction, TraceFunctionAt, TraceFunctionOutcome, TracePart,
+    TraceReceived, TraceRules,
+};
 pub use webhook::{Checks, Webhook};
 pub use webhook_credentials as credentials;
 pub use webhook_signatures as signatures;

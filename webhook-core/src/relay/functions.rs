@@ -59,6 +59,18 @@ pub(super) struct Transformed {
     pub(super) stop: bool,
 }
 
+/// What a function would do with a webhook.
+#[derive(Debug)]
+pub(crate) struct Tried {
+    /// What it makes of the webhook; none when it fails.
+    pub(crate) request: Option<Request>,
+    /// Whether the delivery would go no further.
+    pub(crate) stop: bool,
+    /// Why it fails.
+    pub(crate) error: Option<String>,
+    pub(crate) duration: Duration,
+}
+
 /// A function on the way of a webhook left nothing.
 #[derive(Debug)]
 pub(super) struct FunctionFailed {
@@ -136,6 +148,29 @@ impl Functions {
         let (run, outcome) = self.outcome_of(call, failed).await?;
         let ScriptOutcome { request, stop_forwarding: stop, .. } = outcome;
         Ok(Transformed { run, request, stop })
+    }
+
+    /// The same for somebody who wants to know what would become of the webhook.
+    pub(super) async fn try_on(
+        &self,
+        function: FunctionId,
+        bucket: &Bucket,
+        output: &Output,
+        webhook: &Webhook,
+    ) -> Result<Tried, Error> {
+        match self.run_of_output(function, bucket, output, webhook).await {
+            Ok(Transformed { run, request, stop }) => {
+                let duration = run.execution.duration;
+                Ok(Tried { request: Some(request), stop, error: None, duration })
+            }
+            Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
+                let duration = run.map(|run| run.execution.duration).unwrap_or_default();
+                Ok(Tried { request: None, stop: false, error: Some(reason), duration })
+            }
+            Err(FunctionFailed { reason, .. }) => {
+                Err(Error::unavailable(reason, Duration::from_secs(1)))
+            }
+        }
     }
 
     /// Runs a response function after the final outcome; it may change what is recorded.

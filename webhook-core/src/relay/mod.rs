@@ -71,7 +71,7 @@ use self::{
     run::Runner,
     waiters::Waiters,
 };
-pub(crate) use self::{checks::Asked, gone::GoneOutput};
+pub(crate) use self::{checks::Asked, functions::Tried, gone::GoneOutput};
 pub use self::{
     clients::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription},
     observer::{NoObserver, Observer},
@@ -88,7 +88,7 @@ use crate::{
     function::FunctionRuntime,
     id::{AccountId, FunctionId, NodeId},
     ids::Ids,
-    model::{Bucket, Input, Invoked, Log, Replay, SignatureCheck},
+    model::{Bucket, Input, Invoked, Log, Output, Replay, SignatureCheck, Webhook},
     plan::Quotas,
     store::{ClientReport, Stores},
 };
@@ -293,6 +293,17 @@ impl Relay {
         invoked: Invoked,
     ) -> Result<serde_json::Value, Error> {
         self.functions.invoke(account, function, invoked).await
+    }
+
+    /// Runs a function as the output's on a stored webhook; nothing of it is recorded.
+    pub(crate) async fn try_function(
+        &self,
+        function: FunctionId,
+        bucket: &Bucket,
+        output: &Output,
+        webhook: &Webhook,
+    ) -> Result<Tried, Error> {
+        self.functions.try_on(function, bucket, output, webhook).await
     }
 
     #[must_use]

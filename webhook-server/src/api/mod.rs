@@ -23,11 +23,13 @@ pub(crate) mod signature_providers;
 pub(crate) mod stripe_webhook;
 mod time;
 pub(crate) mod tokens;
+pub(crate) mod traces;
 pub(crate) mod usage;
 pub(crate) mod variables;
 
 use axum::Json;
 use serde::Serialize;
+
 use utoipa::ToSchema;
 use webhook_core::Id;
 

@@ -16,11 +16,14 @@ pub(super) fn tidy(schemas: &mut Schemas) {
             properties.values_mut().for_each(drop_unset_default);
         }
     }
-    if let Some(rules) = schemas.get_mut("Output").and_then(|o| o.pointer_mut("/properties/rules"))
-        && let Value::Object(rules) = rules
-    {
-        rules.remove("type");
-        rules.insert("$ref".to_owned(), json!("#/components/schemas/Rules"));
+    for name in ["Output", "ExplainRequest"] {
+        let schema = schemas.get_mut(name);
+        if let Some(rules) = schema.and_then(|schema| schema.pointer_mut("/properties/rules"))
+            && let Value::Object(rules) = rules
+        {
+            rules.remove("type");
+            rules.insert("$ref".to_owned(), json!("#/components/schemas/Rules"));
+        }
     }
 }
 

@@ -46,6 +46,7 @@ mod sink;
 mod stripe;
 mod stripe_webhook;
 mod tokens;
+mod traces;
 mod usage;
 
 use base64::{Engine, engine::general_purpose::STANDARD};

@@ -22,7 +22,8 @@ const SECRET: [&str; 10] = [
 ];
 
 /// Whether something of this name is a secret, going by the name.
-pub(super) fn is_secret(name: &str) -> bool {
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     SECRET.iter().any(|word| name.contains(word))
@@ -44,7 +45,8 @@ pub(super) fn rule(json: &Map<String, Value>, values: bool) -> Map<String, Value
 }
 
 /// `text` with secrets masked where it is JSON or a form, or the beginning of one.
-pub(super) fn text(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn text(text: &str) -> Cow<'_, str> {
     match text.trim_start().chars().next() {
         Some('{' | '[') => json(text).into(),
         _ if text.contains('=') && !text.contains(char::is_whitespace) => form(text).into(),

@@ -15,7 +15,7 @@ pub use execution::{ExecutionQuery, ExecutionsPage};
 pub(super) use running::Running;
 
 /// What an account has too many of.
-const RUNNING: &str = "functions running through the API";
+pub(in crate::admin) const RUNNING: &str = "functions running through the API";
 
 use super::{Admin, Caller, check};
 use crate::{

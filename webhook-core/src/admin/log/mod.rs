@@ -5,6 +5,7 @@ mod drain;
 mod query;
 mod retention;
 mod search;
+mod trace;
 
 pub(super) use count::before;
 pub use count::{DayQuery, MinuteQuery};

@@ -1,0 +1,65 @@
+//! `/v1/logs/{id}/trace` and `/v1/logs/{id}/explain`: why a webhook is where it is.
+
+use axum::{Json, extract::State};
+use webhook_core::{
+    DeliveryId,
+    model::{ExplainRequest, Explained, Trace},
+};
+
+use super::Answer;
+use crate::{
+    auth::Authenticated,
+    extract::{Ids, JsonObject},
+    state::AppState,
+};
+
+/// Why a webhook is where it is: what was checked, what functions changed, which rule
+/// decided with the value that it saw, and each attempt with where its time went. Computed
+/// when it is read. Secrets are masked; of ephemeral webhooks no values are told.
+#[utoipa::path(
+    get,
+    path = "/v1/logs/{id}/trace",
+    tag = "Logs",
+    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
+    responses(
+        (status = 200, description = "The trace", body = Trace),
+        (status = 403, description = "Its bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such log", body = String),
+    ),
+)]
+pub(crate) async fn get_trace(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<DeliveryId>,
+) -> Answer<Trace> {
+    Ok(Json(state.admin().trace(&caller, id).await?))
+}
+
+/// What today's rules and function, or those that are given, would do with the webhook of a
+/// log. The webhook is not sent; what the function itself sends or keeps is sent and kept.
+#[utoipa::path(
+    post,
+    path = "/v1/logs/{id}/explain",
+    tag = "Logs",
+    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
+    request_body = ExplainRequest,
+    responses(
+        (status = 200, description = "What would become of it", body = Explained),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 403, description = "Its bucket is not in the access token's scope, or a \
+            function is named with a scoped one", body = String),
+        (status = 404, description = "The account has no such log, or its bucket no such output",
+            body = String),
+        (status = 412, description = "The content is erased", body = String),
+        (status = 429, description = "The account has too many functions running", body = String),
+    ),
+)]
+pub(crate) async fn explain_log(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<DeliveryId>,
+    JsonObject(request): JsonObject<ExplainRequest>,
+) -> Answer<Explained> {
+    Ok(Json(state.admin().explain(&caller, id, request).await?))
+}
