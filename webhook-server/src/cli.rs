@@ -36,6 +36,14 @@ enum Command {
     /// The credential is WEBHOOK_API_KEY: an API key, or an access token as
     /// key:secret.
     Forward(Box<agent::Forward>),
+    /// Says why a webhook is where it is: what decided, and each attempt.
+    ///
+    /// The credential is WEBHOOK_API_KEY, as for forward.
+    Explain(agent::Explain),
+    /// Prints logs as they come and as they change, a line each.
+    ///
+    /// The credential is WEBHOOK_API_KEY, as for forward.
+    Tail(Box<agent::Tail>),
     /// Functions of a running server.
     #[command(subcommand)]
     Functions(functions::Command),
@@ -83,7 +91,7 @@ fn command() -> clap::Command {
     let storage = storage.and_then(|option| option.get_help_heading()).map(str::to_owned);
     command.mut_subcommands(|command| match command.get_name() {
         "serve" | "check" => command,
-        "forward" | "functions" | "apply" | "export" | "mcp" => {
+        "forward" | "explain" | "tail" | "functions" | "apply" | "export" | "mcp" => {
             with_options(command, &options, |option| {
                 let is_key = option.get_id() == "api_key";
                 let option = option.hide(!is_key);
@@ -152,6 +160,8 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Migrate => service::migrate(&config.storage).await,
             Command::Account(command) => account::run(command, &config).await,
             Command::Forward(options) => agent::run(*options, config.storage.api_key).await,
+            Command::Explain(options) => agent::explain(options, config.storage.api_key).await,
+            Command::Tail(options) => agent::tail(*options, config.storage.api_key).await,
             Command::Functions(command) => functions::run(command, config.storage.api_key).await,
             Command::Apply(options) => manifest::apply(options, config.storage.api_key).await,
             Command::Export(options) => manifest::export(options, config.storage.api_key).await,

@@ -2,29 +2,35 @@
 //!
 //! [`api`] makes sure that bucket and output are there, [`connection`] is the
 //! socket, [`delivery`] sends a webhook to the local service and reports what
-//! came of it, [`ledger`] remembers what has been delivered already.
+//! came of it, [`ledger`] remembers what has been delivered already. [`explain`] and
+//! [`tail`] show logs.
 
 mod access;
 mod api;
 mod connection;
 mod delivery;
+mod explain;
 mod ledger;
+mod tail;
 
 use std::{io::Write, sync::Arc, time::Duration};
 
 use http::Uri;
+use serde_json::Value;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::Semaphore,
     time::{Instant, sleep, timeout},
 };
-use webhook_core::model::Secret;
+use webhook_core::{Timestamp, model::Secret};
 
-use crate::failure::Failure;
+use crate::{api::rfc3339, failure::Failure};
 pub(crate) use access::Access;
 pub(crate) use api::Api;
 use connection::{Connection, Event};
 use delivery::Deliverer;
+pub(crate) use explain::{Explain, explain};
+pub(crate) use tail::{Tail, tail};
 
 /// The first pause before connecting again.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -176,6 +182,17 @@ impl Agent {
             }
         }
     }
+}
+
+/// Unix seconds as a date and a time in UTC.
+fn moment(seconds: &Value) -> String {
+    let millis = seconds.as_f64().unwrap_or_default() * 1e3;
+    rfc3339(Timestamp::from_millis(millis.round() as i64))
+}
+
+/// Text of senders and destinations, which may not move the cursor of a terminal.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(4_096).collect()
 }
 
 /// Prints a line. A closed standard output does not stop the deliveries.

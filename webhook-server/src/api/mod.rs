@@ -29,7 +29,7 @@ pub(crate) mod variables;
 
 use axum::Json;
 use serde::Serialize;
-
+pub(crate) use time::rfc3339;
 use utoipa::ToSchema;
 use webhook_core::Id;
 

@@ -91,8 +91,8 @@ pub(super) static ALL: &[Tool] = &[
     ),
     Tool {
         name: "explain_webhook",
-        description: "Says what became of a webhook and why: its log, the output as it is now, and \
-            the runs of its functions.",
+        description: "Says what became of a webhook and why: the verdict, what decided, each attempt; its \
+            log, the output as it is now, and the runs of its functions.",
         writes: false,
         parameters: &[id("The log's ID")],
         does: Does::Explain,
@@ -240,6 +240,7 @@ impl Tool {
 async fn explain(api: &Api, id: &str) -> Result<Value, String> {
     let log = ask(api, Method::GET, &format!("/v1/logs/{id}"), None).await?;
     let mut explained = json!({});
+    explained["trace"] = ask(api, Method::GET, &format!("/v1/logs/{id}/trace"), None).await?;
     for (field, name) in [
         ("input_function_execution_id", "run_of_input_function"),
         ("output_function_execution_id", "run_of_output_function"),

@@ -21,6 +21,7 @@ mod document;
 mod domains;
 mod events;
 mod examples;
+mod explain;
 mod extensions;
 mod first_start;
 mod functions;

@@ -132,6 +132,7 @@ async fn an_assistant_reads_and_with_write_sends_again() {
     let explained: Value = serde_json::from_str(&explained).expect("JSON");
     assert_eq!(explained["log"]["body"], "hello");
     assert_eq!(explained["output_now"]["name"], "o");
+    assert_eq!(explained["trace"]["verdict"], "sent: the answer was 200 at attempt 1");
     assert_eq!(explained["run_of_output_function"]["status"], "success");
     let (runs, _) = reader.call("list_runs", json!({"id": id(&function), "limit": 1})).await;
     assert!(runs.contains("seen"), "{runs}");

@@ -1,0 +1,162 @@
+//! `explain LOG`: why a webhook is where it is, in plain lines.
+
+use http::Method;
+use serde_json::Value;
+use webhook_core::{DeliveryId, model::Secret};
+
+use super::{Access, moment, one_line};
+use crate::{failure::Failure, print::print};
+
+/// Says why a webhook is where it is.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Explain {
+    /// The log's ID.
+    #[arg(value_name = "LOG")]
+    log_id: DeliveryId,
+    /// Prints the trace as JSON, as the API answers it.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    access: Access,
+}
+
+/// Prints the trace of a log.
+pub(crate) async fn explain(options: Explain, key: Option<Secret>) -> Result<(), Failure> {
+    let Explain { log_id, json, access } = options;
+    let api = access.api(key)?;
+    let trace = api.json(Method::GET, &format!("/v1/logs/{log_id}/trace"), None).await;
+    let trace = trace.map_err(|broken| Failure::new(broken.to_string()))?;
+    match json {
+        true => print(&format!("{trace:#}\n")),
+        false => print(&told(&trace)),
+    }
+}
+
+/// The trace in lines, the most important first.
+fn told(trace: &Value) -> String {
+    let mut lines = vec![text(&trace["verdict"]).to_owned(), String::new()];
+    let received = &trace["received"];
+    let from = match text(&received["remote_addr"]) {
+        "" => String::new(),
+        address => format!(" from {address}"),
+    };
+    let (at, bytes) = (moment(&received["at"]), &received["bytes"]);
+    lines.push(format!("received at {at}{from}, {bytes} bytes"));
+    for check in list(&trace["checks"]) {
+        let (name, outcome) = (text(&check["check"]), text(&check["outcome"]));
+        lines.push(format!("{name} {outcome}: {}", text(&check["detail"])));
+    }
+    for function in list(&trace["functions"]) {
+        function_lines(function, &mut lines);
+    }
+    let rules = &trace["rules"];
+    if rules.is_object() {
+        let matched = if rules["matched"] == true { "let it pass" } else { "stop it" };
+        let changed = match rules["changed_since"] == true {
+            true => " (the output was changed since)",
+            false => "",
+        };
+        lines.push(format!("the rules {matched}{changed}: {}", text(&rules["text"])));
+        rule_lines(&rules["tree"], 1, &mut lines);
+    }
+    for attempt in list(&trace["attempts"]) {
+        lines.push(attempt_line(attempt));
+    }
+    if trace["next_at"].is_number() {
+        lines.push(format!("the next attempt is due at {}", moment(&trace["next_at"])));
+    }
+    lines.iter().map(|line| format!("{}\n", one_line(line).trim_end())).collect()
+}
+
+fn function_lines(function: &Value, lines: &mut Vec<String>) {
+    let (at, id) = (text(&function["at"]), text(&function["function_id"]));
+    let taken = millis(&function["duration_ms"]).map(|taken| format!(" in {taken}"));
+    let error = match text(&function["error"]) {
+        "" => String::new(),
+        error => format!(": {error}"),
+    };
+    let outcome = text(&function["outcome"]);
+    let taken = taken.unwrap_or_default();
+    lines.push(format!("the {at}'s function {id} {outcome}{taken}{error}"));
+    for change in list(&function["changes"]) {
+        let place = match text(&change["name"]) {
+            "" => text(&change["part"]).to_owned(),
+            name => format!("{} {name}", text(&change["part"])),
+        };
+        let value = |value: &Value| value.as_str().unwrap_or("nothing").to_owned();
+        lines.push(format!("  {place}: {} -> {}", value(&change["from"]), value(&change["to"])));
+    }
+}
+
+/// A rule and those inside it; `*` marks the way to what decided.
+fn rule_lines(rule: &Value, depth: usize, lines: &mut Vec<String>) {
+    let mark = if rule["decided"] == true { '*' } else { ' ' };
+    let outcome = if rule["outcome"] == true { "yes" } else { "no" };
+    let indent = "  ".repeat(depth);
+    for word in ["and", "or", "not"] {
+        if let Some(rules) = rule[word].as_array() {
+            lines.push(format!("{indent}{mark} {word}: {outcome}"));
+            rules.iter().for_each(|rule| rule_lines(rule, depth + 1, lines));
+        }
+    }
+    if rule["match"].is_object() {
+        let seen = match (rule["missing"] == true, rule["masked"] == true) {
+            (true, _) => "it is missing".to_owned(),
+            (_, true) => "its value is not shown".to_owned(),
+            _ => format!("it is {}", rule["actual"]),
+        };
+        lines.push(format!("{indent}{mark} {outcome}: {}; {seen}", rule["match"]));
+    }
+}
+
+fn attempt_line(attempt: &Value) -> String {
+    let outcome = match (attempt["status_code"].as_u64(), text(&attempt["error"])) {
+        (Some(1..), _) => attempt["status_code"].to_string(),
+        (_, "") => text(&attempt["error_kind"]).to_owned(),
+        (_, error) => error.to_owned(),
+    };
+    let parts = [
+        ("queued", "queued_ms"),
+        ("resolve", "resolve_ms"),
+        ("connect", "connect_ms"),
+        ("TLS", "tls_ms"),
+        ("first byte", "first_byte_ms"),
+    ];
+    let parts = parts
+        .into_iter()
+        .filter_map(|(word, field)| millis(&attempt[field]).map(|taken| format!("{word} {taken}")));
+    let mut line = format!(
+        "attempt {} ({}) at {}: {outcome} in {} ({})",
+        attempt["number"],
+        text(&attempt["trigger"]),
+        moment(&attempt["at"]),
+        millis(&attempt["total_ms"]).unwrap_or_default(),
+        parts.collect::<Vec<_>>().join(", "),
+    );
+    if !text(&attempt["address"]).is_empty() {
+        line.push_str(&format!(" to {}", text(&attempt["address"])));
+    }
+    if attempt["reused"] == true {
+        line.push_str(", connection kept");
+    }
+    if attempt["next_at"].is_number() {
+        let because = match text(&attempt["next_because"]) {
+            "retry_after" => "as the destination asked",
+            _ => "as the schedule says",
+        };
+        line.push_str(&format!("; next at {}, {because}", moment(&attempt["next_at"])));
+    }
+    line
+}
+
+fn millis(value: &Value) -> Option<String> {
+    value.as_f64().map(|millis| format!("{millis:.1} ms"))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
