@@ -108,6 +108,27 @@ impl Month {
 
 /// The only source of time. Stores take moments as arguments; everything else
 /// asks the clock, so that a test can move it.
+///
+/// ```
+/// use webhook_core::{Clock, Timestamp};
+///
+/// /// Always the same moment; who waits for a later one waits for ever.
+/// #[derive(Debug)]
+/// struct Stopped(Timestamp);
+///
+/// #[async_trait::async_trait]
+/// impl Clock for Stopped {
+///     fn now(&self) -> Timestamp {
+///         self.0
+///     }
+///
+///     async fn sleep_until(&self, moment: Timestamp) {
+///         if moment > self.0 {
+///             std::future::pending().await
+///         }
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The current moment.

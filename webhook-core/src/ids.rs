@@ -21,6 +21,24 @@ const COUNTER_BITS: u32 = 42;
 const MILLIS: u64 = (1 << 48) - 1;
 
 /// Where the random bits of identifiers come from.
+///
+/// ```
+/// use std::sync::Arc;
+/// use webhook_core::{Ids, Random, SystemClock, WebhookId};
+///
+/// /// For a test that knows the end of an identifier.
+/// #[derive(Debug)]
+/// struct Zero;
+///
+/// impl Random for Zero {
+///     fn bits(&self) -> u128 {
+///         0
+///     }
+/// }
+///
+/// let id: WebhookId = Ids::new(Arc::new(SystemClock), Arc::new(Zero)).next();
+/// assert!(id.to_string().ends_with("00000000"));
+/// ```
 pub trait Random: Send + Sync + fmt::Debug {
     /// The next bits. Those that are a UUID's version and variant (76 to 79, 62
     /// and 63) need not be random.

@@ -39,6 +39,22 @@ pub use webhook_guard as guard;
 /// is one retry mechanism and it is the relay's; `timeout` bounds connecting,
 /// headers and body together; what the destination sends beyond
 /// `max_response_bytes` is not read.
+///
+/// ```
+/// use webhook_forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder};
+///
+/// /// Prints what would leave.
+/// #[derive(Debug)]
+/// struct Printer;
+///
+/// #[async_trait::async_trait]
+/// impl Forwarder for Printer {
+///     async fn forward(&self, request: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+///         println!("{} {}", request.method, request.url);
+///         Ok(ForwardResponse::empty(http::StatusCode::OK))
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Forwarder: Send + Sync + fmt::Debug {
     /// Sends `request` and returns the destination's answer, whatever its status.

@@ -98,6 +98,32 @@ const LOCKS: usize = 64;
 /// Told of every change to a bucket, a function, a domain or a credential
 /// before the operation that made it returns, so that what it caches is never
 /// older than an answer the caller has seen.
+///
+/// ```
+/// use webhook_core::{AccountId, FunctionId, TokenId, admin::ChangeListener, model::Bucket};
+///
+/// /// Says what changed, where another process would be told.
+/// #[derive(Debug)]
+/// struct Says;
+///
+/// impl ChangeListener for Says {
+///     fn bucket_changed(&self, bucket: &Bucket) {
+///         println!("bucket {}", bucket.id);
+///     }
+///     fn function_changed(&self, _: AccountId, function: FunctionId) {
+///         println!("function {function}");
+///     }
+///     fn credential_changed(&self, account: AccountId, _: Option<TokenId>) {
+///         println!("a credential of {account}");
+///     }
+///     fn domain_changed(&self, name: &str) {
+///         println!("domain {name}");
+///     }
+///     fn crons_changed(&self) {
+///         println!("crons");
+///     }
+/// }
+/// ```
 pub trait ChangeListener: Send + Sync + fmt::Debug {
     /// `bucket` was made, changed or removed. Its inputs and outputs are all
     /// that it had before the change and all that it has after it.

@@ -21,6 +21,30 @@ use crate::{
 ///
 /// Implementations never panic, never block the calling thread, and end every
 /// call within its [`ScriptLimits`].
+///
+/// ```
+/// use std::time::Duration;
+/// use webhook_core::{
+///     function::{Completion, FunctionError, FunctionRuntime, Invocation},
+///     model::Driver,
+/// };
+///
+/// /// Knows no language.
+/// #[derive(Debug)]
+/// struct None;
+///
+/// #[async_trait::async_trait]
+/// impl FunctionRuntime for None {
+///     async fn check(&self, driver: Driver, _source: &str) -> Result<(), FunctionError> {
+///         Err(FunctionError::NoDriver(driver))
+///     }
+///
+///     async fn run(&self, invocation: Invocation) -> Completion {
+///         let result = Err(FunctionError::NoDriver(invocation.driver));
+///         Completion { result, logs: Vec::new(), duration: Duration::ZERO }
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait FunctionRuntime: Send + Sync + fmt::Debug {
     /// Whether `source` compiles.
