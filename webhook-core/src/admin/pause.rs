@@ -30,10 +30,8 @@ impl Admin {
         check::text("reason", &reason, &self.options)?;
         let until = (until != Timestamp::default()).then_some(until);
         if until.is_some_and(|until| until <= now) {
-            return Err(Error::invalid(
-                "until",
-                "has passed (it is in unix seconds; 0 for no end)",
-            ));
+            let reason = "has passed (it is in unix seconds; 0 for no end)";
+            return Err(Error::invalid("until", reason));
         }
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
@@ -80,8 +78,7 @@ impl Admin {
         if rate > MAX_RATE {
             return Err(Error::invalid("rate", format_args!("must be at most {MAX_RATE}")));
         }
-        let rate = (rate > 0).then_some((rate, interval));
-        let now = self.now();
+        let (rate, now) = ((rate > 0).then_some((rate, interval)), self.now());
         let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
         self.change_output(caller, bucket, id, |output| output.pauses.resume(now, rate)).await

@@ -80,7 +80,7 @@ impl Health {
 
     /// Says what is out of range.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        const HOUR: Duration = Duration::from_secs(3600);
+        let [second, hour] = [1, 3600].map(Duration::from_secs);
         let CircuitBreaker { enabled: _, failures, ratio, window, open_for, max_open_for } =
             self.circuit;
         if !(1..=1_000).contains(&failures) {
@@ -89,15 +89,14 @@ impl Health {
         if !(ratio > 0.0 && ratio <= 1.0) {
             return Err(Error::invalid("health.circuit.ratio", "must be over 0 and at most 1"));
         }
-        let second = Duration::from_secs(1);
         for (field, time, least) in [
             ("window", window, second),
             ("open_for", open_for, second),
             ("max_open_for", max_open_for, open_for),
         ] {
-            if !(least..=HOUR).contains(&time) {
-                let reason =
-                    format!("must be from {} to {} nanoseconds", least.as_nanos(), HOUR.as_nanos());
+            if !(least..=hour).contains(&time) {
+                let (least, most) = (least.as_nanos(), hour.as_nanos());
+                let reason = format!("must be from {least} to {most} nanoseconds");
                 return Err(Error::invalid(&format!("health.circuit.{field}"), reason));
             }
         }

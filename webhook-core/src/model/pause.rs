@@ -92,11 +92,8 @@ pub struct Pauses {
 impl Pauses {
     /// Whether the output has never been paused nor disabled.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.current.is_none()
-            && self.disabled_at.is_none()
-            && self.past.is_empty()
-            && self.catch_up.is_none()
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 
     /// The pause that the output is in at `now`.
@@ -140,12 +137,9 @@ impl Pauses {
 
     /// Ends a pause whose end has come.
     pub(crate) fn lapse(&mut self, now: Timestamp) {
-        if self.current.is_some()
-            && self.current(now).is_none()
-            && let Some(pause) = self.current.take()
-            && let Some(until) = pause.until
-        {
-            self.ended(pause.at, until);
+        let is_over = |pause: &mut Pause| pause.until.is_some_and(|until| until <= now);
+        if let Some(Pause { at, until: Some(until), .. }) = self.current.take_if(is_over) {
+            self.ended(at, until);
             self.catch_up = Some(CatchUp { since: until, rate: None });
         }
     }

@@ -23,14 +23,15 @@ impl Judged {
     /// What a delivery's turn tells of its destination.
     pub(super) fn of(ending: &Ending) -> Self {
         match ending {
-            Ending::Answered(answer) if answer.status.as_u16() == 429 => Self::Fails,
-            Ending::Answered(answer) if answer.status.is_server_error() => Self::Fails,
-            Ending::Answered(_) => Self::Works,
-            Ending::Unanswered(AttemptFailure::Forward(error)) => match error {
-                ForwardError::Connect { .. } | ForwardError::Timeout { .. } => Self::Fails,
-                ForwardError::Broken { .. } => Self::Fails,
-                _ => Self::Nothing,
+            Ending::Answered(answer) => match answer.status.as_u16() {
+                429 | 500.. => Self::Fails,
+                _ => Self::Works,
             },
+            Ending::Unanswered(AttemptFailure::Forward(
+                ForwardError::Connect { .. }
+                | ForwardError::Timeout { .. }
+                | ForwardError::Broken { .. },
+            )) => Self::Fails,
             _ => Self::Nothing,
         }
     }
