@@ -38,9 +38,14 @@ impl Replayer {
         let log = self.intake.deliveries.log(account, replay.log).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;
         let was_refused = log.delivery.reason == Some(Reason::Signature);
-        if was_refused && replay.policy != ProcessPolicy::Force {
-            let reason = "its signature failed: resend it with the process_policy force";
-            return Err(Error::conflict(reason));
+        let why_not = match log.delivery.reason {
+            Some(Reason::Signature) => Some("its signature failed"),
+            Some(Reason::Duplicate) => Some("it is a duplicate, whose body is not kept"),
+            _ => None,
+        };
+        if let Some(why_not) = why_not.filter(|_| replay.policy != ProcessPolicy::Force) {
+            let ask = "to send it all the same, resend it with the process_policy force";
+            return Err(Error::conflict(format!("{why_not}; {ask}")));
         }
         if replay.policy == ProcessPolicy::Force && (log.webhook.input_failed || was_refused) {
             return self.receive_again(&replay, &log).await;
@@ -96,9 +101,8 @@ impl Replayer {
             self.intake.deliverer.hold_lease().await?;
         }
         let deliveries = added.iter().map(|(delivery, _)| delivery.clone()).collect();
-        let processed_request = processed.clone();
-        let redeliver =
-            Redeliver { webhook_id: webhook.id, deliveries, processed: processed_request, now };
+        let (webhook_id, sent) = (webhook.id, processed.clone());
+        let redeliver = Redeliver { webhook_id, deliveries, processed: sent, now };
         let (intake, bucket) = (Arc::clone(&self.intake), Arc::clone(bucket));
         // Not to be left half-way when the caller hangs up.
         let work = async move {
@@ -107,12 +111,8 @@ impl Replayer {
                 let processed = processed.clone();
                 match (reservation, output_id) {
                     (Some(reservation), Some(output_id)) => {
-                        let webhook = Arc::clone(&webhook);
-                        let (due_at, created_at) = (now, now);
-                        let pending = Pending {
-                            processed,
-                            ..Pending::new(id, output_id, webhook, created_at, due_at)
-                        };
+                        let pending = Pending::new(id, output_id, webhook.clone(), now, now);
+                        let pending = Pending { processed, ..pending };
                         let bytes = pending.webhook.request.size_bytes();
                         let bytes = intake.deliverer.memory.take_anyway(bytes);
                         let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));

@@ -2,8 +2,8 @@
 //!
 //! [`api`] makes sure that bucket and output are there, [`connection`] is the
 //! socket, [`delivery`] sends a webhook to the local service and reports what
-//! came of it, [`ledger`] remembers what has been delivered already. [`explain`] and
-//! [`tail`] show logs.
+//! came of it, [`ledger`] remembers what has been delivered already. [`mod@explain`] and
+//! [`mod@tail`] show logs.
 
 mod access;
 mod api;

@@ -137,8 +137,8 @@ async fn a_function_that_ran_is_tried_with_what_it_read() {
     }
 }
 
-/// A duplicate goes nowhere by itself; its log can be sent again, without the body, which is not
-/// kept.
+/// A duplicate goes nowhere by itself; its log is sent again by force only, without the body,
+/// which is not kept.
 #[tokio::test]
 async fn a_duplicate_that_is_sent_again_says_whose_it_is() {
     let (all, ruled) = (Sink::start().await, Sink::start().await);
@@ -163,6 +163,7 @@ async fn a_duplicate_that_is_sent_again_says_whose_it_is() {
     let output =
         json!({"name": "x", "destination": ruled.base, "rules": rule("duplicate_of", &told)});
     server.output(&bucket, output).await;
+    server.resend(duplicate, "skip").await.expect_error(412, "a duplicate");
     server.resend(duplicate, "force").await.expect(200);
     let again = all.received(2).await.remove(1);
     assert_eq!(
