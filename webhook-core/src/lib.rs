@@ -63,7 +63,6 @@ pub mod billing;
 mod clock;
 pub mod cron;
 pub mod function;
-mod id;
 mod ids;
 pub mod model;
 pub mod plan;
@@ -75,15 +74,16 @@ mod webhooks;
 #[cfg(any(test, feature = "test-util"))]
 pub use clock::TokioClock;
 pub use clock::{Clock, Month, SystemClock, Timestamp};
-pub use id::{
-    AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
-    InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
-};
 pub use ids::{Ids, Random, SystemRandom};
 pub use webhook_forward as forward;
 use webhook_forward::body;
 pub use webhook_rules::{self as rule, Rule, Rules, Subject};
 use webhook_wire as error;
+use webhook_wire::id;
+pub use webhook_wire::id::{
+    AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
+    InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
+};
 pub use webhook_wire::{Error, ErrorKind};
 pub use webhooks::{Clients, Webhooks, WebhooksBuilder};
 

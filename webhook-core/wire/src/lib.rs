@@ -1,12 +1,13 @@
 //! What the relay and the crates beside it share: the [`Request`] of a webhook, its
-//! [`Headers`] as JSON, [`Base64`], a [`Secret`] that no log shows, and the one
-//! [`Error`]. `webhook-core` has all of it under its own names; a crate that only looks
+//! [`Headers`] as JSON, [`Base64`], identifiers ([`id`]), a [`Secret`] that no log shows, and
+//! the one [`Error`]. `webhook-core` has all of it under its own names; a crate that only looks
 //! at requests, as rules do, depends on this and compiles without the relay.
 
 mod encoding;
 mod error;
 mod extension;
 mod headers;
+pub mod id;
 pub mod json;
 mod request;
 mod secret;

@@ -204,3 +204,24 @@ async fn refusals_name_what_is_wrong_and_other_accounts_see_nothing() {
     asked.send().await.expect_error(404, "log");
     server.get(&format!("/v1/logs/{NOBODY}/trace")).await.expect_error(404, "log");
 }
+
+#[tokio::test]
+async fn a_pause_is_why_it_waits() {
+    let server = Server::start().await;
+    let bucket = server.bucket("b").await;
+    let spec = json!({"name": "shop", "destination": "http://127.0.0.1:1"});
+    let output = server.output(&bucket, spec).await;
+    let path = format!("/v1/buckets/{}/outputs/{}", id(&bucket), id(&output));
+    let pause =
+        server.request("PUT", &format!("{path}/pause")).json(&json!({"reason": "a deploy"}));
+    pause.send().await.expect(200);
+    send(&server, &bucket, "x").await;
+    let log = server.get("/v1/logs").await.expect(200).json()["data"][0].clone();
+    let verdict = async || trace(&server, &log).await["verdict"].as_str().expect("text").to_owned();
+    let told = verdict().await;
+    assert!(told.starts_with("waits: the output shop is paused since 20"), "{told}");
+    assert!(told.ends_with("Z: a deploy"), "{told}");
+    let disabled = json!({"destination": "http://127.0.0.1:1", "disabled": true});
+    server.request("PUT", &path).json(&disabled).send().await.expect(200);
+    assert_eq!(verdict().await, "waits: the output shop is disabled");
+}

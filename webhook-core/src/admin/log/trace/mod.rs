@@ -10,7 +10,7 @@ use crate::{
     id::{DeliveryId, ExecutionId, OutputId},
     model::{
         Bucket, DeliveryStatus, Execution, ExecutionStatus, ExplainRequest, Explained,
-        InvokeRequest, Log, Output, Reason, Request, Trace, TraceAttempt, TraceCheck,
+        InvokeRequest, Log, Output, Pause, Reason, Request, Trace, TraceAttempt, TraceCheck,
         TraceCheckKind, TraceCheckOutcome, TraceFunction, TraceFunctionAt, TraceFunctionOutcome,
         TraceReceived, TraceRules, seconds,
     },
@@ -45,7 +45,8 @@ impl Admin {
         }
         Ok(Trace {
             log_id: delivery.id,
-            verdict: verdict(&log, output, rules.as_ref(), bucket.is_some()),
+            verdict: paused(&log, output, self.now())
+                .unwrap_or_else(|| verdict(&log, output, rules.as_ref(), bucket.is_some())),
             status: delivery.status,
             reason: delivery.reason,
             received: TraceReceived {
@@ -265,6 +266,19 @@ fn attempts(log: &Log) -> Vec<TraceAttempt> {
 
 fn error_of(log: &Log) -> Option<&str> {
     log.delivery.last.as_ref().and_then(|last| last.error.as_deref())
+}
+
+/// That a delivery waits for the end of a pause, if it does.
+fn paused(log: &Log, output: Option<&Output>, now: Timestamp) -> Option<String> {
+    let output = output.filter(|_| log.delivery.due_at.is_some())?;
+    let name = &output.spec.name;
+    if output.spec.disabled {
+        return Some(format!("waits: the output {name} is disabled"));
+    }
+    let Pause { at, until, reason, .. } = output.pauses.current(now)?;
+    let until = until.map(|until| format!(" until {}", rfc3339(until))).unwrap_or_default();
+    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    Some(format!("waits: the output {name} is paused since {}{until}{because}", rfc3339(*at)))
 }
 
 /// In one line: where it stands, then why.

@@ -12,12 +12,12 @@ use uuid::Uuid;
 /// of identifiers is the order of receipt.
 ///
 /// ```
-/// use webhook_core::BucketId;
+/// use webhook_wire::id::BucketId;
 ///
 /// let id = BucketId::generate();
 /// assert_eq!(id.to_string().parse::<BucketId>()?, id);
 /// assert!("not-a-uuid".parse::<BucketId>().is_err());
-/// # Ok::<(), webhook_core::InvalidId>(())
+/// # Ok::<(), webhook_wire::id::InvalidId>(())
 /// ```
 pub struct Id<K> {
     uuid: Uuid,
