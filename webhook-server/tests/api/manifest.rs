@@ -314,6 +314,7 @@ async fn what_is_wrong_is_said_before_anything_is_done() {
 
 #[tokio::test]
 async fn other_services_are_imported() {
+    const HUSHED: &str = "7e1d3e41a3ad9c431bdd691551eccb3a05aa64f3b4ca8b82ef9704bb0573f0bc";
     let (folder, server) = (Folder::new(), Server::start().await);
     let hookdeck = json!({"models": [{
         "id": "web_1", "full_name": "github -> ci", "source": {"id": "src_1", "name": "github",
@@ -340,8 +341,18 @@ async fn other_services_are_imported() {
     let again = folder.apply(&server, &manifest, &["--secrets", secrets]).await;
     assert_eq!(again.as_deref(), Ok("to make: 0, to change: 0, to delete: 0\n"));
     let buckets: Value = server.get("/v1/buckets").await.expect(200).json();
-    let rules = &buckets[0]["outputs"][0]["rules"]["and"];
-    assert_eq!(rules[0]["match"]["secret"], "hush-hush");
+    let inputs = buckets[0]["inputs"].as_array().expect("a list");
+    let verifies = |input: &&Value| input["signature"].is_object();
+    let input = inputs.iter().find(verifies).expect("one that verifies");
+    assert_eq!(input["signature"]["secrets"][0]["secret"], "********");
+    let path = format!("/v1/webhooks/{}", input["id"].as_str().expect("an ID"));
+    let signed = |digest: &str| {
+        let request = server.anonymous("POST", &path).body("{}");
+        request.header("x-hub-signature-256", digest).send()
+    };
+    // printf '{}' | openssl dgst -sha256 -hmac hush-hush
+    signed(HUSHED).await.expect(200);
+    signed(&HUSHED.replace('a', "b")).await.expect(401);
 
     let error = folder.run(None, &["import", "zapier", file]).await.expect_err("no such service");
     assert!(error.contains("none of hookdeck, svix, convoy and adnanh"), "{error}");
