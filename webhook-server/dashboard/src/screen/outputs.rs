@@ -34,6 +34,7 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/buckets/{bucket}/outputs/new", get(new).post(create))
         .route("/buckets/{bucket}/outputs/{output}", get(show).post(save))
         .route("/buckets/{bucket}/outputs/{output}/switch", post(switch))
+        .route("/buckets/{bucket}/outputs/{output}/pause", post(pause))
         .route("/buckets/{bucket}/outputs/{output}/delete", post(delete))
         .nest("/buckets/{bucket}/outputs/{output}", parts())
 }
@@ -283,6 +284,22 @@ async fn switch(
     let mut spec = output.spec.clone();
     spec.disabled = !spec.disabled;
     dashboard.admin().update_output(&session.caller, bucket.id, output.id, spec).await?;
+    Ok(done(&format!("/buckets/{id}"), "saved"))
+}
+
+/// Pauses an output, or resumes it.
+async fn pause(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, output)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&dashboard, &session, &id).await?;
+    let output = find(&bucket, &output)?;
+    let (admin, caller) = (dashboard.admin(), &session.caller);
+    match output.pauses.current(dashboard.now()) {
+        Some(_) => admin.resume_output(caller, bucket.id, output.id, Default::default()).await?,
+        None => admin.pause_output(caller, bucket.id, output.id, Default::default()).await?,
+    };
     Ok(done(&format!("/buckets/{id}"), "saved"))
 }
 

@@ -3,6 +3,7 @@
 mod edit_and_send;
 mod page;
 pub(super) mod send;
+mod why;
 
 use axum::{
     Router,

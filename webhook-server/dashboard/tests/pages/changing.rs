@@ -1,6 +1,6 @@
 //! What forms change, and what they say when they cannot.
 
-use webhook_core::{Error, model::AuthType};
+use webhook_core::{Error, Timestamp, model::AuthType};
 
 use crate::harness::House;
 
@@ -112,6 +112,15 @@ async fn an_output_is_switched_off_and_on_and_inputs_are_edited() -> Result<(), 
         house.post(&path, &[]).await.expect(303);
         let found = admin.bucket(&house.me, bucket).await?;
         assert_eq!(found.outputs[0].spec.disabled, disabled);
+    }
+    for paused in [true, false] {
+        let path = format!("/dashboard/buckets/{bucket}/outputs/{output}/pause");
+        house.post(&path, &[]).await.expect(303);
+        let found = admin.bucket(&house.me, bucket).await?;
+        assert_eq!(found.outputs[0].paused_until(Timestamp::default()).is_some(), paused);
+        let word = if paused { "Resume" } else { "Pause" };
+        let page = house.get(&format!("/dashboard/buckets/{bucket}")).await.expect(200);
+        assert!(page.texts("button").iter().any(|text| text.starts_with(word)), "{word}");
     }
     let new = format!("/dashboard/buckets/{bucket}/inputs/new");
     let form = [

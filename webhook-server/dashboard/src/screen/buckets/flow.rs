@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use webhook_core::{
-    FunctionId,
+    FunctionId, Timestamp,
     admin::{LogQuery, MinuteQuery},
     model::{Bucket, Function, Input, Output, ResponseFromOutput},
     relay::ClientAddr,
@@ -62,6 +62,10 @@ struct OutputNode {
     sign: &'static str,
     word: &'static str,
     disabled: bool,
+    /// Whether it can be paused, and whether it is.
+    pausable: bool,
+    paused: bool,
+    pause_reason: String,
     rules: String,
     function: String,
     destination: String,
@@ -101,7 +105,7 @@ async fn flow(
             true => admin.minutes(&session.caller, &query).await?,
             false => Vec::new(),
         };
-        outputs.push(output_node(output, &functions, Sums::of(&counted)));
+        outputs.push(output_node(output, &functions, Sums::of(&counted), dashboard.now()));
     }
     let mut frame = Frame::new(session, "Buckets", bucket.spec.name.clone()).noticing(notice);
     frame.live = true;
@@ -145,12 +149,14 @@ fn input_node(dashboard: &Dashboard, input: &Input, functions: &[Function]) -> I
     }
 }
 
-fn output_node(output: &Output, functions: &[Function], sums: Sums) -> OutputNode {
+fn output_node(output: &Output, functions: &[Function], sums: Sums, now: Timestamp) -> OutputNode {
     let spec = &output.spec;
-    let (class, sign, word) = match (spec.disabled, sums.failed) {
-        (true, _) => ("quiet", "‖", "disabled"),
-        (false, 0) => ("good", "✓", "enabled"),
-        (false, _) => ("warn", "!", "failing"),
+    let pause = output.pauses.current(now);
+    let (class, sign, word) = match (spec.disabled, pause, sums.failed) {
+        (true, ..) => ("quiet", "‖", "disabled"),
+        (false, Some(_), _) => ("warn", "‖", "paused"),
+        (false, None, 0) => ("good", "✓", "enabled"),
+        (false, None, _) => ("warn", "!", "failing"),
     };
     OutputNode {
         id: output.id.to_string(),
@@ -159,6 +165,9 @@ fn output_node(output: &Output, functions: &[Function], sums: Sums) -> OutputNod
         sign,
         word,
         disabled: spec.disabled,
+        pausable: !spec.internal,
+        paused: pause.is_some(),
+        pause_reason: pause.map(|pause| pause.reason.clone()).unwrap_or_default(),
         rules: match spec.rules.is_empty() {
             true => "no rules: everything passes".to_owned(),
             false => outputs::rules::state(spec),

@@ -13,7 +13,7 @@ use webhook_core::{
     model::{Bucket, Log},
 };
 
-use super::find;
+use super::{find, why::Why};
 use crate::{
     Dashboard, PATH,
     page::{Frame, Problem, page},
@@ -48,7 +48,6 @@ struct Webhook {
     attempts: String,
     next: String,
     runs: Vec<(&'static str, String)>,
-    why: String,
     outputs: Vec<(String, String)>,
     method: String,
     path: String,
@@ -61,6 +60,8 @@ struct Webhook {
     curl: Option<String>,
     answer: Option<Answer>,
     siblings: Vec<Sibling>,
+    /// Its trace; none when it cannot be computed.
+    trace: Option<Why>,
 }
 
 struct Answer {
@@ -88,6 +89,7 @@ pub(crate) async fn show(
     let names = Names::of(&buckets);
     let bucket = buckets.iter().find(|bucket| bucket.id == webhook.bucket_id);
     let siblings = siblings(&dashboard, &session, &log, &names).await?;
+    let trace = dashboard.admin().trace(&session.caller, delivery.id).await.ok().map(Why::from);
     let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
     let (view, body, whole) = body(&request.body, asked.get("view"));
     let query = if request.raw_query.is_empty() { "" } else { "?" };
@@ -120,7 +122,7 @@ pub(crate) async fn show(
         attempts: delivery.attempts.to_string(),
         next: delivery.due_at.map(show::moment).unwrap_or_default(),
         runs: runs.filter_map(|(name, run)| Some((name, run?.to_string()))).collect(),
-        why: last.and_then(|last| last.error.clone()).unwrap_or_default(),
+        trace,
         outputs: other_outputs(bucket, &log),
         method: request.method.to_string(),
         path: format!("{}{query}{}", request.extra_path, request.raw_query),
