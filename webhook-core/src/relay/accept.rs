@@ -92,8 +92,8 @@ impl Intake {
                     delivery.detail = Some("stopped by the output's rules".to_owned());
                 }
             }
-            let answers = *decision != Decision::Reject && !self.deliverer.is_paused(output);
-            if answers && route::answers(wanted, output.id) {
+            let answers = *decision != Decision::Reject && route::answers(wanted, output.id);
+            if answers && !self.deliverer.is_paused(output) {
                 awaited.push(delivery.id);
                 timeout = timeout.max(self.options.answer_timeout_of(&output.spec.durability));
             }

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How long a queue waits when the store did not answer.
-const STORE_PAUSE: Duration = Duration::from_secs(1);
+pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
 
 /// Claims deliveries for this node, and frees them.
 #[derive(Debug)]

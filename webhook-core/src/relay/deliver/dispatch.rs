@@ -10,7 +10,6 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
 use foldhash::HashMap;
@@ -19,7 +18,7 @@ use tracing::Instrument;
 
 use super::{
     attempt::{Attempter, Report},
-    claim::Claimer,
+    claim::{Claimer, STORE_PAUSE},
     lease::Lease,
     queue::{Next, OutputQueue, QueueLimits, QueuedDelivery, Reservation, Slot},
     settle::Settler,
@@ -37,9 +36,6 @@ use crate::{
     },
     store::DeliveryStore,
 };
-
-/// How long a queue waits when the store did not answer.
-pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
 
 /// The queues of all outputs that have something to remember.
 #[derive(Debug, Default)]

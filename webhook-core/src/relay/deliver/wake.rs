@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    attempt::Report,
-    dispatch::{Deliverer, STORE_PAUSE},
-    queue::OutputQueue,
-};
+use super::{attempt::Report, claim::STORE_PAUSE, dispatch::Deliverer, queue::OutputQueue};
 use crate::id::OutputId;
 
 impl Deliverer {

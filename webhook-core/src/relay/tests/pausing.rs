@@ -82,6 +82,48 @@ async fn a_pause_outlives_a_restart_and_ends_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_waited_for_an_end_by_itself_leaves_ever_faster() {
+    let mut world = World::new().await;
+    world.output_to(HOOK).await;
+    world.deliver().await;
+    world.pause(Some(START + Duration::from_secs(100))).await;
+    for _ in 0..35 {
+        world.post("x").await;
+    }
+    sleep(100).await;
+    for second in 1..=3 {
+        tokio::time::sleep(Duration::from_millis(990)).await;
+        assert!(world.sent() <= 10 * second, "{} after {second} s", world.sent());
+    }
+    world.forwarder.finished(35).await;
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_circuit_breaker_that_is_taken_away_keeps_nothing_back() {
+    let mut world = World::new().await;
+    let mut spec = OutputSpec { destination: HOOK.into(), ..OutputSpec::default() };
+    spec.health = Extension::Set(Health::default());
+    spec.durability.enabled = true;
+    world.output(spec).await;
+    world.forwarder.script(HOOK, [unavailable()]);
+    world.deliver().await;
+    for _ in 0..50 {
+        world.post("x").await;
+    }
+    sleep(DAY).await;
+    world.change(|output, _| output.spec.health = Extension::Absent).await;
+    let before = world.sent();
+    world.forwarder.script(HOOK, [Answer::ok()]);
+    for _ in 0..20 {
+        world.post("fresh").await;
+    }
+    sleep(5).await;
+    assert!(world.sent() - before >= 20, "{} in five seconds", world.sent() - before);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_year_of_pause_brings_no_deadline_nearer() {
     let mut world = World::new().await;
     let throttle = Throttle {

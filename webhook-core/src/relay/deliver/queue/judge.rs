@@ -1,18 +1,13 @@
 //! What attempts tell of the destination.
 
 use super::OutputQueue;
-use crate::{
-    clock::Timestamp,
-    relay::deliver::circuit::{Circuit, Judged},
-};
+use crate::{clock::Timestamp, relay::deliver::circuit::Judged};
 
 impl OutputQueue {
     /// A delivery's turn has ended, and tells this of the destination.
     pub(in crate::relay::deliver) fn judge(&self, judged: Judged, now: Timestamp) {
         let mut state = self.state();
-        let Some(breaker) = state.limits.circuit else {
-            return state.circuit = Circuit::default();
-        };
+        let Some(breaker) = state.limits.circuit else { return };
         match state.circuit.ended(&breaker, judged, now) {
             Some(true) => {
                 tracing::warn!(output = %self.output_id, "most attempts fail: the circuit is open")

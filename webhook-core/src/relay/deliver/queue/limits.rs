@@ -46,8 +46,10 @@ impl QueueLimits {
         let mut limits = Self::of_spec(&output.spec, options);
         if !output.pauses.is_empty() || output.spec.disabled {
             limits.paused_until = output.paused_until(now);
-            limits.catch_up = output.pauses.catch_up(now);
-            limits.pauses = Some(Arc::new(output.pauses.clone()));
+            let mut pauses = output.pauses.clone();
+            pauses.lapse(now);
+            limits.catch_up = pauses.catch_up(now);
+            limits.pauses = Some(Arc::new(pauses));
         }
         limits
     }

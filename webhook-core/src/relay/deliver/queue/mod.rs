@@ -292,6 +292,9 @@ impl State {
                 None => Next::Idle,
             };
         }
+        if self.limits.circuit.is_none() {
+            self.circuit = Circuit::default();
+        }
         if let Some(again_at) = self.circuit.waits_until(now) {
             return Next::Until(self.before_deadline(again_at, now));
         }
