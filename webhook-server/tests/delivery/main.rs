@@ -38,3 +38,22 @@ async fn relay_to(destination: &str) -> (Server, Value) {
 fn input_path(bucket: &Value) -> String {
     format!("/v1/webhooks/{}", bucket["inputs"][0]["id"].as_str().expect("an id"))
 }
+
+/// What the first example of a page answers, run by `sh` with these names set beside those
+/// of the server and its key; none where there is no curl.
+async fn example_of(page: &str, server: &Server, names: &[(&str, &str)]) -> Option<Vec<u8>> {
+    let page = format!("{}/../docs/{page}", env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let (_, script) = page.split_once("```sh\n").expect("an example");
+    let (script, _) = script.split_once("\n```").expect("its end");
+    match tokio::process::Command::new("curl").arg("--version").output().await {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            println!("skipped: there is no curl on this machine");
+            return None;
+        }
+        curl => drop(curl.expect("it runs")),
+    }
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-ec", script]).env("SERVER", &server.base).env("KEY", &server.key);
+    Some(shell.envs(names.iter().copied()).output().await.expect("sh starts").stdout)
+}

@@ -1,8 +1,6 @@
 //! Outputs that are paused: what waits survives everything, and leaves when it may.
 
-use std::{collections::HashSet, io::ErrorKind, time::Duration};
-
-use tokio::process::Command;
+use std::{collections::HashSet, time::Duration};
 
 use super::*;
 
@@ -105,23 +103,10 @@ async fn a_destination_that_is_gone_pauses_its_output_where_that_is_asked_for() 
 /// The example of docs/pausing.md, with `curl`.
 #[tokio::test]
 async fn the_example_of_the_page_pauses_and_resumes() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/pausing.md");
-    let page = std::fs::read_to_string(page).expect("the page is there");
-    let (_, script) = page.split_once("```sh\n").expect("an example");
-    let (script, _) = script.split_once("\n```").expect("its end");
     let (server, bucket) = relay_to("http://127.0.0.1:9/").await;
     let bucket = server.get(&format!("/v1/buckets/{}", id(&bucket))).await.expect(200).json();
-    let mut shell = Command::new("sh");
-    shell.args(["-ec", script]).env("SERVER", &server.base).env("KEY", &server.key);
-    shell.env("BUCKET", id(&bucket)).env("OUTPUT", id(&bucket["outputs"][0]));
-    match Command::new("curl").arg("--version").output().await {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            println!("skipped: there is no curl on this machine");
-            return;
-        }
-        curl => drop(curl.expect("it runs")),
-    }
-    let answers = shell.output().await.expect("sh starts").stdout;
+    let names = [("BUCKET", id(&bucket)), ("OUTPUT", id(&bucket["outputs"][0]))];
+    let Some(answers) = example_of("pausing.md", &server, &names).await else { return };
     let answers = serde_json::Deserializer::from_slice(&answers).into_iter::<Value>();
     let answers: Vec<_> = answers.collect::<Result<_, _>>().expect("two outputs");
     assert_eq!(answers[0]["pause_reason"], "they deploy", "{answers:?}");

@@ -1,8 +1,8 @@
 //! Webhooks that come twice, and those that nobody sent who may.
 
-use std::{collections::BTreeSet, io::ErrorKind, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
-use tokio::{process::Command, task::JoinSet};
+use tokio::task::JoinSet;
 
 use super::*;
 use crate::harness::{
@@ -71,24 +71,11 @@ async fn a_thousand_twins_at_two_nodes_are_delivered_once() {
 /// The example of docs/deduplication.md, with `curl`.
 #[tokio::test]
 async fn the_example_of_the_page_delivers_once() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/deduplication.md");
-    let page = std::fs::read_to_string(page).expect("the page is there");
-    let (_, script) = page.split_once("```sh\n").expect("an example");
-    let (script, _) = script.split_once("\n```").expect("its end");
     let sink = Sink::start().await;
     let (server, bucket) = relay_to(&sink.base).await;
-    let mut shell = Command::new("sh");
-    shell.args(["-ec", script]).env("SERVER", &server.base).env("KEY", &server.key);
-    shell.env("BUCKET", id(&bucket)).env("INPUT", default_input(&bucket));
-    match Command::new("curl").arg("--version").output().await {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            println!("skipped: there is no curl on this machine");
-            return;
-        }
-        curl => drop(curl.expect("it runs")),
-    }
-    let answer = shell.output().await.expect("sh starts");
-    let input: Value = serde_json::from_slice(&answer.stdout).expect("the input is answered");
+    let names = [("BUCKET", id(&bucket)), ("INPUT", default_input(&bucket))];
+    let Some(answer) = example_of("deduplication.md", &server, &names).await else { return };
+    let input: Value = serde_json::from_slice(&answer).expect("the input is answered");
     assert_eq!(input["deduplication"]["window"], 86_400_000_000_000_u64, "{input}");
     for delivery in ["one", "one", "two"] {
         let request = server.anonymous("POST", &input_path(&bucket));
