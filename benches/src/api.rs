@@ -13,6 +13,14 @@ use crate::Outcome;
 /// The API key of every server that the harness starts.
 pub const KEY: &str = "sk-0123456789abcdefghijklmnopqrstuv";
 
+/// The API key of one of several accounts, of which the first has [`KEY`].
+pub fn key_of(account: usize) -> String {
+    match account {
+        0 => KEY.to_owned(),
+        _ => format!("{}{account:02}", &KEY[..KEY.len() - 2]),
+    }
+}
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server's address.
@@ -22,11 +30,22 @@ pub struct Api(pub SocketAddr);
 impl Api {
     /// The status and the body of an answer, over a connection of its own.
     pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Outcome<(u16, String)> {
+        self.call_as(KEY, method, path, body)
+    }
+
+    /// The same with another API key.
+    pub fn call_as(
+        &self,
+        key: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Outcome<(u16, String)> {
         let mut stream = TcpStream::connect(self.0)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let body = body.map(Value::to_string).unwrap_or_default();
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {KEY}\r\n\
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {key}\r\n\
              content-length: {}\r\nconnection: close\r\n\r\n{body}",
             self.0,
             body.len()

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Runs scenarios as small as they can be; the JSON that came out.
 fn load(folder: &Path, scenarios: &[&str]) -> Value {
@@ -34,7 +34,7 @@ fn of_server(document: &Value, scenario: &str, name: &str) -> f64 {
     let scenarios = document["scenarios"].as_array().expect("scenarios");
     let scenario = scenarios.iter().find(|found| found["name"] == scenario).expect("the scenario");
     let server = &scenario["subjects"][0];
-    assert_eq!((&server["name"], &server["faults"]), (&"server".into(), &serde_json::json!([])));
+    assert_eq!((&server["name"], &server["faults"]), (&"server".into(), &json!([])));
     server["values"][name]["median"].as_f64().unwrap_or_else(|| panic!("{name} in {server}"))
 }
 
@@ -52,4 +52,30 @@ fn a_cycle_and_a_crash_are_measured_and_lose_nothing() {
     let hyper = &document["scenarios"][0]["subjects"][2];
     assert_eq!((&hyper["name"], &hyper["passes"]), (&"hyper proxy".into(), &1.into()));
     assert!(document["scenarios"][0]["ratios"].as_array().is_some_and(|ratios| !ratios.is_empty()));
+}
+
+#[test]
+fn searches_and_replays_are_measured_beside_what_comes_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = load(folder.path(), &["search", "replay", "cycle-64-searched"]);
+    let beside = ["", " beside ingest"];
+    for question in ["a rare term", "a term that is nowhere", "a header", "a value in the body"] {
+        for beside in beside {
+            let name = format!("{question} p99 ms{beside}");
+            assert!(of_server(&document, "search", &name) > 0.0, "{name} of {document}");
+        }
+    }
+    assert!(of_server(&document, "search", "logs that a call looks at") > 0.0);
+    for of in ["fresh alone", "fresh beside the replay"] {
+        for percentile in ["p50", "p99"] {
+            let name = format!("{of} {percentile} ms");
+            assert!(of_server(&document, "replay", &name) > 0.0, "{name} of {document}");
+        }
+    }
+    assert!(of_server(&document, "replay", "replayed/s") > 0.0);
+    let searched = &document["scenarios"][2]["subjects"][0];
+    assert_eq!((&searched["name"], &searched["faults"]), (&"searched".into(), &json!([])));
+    for name in ["searches/s", "events/s"] {
+        assert!(searched["values"][name]["median"].as_f64().is_some_and(|rate| rate > 0.0));
+    }
 }

@@ -44,13 +44,14 @@
 //! | [`rule`], [`retry`] | which webhooks pass; when a delivery is tried again |
 //! | [`function`] | what runs user-defined functions, and what a run is on the wire |
 //! | [`cron`] | when a cron job runs |
+//! | [`cluster`] | what relays over the same stores tell one another |
 //! | [`plan`], [`billing`] | what an account may have; the payment processor |
 //! | [`encoding`] | lenient base64, for programs beside the relay |
 //!
 //! # Features
 //!
 //! `http` (on by default): the HTTP forwarder. `time-zones`: crons in other time zones
-//! than UTC. `xml`: rules on the fields of XML bodies. What needs one of these and does not find it is refused with an error
+//! than UTC. `nats`: messages between relays over NATS. `xml`: rules on the fields of XML bodies. What needs one of these and does not find it is refused with an error
 //! that names it. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock
 //! that tokio's paused time moves and a forwarder that plays a script.
 //!
@@ -60,10 +61,8 @@
 
 pub mod admin;
 pub mod billing;
-mod clock;
 pub mod cron;
 pub mod function;
-mod ids;
 pub mod model;
 pub mod plan;
 pub mod relay;
@@ -72,9 +71,10 @@ pub mod store;
 mod webhooks;
 
 #[cfg(any(test, feature = "test-util"))]
-pub use clock::TokioClock;
-pub use clock::{Clock, Month, SystemClock, Timestamp};
-pub use ids::{Ids, Random, SystemRandom};
+pub use webhook_clock::TokioClock;
+use webhook_clock::{self as clock, self as ids};
+pub use webhook_clock::{Clock, Ids, Month, Random, SystemClock, SystemRandom, Timestamp};
+pub use webhook_cluster as cluster;
 pub use webhook_forward as forward;
 use webhook_forward::body;
 pub use webhook_rules::{self as rule, Rule, Rules, Subject};
@@ -82,7 +82,7 @@ use webhook_wire as error;
 use webhook_wire::id;
 pub use webhook_wire::id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
-    InvalidId, NodeId, OutputId, TokenId, WebhookId, kind,
+    InvalidId, NodeId, NotificationId, OutputId, ReplayId, TokenId, WebhookId, kind,
 };
 pub use webhook_wire::{Error, ErrorKind};
 pub use webhooks::{Clients, Webhooks, WebhooksBuilder};

@@ -8,9 +8,9 @@ use crate::{
     account, agent, backup, check,
     config::{Config, unknown_variables},
     failure::Failure,
-    functions, lifecycle, manifest, mcp, openapi,
+    functions, lifecycle, manifest, mcp, nodes, openapi,
     print::print,
-    service, shell, telemetry,
+    service, shards, shell, telemetry,
 };
 
 /// Receives webhooks, keeps them, and forwards them.
@@ -44,6 +44,12 @@ enum Command {
     ///
     /// The credential is WEBHOOK_API_KEY, as for forward.
     Tail(Box<agent::Tail>),
+    /// Sends many stored webhooks again: says which, asks, and shows how far it has come.
+    ///
+    /// It ends with 0 when everything was sent, with 3 when something failed again or the replay
+    /// was cancelled, and with 130 when it is interrupted; the replay goes on then. The credential
+    /// is WEBHOOK_API_KEY, as for forward.
+    Replay(Box<agent::Replay>),
     /// Functions of a running server.
     #[command(subcommand)]
     Functions(functions::Command),
@@ -54,6 +60,15 @@ enum Command {
     Check,
     /// Copies the SQLite database and the secret key to a folder; the server may be running.
     Backup(backup::Backup),
+    /// Shows the servers that share the database: how long their leases last, and how many
+    /// deliveries each holds.
+    ///
+    /// The servers may be running.
+    Nodes,
+    /// Shows the databases that webhooks are spread over, or moves buckets between them.
+    ///
+    /// The servers may be running, unless the databases are SQLite's.
+    Shards(shards::Shards),
     /// Puts a backup into an empty data folder.
     Restore(backup::Restore),
     /// Makes a server have what a file says: buckets, functions, domains and crons by name.
@@ -91,7 +106,7 @@ fn command() -> clap::Command {
     let storage = storage.and_then(|option| option.get_help_heading()).map(str::to_owned);
     command.mut_subcommands(|command| match command.get_name() {
         "serve" | "check" => command,
-        "forward" | "explain" | "tail" | "functions" | "apply" | "export" | "mcp" => {
+        "forward" | "explain" | "tail" | "replay" | "functions" | "apply" | "export" | "mcp" => {
             with_options(command, &options, |option| {
                 let is_key = option.get_id() == "api_key";
                 let option = option.hide(!is_key);
@@ -101,10 +116,12 @@ fn command() -> clap::Command {
                 }
             })
         }
-        "account" | "migrate" | "backup" | "restore" => with_options(command, &options, |option| {
-            let is_shown = option.get_help_heading() == storage.as_deref();
-            option.hide(!is_shown)
-        }),
+        "account" | "migrate" | "nodes" | "shards" | "backup" | "restore" => {
+            with_options(command, &options, |option| {
+                let is_shown = option.get_help_heading() == storage.as_deref();
+                option.hide(!is_shown)
+            })
+        }
         _ => with_options(command, &options, |option| option.hide(true)),
     })
 }
@@ -130,7 +147,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("webhook-server: {failure}");
-            ExitCode::FAILURE
+            failure.code().into()
         }
     }
 }
@@ -162,11 +179,14 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Forward(options) => agent::run(*options, config.storage.api_key).await,
             Command::Explain(options) => agent::explain(options, config.storage.api_key).await,
             Command::Tail(options) => agent::tail(*options, config.storage.api_key).await,
+            Command::Replay(options) => agent::replay(*options, config.storage.api_key).await,
             Command::Functions(command) => functions::run(command, config.storage.api_key).await,
             Command::Apply(options) => manifest::apply(options, config.storage.api_key).await,
             Command::Export(options) => manifest::export(options, config.storage.api_key).await,
             Command::Mcp(options) => mcp::run(options, config.storage.api_key).await,
             Command::Check => check::run(&config).await,
+            Command::Nodes => nodes::run(&config.storage).await,
+            Command::Shards(options) => shards::run(options, &config.storage).await,
             Command::Backup(options) => backup::back_up(options, &config.storage).await,
             Command::Restore(options) => backup::restore(options, &config.storage).await,
             Command::Openapi | Command::Import(_) | Command::Completions(_) | Command::Man(_) => {

@@ -28,6 +28,12 @@ pub(crate) async fn open(config: &StorageConfig) -> Result<StorageOptions, Failu
     let mut options = StorageOptions::new(url, key);
     options.check_timeout = config.database_check_timeout;
     options.sqlite_thread = config.sqlite_thread;
+    options.writers = config.database_writers as usize;
+    options.write_connections = config.database_write_connections;
+    options.read_connections = config.database_read_connections;
+    options.route_connections = config.database_route_connections;
+    options.search_connections = config.database_search_connections;
+    options.connection_timeout = config.database_connection_timeout;
     Ok(options)
 }
 

@@ -9,18 +9,29 @@ use crate::config::ConfigError;
 pub(crate) struct Failure {
     what: String,
     cause: Option<Box<dyn StdError + Send + Sync>>,
+    code: u8,
 }
 
 impl Failure {
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), cause: None }
+        Self { what: what.into(), cause: None, code: 1 }
+    }
+
+    /// The same, and the program ends with another code than 1.
+    pub(crate) fn with_code(self, code: u8) -> Self {
+        Self { code, ..self }
+    }
+
+    /// The code that the program ends with.
+    pub(crate) fn code(&self) -> u8 {
+        self.code
     }
 
     pub(crate) fn caused_by(
         what: impl Into<String>,
         cause: impl Into<Box<dyn StdError + Send + Sync>>,
     ) -> Self {
-        Self { what: what.into(), cause: Some(cause.into()) }
+        Self { cause: Some(cause.into()), ..Self::new(what) }
     }
 
     pub(crate) fn io(what: impl Into<String>, error: std::io::Error) -> Self {
@@ -62,7 +73,7 @@ impl From<webhook_core::Error> for Failure {
     fn from(error: webhook_core::Error) -> Self {
         let what = error.to_string();
         match error.source() {
-            Some(_) => Self { what, cause: Some(Box::new(Cause(error))) },
+            Some(_) => Self::caused_by(what, Cause(error)),
             None => Self::new(what),
         }
     }

@@ -36,11 +36,16 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let edge = Edge::new(service.webhooks.clone(), service.router, &config, &service.tracer);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
     let tls = tls.map(Arc::new);
+    #[cfg(feature = "dashboard")]
+    if let (Some(pages), Some(tls)) = (&service.dashboard, &tls) {
+        let certificates = tls.certificates();
+        pages.show_certificates(Arc::new(move |domain| certificates.end(domain)));
+    }
     // Dropped at the end of this function, after all connections and deliveries.
     let cores = CoreRuntimes::start(!config.listen.core_runtimes)
         .map_err(|error| Failure::io("cannot start the runtimes", error))?;
     // After everything that can fail, because the key is shown once.
-    let storage = &service.storage;
+    let storage = service.storage.control();
     let notice = first_start::prepare(service.webhooks.admin(), storage, &config, bound).await?;
     let is_key_shown = notice.is_some();
 
@@ -69,7 +74,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let said = announce(scheme, bound, metrics, notice.as_deref());
     if said
         && is_key_shown
-        && let Err(failure) = first_start::shown(&storage).await
+        && let Err(failure) = first_start::shown(storage.control()).await
     {
         tracing::warn!("the key will be shown again: {failure}");
     }
@@ -93,10 +98,15 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     };
     #[cfg(not(feature = "dashboard"))]
     let accepting_pages = std::future::pending();
+    let mut outdated = None;
     tokio::select! {
         () = accepting_pages => {}
         () = connections.accept(&listener, &cores, &graceful) => {}
         signal = signals.next() => tracing::info!(signal, "stopping"),
+        error = storage.control().outdated() => {
+            tracing::warn!(%error, "stopping");
+            outdated = Some(error);
+        }
         ended = &mut relay => return Err(relay_failure(ended)),
     }
     drop(listener);
@@ -136,7 +146,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
         () = orderly => {}
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
     }
-    Ok(())
+    outdated.map_or(Ok(()), |error| Err(Failure::caused_by("the server had to end", error)))
 }
 
 fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> Failure {

@@ -32,7 +32,7 @@ const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
             sk-…`, or `Basic` with the user name `whr` and the key as password; or an access token: \
             `Basic` with its key and secret. A token with scopes gets 403 for buckets outside of \
             them and for what belongs to the account as a whole (the API key, tokens, functions, \
-            domains, crons, connected clients); it may make the buckets whose names its scopes list. A token whose \
+            domains, crons, notifications, connected clients); it may make the buckets whose names its scopes list. A token whose \
             `api_access` is `disabled` may only subscribe: take events and report. An error is a \
             status and a plain text that says what is wrong and which field. Every answer \
             carries a `Request-Id`. What is longer than `maxLength` bytes is refused, \
@@ -56,6 +56,7 @@ const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
         (name = "Functions", description = "Scripts that transform, filter and answer webhooks"),
         (name = "Logs", description = "What was received, and what became of it"),
         (name = "Cron jobs", description = "Webhooks at certain times"),
+        (name = "Notifications", description = "Webhooks about what happens to others"),
         (name = "Access tokens", description = "Credentials with a narrower reach than the key"),
         (name = "Domains", description = "Domains whose requests come to inputs"),
         (name = "Billing", description = "Plans, usage, and who pays"),

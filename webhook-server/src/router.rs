@@ -17,8 +17,8 @@ use webhook_core::{Error, model::Secret};
 use crate::{
     api::{
         account, billing, buckets, checkout, clients, config, crons, domains, events, functions,
-        generate, inputs, logs, outputs, pauses, rules, runs, signature_providers, stripe_webhook,
-        tokens, traces, usage, variables,
+        generate, inputs, logs, notifications, outputs, pauses, replays, rules, runs,
+        signature_providers, stripe_webhook, tokens, traces, usage, variables, versions,
     },
     auth, dev, docs,
     error::{ApiError, NOSNIFF, text},
@@ -43,6 +43,7 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(signature_providers::list_signature_providers))
         .routes(routes!(outputs::create_output))
         .routes(routes!(outputs::update_output, outputs::delete_output))
+        .routes(routes!(outputs::get_output_state))
         .routes(routes!(pauses::pause_output))
         .routes(routes!(pauses::resume_output))
         .routes(routes!(rules::put_rules, rules::delete_rules))
@@ -54,7 +55,10 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(logs::get_bucket_log))
         .routes(routes!(logs::log_stats))
         .routes(routes!(logs::log_histogram))
+        .routes(routes!(replays::list_replays, replays::create_replay))
+        .routes(routes!(replays::get_replay, replays::update_replay))
         .routes(routes!(events::take_events))
+        .routes(routes!(events::acknowledge_events))
         .routes(routes!(tokens::list_tokens, tokens::create_token))
         .routes(routes!(tokens::update_token, tokens::delete_token))
         .routes(routes!(functions::list_functions, functions::create_function))
@@ -63,6 +67,10 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
             functions::update_function,
             functions::delete_function
         ))
+        .routes(routes!(versions::list_versions))
+        .routes(routes!(versions::get_version))
+        .routes(routes!(versions::restore_version))
+        .routes(routes!(versions::duplicate_function))
         .routes(routes!(generate::generate_function))
         .routes(routes!(variables::list_variables, variables::put_variable))
         .routes(routes!(variables::delete_variable))
@@ -72,6 +80,13 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(runs::get_run))
         .routes(routes!(crons::list_crons, crons::create_cron))
         .routes(routes!(crons::get_cron, crons::update_cron, crons::delete_cron))
+        .routes(routes!(notifications::list_notifications, notifications::create_notification))
+        .routes(routes!(
+            notifications::get_notification,
+            notifications::update_notification,
+            notifications::delete_notification
+        ))
+        .routes(routes!(notifications::test_notification))
         .routes(routes!(clients::connected_clients))
         .routes(routes!(domains::list_domains, domains::create_domain))
         .routes(routes!(domains::delete_domain))

@@ -10,13 +10,14 @@ use webhook_core::{
     relay::RelayOptions,
     store::Stores,
 };
-use webhook_storage::{DatabaseUrl, Storage};
+use webhook_storage::{ShardedStorage, Storage};
 
 use crate::{
     config::{Config, StorageConfig},
     data_folder,
+    database::Opened,
     failure::Failure,
-    node, otel, router, runtime,
+    nats, node, otel, router, runtime,
     state::AppState,
     telemetry::Metrics,
 };
@@ -24,7 +25,7 @@ use crate::{
 /// The parts of the running server.
 pub(crate) struct Service {
     /// To be closed at the end.
-    pub(crate) storage: Storage,
+    pub(crate) storage: Opened,
     pub(crate) webhooks: Webhooks,
     pub(crate) router: Router,
     pub(crate) state: AppState,
@@ -37,17 +38,21 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) async fn build(config: &Config, bound: SocketAddr) -> Result<Self, Failure> {
         let opening = data_folder::open(&config.storage).await?;
-        let storage = Storage::connect(&opening).await?;
+        let storage = Opened::connect(&opening, &config.storage.shards).await?;
         let guard = guard(config);
-        let metrics = Arc::new(Metrics::new());
+        let metrics = Arc::new(Metrics::new(config.storage.is_shared()));
         let tracer = otel::start()?;
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
         // One forwarder for deliveries and for what functions send: one guard.
-        let stores = Stores::of(storage.clone());
+        let stores = storage.stores();
         let runtime = runtime::start(config, forwarder.clone(), &stores.functions)?;
         let base = format!("{}://{bound}", config.tls.scheme());
         let public = config.listen.public_url.as_deref().unwrap_or(&base);
-        let webhooks = Webhooks::builder(stores)
+        let mut builder = Webhooks::builder(stores);
+        if let Some(broadcast) = nats::connect(&config.cluster, &opening.secret_key).await? {
+            builder = builder.broadcast(broadcast);
+        }
+        let webhooks = builder
             .forwarder(forwarder)
             .generator(Arc::new(runtime::generator(config, Arc::clone(&runtime))))
             .functions(runtime)
@@ -96,12 +101,14 @@ fn admin_options(config: &Config, guard: AddressGuard) -> AdminOptions {
     config.domains.bound(&config.listen, &mut options);
     options.max_functions_per_account = config.function.max_functions;
     config.cron.bound(&mut options);
+    options.log_retention = config.retention.log_retention.0;
     options
 }
 
 /// Brings the database up to date.
 pub(crate) async fn migrate(config: &StorageConfig) -> Result<(), Failure> {
-    Ok(Storage::migrate(&data_folder::open(config).await?).await?)
+    let options = data_folder::open(config).await?;
+    Ok(ShardedStorage::migrate(&options, &config.shards).await?)
 }
 
 fn guard(config: &Config) -> AddressGuard {
@@ -129,7 +136,7 @@ const SHARED_LEASE: Duration = Duration::from_secs(5);
 fn relay_options(config: &Config) -> RelayOptions {
     let Config { listen, ingest, delivery, function, .. } = config;
     let mut options = RelayOptions::default();
-    if let Some(DatabaseUrl::Postgres(_)) = &config.storage.database_url {
+    if config.storage.is_shared() {
         options.route_max_age = Some(SHARED_ROUTE_AGE);
         options.crons_max_age = Some(SHARED_CRONS_AGE);
         options.sweep_interval = Some(SHARED_SWEEP_INTERVAL);

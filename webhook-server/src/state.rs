@@ -14,6 +14,7 @@ use webhook_storage::Storage;
 use crate::{
     auth::Guesses,
     config::Config,
+    database::Opened,
     dev::Inbox,
     docs,
     failure::Failure,
@@ -37,7 +38,7 @@ struct Shared {
     /// The data path and the management operations.
     webhooks: Webhooks,
     /// What everything is kept in, for readiness and the figures of the writer.
-    storage: Storage,
+    storage: Opened,
     /// The WebSocket clients.
     sockets: Sockets,
     /// The counters that `/metrics` shows.
@@ -66,7 +67,7 @@ struct Shared {
 impl AppState {
     pub(crate) fn new(
         webhooks: Webhooks,
-        storage: Storage,
+        storage: Opened,
         metrics: Arc<Metrics>,
         config: &Config,
     ) -> Result<Self, Failure> {
@@ -98,9 +99,9 @@ impl AppState {
         self.shared.webhooks.clients()
     }
 
-    /// The store.
+    /// The store of the configuration.
     pub(crate) fn storage(&self) -> &Storage {
-        &self.shared.storage
+        self.shared.storage.control()
     }
 
     pub(crate) fn sockets(&self) -> &Sockets {

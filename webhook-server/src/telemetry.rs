@@ -1,5 +1,7 @@
 //! The log and the metrics.
 
+mod nodes;
+
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
@@ -14,8 +16,12 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 use tracing_subscriber::EnvFilter;
-use webhook_core::{model::DeliveryStatus, relay::Observer};
+use webhook_core::{
+    model::DeliveryStatus,
+    relay::{Observer, Swept},
+};
 
+use self::nodes::NodeMetrics;
 use crate::{
     config::{LogConfig, LogFormat},
     failure::Failure,
@@ -27,7 +33,8 @@ pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0
 
 /// Sends the log to standard error. The caller must flush it before the process ends.
 pub(crate) fn start_log(config: &LogConfig) -> Result<Log, Failure> {
-    let filter = EnvFilter::try_new(&config.log)
+    // A NATS that is away would fill the log: what matters of it is logged by webhook-cluster.
+    let filter = EnvFilter::try_new(format!("async_nats=warn,{}", config.log))
         .map_err(|error| Failure::caused_by("cannot read the log filter", error))?;
     let out = Log::start(std::io::stderr(), config.log_delay)
         .map_err(|error| Failure::io("cannot start the log's thread", error))?;
@@ -57,6 +64,7 @@ pub(crate) struct Metrics {
     request_seconds: Histogram,
     pub(crate) connections: Gauge,
     pub(crate) sockets: Gauge,
+    nodes: NodeMetrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -141,7 +149,8 @@ impl From<&Method> for KnownMethod {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    /// Of a server that shares its database with others, or does not.
+    pub(crate) fn new(shared: bool) -> Self {
         // From 0.5 ms to 32 s.
         let seconds = || Histogram::new(exponential_buckets(0.000_5, 2.0, 17));
         let mut metrics = Self {
@@ -155,8 +164,10 @@ impl Metrics {
             request_seconds: seconds(),
             connections: Gauge::default(),
             sockets: Gauge::default(),
+            nodes: NodeMetrics::default(),
         };
         metrics.register();
+        metrics.nodes.register(&mut metrics.registry, shared);
         metrics
     }
 
@@ -185,6 +196,7 @@ impl Metrics {
             request_seconds,
             connections,
             sockets,
+            nodes: _,
         } = self;
         registry.register("received", "Webhooks by the sender's answer", received.clone());
         let name = "receiving_duration";
@@ -206,6 +218,7 @@ impl Metrics {
 
     /// All counters as text.
     pub(crate) fn text(&self) -> String {
+        self.nodes.refresh();
         let mut text = String::new();
         match encode(&mut text, &self.registry) {
             Ok(()) => text,
@@ -236,6 +249,18 @@ impl Observer for Metrics {
     fn pending(&self, count: i64) {
         self.pending.inc_by(count);
     }
+
+    fn conflicted(&self) {
+        self.nodes.conflicted();
+    }
+
+    fn swept(&self, swept: Swept) {
+        self.nodes.swept(swept);
+    }
+
+    fn leased(&self, lasts: Duration, ahead_millis: i64) {
+        self.nodes.leased(lasts, ahead_millis);
+    }
 }
 
 #[cfg(test)]
@@ -244,28 +269,49 @@ mod tests {
 
     #[test]
     fn events_are_counted() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(true);
         metrics.received(StatusCode::OK, Duration::from_millis(1));
         metrics.attempted(DeliveryStatus::Received, Duration::from_millis(1));
         metrics.pending(3);
         metrics.pending(-1);
         metrics.answered(&Method::GET, StatusCode::NOT_FOUND, Duration::from_millis(1));
+        metrics.conflicted();
+        let mut swept = Swept::default();
+        swept.overdue = Duration::from_millis(1_500);
+        swept.taken_over = 2;
+        metrics.swept(swept);
+        metrics.leased(Duration::from_secs(3_600), -250);
         let text = metrics.text();
+        let lease = text.lines().find_map(|l| l.strip_prefix("webhook_lease_remaining_seconds "));
+        let lease: f64 = lease.and_then(|lease| lease.parse().ok()).expect("a number");
+        assert!((3_500.0..=3_600.0).contains(&lease), "{lease}");
         for line in [
             r#"webhook_received_total{status="Success"} 1"#,
             r#"webhook_attempts_total{outcome="Retried"} 1"#,
             "webhook_pending_deliveries 2",
             r#"webhook_requests_total{method="Get",status="ClientError"} 1"#,
             "webhook_attempt_duration_seconds_count 1",
+            "webhook_settle_conflicts_total 1",
+            "webhook_pending_oldest_due_seconds 1.5",
+            r#"webhook_sweep_found_total{reason="TakenOver"} 2"#,
+            r#"webhook_sweep_found_total{reason="Lost"} 0"#,
+            "webhook_store_clock_offset_seconds -0.25",
         ] {
             assert!(text.contains(line), "{line} is not in\n{text}");
         }
     }
 
     #[test]
+    fn a_server_that_is_alone_has_no_lease() {
+        let text = Metrics::new(false).text();
+        assert!(!text.contains("webhook_lease") && !text.contains("webhook_store_clock"), "{text}");
+    }
+
+    #[test]
     fn each_metric_is_explained() {
         let page = include_str!("../../docs/health-and-metrics.md");
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(true);
+        metrics.swept(Swept::default());
         metrics.received(StatusCode::OK, Duration::ZERO);
         metrics.attempted(DeliveryStatus::Sent, Duration::ZERO);
         metrics.answered(&Method::GET, StatusCode::OK, Duration::ZERO);

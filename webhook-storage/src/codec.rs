@@ -1,8 +1,12 @@
-//! Headers and requests as one block of bytes each, without loss.
+//! Headers, requests and runs of functions as one block of bytes each, without loss.
+
+mod run;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use webhook_core::model::Request;
+
+pub(crate) use self::run::{decode_run, encode_run};
 
 /// Why a block does not decode; the row is named by whoever asked.
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    fn headers() -> impl Strategy<Value = HeaderMap> {
+    pub(super) fn headers() -> impl Strategy<Value = HeaderMap> {
         let value = prop::collection::vec(
             any::<u8>().prop_filter("a header byte", |b| *b == 9 || (*b >= 32 && *b != 127)),
             0..20,

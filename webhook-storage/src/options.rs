@@ -81,6 +81,9 @@ pub struct StorageOptions {
     /// bucket, domain and functions. 1 unless set. They wait for no list of logs and for no
     /// write. SQLite reads routes with the other connections.
     pub route_connections: u32,
+    /// Connections for searches in logs, which read much: 2 unless set; further searches wait.
+    /// They are made at the first search.
+    pub search_connections: u32,
     /// Connections to PostgreSQL that write the configuration, 4 unless set; SQLite has one
     /// whatever is said here.
     pub write_connections: u32,
@@ -126,6 +129,7 @@ impl StorageOptions {
             secret_key,
             read_connections: 4,
             route_connections: 1,
+            search_connections: 2,
             write_connections: 4,
             writers: 2,
             sqlite_thread: true,

@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use sea_orm::{DbBackend, DbErr, EntityTrait};
+use tokio::sync::watch;
 use webhook_core::Error;
 
 use crate::{
@@ -33,6 +34,14 @@ struct Shared {
     writer: Writer,
     /// How many bytes of logs one call returns.
     read_bytes: usize,
+    /// What the schema asks of a version, once that is more than this one knows.
+    asked: watch::Sender<Option<u32>>,
+}
+
+impl Shared {
+    fn new(database: Database, vault: Vault, writer: Writer, read_bytes: usize) -> Self {
+        Self { database, vault, writer, read_bytes, asked: watch::Sender::new(None) }
+    }
 }
 
 /// What is sealed in the table `meta`, to tell a wrong key before it does harm.
@@ -59,7 +68,7 @@ impl Storage {
             Ok(()) => {
                 let writer = Writer::start(&database, options)?;
                 let read_bytes = options.claim_bytes;
-                Ok(Self { shared: Arc::new(Shared { database, vault, writer, read_bytes }) })
+                Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, read_bytes)) })
             }
             Err(error) => {
                 database.close().await;
@@ -94,7 +103,7 @@ impl Storage {
         }
         let writer = Writer::start(&database, options)?;
         let read_bytes = options.claim_bytes;
-        Ok(Self { shared: Arc::new(Shared { database, vault, writer, read_bytes }) })
+        Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, read_bytes)) })
     }
 
     /// Brings the schema up to date and does nothing else. [`connect`](Self::connect)
@@ -193,6 +202,27 @@ impl Storage {
     pub async fn close(&self) {
         self.shared.writer.close().await;
         self.shared.database.close().await;
+    }
+
+    /// Returns when a newer version of this program has changed the schema of a PostgreSQL
+    /// database so that this one can no longer work on it, and says why: the program is to end
+    /// in order. It is learnt with the lease of the node
+    /// ([`extend_lease`](webhook_core::store::DeliveryStore::extend_lease)), without a question
+    /// of its own.
+    pub async fn outdated(&self) -> Error {
+        let mut asked = self.shared.asked.subscribe();
+        match asked.wait_for(Option::is_some).await.map(|asked| *asked) {
+            Ok(Some(asked)) => migration::reader::too_old(asked),
+            // The sender lives as long as this.
+            _ => std::future::pending().await,
+        }
+    }
+
+    /// Takes note of what the schema asks for.
+    pub(crate) fn compare_schema(&self, asks: Option<&[u8]>) {
+        if let Some(asked) = asks.and_then(migration::reader::too_much) {
+            self.shared.asked.send_replace(Some(asked));
+        }
     }
 
     #[cfg(all(test, feature = "sqlite"))]

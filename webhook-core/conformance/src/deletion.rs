@@ -1,18 +1,18 @@
 //! Cases for what deleting a bucket or an output does to its deliveries.
 
 use webhook_core::{
-    AccountId, NodeId, OutputId,
-    model::{Bucket, DeliveryStatus, Log},
+    AccountId, NodeId, OutputId, Timestamp,
+    model::{Bucket, DeliveryStatus, Log, Webhook},
     store::{Claim, ClaimOrder, Stores},
 };
 
 use super::{
     delivery::{
-        ALL, Queued, backlogs, claim_as, claim_due, find_log, log, logs_of, node, queue,
-        queue_many, retry, take_due,
+        ALL, Queued, accept, backlogs, claim_as, claim_due, find_log, log, logs_of, new_delivery,
+        node, retry, take_due,
     },
     log::{Outcome, Place, oracle::assert_exact, reported},
-    sample::{NOW, after, bucket, expect_conflict, expect_not_found, input, output, with},
+    sample::{NOW, after, bucket, expect_conflict, expect_not_found, input, output, webhook, with},
 };
 
 /// A stored bucket with an input and two outputs.
@@ -22,6 +22,27 @@ async fn stored(stores: &Stores, name: &str) -> Bucket {
     bucket.outputs = ["first", "second"].map(|name| output(bucket.id, name)).into();
     stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
     bucket
+}
+
+/// Stores a webhook of the bucket with one delivery that is due at `due_at`: what an output
+/// gets came into its bucket.
+async fn queue(stores: &Stores, bucket: &Bucket, output: OutputId, due_at: Timestamp) -> Queued {
+    let webhook = Webhook { bucket_id: bucket.id, ..webhook(bucket.account_id) };
+    let delivery = new_delivery(output, due_at);
+    accept(stores, &webhook, std::slice::from_ref(&delivery)).await;
+    (&webhook, &delivery).into()
+}
+
+async fn queue_many(
+    stores: &Stores,
+    bucket: &Bucket,
+    output: OutputId,
+    due_at: Timestamp,
+    count: usize,
+) {
+    for _ in 0..count {
+        queue(stores, bucket, output, due_at).await;
+    }
 }
 
 async fn delete_output(stores: &Stores, bucket: &Bucket, id: OutputId) {
@@ -62,7 +83,7 @@ async fn assert_log_stays(stores: &Stores, queued: Queued, before: Log) {
 pub async fn deliveries_of_a_deleted_output_are_not_claimed(stores: &Stores) {
     let bucket = stored(stores, "a").await;
     let (output, node) = (bucket.outputs[0].id, node(stores).await);
-    queue_many(stores, output, NOW, 2).await;
+    queue_many(stores, &bucket, output, NOW, 2).await;
     let held = take_due(stores, node, output, NOW).await.deliveries;
     assert_eq!(held.len(), 2);
     stores
@@ -70,8 +91,8 @@ pub async fn deliveries_of_a_deleted_output_are_not_claimed(stores: &Stores) {
         .settle(retry(&held[0], node, after(1), after(60)))
         .await
         .expect("the delivery is pending");
-    queue(stores, output, NOW).await;
-    queue(stores, output, after(100)).await;
+    queue(stores, &bucket, output, NOW).await;
+    queue(stores, &bucket, output, after(100)).await;
 
     delete_output(stores, &bucket, output).await;
     assert_nothing_to_claim(stores, node, output).await;
@@ -83,7 +104,7 @@ pub async fn deliveries_of_a_deleted_output_are_not_claimed(stores: &Stores) {
 pub async fn logs_of_a_deleted_output_stay(stores: &Stores) {
     let bucket = stored(stores, "a").await;
     let output = bucket.outputs[0].id;
-    let queued = queue(stores, output, after(5)).await;
+    let queued = queue(stores, &bucket, output, after(5)).await;
     let before = log(stores, queued).await;
     delete_output(stores, &bucket, output).await;
     assert_log_stays(stores, queued, before).await;
@@ -94,11 +115,11 @@ pub async fn deleting_an_output_leaves_others_alone(stores: &Stores) {
     let bucket = stored(stores, "a").await;
     let (gone, stays) = (bucket.outputs[0].id, bucket.outputs[1].id);
     let node = node(stores).await;
-    let done = queue(stores, gone, NOW).await;
+    let done = queue(stores, &bucket, gone, NOW).await;
     claim_due(stores, node, gone, NOW).await;
     let sent = super::delivery::sent(done, node, after(1));
     stores.deliveries.settle(sent).await.expect("the delivery is pending");
-    let waiting = queue(stores, stays, NOW).await;
+    let waiting = queue(stores, &bucket, stays, NOW).await;
     let before = (log(stores, done).await, log(stores, waiting).await);
 
     delete_output(stores, &bucket, gone).await;
@@ -111,7 +132,7 @@ pub async fn deleting_an_output_leaves_others_alone(stores: &Stores) {
 pub async fn refused_deletion_of_an_output_leaves_its_deliveries(stores: &Stores) {
     let (bucket, elsewhere) = (stored(stores, "a").await, stored(stores, "b").await);
     let output = bucket.outputs[0].id;
-    let queued = queue(stores, output, NOW).await;
+    let queued = queue(stores, &bucket, output, NOW).await;
     let outputs = &stores.outputs;
     expect_not_found(outputs.delete_output(elsewhere.account_id, bucket.id, output).await);
     expect_not_found(outputs.delete_output(bucket.account_id, elsewhere.id, output).await);
@@ -124,7 +145,7 @@ pub async fn delivery_in_flight_at_deletion_is_not_tried_again(stores: &Stores) 
     for whole_bucket in [false, true] {
         let bucket = stored(stores, "a").await;
         let (output, node) = (bucket.outputs[0].id, node(stores).await);
-        let queued = queue(stores, output, NOW).await;
+        let queued = queue(stores, &bucket, output, NOW).await;
         assert_eq!(claim_due(stores, node, output, NOW).await, [queued.id]);
         if whole_bucket {
             delete_bucket(stores, &bucket).await;
@@ -142,12 +163,12 @@ pub async fn deliveries_of_a_deleted_bucket_are_not_claimed(stores: &Stores) {
     let (bucket, other) = (stored(stores, "a").await, stored(stores, "b").await);
     let node = node(stores).await;
     for output in &bucket.outputs {
-        queue(stores, output.id, NOW).await;
+        queue(stores, &bucket, output.id, NOW).await;
         claim_due(stores, node, output.id, NOW).await;
-        queue(stores, output.id, after(100)).await;
+        queue(stores, &bucket, output.id, after(100)).await;
     }
     let stays = other.outputs[0].id;
-    let waiting = queue(stores, stays, NOW).await;
+    let waiting = queue(stores, &other, stays, NOW).await;
 
     delete_bucket(stores, &bucket).await;
     for output in &bucket.outputs {
@@ -161,7 +182,7 @@ pub async fn logs_of_a_deleted_bucket_stay(stores: &Stores) {
     let bucket = stored(stores, "a").await;
     let mut queued = Vec::new();
     for output in &bucket.outputs {
-        let delivery = queue(stores, output.id, NOW).await;
+        let delivery = queue(stores, &bucket, output.id, NOW).await;
         queued.push((delivery, log(stores, delivery).await));
     }
     delete_bucket(stores, &bucket).await;
@@ -174,7 +195,7 @@ pub async fn logs_of_a_deleted_bucket_stay(stores: &Stores) {
 pub async fn refused_deletion_of_a_bucket_leaves_its_deliveries(stores: &Stores) {
     let bucket = stored(stores, "a").await;
     let output = bucket.outputs[0].id;
-    let queued = queue(stores, output, NOW).await;
+    let queued = queue(stores, &bucket, output, NOW).await;
     let (account, spare) = (bucket.account_id, Some(bucket.inputs[0].id));
     let buckets = &stores.buckets;
     expect_conflict(buckets.delete_bucket(account, bucket.id, spare, false).await);
@@ -185,7 +206,7 @@ pub async fn refused_deletion_of_a_bucket_leaves_its_deliveries(stores: &Stores)
 /// Changes of a bucket or of an output, renames included, leave the queue alone.
 pub async fn deliveries_stay_claimable_when_a_bucket_changes(stores: &Stores) {
     let mut bucket = stored(stores, "a").await;
-    let queued = queue(stores, bucket.outputs[0].id, NOW).await;
+    let queued = queue(stores, &bucket, bucket.outputs[0].id, NOW).await;
     bucket.spec.name = "renamed".to_owned();
     bucket.suspended = true;
     stores.buckets.update_bucket(&bucket).await.expect("the bucket exists");

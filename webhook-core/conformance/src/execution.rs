@@ -1,21 +1,25 @@
 //! Cases for the runs of functions in a [`FunctionStore`](webhook_core::store::FunctionStore).
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use serde_json::json;
+use bytes::Bytes;
+use http::HeaderValue;
 use webhook_core::{
     AccountId, ExecutionId, Timestamp,
-    model::{Execution, ExecutionStatus, Function},
+    function::record::{Given, KeptBody, KeptResponse, Left, RunRecord},
+    model::{Checks, ExecutionStatus, Function, Request, Webhook},
     store::{ExecutionPage, Stores},
 };
 
 use super::{
     function::stored,
-    sample::{NOW, ODD_TEXT, after, ids, race},
+    sample::{NOW, ODD_TEXT, after, ids, odd_webhook, race, webhook},
 };
 
-pub(super) fn execution(function: &Function, id: ExecutionId) -> Execution {
-    Execution {
+/// A run that was given this webhook, and left what is in none of its fields.
+pub(super) fn execution(function: &Function, id: ExecutionId) -> RunRecord {
+    let given = given(&webhook(function.account_id));
+    RunRecord {
         id,
         function_id: function.id,
         account_id: function.account_id,
@@ -23,12 +27,59 @@ pub(super) fn execution(function: &Function, id: ExecutionId) -> Execution {
         updated: NOW,
         duration: Duration::from_micros(17),
         status: ExecutionStatus::Success,
-        execute_request: json!({ "method": "POST" }),
-        execute_response: json!({ "error": "" }),
+        given,
+        left: Left::default(),
     }
 }
 
-async fn record(stores: &Stores, execution: &Execution, keep: usize) {
+fn given(webhook: &Webhook) -> Given {
+    let Request { method, extra_path, raw_query, headers, body } = webhook.request.clone();
+    Given {
+        method,
+        extra_path,
+        raw_query,
+        headers,
+        body: KeptBody { bytes: body, truncated: false },
+        metadata: BTreeMap::new(),
+        checks: Checks::default(),
+        response: None,
+    }
+}
+
+/// A run in which every part has something that is easily lost.
+fn odd(run: RunRecord) -> RunRecord {
+    let of_webhook = odd_webhook(run.account_id);
+    let body = KeptBody { bytes: Bytes::from_static(b"\0\xff\r\n"), truncated: true };
+    let mut headers = of_webhook.request.headers.clone();
+    let response = KeptResponse { status: 599, headers: headers.clone(), body: body.clone() };
+    let given = Given {
+        body: body.clone(),
+        metadata: [ODD_TEXT, "a"].map(|text| (text.to_owned(), ODD_TEXT.to_owned())).into(),
+        checks: of_webhook.checks.clone(),
+        response: Some(response.clone()),
+        ..given(&of_webhook)
+    };
+    let first = headers.keys().next().cloned().expect("it has headers");
+    headers.remove(first);
+    for value in [&b"a"[..], b"", b"\xe4 b\t"] {
+        headers.append("x-left", HeaderValue::from_bytes(value).expect("a value"));
+    }
+    let left = Left {
+        method: Some("PURGE".parse().expect("a token")),
+        extra_path: Some(ODD_TEXT.to_owned()),
+        raw_query: Some(String::new()),
+        headers: Some(headers),
+        body: Some(KeptBody { truncated: false, ..body }),
+        response: Some(response),
+        response_modified: true,
+        stop_forwarding: true,
+        error: ODD_TEXT.repeat(2_000),
+        logs: vec![String::new(), ODD_TEXT.to_owned()],
+    };
+    RunRecord { given, left, ..run }
+}
+
+async fn record(stores: &Stores, execution: &RunRecord, keep: usize) {
     let recorded = stores.functions.record_execution(execution, keep).await;
     recorded.expect("the run can be recorded");
 }
@@ -54,14 +105,14 @@ pub(super) async fn recorded(
     let mut ids = ids(count);
     for (&id, second) in ids.iter().zip(0..) {
         let created = after(second);
-        let run = Execution { created, updated: created, ..execution(function, id) };
+        let run = RunRecord { created, updated: created, ..execution(function, id) };
         record(stores, &run, keep).await;
     }
     ids.reverse();
     ids
 }
 
-/// Every field survives, with odd text, nested values, nanoseconds and milliseconds.
+/// Every field survives, with odd text and bytes, nanoseconds and milliseconds, as it is shown.
 pub async fn every_field_of_an_execution_round_trips(stores: &Stores) {
     let function = stored(stores, AccountId::generate(), "f").await;
     let outcomes = [
@@ -70,20 +121,21 @@ pub async fn every_field_of_an_execution_round_trips(stores: &Stores) {
         (ExecutionStatus::Error, Duration::from_nanos(i64::MAX.unsigned_abs())),
     ];
     for (status, duration) in outcomes {
-        let run = Execution {
-            created: Timestamp::from_millis(1),
-            updated: Timestamp::from_millis(4_102_444_800_999),
-            duration,
-            status,
-            execute_request: json!({ ODD_TEXT: [ODD_TEXT, null, true, -1, u64::MAX, 0.1, [], {}] }),
-            execute_response: json!(ODD_TEXT.repeat(2_000)),
-            ..execution(&function, ExecutionId::generate())
-        };
-        record(stores, &run, 9).await;
-        let read = stores.functions.execution(function.account_id, run.id).await;
-        assert_eq!(read.expect("the run can be read").as_ref(), Some(&run));
-        let listed = page(stores, &function, 1, 0).await.executions;
-        assert_eq!(listed, [run]);
+        let plain = execution(&function, ExecutionId::generate());
+        for run in [odd(RunRecord { id: ExecutionId::generate(), ..plain.clone() }), plain] {
+            let run = RunRecord {
+                created: Timestamp::from_millis(1),
+                updated: Timestamp::from_millis(4_102_444_800_999),
+                duration,
+                status,
+                ..run
+            };
+            record(stores, &run, 9).await;
+            let read = stores.functions.execution(function.account_id, run.id).await;
+            assert_eq!(read.expect("the run can be read"), Some(run.execution()));
+            let listed = page(stores, &function, 9, 0).await.executions;
+            assert!(listed.contains(&run.execution()), "{listed:?}");
+        }
     }
 }
 
@@ -99,11 +151,11 @@ pub async fn record_execution_keeps_the_newest(stores: &Stores) {
     // What went is forgotten: its ID can be recorded again, as the oldest it goes at once.
     record(stores, &execution(&function, ids[6]), 3).await;
     assert_eq!(kept(stores, &function).await, ids[..3]);
-    let run = Execution { created: after(100), ..execution(&function, ExecutionId::generate()) };
+    let run = RunRecord { created: after(100), ..execution(&function, ExecutionId::generate()) };
     record(stores, &run, 2).await;
     assert_eq!(kept(stores, &function).await, [run.id, ids[0]]);
     let run_later =
-        Execution { created: after(101), ..execution(&function, ExecutionId::generate()) };
+        RunRecord { created: after(101), ..execution(&function, ExecutionId::generate()) };
     record(stores, &run_later, usize::MAX).await;
     assert_eq!(kept(stores, &function).await, [run_later.id, run.id, ids[0]]);
 }
@@ -180,7 +232,7 @@ pub async fn concurrent_executions_end_within_the_limit(stores: &Stores) {
     for result in results {
         result.expect("the run can be recorded");
     }
-    let last = Execution { created: after(1), ..execution(&function, ExecutionId::generate()) };
+    let last = RunRecord { created: after(1), ..execution(&function, ExecutionId::generate()) };
     record(stores, &last, 4).await;
     let kept = kept(stores, &function).await;
     assert_eq!((kept.len(), kept[0]), (4, last.id));
@@ -194,7 +246,7 @@ pub async fn purge_executions_removes_the_oldest_first(stores: &Stores) {
     for (number, &id) in all.iter().enumerate() {
         let function = if number % 2 == 0 { &one } else { &other };
         let created = after(10 * number as u64);
-        let run = Execution { created, updated: created, ..execution(function, id) };
+        let run = RunRecord { created, updated: created, ..execution(function, id) };
         record(stores, &run, 9).await;
     }
     let purge = async |before, limit| {

@@ -6,7 +6,8 @@ use futures_util::FutureExt;
 
 use webhook_core::store::{
     AccountStore, BillingStore, BucketStore, CronStore, DeliveryStore, DomainStore, FunctionStore,
-    InputStore, LogStore, OutputStore, RouteStore, Stores, TokenStore,
+    InputStore, LogStore, NotificationStore, OutputStore, QueueStore, ReplayStore, RouteStore,
+    Stores, TokenStore,
 };
 
 /// How long one case may take before it fails; a hundredth is ample for a local database.
@@ -46,9 +47,12 @@ impl Fixture {
             + FunctionStore
             + DeliveryStore
             + LogStore
+            + ReplayStore
+            + QueueStore
             + TokenStore
             + DomainStore
             + CronStore
+            + NotificationStore
             + BillingStore
             + 'static,
     {

@@ -43,6 +43,9 @@
 //! | [`token_store_conformance!`] | tokens |
 //! | [`domain_store_conformance!`] | buckets, inputs, domains |
 //! | [`cron_store_conformance!`] | crons, buckets |
+//! | [`notification_store_conformance!`] | notifications, buckets |
+//! | [`replay_store_conformance!`] | replays, deliveries, logs |
+//! | [`queue_store_conformance!`] | queues, deliveries |
 //! | [`billing_store_conformance!`] | billing |
 //! | [`deletion_conformance!`] | buckets, outputs, deliveries, logs |
 //!
@@ -60,6 +63,9 @@
 //! [`token_store_conformance!`]: crate::token_store_conformance
 //! [`domain_store_conformance!`]: crate::domain_store_conformance
 //! [`cron_store_conformance!`]: crate::cron_store_conformance
+//! [`notification_store_conformance!`]: crate::notification_store_conformance
+//! [`replay_store_conformance!`]: crate::replay_store_conformance
+//! [`queue_store_conformance!`]: crate::queue_store_conformance
 //! [`billing_store_conformance!`]: crate::billing_store_conformance
 //! [`deletion_conformance!`]: crate::deletion_conformance
 
@@ -76,12 +82,16 @@ pub mod function;
 pub mod input;
 pub mod kv;
 pub mod log;
+pub mod notification;
 pub mod output;
+pub mod queue;
+pub mod replay;
 pub mod runs;
 mod sample;
 mod suite;
 #[cfg(test)]
 mod tests;
 pub mod token;
+pub mod versions;
 
 pub use fixture::{CASE_TIME_LIMIT, Fixture, run};

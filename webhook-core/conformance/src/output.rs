@@ -5,8 +5,8 @@ use std::time::Duration;
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, FunctionId, OutputId, Timestamp,
     model::{
-        Bucket, Durability, Extension, Health, Output, OutputSpec, Pause, Pauses, RateInterval,
-        ReplayMissing, RetrySchedule, Secret, Throttle, ThrottleMode,
+        Bucket, Durability, Extension, Health, OnDisabled, Output, OutputSpec, Pause, Pauses,
+        RateInterval, ReplayMissing, RetrySchedule, Secret, Throttle, ThrottleMode,
         credentials::{
             AuthSpec, ClientAuth, CredentialType, SigningFormat, SigningSecret, SigningSpec,
         },
@@ -83,6 +83,7 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
         updated_at: Timestamp::from_millis(4_102_444_800_999),
         created_by: format!("key{ODD_TEXT}"),
         cron_id: Some(CronId::generate()),
+        failing_since: Some(Timestamp::from_millis(1_234_567)),
         pauses: odd_pauses(),
         spec: with(
             OutputSpec::new(
@@ -98,6 +99,7 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
                 spec.rules = rules();
                 spec.internal = true;
                 spec.disabled = true;
+                spec.on_disabled = Some(OnDisabled::Park);
                 spec.lock_path = true;
                 spec.retries = 7;
                 spec.timeout = Some(Duration::from_secs(180));

@@ -46,6 +46,18 @@ mod cron_store {
     crate::cron_store_conformance!(super::make_store);
 }
 
+mod notification_store {
+    crate::notification_store_conformance!(super::make_store);
+}
+
+mod replay_store {
+    crate::replay_store_conformance!(super::make_store);
+}
+
+mod queues {
+    crate::queue_store_conformance!(super::make_store);
+}
+
 mod billing_store {
     crate::billing_store_conformance!(super::make_store);
 }
@@ -80,7 +92,9 @@ fn every_case_is_listed() {
         include_str!("log/purge.rs"),
         include_str!("log/report.rs"),
         include_str!("log/waiting.rs"),
+        include_str!("notification.rs"),
         include_str!("output.rs"),
+        include_str!("replay.rs"),
         include_str!("runs.rs"),
         include_str!("token.rs"),
     ];

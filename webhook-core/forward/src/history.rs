@@ -13,6 +13,9 @@ use crate::{ForwardError, Timings};
 mod code;
 #[cfg(test)]
 mod tests;
+mod trace;
+
+pub use trace::TraceAttempt;
 
 /// The attempts of one delivery: the first [`FIRST`](Self::FIRST) and the last
 /// [`LAST`](Self::LAST), fewer of the last where they take more than
@@ -144,6 +147,12 @@ words! {
         Retry = 1 "retry",
         /// Somebody asked for another delivery.
         Resend = 2 "resend",
+        /// A replay asked for it.
+        Replay = 3 "replay",
+        /// It had waited for the end of a pause.
+        Resume = 4 "resume",
+        /// To find out whether a destination that fails is back.
+        Probe = 5 "probe",
     }
 }
 

@@ -17,10 +17,10 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method};
 use webhook_core::{
-    AccountId, ExecutionId, FunctionId,
+    AccountId, FunctionId,
     function::{
         Completion, FunctionRuntime, Invocation, ScriptOutcome,
-        record::{self, Detail},
+        record::{Detail, Given, Left},
     },
     model::{Checks, Driver, Request},
 };
@@ -111,9 +111,8 @@ fn record(runs: u64) {
         Completion { result: Ok(outcome), logs: Vec::new(), duration: Duration::from_millis(1) };
     let detail = Detail::Cut(KEPT_BYTES);
     for _ in 0..runs {
-        let id = ExecutionId::generate();
-        black_box(record::request(&invocation, detail));
-        black_box(record::response(id, &invocation, &completion, detail));
+        black_box(Given::of(&invocation, detail));
+        black_box(Left::of(&invocation, &completion, detail));
     }
 }
 

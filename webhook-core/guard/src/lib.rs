@@ -1,4 +1,4 @@
-//! Which addresses may be connected to.
+//! Which addresses may be connected to, and which [names] may be reserved.
 //!
 //! A destination is text that a customer wrote, and the relay runs inside the
 //! operator's network. Without a guard a destination reads the cloud's
@@ -12,6 +12,7 @@ use std::{net::IpAddr, str::FromStr};
 use ipnet::IpNet;
 
 mod destination;
+pub mod names;
 mod ranges;
 #[cfg(test)]
 mod tests;

@@ -135,6 +135,7 @@
 
 mod bounded;
 mod build;
+mod changes;
 mod explain;
 mod matching;
 mod parse;
@@ -158,9 +159,10 @@ use uuid::Uuid;
 pub use webhook_wire::{Error, ErrorKind, Request};
 
 pub use build::{Parameter, Rule};
+pub use changes::{MAX_CHANGES, RequestChange, RequestChanges, RequestPart};
 pub use explain::{
     ExplainedMatch, ExplainedRule, Explanation, MAX_EXPLAINED_BYTES, MAX_EXPLAINED_VALUE_BYTES,
-    MAX_EXPLAINED_VALUES, is_secret_name, mask_secrets,
+    MAX_EXPLAINED_VALUES,
 };
 
 /// When a sender may try a webhook again that another build could evaluate.

@@ -1,4 +1,5 @@
-//! Says whether a webhook is from whom it says it is.
+//! Says whether a webhook is from whom it says it is, and by what it is known when it comes
+//! again ([`duplicates`]).
 #![warn(missing_docs)]
 
 mod bytes;
@@ -7,6 +8,7 @@ mod check;
 mod compile;
 mod context;
 mod der;
+pub mod duplicates;
 mod fetch;
 mod json;
 mod jwt;

@@ -2,20 +2,11 @@
 
 use super::{Admin, Caller, check};
 use crate::{
-    billing::{BillingError, Checkout, Customer},
+    billing::{BillingError, Checkout, CheckoutSession, Customer},
     error::{Error, ErrorKind},
     id::AccountId,
     model::{Billing, BillingDetailsSpec, PlanChange, PlanItem},
 };
-
-/// A checkout session that was started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckoutSession {
-    /// What a browser shows the payment processor.
-    pub publishable_key: String,
-    /// The session.
-    pub session_id: String,
-}
 
 /// What a checkout session is for.
 #[derive(Clone, Copy)]
@@ -115,8 +106,7 @@ impl Admin {
             items: &optional_items,
             replaces: current.map(|current| &*current.id),
         };
-        let session_id = self.start_session(account, &billing, wanted).await?;
-        Ok(self.session(session_id))
+        self.start_session(account, &billing, wanted).await
     }
 
     /// Starts a checkout session that puts a means of payment on file.
@@ -137,14 +127,7 @@ impl Admin {
         let account = caller.account_id();
         let _turn = self.bill(account).await;
         let billing = self.stores.billing.billing(account).await?;
-        let session_id = self.start_session(account, &billing, Wanted::Setup).await;
-        let session_id = session_id.map_err(internal)?;
-        Ok(self.session(session_id))
-    }
-
-    fn session(&self, session_id: String) -> CheckoutSession {
-        let publishable_key = self.billing.publishable_key().to_owned();
-        CheckoutSession { publishable_key, session_id }
+        self.start_session(account, &billing, Wanted::Setup).await.map_err(internal)
     }
 
     /// Starts a session for the account's customer, which is made when there
@@ -154,7 +137,7 @@ impl Admin {
         account: AccountId,
         billing: &Billing,
         wanted: Wanted<'_>,
-    ) -> Result<String, Error> {
+    ) -> Result<CheckoutSession, Error> {
         if let Some(id) = &billing.customer_id {
             match self.start(account, id, wanted).await {
                 Err(BillingError::NoSuchCustomer) => {}
@@ -170,7 +153,7 @@ impl Admin {
         account: AccountId,
         customer_id: &str,
         wanted: Wanted<'_>,
-    ) -> Result<String, BillingError> {
+    ) -> Result<CheckoutSession, BillingError> {
         match wanted {
             Wanted::Subscription { price, items, replaces } => {
                 let checkout = Checkout { account, customer_id, price, items, replaces };

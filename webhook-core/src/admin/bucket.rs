@@ -4,7 +4,7 @@ use super::{Admin, Caller, check};
 use crate::{
     error::{Error, ErrorKind},
     id::{BucketId, InputId},
-    model::{Bucket, BucketSpec, Input, InputSpec},
+    model::{Bucket, BucketSpec, Extension, Input, InputSpec, LogRetention},
     plan::Limited,
 };
 
@@ -29,9 +29,14 @@ impl Admin {
 
     /// Makes a bucket with its default input, both or neither. An access token
     /// with a scope may make the buckets whose names the scope lists.
-    pub async fn create_bucket(&self, caller: &Caller, spec: BucketSpec) -> Result<Bucket, Error> {
+    pub async fn create_bucket(
+        &self,
+        caller: &Caller,
+        mut spec: BucketSpec,
+    ) -> Result<Bucket, Error> {
         caller.require_api_access()?;
         check::bucket(&spec, &self.options)?;
+        self.check_retention(caller, &mut spec, &Extension::Absent).await?;
         if spec.name.is_empty() {
             return Err(Error::invalid("name", "must not be empty"));
         }
@@ -79,11 +84,12 @@ impl Admin {
         &self,
         caller: &Caller,
         id: BucketId,
-        spec: BucketSpec,
+        mut spec: BucketSpec,
     ) -> Result<Bucket, Error> {
         check::bucket(&spec, &self.options)?;
         let _guard = self.lock(id.as_uuid()).await;
         let mut bucket = self.owned_bucket(caller, id).await?;
+        self.check_retention(caller, &mut spec, &bucket.spec.retention).await?;
         let old_name = std::mem::replace(&mut bucket.spec, spec).name;
         if bucket.spec.name.is_empty() {
             bucket.spec.name = old_name;
@@ -122,6 +128,22 @@ impl Admin {
         })?;
         self.listeners.bucket_changed(&bucket);
         Ok(())
+    }
+
+    /// Makes what a caller says about logs what is to be stored after `stored`, which may stay
+    /// as it is also when the plan has changed.
+    async fn check_retention(
+        &self,
+        caller: &Caller,
+        spec: &mut BucketSpec,
+        stored: &Extension<LogRetention>,
+    ) -> Result<(), Error> {
+        spec.retention.keep("retention", stored)?;
+        let Some(retention) = spec.retention.set().filter(|_| spec.retention != *stored) else {
+            return Ok(());
+        };
+        let plan = self.quotas.plan(caller.account_id()).await?;
+        retention.check(plan.limits.keep_logs_for().or(self.options.log_retention))
     }
 
     /// Why the account does not have a bucket.

@@ -16,7 +16,7 @@
 //! | reserve domain | | | | `Conflict`, or `Refused` by the operator or the plan |
 //! | delete domain | | | `NotFound` for no such domain | `Conflict` while it is used |
 //! | everything else on inputs, outputs and rules | `NotFound` | `NotFound` | `NotFound` | `Conflict` |
-//! | crons | | | `NotFound` (no such cron) | `Invalid` |
+//! | crons, notifications | | | `NotFound` (no such one) | `Invalid` |
 //!
 //! An access token with a scope gets `Forbidden` for everything else, one
 //! without API access for everything but subscribing; see [`Caller`].
@@ -46,7 +46,6 @@
 
 mod account;
 mod billing;
-mod blocklist;
 mod bucket;
 mod caller;
 mod check;
@@ -55,9 +54,12 @@ mod domain;
 mod function;
 mod input;
 mod log;
+mod notification;
 mod options;
 mod output;
+mod output_state;
 mod pause;
+mod replay;
 mod subscription;
 mod token;
 mod usage;
@@ -68,16 +70,17 @@ use tokio::sync::{Mutex, MutexGuard, Semaphore};
 use uuid::Uuid;
 
 pub use account::API_KEY_PREFIX;
-pub use billing::CheckoutSession;
-pub use blocklist::{DomainBlocklist, InvalidBlocklist};
 pub use bucket::DEFAULT_INPUT_NAME;
 pub use caller::{Caller, Credential};
 pub use cron::BucketCron;
 pub use function::{ExecutionQuery, ExecutionsPage};
-pub use log::{BucketRef, DayQuery, DrainQuery, Handed, LogQuery, LogsPage, MinuteQuery};
+pub use log::{
+    BucketRef, DayQuery, DrainQuery, Handed, HeadsPage, LogQuery, LogsPage, MinuteQuery,
+};
 pub use options::AdminOptions;
 pub use token::{API_KEY_USER, NewToken};
 pub use usage::Usage;
+pub use webhook_guard::names::{DomainBlocklist, InvalidBlocklist};
 
 use crate::{
     billing::BillingProvider,
@@ -153,7 +156,7 @@ impl ChangeListener for Relay {
     }
 
     fn credential_changed(&self, account: AccountId, token: Option<TokenId>) {
-        self.close_clients(account, |client| client.token_id == token);
+        self.credential_changed(account, token);
     }
 
     fn domain_changed(&self, name: &str) {
@@ -308,7 +311,7 @@ impl Admin {
         &self.options
     }
 
-    fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 

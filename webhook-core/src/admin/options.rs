@@ -41,6 +41,9 @@ pub struct AdminOptions {
     /// Functions that one account invokes or has written at once, 16. Beyond:
     /// [`Busy`](crate::ErrorKind::Busy).
     pub max_invocations_per_account: usize,
+    /// Webhooks that the consumers of one account have leased at once, 10 000. Beyond:
+    /// [`Busy`](crate::ErrorKind::Busy).
+    pub max_leased_webhooks: usize,
     /// Searches in the logs of one account at once, 2. Beyond: [`Busy`](crate::ErrorKind::Busy).
     pub max_searches_per_account: usize,
     /// How many bytes of webhooks and answers one call of a search looks at, 64 MiB. It
@@ -65,14 +68,23 @@ pub struct AdminOptions {
     /// [`Refused`](crate::ErrorKind::Refused), because one account could reserve
     /// the name to which another sends its API key.
     pub domains_beside_other_accounts: bool,
+    /// Replays of one account that are not over, 10. Beyond: [`Busy`](crate::ErrorKind::Busy).
+    pub max_replays_per_account: usize,
     /// Crons of one account, 100. Beyond: [`Invalid`](crate::ErrorKind::Invalid).
     pub max_crons_per_account: usize,
     /// The length of a cron's payload, 256 KB.
     pub max_cron_payload_bytes: usize,
     /// The shortest time between two runs of a cron, 1 s.
     pub min_cron_period: Duration,
+    /// Notifications of one account, 50. Beyond: [`Invalid`](crate::ErrorKind::Invalid).
+    pub max_notifications_per_account: usize,
+    /// Buckets that one notification names, 100; without any it is about all.
+    pub max_notified_buckets: usize,
     /// Buckets or tunnels in the scopes of one access token, 100.
     pub max_token_scopes: usize,
+    /// The longest `retention` that a bucket may have where the account's plan does not say, none
+    /// for no bound: what [`keep_logs_for`](super::Admin::keep_logs_for) is given.
+    pub log_retention: Option<Duration>,
     /// The length of a name, 255 bytes.
     pub max_name_bytes: usize,
     /// The length of a description, 4 KB.
@@ -108,6 +120,7 @@ impl Default for AdminOptions {
             max_metadata: 100,
             max_metadata_bytes: 16 << 10,
             max_invocations_per_account: 16,
+            max_leased_webhooks: 10_000,
             max_searches_per_account: 2,
             max_search_bytes: 64 << 20,
             max_search_time: Duration::from_millis(300),
@@ -116,10 +129,14 @@ impl Default for AdminOptions {
             max_domains_per_account: 100,
             domain_blocklist: DomainBlocklist::default(),
             domains_beside_other_accounts: true,
+            max_replays_per_account: 10,
             max_crons_per_account: 100,
             max_cron_payload_bytes: 256 << 10,
             min_cron_period: Duration::from_secs(1),
+            max_notifications_per_account: 50,
+            max_notified_buckets: 100,
             max_token_scopes: 100,
+            log_retention: None,
             max_name_bytes: 255,
             max_description_bytes: 4 << 10,
             max_credential_bytes: 1 << 10,

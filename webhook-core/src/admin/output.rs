@@ -62,6 +62,9 @@ impl Admin {
         self.change_output(caller, bucket, id, |output| {
             let old_name = std::mem::replace(&mut output.spec, spec).name;
             output.pauses.set_disabled(output.spec.disabled, now);
+            if output.spec.health.set().is_none_or(|health| !health.enabled) {
+                output.failing_since = None;
+            }
             if output.spec.name.is_empty() {
                 output.spec.name = old_name;
             }

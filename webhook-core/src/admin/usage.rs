@@ -23,6 +23,8 @@ pub struct Usage {
     pub webhooks: u64,
     /// The plan.
     pub plan: Plan,
+    /// The plans that can be subscribed to; none without a payment processor.
+    pub offers: Vec<Plan>,
 }
 
 impl Admin {
@@ -37,6 +39,10 @@ impl Admin {
             tokens: self.stores.tokens.token_count(account).await?,
             webhooks: self.stores.logs.received(account, now).await?,
             plan: self.quotas.plan(account).await?.clone(),
+            offers: match self.billing.is_configured() {
+                true => self.quotas.plans().sold().cloned().collect(),
+                false => Vec::new(),
+            },
         })
     }
 

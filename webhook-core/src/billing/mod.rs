@@ -35,9 +35,6 @@ pub trait BillingProvider: Send + Sync + fmt::Debug {
         true
     }
 
-    /// What a browser shows the processor with a session.
-    fn publishable_key(&self) -> &str;
-
     /// Makes or changes the customer that stands for an account, and returns
     /// its ID, which is another one when the processor had lost it.
     async fn save_customer(&self, customer: &Customer<'_>) -> Result<String, BillingError>;
@@ -45,16 +42,18 @@ pub trait BillingProvider: Send + Sync + fmt::Debug {
     /// What is sold at this price.
     async fn price(&self, id: &str) -> Result<Price, BillingError>;
 
-    /// Starts a checkout session for a new subscription, and returns its ID.
-    async fn start_subscription(&self, checkout: &Checkout<'_>) -> Result<String, BillingError>;
+    /// Starts a checkout session for a new subscription.
+    async fn start_subscription(
+        &self,
+        checkout: &Checkout<'_>,
+    ) -> Result<CheckoutSession, BillingError>;
 
-    /// Starts a checkout session that puts a means of payment on file, and
-    /// returns its ID.
+    /// Starts a checkout session that puts a means of payment on file.
     async fn start_setup(
         &self,
         account: AccountId,
         customer_id: &str,
-    ) -> Result<String, BillingError>;
+    ) -> Result<CheckoutSession, BillingError>;
 
     /// A subscription as it is at this moment; none when there is none any more.
     async fn subscription(&self, id: &str) -> Result<Option<Subscribed>, BillingError>;
@@ -108,6 +107,17 @@ pub struct Checkout<'a> {
     pub items: &'a [PlanItem],
     /// The subscription that ends when this one begins.
     pub replaces: Option<&'a str>,
+}
+
+/// A checkout session that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckoutSession {
+    /// What a browser shows the payment processor.
+    pub publishable_key: String,
+    /// The session.
+    pub session_id: String,
+    /// Where somebody pays; none when the processor has no page of its own for that.
+    pub url: Option<String>,
 }
 
 /// A subscription, and whose it is.

@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use http::HeaderMap;
 
-use super::{BillingError, BillingProvider, Checkout, Customer, Event, Price, Subscribed};
+use super::{
+    BillingError, BillingProvider, Checkout, CheckoutSession, Customer, Event, Price, Subscribed,
+};
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
@@ -20,10 +22,6 @@ impl BillingProvider for Unconfigured {
         false
     }
 
-    fn publishable_key(&self) -> &str {
-        ""
-    }
-
     async fn save_customer(&self, _: &Customer<'_>) -> Result<String, BillingError> {
         Err(BillingError::Unconfigured)
     }
@@ -32,11 +30,11 @@ impl BillingProvider for Unconfigured {
         Err(BillingError::Unconfigured)
     }
 
-    async fn start_subscription(&self, _: &Checkout<'_>) -> Result<String, BillingError> {
+    async fn start_subscription(&self, _: &Checkout<'_>) -> Result<CheckoutSession, BillingError> {
         Err(BillingError::Unconfigured)
     }
 
-    async fn start_setup(&self, _: AccountId, _: &str) -> Result<String, BillingError> {
+    async fn start_setup(&self, _: AccountId, _: &str) -> Result<CheckoutSession, BillingError> {
         Err(BillingError::Unconfigured)
     }
 

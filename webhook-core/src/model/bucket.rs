@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Input, Output, Secret, wire};
+use super::{Extension, Input, LogRetention, Output, Secret, wire};
 use crate::{
     clock::Timestamp,
     id::{AccountId, BucketId, CronId},
@@ -113,6 +113,11 @@ pub struct BucketSpec {
     /// What a webhook's sender must show.
     #[serde(deserialize_with = "wire::null_default_object")]
     pub auth: BucketAuth,
+    /// How long its logs are kept, where that is shorter than the account's are. In an update,
+    /// absent keeps it, `null` takes it away, and an object replaces it whole.
+    #[serde(skip_serializing_if = "Extension::is_unset")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<LogRetention>))]
+    pub retention: Extension<LogRetention>,
 }
 
 impl BucketSpec {
@@ -133,6 +138,7 @@ impl Default for BucketSpec {
             large_webhooks: false,
             static_ip: false,
             auth: BucketAuth::default(),
+            retention: Extension::Absent,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{Headers, Reason, Request, Webhook, wire};
 use crate::{
     clock::Timestamp,
     forward::history::History,
-    id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, OutputId, WebhookId},
+    id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, OutputId, ReplayId, WebhookId},
 };
 
 /// Where a delivery stands (`docs/logs.md`).
@@ -107,6 +107,20 @@ pub struct Attempt {
     pub error: Option<String>,
 }
 
+impl Attempt {
+    /// Whether it has content of the destination's, which a store may refuse.
+    pub(crate) fn has_content(&self) -> bool {
+        let Self { response_headers, response_body, error, .. } = self;
+        !response_headers.is_empty() || !response_body.is_empty() || error.is_some()
+    }
+
+    /// The same without that content.
+    pub(crate) fn without_content(&self) -> Self {
+        let Self { status_code, duration, .. } = *self;
+        Self { status_code, duration, ..Self::default() }
+    }
+}
+
 /// One webhook on its way to one output. The same row is the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
@@ -134,10 +148,24 @@ pub struct Delivery {
     pub history: History,
     /// The run of the output function, if there was one.
     pub output_execution_id: Option<ExecutionId>,
+    /// Until when a consumer has it that is to say what became of it; in the past when that
+    /// consumer did not, and nobody took it since.
+    pub leased_until: Option<Timestamp>,
+    /// The replay that made it.
+    pub replay: Option<Box<Replayed>>,
     /// When it was stored.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+}
+
+/// What a replay made a delivery of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// The replay.
+    pub id: ReplayId,
+    /// The log that it found; sent along as `X-Webhook-Relay-Replay-Of`.
+    pub of: DeliveryId,
 }
 
 /// A delivery with its webhook, as the interface shows it (`Log`).
@@ -220,6 +248,19 @@ struct LogFields<'a> {
     /// How many duplicates of this webhook came so far; absent when there were none.
     #[serde(skip_serializing_if = "is_zero")]
     duplicates: u32,
+    /// Until when a consumer has it that is to say what became of it, in unix seconds; absent
+    /// when none has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>))]
+    leased_until: Option<Timestamp>,
+    /// The replay that made the log; absent when none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = Uuid))]
+    replay_id: Option<ReplayId>,
+    /// The log that the replay found; absent when none made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = Uuid))]
+    replay_of: Option<DeliveryId>,
     /// Attempts beyond the first.
     retries: u32,
     /// How long the last attempt took, in milliseconds.
@@ -275,6 +316,9 @@ impl<'a> From<&'a Log> for LogFields<'a> {
             event: webhook.checks.event.as_deref(),
             duplicate_of: webhook.checks.duplicate_of,
             duplicates: webhook.checks.duplicates,
+            leased_until: delivery.leased_until,
+            replay_id: delivery.replay.as_ref().map(|replay| replay.id),
+            replay_of: delivery.replay.as_ref().map(|replay| replay.of),
             retries: delivery.attempts.saturating_sub(1),
             duration_ms: last
                 .map_or(0, |last| u64::try_from(last.duration.as_millis()).unwrap_or(u64::MAX)),

@@ -19,6 +19,17 @@ pub struct Health {
     /// Whether an answer of 410 (Gone) pauses the output, until somebody resumes it.
     #[serde(deserialize_with = "wire::null_true")]
     pub pause_on_gone: bool,
+    /// After how long of failing `output.failing` is told ([notifications](super::Notification)),
+    /// in nanoseconds. A minute to 30 days; 0 for never.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 3_600_000_000_000_i64))]
+    pub notify_after: Duration,
+    /// After how long of failing the output is paused, in nanoseconds. Then the oldest webhook
+    /// that waits is tried once an hour, and the pause ends when that succeeds. 12 h to 90 days;
+    /// 0 for never.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 432_000_000_000_000_i64))]
+    pub pause_after: Duration,
     /// When attempts stop for a while because most fail.
     #[serde(deserialize_with = "wire::null_default_object")]
     pub circuit: CircuitBreaker,
@@ -26,11 +37,22 @@ pub struct Health {
 
 impl Default for Health {
     fn default() -> Self {
-        Self { enabled: true, pause_on_gone: true, circuit: CircuitBreaker::default() }
+        let circuit = CircuitBreaker::default();
+        Self {
+            enabled: true,
+            pause_on_gone: true,
+            notify_after: hours(1),
+            pause_after: hours(5 * 24),
+            circuit,
+        }
     }
 }
 
 impl ExtensionObject for Health {}
+
+const fn hours(hours: u64) -> Duration {
+    Duration::from_secs(hours * 3600)
+}
 
 /// When attempts stop because most fail: no connection, no answer in time, 429 and 5xx. Then
 /// one attempt at a time tries whether the destination is back, and the others wait without
@@ -78,9 +100,25 @@ impl Health {
         (self.enabled && self.circuit.enabled).then_some(self.circuit)
     }
 
+    /// Whether an output pauses whose destination has failed for so long.
+    pub(crate) fn gives_up_after(&self, failed_for: Duration) -> bool {
+        !self.pause_after.is_zero() && failed_for >= self.pause_after
+    }
+
     /// Says what is out of range.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let [second, hour] = [1, 3600].map(Duration::from_secs);
+        let minute = Duration::from_secs(60);
+        for (field, time, least, most) in [
+            ("notify_after", self.notify_after, minute, hours(30 * 24)),
+            ("pause_after", self.pause_after, hours(12), hours(90 * 24)),
+        ] {
+            if !time.is_zero() && !(least..=most).contains(&time) {
+                let (least, most) = (least.as_nanos(), most.as_nanos());
+                let reason = format!("must be 0 or from {least} to {most} nanoseconds");
+                return Err(Error::invalid(&format!("health.{field}"), reason));
+            }
+        }
         let CircuitBreaker { enabled: _, failures, ratio, window, open_for, max_open_for } =
             self.circuit;
         if !(1..=1_000).contains(&failures) {

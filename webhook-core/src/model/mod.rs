@@ -8,54 +8,71 @@ mod account;
 mod billing;
 mod bucket;
 mod cron;
-mod deduplication;
 mod delivery;
 mod domain;
 mod function;
+mod function_version;
+mod head;
 mod health;
 mod input;
 mod invoke;
+mod notification;
 mod output;
+mod output_state;
 mod pause;
 mod reason;
+mod replay;
 mod report;
+mod retention;
 mod signature_check;
 mod token;
 mod trace;
 mod webhook;
 pub(crate) mod wire;
 
+pub use crate::forward::history::TraceAttempt;
 pub use account::{Account, ApiKey};
 pub use billing::{
     Billing, BillingDetailsSpec, PlanChange, PlanItem, Subscription, SubscriptionStatus,
 };
 pub use bucket::{AuthType, Bucket, BucketAuth, BucketSpec};
 pub use cron::{Cron, CronSpec};
-pub use deduplication::{Deduplication, DuplicateAnswer, KeyPart, KeySource};
-pub use delivery::{Attempt, Delivery, DeliveryStatus, Log};
+pub use delivery::{Attempt, Delivery, DeliveryStatus, Log, Replayed};
 pub use domain::{Domain, DomainSpec};
 pub use function::{Driver, Execution, ExecutionStatus, Function, FunctionSpec, Variable};
+pub use function_version::FunctionVersion;
+pub use head::LogHead;
 pub use health::{CircuitBreaker, Health};
 pub use input::{Input, InputSpec, MinTls, ResponseFromOutput};
 pub use invoke::{HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse};
+pub use notification::{Notification, NotificationEvent, NotificationSpec};
 pub use output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
     ThrottleMode,
 };
-pub use pause::{Pause, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredPauses};
+pub use output_state::{CircuitState, OutputState};
+pub use pause::{
+    OnDisabled, Pause, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredDisabling,
+    StoredFailing, StoredPauses,
+};
 pub use reason::Reason;
-pub use report::{Action, LogAction, LogReport, ProcessPolicy, Replay};
+pub use replay::{
+    Replay, ReplayChange, ReplayFilter, ReplayOrder, ReplayPlan, ReplaySpec, ReplayStatus,
+    ReplayTotals,
+};
+pub use report::{Acknowledgement, Action, LogAction, LogReport, ProcessPolicy, Resend};
+pub use retention::LogRetention;
 pub use signature_check::{CheckedRequest, SignatureCheck, SignatureCheckRequest};
 pub use token::{AccessToken, ApiAccess, TokenScopes, TokenSpec};
 pub(crate) use trace::seconds;
 pub use trace::{
-    ExplainRequest, Explained, Trace, TraceAttempt, TraceChange, TraceCheck, TraceCheckKind,
-    TraceCheckOutcome, TraceFunction, TraceFunctionAt, TraceFunctionOutcome, TracePart,
-    TraceReceived, TraceRules,
+    AnswerFrom, ExplainRequest, Explained, Trace, TraceCheck, TraceCheckKind, TraceCheckOutcome,
+    TraceFunction, TraceFunctionAt, TraceFunctionOutcome, TraceReceived, TraceRules,
 };
 pub use webhook::{Checks, Webhook};
 pub use webhook_credentials as credentials;
 pub use webhook_signatures as signatures;
+pub use webhook_signatures::duplicates::{Deduplication, DuplicateAnswer, KeyPart, KeySource};
 pub(crate) use webhook_wire::constant_time_eq;
 pub use webhook_wire::{Extension, ExtensionObject, Headers, Request, Secret};
 

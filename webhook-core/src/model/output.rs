@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use webhook_credentials::{AuthSpec, SigningSpec};
 
-use super::{Extension, Headers, Health, Pauses, wire};
+use super::{Extension, Headers, Health, OnDisabled, PausedBy, Pauses, wire};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -36,6 +36,11 @@ pub struct Output {
     #[serde(with = "wire::optional_id")]
     #[cfg_attr(feature = "openapi", schema(value_type = String, read_only))]
     pub cron_id: Option<CronId>,
+    /// Since when its destination fails, in unix seconds; not there while it works, and without
+    /// `health`. Failures of less than a minute do not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>, read_only))]
+    pub failing_since: Option<Timestamp>,
     /// The pause that it is in, and the time of those that are over.
     #[serde(flatten)]
     #[cfg_attr(feature = "openapi", schema(value_type = super::Pause))]
@@ -52,7 +57,30 @@ impl Output {
         let (created_by, cron_id) = (String::new(), None);
         let mut pauses = Pauses::default();
         pauses.set_disabled(spec.disabled, now);
-        Self { id, bucket_id, created_at: now, updated_at: now, created_by, cron_id, pauses, spec }
+        let failing_since = None;
+        Self {
+            id,
+            bucket_id,
+            created_at: now,
+            updated_at: now,
+            created_by,
+            cron_id,
+            failing_since,
+            pauses,
+            spec,
+        }
+    }
+
+    /// Whether it is paused because its destination fails, which is tried once an hour.
+    #[must_use]
+    pub fn is_probed(&self, now: Timestamp) -> bool {
+        let by = self.pauses.current(now).map(|pause| pause.by);
+        by == Some(PausedBy::Failing) && !self.spec.disabled
+    }
+
+    /// How long its destination has failed that fails since then: pauses do not count.
+    pub(crate) fn has_failed_for(&self, since: Timestamp, now: Timestamp) -> Duration {
+        now.since(since).saturating_sub(self.pauses.stood_still(since, now))
     }
 
     /// Until when nothing leaves: it is paused or disabled. None when it is neither.
@@ -101,9 +129,13 @@ pub struct OutputSpec {
     /// Handed to connected clients only, never sent from here.
     #[serde(deserialize_with = "wire::null_default")]
     pub internal: bool,
-    /// A disabled output gets nothing.
+    /// A disabled output gets nothing; `on_disabled` can have what comes wait for it.
     #[serde(deserialize_with = "wire::null_default")]
     pub disabled: bool,
+    /// What becomes of webhooks that come while it is disabled: `skip`, which it is without,
+    /// or `park` (`docs/pausing.md`). In an update, absent keeps it, and `null` resets it.
+    #[serde(deserialize_with = "wire::null_some_default", skip_serializing_if = "Option::is_none")]
+    pub on_disabled: Option<OnDisabled>,
     /// Whether the webhook's extra path is left out.
     #[serde(deserialize_with = "wire::null_default")]
     pub lock_path: bool,
@@ -163,7 +195,16 @@ impl OutputSpec {
         let stored = stored.unwrap_or(&nothing);
         self.signing.keep("signing", &stored.signing)?;
         self.auth.keep("auth", &stored.auth)?;
+        // What is the same without being said is not stored.
+        let on_disabled = self.on_disabled.or(stored.on_disabled);
+        self.on_disabled = on_disabled.filter(|it| *it != OnDisabled::default());
         self.health.keep("health", &stored.health)
+    }
+
+    /// Whether webhooks are stored for it: it is enabled, or they wait until it is.
+    #[must_use]
+    pub fn takes_webhooks(&self) -> bool {
+        !self.disabled || (self.on_disabled == Some(OnDisabled::Park) && !self.internal)
     }
 
     /// Whether what is sent is signed or authenticated.
@@ -184,6 +225,7 @@ impl Default for OutputSpec {
             rules: Rules::default(),
             internal: false,
             disabled: false,
+            on_disabled: None,
             lock_path: false,
             retries: 0,
             timeout: None,

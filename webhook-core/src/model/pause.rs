@@ -17,6 +17,19 @@ const DOUBLINGS: u32 = 10;
 /// After how long it doubles.
 const DOUBLING: Duration = Duration::from_secs(10);
 
+/// What becomes of webhooks that come while an output is disabled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum OnDisabled {
+    /// The output gets nothing of them.
+    #[default]
+    Skip,
+    /// They wait until it is enabled, as in a pause. Those for connected clients are skipped.
+    Park,
+}
+
 /// Who paused an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -27,6 +40,9 @@ pub enum PausedBy {
     Caller,
     /// Its destination, by an answer of 410 (Gone).
     Gone,
+    /// Its destination, which has failed for long. It is tried once an hour, and the pause ends
+    /// when it works.
+    Failing,
 }
 
 /// A pause: what is accepted for the output waits, and so does what waited already.
@@ -42,7 +58,8 @@ pub struct Pause {
     #[serde(rename = "paused_until", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>, read_only))]
     pub until: Option<Timestamp>,
-    /// Who paused it: `caller`; `gone` when the destination answered 410.
+    /// Who paused it: `caller`; `gone` when the destination answered 410; `failing` when
+    /// it failed for long, and then the pause ends by itself when it works.
     #[serde(rename = "paused_by")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<PausedBy>, read_only))]
     pub by: PausedBy,
@@ -87,6 +104,9 @@ pub struct Pauses {
     past: Vec<Span>,
     #[serde(skip)]
     catch_up: Option<CatchUp>,
+    /// What was stored before this moment is not sent any more.
+    #[serde(skip)]
+    discard_before: Option<Timestamp>,
 }
 
 impl Pauses {
@@ -106,7 +126,11 @@ impl Pauses {
     pub fn pause(&mut self, mut pause: Pause) {
         self.lapse(pause.at);
         if let Some(current) = &self.current {
-            (pause.at, pause.by) = (current.at, current.by);
+            pause.at = current.at;
+            // A person who pauses what failed decides when it goes on.
+            if current.by != PausedBy::Failing {
+                pause.by = current.by;
+            }
         }
         self.current = Some(pause);
     }
@@ -120,6 +144,24 @@ impl Pauses {
             self.ended(pause.at, now);
             self.catch_up = Some(CatchUp { since: now, rate });
         }
+    }
+
+    /// Of what waits for the end of the pause, what was stored before this moment is not to be
+    /// sent then. Nothing changes while there is no pause.
+    pub(crate) fn discard(&mut self, before: Timestamp, now: Timestamp) {
+        if self.current(now).is_some() {
+            self.discard_before = self.discard_before.max(Some(before));
+        }
+    }
+
+    /// Whether what was stored at `created_at` is not sent any more.
+    pub(crate) fn discards(&self, created_at: Timestamp) -> bool {
+        self.discard_before.is_some_and(|before| created_at < before)
+    }
+
+    /// When the latest pause ended.
+    pub(crate) fn resumed_at(&self) -> Option<Timestamp> {
+        self.catch_up.map(|catch_up| catch_up.since)
     }
 
     /// Notes that the output is disabled, or no longer.
@@ -207,6 +249,8 @@ pub struct StoredPauses {
     past: Vec<(i64, i64)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     resumed: Option<(i64, Option<(u32, RateInterval)>)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    discard_before: Option<i64>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -233,6 +277,7 @@ impl From<&Pauses> for StoredPauses {
             disabled_at: pauses.disabled_at.map(Timestamp::as_millis),
             past: past.collect(),
             resumed: pauses.catch_up.map(|CatchUp { since, rate }| (since.as_millis(), rate)),
+            discard_before: pauses.discard_before.map(Timestamp::as_millis),
         }
     }
 }
@@ -252,9 +297,28 @@ impl From<StoredPauses> for Pauses {
             disabled_at: stored.disabled_at.map(at),
             past: joined(past.collect()),
             catch_up: stored.resumed.map(|(since, rate)| CatchUp { since: at(since), rate }),
+            discard_before: stored.discard_before.map(at),
         }
     }
 }
+
+/// Since when an output fails as a store keeps it, in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct StoredFailing {
+    /// Since when.
+    pub since: i64,
+}
+
+impl ExtensionObject for StoredFailing {}
+
+/// What an output does while it is disabled as a store keeps it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct StoredDisabling {
+    /// With what comes then.
+    pub on_disabled: OnDisabled,
+}
+
+impl ExtensionObject for StoredDisabling {}
 
 /// What a caller says of a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -280,6 +344,10 @@ pub struct ResumeRequest {
     pub rate: u32,
     /// The interval of `rate`.
     pub interval: RateInterval,
+    /// What waited and was received before this moment is not sent, and `rejected` when its
+    /// turn comes; in unix seconds, not after now; 0 for nothing.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
+    pub discard_before: Timestamp,
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What callers ask of a log.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{DeliveryStatus, Headers, wire};
 use crate::{
@@ -35,6 +37,29 @@ pub struct LogReport {
     /// How long the last one took, in milliseconds.
     #[serde(default, deserialize_with = "wire::null_default")]
     pub duration_ms: u64,
+    /// With `preparing`, in nanoseconds: how much longer the client has a webhook that it leased,
+    /// from now on, 1 second to 12 hours. Zero says nothing.
+    #[serde(default, with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub lease: Duration,
+}
+
+/// What became of many webhooks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Acknowledgement {
+    /// Their logs, 1 to 100.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    pub ids: Vec<DeliveryId>,
+    /// What became of them, `sent` without it. `received` gives back what was leased, and
+    /// `preparing` keeps it.
+    #[serde(default, deserialize_with = "optional_status")]
+    pub status: Option<DeliveryStatus>,
+    /// As [`LogReport::lease`].
+    #[serde(default, with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub lease: Duration,
 }
 
 /// What is to be done with a log.
@@ -59,7 +84,7 @@ pub struct LogAction {
 
 /// Which webhook is sent again, where to, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Replay {
+pub struct Resend {
     /// The log of an earlier delivery.
     pub log: DeliveryId,
     /// Another output of the webhook's bucket; none for the same one, or for
@@ -73,7 +98,8 @@ pub struct Replay {
 /// made of the webhook is what was stored. Only where it failed, `Force` takes
 /// the webhook through it again, as one that was just received; if it fails
 /// again, that is a `Conflict`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ProcessPolicy {
     /// Nothing: the request that was sent is sent again.
     #[default]
@@ -87,7 +113,7 @@ pub enum ProcessPolicy {
 #[non_exhaustive]
 pub enum Action {
     /// The webhook is sent again.
-    Replay,
+    Resend,
 }
 
 impl LogAction {
@@ -96,10 +122,10 @@ impl LogAction {
     /// # Errors
     ///
     /// [`Invalid`](crate::ErrorKind::Invalid) when no action was named.
-    pub fn replay(self, log: DeliveryId) -> Result<Replay, Error> {
+    pub fn resend(self, log: DeliveryId) -> Result<Resend, Error> {
         let Self { action, output, process_policy: policy } = self;
         match action {
-            Some(Action::Replay) => Ok(Replay { log, output, policy }),
+            Some(Action::Resend) => Ok(Resend { log, output, policy }),
             None => Err(Error::invalid("action", NO_ACTION)),
         }
     }
@@ -111,7 +137,7 @@ const NO_ACTION: &str = "must be \"resend\"";
 fn action<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Action>, D::Error> {
     match Option::<String>::deserialize(deserializer)?.as_deref() {
         None => Ok(None),
-        Some("resend") => Ok(Some(Action::Replay)),
+        Some("resend") => Ok(Some(Action::Resend)),
         Some(_) => Err(de::Error::custom(NO_ACTION)),
     }
 }

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{DeliveryStatus, Reason, wire};
 use crate::{
     clock::Timestamp,
-    forward::history::PastAttempt,
+    forward::history::TraceAttempt,
     id::{DeliveryId, ExecutionId, FunctionId, OutputId},
-    rule::{Explanation, Rules},
+    rule::{Explanation, RequestChange, Rules},
 };
 
 /// What became of a webhook at one output, and why. It is computed when it is read.
@@ -27,7 +27,7 @@ pub struct Trace {
     pub reason: Option<Reason>,
     /// How the webhook came in.
     pub received: TraceReceived,
-    /// What was asked about the webhook before it was stored.
+    /// What was asked about the webhook before it was sent, in this order.
     pub checks: Vec<TraceCheck>,
     /// The functions that ran, in their order.
     pub functions: Vec<TraceFunction>,
@@ -51,15 +51,45 @@ pub struct TraceReceived {
     pub at: f64,
     /// The sender's address; empty when it is not known.
     pub remote_addr: String,
+    /// Whose signature it has, by the name of the provider that the input verifies; absent
+    /// when it was not verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified_by: Option<String>,
     /// Whether it came over TLS.
     pub secure: bool,
     /// The length of the body, as the input's function left it.
     pub bytes: usize,
     /// Whether the content is forgotten after the final outcome.
     pub ephemeral: bool,
+    /// The status that the sender got, as the input says it; absent when that is not known,
+    /// because the input was changed since, or nobody sent it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<u16>,
+    /// Where that answer came from; absent when that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_from: Option<AnswerFrom>,
 }
 
-/// One question that was asked about a webhook before it was stored.
+/// Where the answer to a sender came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum AnswerFrom {
+    /// It is the input's own.
+    Static,
+    /// The input's function set it.
+    Function,
+    /// An output's destination, or a client, gave it.
+    Output,
+    /// It is the input's own, because no output had answered in time.
+    Timeout,
+    /// The webhook was refused: it is not from whom it says it is, or the input's function
+    /// failed.
+    Refusal,
+}
+
+/// One question that was asked about a webhook before it was sent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -72,16 +102,36 @@ pub struct TraceCheck {
     pub detail: String,
 }
 
-/// What can be asked about a webhook before it is stored.
+/// What can be asked about a webhook before it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TraceCheckKind {
+    /// Whether the sender had the bucket's credentials.
+    BucketAuth,
+    /// Whether it is a handshake of the sender's, which is answered and goes no further.
+    Challenge,
     /// Whether the sender is who it says it is.
     Signature,
     /// Whether the webhook had come before.
     Deduplication,
+    /// Whether it had its turn at the output in time.
+    Throttle,
+}
+
+impl TraceCheckKind {
+    /// Its word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BucketAuth => "bucket_auth",
+            Self::Challenge => "challenge",
+            Self::Signature => "signature",
+            Self::Deduplication => "deduplication",
+            Self::Throttle => "throttle",
+        }
+    }
 }
 
 /// What came of a check.
@@ -109,6 +159,9 @@ pub struct TraceFunction {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = Uuid))]
     pub function_id: Option<FunctionId>,
+    /// Which version of its source ran; absent when that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
     /// The run; absent when it was none of the webhook's way.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = Uuid))]
@@ -123,7 +176,7 @@ pub struct TraceFunction {
     pub duration_ms: Option<f64>,
     /// What it changed, 100 changes at most; nothing where the webhook as it was before is no
     /// longer kept.
-    pub changes: Vec<TraceChange>,
+    pub changes: Vec<RequestChange>,
     /// Whether there are more changes than that, or longer values.
     pub cut: bool,
 }
@@ -156,131 +209,30 @@ pub enum TraceFunctionOutcome {
     Unknown,
 }
 
-/// One difference between a webhook before and after a function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct TraceChange {
-    /// Of what.
-    pub part: TracePart,
-    /// Of which header, or where in a JSON body (`order.lines[2].sku`); empty for the whole.
-    pub name: String,
-    /// What it was, at most 1 KiB; absent when there was nothing, or it is not for showing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// What it is then; absent when there is nothing, or it is not for showing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-}
-
-/// A part of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum TracePart {
-    /// The method.
-    Method,
-    /// What followed the input's address in the path.
-    Path,
-    /// The query.
-    Query,
-    /// A header.
-    Header,
-    /// The body, or a value in it.
-    Body,
-}
-
 /// What rules say about a webhook.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct TraceRules {
-    /// Whether the output was changed since the webhook was stored, so that other rules may
-    /// have been asked then.
+    /// Which version of the output's rules was asked when the webhook was stored, and is told
+    /// of here; absent when that is not known, and these are today's rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    /// Whether today's rules are others than those that were asked, or may be, because that is
+    /// not known.
     pub changed_since: bool,
-    /// Whether they let it pass.
-    pub matched: bool,
+    /// Whether they let it pass; absent when this server cannot evaluate them for this
+    /// webhook, and `text` says why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched: Option<bool>,
     /// Why, in one line for people.
     pub text: String,
     /// The rules with what came of each: `outcome`, `decided` on those that made the
     /// difference, and of matches `actual`, the values that they saw, `missing`, `cut` and
-    /// `masked`.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
-    pub tree: Explanation,
-}
-
-/// One attempt to send.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct TraceAttempt {
-    /// Which one, from 1 on.
-    pub number: u32,
-    /// Why it was made: `first`, `retry` or `resend`.
-    pub trigger: &'static str,
-    /// When it began, in unix seconds.
-    pub at: f64,
-    /// How long it had been due by then, in milliseconds.
-    pub queued_ms: f64,
-    /// How long finding the address took, in milliseconds; absent on a kept connection.
+    /// `masked`. Absent with `matched`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub resolve_ms: Option<f64>,
-    /// How long connecting took, in milliseconds; absent on a kept connection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub connect_ms: Option<f64>,
-    /// How long the TLS handshake took, in milliseconds; absent on a kept connection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tls_ms: Option<f64>,
-    /// From there until the answer began, in milliseconds; absent when nothing was sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_byte_ms: Option<f64>,
-    /// All of it, in milliseconds.
-    pub total_ms: f64,
-    /// Whether the connection was kept from an earlier request.
-    pub reused: bool,
-    /// The address and port; empty when there was none.
-    pub address: String,
-    /// The status of the answer; 0 when there was none.
-    pub status_code: u16,
-    /// Why there was no answer, of the last attempt only; else empty.
-    pub error: String,
-    /// The same in one word: `resolve`, `connect`, `tls`, `timeout`, `broken`, `refused`,
-    /// `unsendable` or `credentials`; absent when there was an answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_kind: Option<&'static str>,
-    /// When the next attempt was due, in unix seconds; absent after the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_at: Option<f64>,
-    /// Why then: `schedule`, or `retry_after` when the destination asked for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_because: Option<&'static str>,
-}
-
-impl From<&PastAttempt> for TraceAttempt {
-    fn from(attempt: &PastAttempt) -> Self {
-        let PastAttempt { number, trigger, at_ms, queued, status_code, timings, next, .. } =
-            *attempt;
-        let millis = |part: std::time::Duration| part.as_micros() as f64 / 1e3;
-        Self {
-            number,
-            trigger: trigger.as_str(),
-            at: at_ms as f64 / 1e3,
-            queued_ms: millis(queued),
-            resolve_ms: timings.resolve.map(millis),
-            connect_ms: timings.connect.map(millis),
-            tls_ms: timings.tls.map(millis),
-            first_byte_ms: timings.first_byte.map(millis),
-            total_ms: millis(timings.total),
-            reused: timings.reused,
-            address: timings.address.map(|address| address.to_string()).unwrap_or_default(),
-            status_code,
-            error: String::new(),
-            error_kind: attempt.failure.map(|kind| kind.as_str()),
-            next_at: next.map(|(next_ms, _)| next_ms as f64 / 1e3),
-            next_because: next.map(|(_, because)| because.as_str()),
-        }
-    }
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub tree: Option<Explanation>,
 }
 
 /// With what a stored webhook is to be tried; nothing sends.

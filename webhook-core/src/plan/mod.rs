@@ -253,6 +253,11 @@ impl Plans {
         prices.peek().is_none() || prices.any(|known| known == price)
     }
 
+    /// The plans that have a price.
+    pub fn sold(&self) -> impl Iterator<Item = &Plan> {
+        self.plans.iter().filter(|plan| plan.price.is_some())
+    }
+
     fn any(&self, is: impl Fn(&PlanLimits) -> bool) -> bool {
         self.plans.iter().any(|plan| is(&plan.limits))
     }

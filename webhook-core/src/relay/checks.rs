@@ -7,15 +7,15 @@ use http::{Uri, header::HOST};
 
 use super::{
     cache::{BucketCache, VerifierCache},
-    duplicates,
     fetched::FetchedKeys,
+    notify::Watch,
     refused::RefusedLogs,
 };
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     model::{
-        Bucket, Extension, Input, Request, SignatureCheck, Webhook,
+        Bucket, Extension, Input, NotificationEvent, Request, SignatureCheck, Webhook,
         signatures::{
             self, Action, Challenge, Keys, Now, OnFailure, Secret, SecretSpec, Verdict, Verifier,
         },
@@ -32,6 +32,7 @@ pub(super) struct Checker {
     /// Where a handshake's secret goes.
     pub(super) inputs: Arc<dyn InputStore>,
     pub(super) buckets: Arc<BucketCache>,
+    pub(super) watch: Arc<Watch>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
@@ -44,6 +45,26 @@ pub(super) enum Checked {
     Challenge(Challenge),
     /// It is not from whom it says it is: what its sender is told, and whether it is kept.
     Refused(Error, bool),
+}
+
+/// What must not have been seen for `webhook` to be no duplicate: nothing, if the input
+/// does not deduplicate or the webhook lacks a part of the key.
+fn seen(
+    input: &Input,
+    webhook: &Webhook,
+    delivery_id: impl FnOnce() -> Option<String>,
+) -> Option<Seen> {
+    let spec = input.spec.deduplication.set().filter(|spec| spec.enabled)?;
+    let key = spec.key_of(&webhook.request, input.spec.signature.set(), delivery_id)?;
+    Some(Seen { key, until: webhook.received_at + spec.window() })
+}
+
+/// Why a webhook is not verified.
+fn reason_of(verdict: Option<&Verdict>) -> signatures::Reason {
+    match verdict {
+        Some(Verdict::Failed(reason)) => reason.clone(),
+        _ => signatures::Reason::KeyUnavailable,
+    }
 }
 
 /// A request whose signature somebody asks about.
@@ -74,17 +95,18 @@ impl Checker {
             return Ok(Checked::Passed(Vec::new()));
         }
         let Some(verifier) = self.verifiers.of(bucket, input)? else {
-            let seen = duplicates::seen(input, webhook, || None);
-            return Ok(Checked::Passed(seen.into_iter().collect()));
+            let seen = seen(input, webhook, || None).into_iter();
+            return Ok(Checked::Passed(seen.collect()));
         };
         let url = public_url(webhook, uri);
         // Fetching keys is rare, and too large for every webhook to carry.
-        Box::pin(self.verify(&verifier, input, webhook, &url)).await
+        Box::pin(self.verify(&verifier, bucket, input, webhook, &url)).await
     }
 
     async fn verify(
         &self,
         verifier: &Verifier,
+        bucket: &Bucket,
         input: &Input,
         webhook: &mut Webhook,
         url: &str,
@@ -106,14 +128,18 @@ impl Checker {
             }
         }
         let spec = input.spec.signature.set();
+        if !matches!(verdict, Some(Verdict::Verified { .. })) {
+            let (event, subject) = (NotificationEvent::SignatureFailing, input.id.as_uuid());
+            let error = || format!("signature: {}", reason_of(verdict.as_ref()));
+            self.watch.failed(bucket, event, subject, error).await;
+        }
         match verdict {
             Some(Verdict::Verified { guard, .. }) => {
                 webhook.checks.verified = Some(true);
                 let request = signed(&webhook.request, url);
                 let (event, id) = (verifier.event(&request), verifier.delivery_id(&request));
                 webhook.checks.event = event;
-                let mut seen: Vec<_> =
-                    duplicates::seen(input, webhook, || id).into_iter().collect();
+                let mut seen: Vec<_> = seen(input, webhook, || id).into_iter().collect();
                 let twice = Duration::from_nanos(
                     u64::try_from(verifier.tolerance_nanos().saturating_mul(2)).unwrap_or(0),
                 );
@@ -123,15 +149,12 @@ impl Checker {
             }
             _ if spec.is_some_and(|spec| spec.on_failure == OnFailure::Mark) => {
                 webhook.checks.verified = Some(false);
-                let seen = duplicates::seen(input, webhook, || None);
+                let seen = seen(input, webhook, || None);
                 Ok(Checked::Passed(seen.into_iter().collect()))
             }
             other => {
                 webhook.checks.verified = Some(false);
-                let reason = match other {
-                    Some(Verdict::Failed(reason)) => reason,
-                    _ => signatures::Reason::KeyUnavailable,
-                };
+                let reason = reason_of(other.as_ref());
                 let error = Error::new(ErrorKind::Unauthorized, format!("signature: {reason}"));
                 let kept = self.refused.takes(input.id, self.clock.now());
                 Ok(Checked::Refused(error, kept))
@@ -173,7 +196,7 @@ impl Checker {
         spec.secrets.push(SecretSpec { secret, expires_at: 0 });
         stored.updated_at = self.clock.now();
         self.inputs.update_input(bucket.account_id, &stored).await?;
-        self.buckets.changed(bucket);
+        self.buckets.forget(bucket);
         Ok(true)
     }
 

@@ -11,22 +11,19 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header::CONTENT_TYPE};
-use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::{
-    accept::Intake,
     deliver::Workers,
-    functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
+    inject::{self, Injector},
     options::RelayOptions,
-    route,
 };
 use crate::{
     clock::{Clock, Timestamp},
     cron::Timetable,
-    error::{Error, ErrorKind},
+    error::Error,
     id::{CronId, NodeId, WebhookId},
-    model::{Bucket, Cron, CronSpec, Reason, Request, ResponseFromOutput, Webhook},
+    model::{Bucket, Cron, CronSpec, Request, Webhook},
     store::{AdvanceCron, BucketStore, ClaimCrons, CronStore},
 };
 
@@ -45,8 +42,7 @@ pub(super) struct Crons {
     pub(super) node: NodeId,
     pub(super) store: Arc<dyn CronStore>,
     pub(super) buckets: Arc<dyn BucketStore>,
-    pub(super) functions: Arc<Functions>,
-    pub(super) intake: Arc<Intake>,
+    pub(super) injector: Arc<Injector>,
     pub(super) workers: Arc<Workers>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) options: Arc<RelayOptions>,
@@ -186,46 +182,9 @@ impl Crons {
             return Ok(());
         }
         let bucket = Arc::new(bucket);
-        let mut webhook = self.webhook_of(cron, run, &bucket);
-        let mut runs = Vec::new();
+        let webhook = self.webhook_of(cron, run, &bucket);
         let input = bucket.input(cron.input_id);
-        let why = Some(Reason::Function);
-        if let Some((input, function)) = input.and_then(|i| Some((i, i.spec.function_id?))) {
-            match self.functions.run_of_input(function, &bucket, input, &mut webhook).await {
-                Ok(InputDecision { stop: false, run, .. }) => runs.push(run),
-                Ok(InputDecision { stop: true, run, .. }) => {
-                    let reason = "stopped by the input function";
-                    return self.intake.keep(webhook, vec![run], &bucket, why, reason, true).await;
-                }
-                Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
-                    webhook.input_execution_id = run.as_ref().map(|run| run.execution.id);
-                    webhook.input_failed = true;
-                    runs.extend(run);
-                    return self.intake.keep(webhook, runs, &bucket, why, &reason, false).await;
-                }
-                Err(FunctionFailed { reason, .. }) => {
-                    return Err(Error::unavailable(reason, Duration::from_secs(1)));
-                }
-            }
-        }
-        let matches = match route::matches(&bucket, &webhook) {
-            Ok(matches) => matches,
-            // This build cannot evaluate the rules, at the next attempt either.
-            Err(error) => {
-                let (why, error) = (Some(Reason::Rules), error.to_string());
-                return self.intake.keep(webhook, runs, &bucket, why, &error, false).await;
-            }
-        };
-        let no_answer = ResponseFromOutput::Static;
-        let (again, seen) = ((webhook.clone(), runs.clone()), Vec::new());
-        match self.intake.accept(again.0, again.1, &bucket, &matches, no_answer, seen).await {
-            Ok(_) => Ok(()),
-            // There is no sender to come back later.
-            Err(error) if error.kind() == ErrorKind::Busy => {
-                self.intake.keep(webhook, runs, &bucket, None, &error.to_string(), false).await
-            }
-            Err(error) => Err(error),
-        }
+        self.injector.inject(webhook, &bucket, input).await
     }
 
     fn webhook_of(&self, cron: &Cron, run: Timestamp, bucket: &Bucket) -> Webhook {
@@ -271,16 +230,10 @@ fn headers(cron: &Cron, run: Timestamp) -> HeaderMap {
     headers
 }
 
-/// The identifier of a run's webhook, the same whoever makes it: a UUID of
-/// version 7 with the scheduled moment as its time and 74 bits of a digest
-/// where others have random ones.
+/// The identifier of a run's webhook, the same whoever makes it.
 fn run_id(cron: CronId, run: Timestamp) -> WebhookId {
     let name = [cron.as_uuid().as_bytes().as_slice(), &run.as_millis().to_be_bytes()].concat();
-    let mut bits = [0; 10];
-    bits.copy_from_slice(&digest(&SHA256, &name).as_ref()[..10]);
-    let millis = run.as_millis().max(0).unsigned_abs();
-    let uuid = uuid::Builder::from_unix_timestamp_millis(millis, &bits).into_uuid();
-    WebhookId::from_uuid(uuid)
+    inject::derived_id(&name, run)
 }
 
 #[cfg(test)]

@@ -4,19 +4,19 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{cache::FunctionCache, options::RelayOptions};
+use super::{cache::FunctionCache, notify::Watch, options::RelayOptions};
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     function::{
         Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, ScriptResponse,
-        record::{self, Detail},
+        record::{Detail, Given, Left, RunRecord},
     },
     id::{AccountId, ExecutionId, FunctionId},
     ids::Ids,
     model::{
-        Attempt, Bucket, Checks, Execution, ExecutionStatus, Input, Invoked, Output, Request,
-        Webhook,
+        Attempt, Bucket, Checks, ExecutionStatus, Input, Invoked, NotificationEvent, Output,
+        Request, Webhook,
     },
     store::{FunctionStore, NewExecution},
 };
@@ -33,6 +33,7 @@ pub(super) struct Functions {
     pub(super) runtime: Option<Arc<dyn FunctionRuntime>>,
     /// Where the other runs are recorded.
     pub(super) store: Arc<dyn FunctionStore>,
+    pub(super) watch: Arc<Watch>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<Ids>,
     pub(super) options: Arc<RelayOptions>,
@@ -125,7 +126,8 @@ impl Functions {
         let metadata = metadata(bucket, Some(input), None);
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
         let failed = |error: &dyn std::fmt::Display| format!("{INPUT_FAILED}: {error}");
-        let (run, outcome) = self.outcome_of(call, failed).await?;
+        let outcome = self.outcome_of(call, failed).await;
+        let (run, outcome) = self.tell(bucket, function, outcome).await?;
         webhook.input_execution_id = Some(run.execution.id);
         webhook.request = outcome.request;
         let response = outcome.response.filter(|_| outcome.response_modified);
@@ -134,6 +136,17 @@ impl Functions {
 
     /// Runs an output's function on its copy of the webhook.
     pub(super) async fn run_of_output(
+        &self,
+        function: FunctionId,
+        bucket: &Bucket,
+        output: &Output,
+        webhook: &Webhook,
+    ) -> Result<Transformed, FunctionFailed> {
+        let run = self.transform(function, bucket, output, webhook).await;
+        self.tell(bucket, function, run).await
+    }
+
+    async fn transform(
         &self,
         function: FunctionId,
         bucket: &Bucket,
@@ -158,7 +171,7 @@ impl Functions {
         output: &Output,
         webhook: &Webhook,
     ) -> Result<Tried, Error> {
-        match self.run_of_output(function, bucket, output, webhook).await {
+        match self.transform(function, bucket, output, webhook).await {
             Ok(Transformed { run, request, stop }) => {
                 let duration = run.execution.duration;
                 Ok(Tried { request: Some(request), stop, error: None, duration })
@@ -226,7 +239,12 @@ impl Functions {
         if let Err(error @ FunctionError::Busy) = &completion.result {
             return Err(Error::unavailable(error.to_string(), Duration::from_secs(1)));
         }
-        Ok(record::response(run.execution.id, &invocation, &completion, Detail::Whole))
+        let whole = RunRecord {
+            given: Given::of(&invocation, Detail::Whole),
+            left: Left::of(&invocation, &completion, Detail::Whole),
+            ..RunRecord::clone(&run.execution)
+        };
+        Ok(whole.response())
     }
 
     /// Records a run that nothing is stored with.
@@ -234,6 +252,20 @@ impl Functions {
         if let Err(error) = self.store.record_execution(execution, *keep).await {
             tracing::warn!(function = %execution.function_id, %error, "run not recorded");
         }
+    }
+
+    /// Has those told who want to know that a function failed.
+    async fn tell<T>(
+        &self,
+        bucket: &Bucket,
+        function: FunctionId,
+        run: Result<T, FunctionFailed>,
+    ) -> Result<T, FunctionFailed> {
+        if let Err(FunctionFailed { failure: FunctionFailure::Failed, reason, .. }) = &run {
+            let event = NotificationEvent::FunctionFailing;
+            self.watch.failed(bucket, event, function.as_uuid(), || reason.clone()).await;
+        }
+        run
     }
 
     /// A call on a webhook.
@@ -319,7 +351,7 @@ impl Functions {
         detail: Detail,
     ) -> NewExecution {
         let id: ExecutionId = self.ids.next();
-        let execution = Execution {
+        let execution = RunRecord {
             id,
             function_id: invocation.function_id,
             account_id: invocation.account_id,
@@ -330,8 +362,8 @@ impl Functions {
                 Ok(_) => ExecutionStatus::Success,
                 Err(_) => ExecutionStatus::Error,
             },
-            execute_request: record::request(invocation, detail),
-            execute_response: record::response(id, invocation, completion, detail),
+            given: Given::of(invocation, detail),
+            left: Left::of(invocation, completion, detail),
         };
         NewExecution::new(execution, self.options.kept_executions)
     }

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Each part is a struct that holds what it uses, and is made once. Beside the way are
-//! `clients`, who listen instead of being sent to, and `replay` and `crons`, which put
+//! `clients`, who listen instead of being sent to, and `resend`, `replays` and `crons`, which put
 //! webhooks into `accept` as `ingest` does. Several parts use the `cache` of what is
 //! stored, the runs of `functions` and the `waiters` for a destination's response.
 //! Imports lead down only: receive → accept → deliver → clients → cache.
@@ -28,31 +28,37 @@
 mod accept;
 mod byte_semaphore;
 mod cache;
+mod changes;
 mod checks;
 mod clients;
+mod cluster;
 mod credentials;
 mod crons;
 mod deliver;
 mod detach;
-mod duplicates;
 mod fetched;
+mod findings;
 mod functions;
-mod gone;
 mod headers;
+mod inject;
 mod keep;
+mod notify;
 mod observer;
 mod options;
 mod outgoing;
 mod receive;
 mod refused;
-mod replay;
+mod replays;
+mod resend;
 mod route;
 mod run;
 mod waiters;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
+use webhook_cluster::Broadcast;
+pub use webhook_cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 
 use self::{
     accept::Intake,
@@ -60,21 +66,31 @@ use self::{
     cache::{BucketCache, DomainCache, FunctionCache, MaxAge, VerifierCache},
     checks::Checker,
     clients::{Clients, Hub},
+    cluster::Cluster,
     crons::Crons,
     deliver::{Deliverer, DelivererParts, Workers},
     fetched::FetchedKeys,
+    findings::Findings,
     functions::Functions,
-    gone::Gone,
+    inject::Injector,
+    notify::{Notifier, Watch},
     receive::Receiver,
     refused::RefusedLogs,
-    replay::Replayer,
+    replays::Replays,
+    resend::Resender,
     run::Runner,
     waiters::Waiters,
 };
-pub(crate) use self::{checks::Asked, functions::Tried, gone::GoneOutput};
+pub(crate) use self::{
+    checks::Asked,
+    findings::{Finding, Found},
+    functions::Tried,
+    replays::Source,
+    route::answers,
+};
 pub use self::{
-    clients::{ClientInfo, ConnectedClient, Listening, Streamed, StreamedWebhook, Subscription},
-    observer::{NoObserver, Observer},
+    clients::{Streamed, Subscription},
+    observer::{NoObserver, Observer, Swept},
     options::RelayOptions,
     receive::{
         ClientAddr, DomainService, IngestService, InvalidProxies, TrustedProxies, host_name,
@@ -82,15 +98,18 @@ pub use self::{
     },
 };
 use crate::{
-    clock::StoreClock,
+    clock::{StoreClock, Timestamp},
     error::Error,
     forward::Forwarder,
     function::FunctionRuntime,
-    id::{AccountId, FunctionId, NodeId},
+    id::{AccountId, FunctionId, NodeId, OutputId, ReplayId, WebhookId},
     ids::Ids,
-    model::{Bucket, Input, Invoked, Log, Output, Replay, SignatureCheck, Webhook},
+    model::{
+        Bucket, CircuitState, Durability, Input, Invoked, Log, Notification, Output, ReplaySpec,
+        Resend, SignatureCheck, Webhook,
+    },
     plan::Quotas,
-    store::{ClientReport, Stores},
+    store::{ClientReport, Reported, Stores},
 };
 
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
@@ -99,11 +118,15 @@ pub struct Relay {
     receiver: Arc<Receiver>,
     deliverer: Arc<Deliverer>,
     clients: Arc<Clients>,
-    replayer: Arc<Replayer>,
+    resender: Arc<Resender>,
     crons: Arc<Crons>,
+    replays: Arc<Replays>,
     functions: Arc<Functions>,
     buckets: Arc<BucketCache>,
-    gone: Arc<Gone>,
+    findings: Arc<Findings>,
+    watch: Arc<Watch>,
+    notifier: Arc<Notifier>,
+    cluster: Option<Arc<Cluster>>,
 }
 
 impl Relay {
@@ -118,14 +141,19 @@ impl Relay {
             functions,
             quotas,
             observer,
+            broadcast,
             options,
             node,
         } = parts;
         let options = Arc::new(options);
         let max_age = MaxAge { clock: clock.clone(), max_age: options.route_max_age };
-        let (waiters, workers) = (Arc::new(Waiters::default()), Arc::new(Workers::default()));
+        let joined = |broadcast| Arc::new(Cluster::new(node, broadcast, clock.clone()));
+        let cluster = broadcast.map(joined);
+        let (waiters, workers) = (Waiters::new(cluster.clone()), Workers::default());
+        let (waiters, workers) = (Arc::new(waiters), Arc::new(workers));
 
-        let gone = Arc::new(Gone::default());
+        let findings = Arc::new(Findings::default());
+        let watch = Arc::new(Watch::new(stores.notifications, clock.clone()));
         let buckets = BucketCache::new(options.cached_routes, max_age.clone(), stores.routes);
         let buckets = Arc::new(buckets);
         let bytes = options.cached_function_bytes;
@@ -133,15 +161,17 @@ impl Relay {
             cache: FunctionCache::new(bytes, max_age.clone(), stores.functions.clone()),
             runtime: functions,
             store: stores.functions,
+            watch: watch.clone(),
             clock: clock.clone(),
             ids: ids.clone(),
             options: options.clone(),
         });
         let clients = Arc::new(Clients {
             hub: Hub::default(),
+            cluster: cluster.clone(),
             buckets: buckets.clone(),
             bucket_store: stores.buckets.clone(),
-            logs: stores.logs,
+            logs: stores.logs.clone(),
             waiters: waiters.clone(),
             observer: observer.clone(),
             clock: clock.clone(),
@@ -153,17 +183,21 @@ impl Relay {
             refused: RefusedLogs::new(options.refused_logs_per_hour),
             buckets: buckets.clone(),
             inputs: stores.inputs,
+            watch: watch.clone(),
             clock: clock.clone(),
         });
         let deliverer = Arc::new(Deliverer::new(DelivererParts {
             node,
             deliveries: stores.deliveries.clone(),
+            queues: stores.queues.clone(),
+            replays: stores.replays.clone(),
             buckets: buckets.clone(),
             forwarder,
             functions: functions.clone(),
             clients: clients.clone(),
             waiters: waiters.clone(),
-            gone: gone.clone(),
+            findings: findings.clone(),
+            watch: watch.clone(),
             workers: workers.clone(),
             observer: observer.clone(),
             clock: clock.clone(),
@@ -177,7 +211,7 @@ impl Relay {
             ids: ids.clone(),
             options: options.clone(),
         });
-        let replayer = Arc::new(Replayer {
+        let resender = Arc::new(Resender {
             intake: intake.clone(),
             buckets: buckets.clone(),
             checker: checker.clone(),
@@ -185,12 +219,31 @@ impl Relay {
             clock: clock.clone(),
             ids: ids.clone(),
         });
+        let injector = Arc::new(Injector { functions: functions.clone(), intake: intake.clone() });
+        let notifier = Arc::new(Notifier {
+            watch: watch.clone(),
+            buckets: stores.buckets.clone(),
+            logs: stores.logs.clone(),
+            injector: injector.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            options: options.clone(),
+        });
+        let replays = Arc::new(Replays {
+            node,
+            store: stores.replays,
+            logs: stores.logs,
+            resender: resender.clone(),
+            watch: watch.clone(),
+            clock: clock.clone(),
+            options: options.clone(),
+            changed: Notify::new(),
+        });
         let crons = Arc::new(Crons {
             node,
             store: stores.crons,
             buckets: stores.buckets,
-            functions: functions.clone(),
-            intake: intake.clone(),
+            injector,
             workers,
             clock: clock.clone(),
             options: options.clone(),
@@ -210,7 +263,20 @@ impl Relay {
             ids,
             options,
         });
-        Self { receiver, deliverer, clients, replayer, crons, functions, buckets, gone }
+        Self {
+            receiver,
+            deliverer,
+            clients,
+            resender,
+            crons,
+            replays,
+            functions,
+            buckets,
+            findings,
+            watch,
+            notifier,
+            cluster,
+        }
     }
 
     /// The service that receives webhooks.
@@ -219,17 +285,22 @@ impl Relay {
         IngestService::new(Arc::clone(&self.receiver))
     }
 
-    /// Delivers and runs crons until `shutdown` completes, then finishes what is in flight
+    /// Delivers, runs crons and goes on with replays until `shutdown` completes, then finishes what is in flight
     /// (for [`RelayOptions::drain_timeout`] at most) and returns.
     ///
     /// Until this runs, webhooks are received and stored but not delivered. It
     /// fails when the store cannot be read at the start.
     pub async fn run(&self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        self.runner().run(shutdown).await
+        let ended = tokio::select! {
+            ended = self.runner().run(shutdown) => ended,
+            () = self.take_part() => Ok(()),
+        };
+        self.take_leave();
+        ended
     }
 
     /// Runs the crons that are due, delivers everything that is and returns when nothing is: for tests
-    /// and for programs that run from time to time. Not beside [`run`](Self::run).
+    /// and for programs that run from time to time. Replays wait for [`run`](Self::run). Not beside [`run`](Self::run).
     pub async fn run_until_idle(&self) -> Result<(), Error> {
         self.runner().run_until_idle().await
     }
@@ -250,22 +321,29 @@ impl Relay {
         self.clients.of(account)
     }
 
+    pub(crate) async fn clients_everywhere(
+        &self,
+        account: AccountId,
+    ) -> (Vec<ConnectedClient>, bool) {
+        self.clients.everywhere(account).await
+    }
+
     pub(crate) async fn report(
         &self,
         account: AccountId,
         report: ClientReport,
-    ) -> Result<Log, Error> {
+    ) -> Result<Reported, Error> {
         self.clients.report(account, report).await
     }
 
-    /// Sends a webhook again, as a delivery and log of its own; see [`Replay`].
+    /// Sends a webhook again, as a delivery and log of its own; see [`Resend`].
     ///
     /// # Errors
     ///
     /// `NotFound` when the account has no such log or output, `Conflict` when
     /// the content has been erased or the output is disabled.
-    pub async fn replay(&self, account: AccountId, replay: Replay) -> Result<(), Error> {
-        self.replayer.replay(account, replay).await
+    pub async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
+        self.resender.resend(account, resend).await
     }
 
     pub(crate) async fn check_signature(
@@ -295,6 +373,16 @@ impl Relay {
         self.functions.invoke(account, function, invoked).await
     }
 
+    /// How the circuit of an output stands at this node, and when it is open no more.
+    pub(crate) fn circuit(&self, id: OutputId) -> (CircuitState, Option<Timestamp>) {
+        self.deliverer.circuit(id)
+    }
+
+    /// How long a sender is kept waiting for an output with this durability.
+    pub(crate) fn answer_timeout_of(&self, durability: &Durability) -> Duration {
+        self.receiver.options.answer_timeout_of(durability)
+    }
+
     /// Runs a function as the output's on a stored webhook; nothing of it is recorded.
     pub(crate) async fn try_function(
         &self,
@@ -315,43 +403,42 @@ impl Relay {
         self.clients.close(account, ends);
     }
 
-    /// Says that a bucket has changed, with the inputs and outputs that it has
-    /// and that it had: the next webhook sees the change.
-    pub fn bucket_changed(&self, bucket: &Bucket) {
-        self.buckets.changed(bucket);
-        // One of them may have been resumed.
-        self.deliverer.wake(bucket.outputs.iter().map(|output| output.id));
-        for input in &bucket.inputs {
-            if !input.spec.custom_domain.is_empty() {
-                self.domain_changed(&input.spec.custom_domain);
-            }
-        }
+    /// Puts a webhook into the bucket of a notification that says nothing but that it comes.
+    pub(crate) async fn test_notification(
+        &self,
+        notification: &Notification,
+    ) -> Result<WebhookId, Error> {
+        self.notifier.test(notification).await
     }
 
-    /// Says that a domain has been reserved or given back, or that an input has
-    /// come to it or left it: the next request sees the change.
-    pub fn domain_changed(&self, name: &str) {
-        self.receiver.domains.changed(name);
+    /// The outputs that a replay sends the webhook of `log` to; nothing when it cannot.
+    pub(crate) async fn replay_targets(
+        &self,
+        log: &Log,
+        spec: &ReplaySpec,
+    ) -> Result<Vec<Option<Output>>, Error> {
+        let bucket = self.replays.bucket_for(log, spec).await?;
+        let targets = replays::targets(bucket.as_deref(), log, spec);
+        Ok(targets.into_iter().map(Option::<&Output>::cloned).collect())
     }
 
-    /// Says that a function or one of its variables has changed: the next run
-    /// sees the change.
-    pub fn function_changed(&self, function: FunctionId) {
-        self.functions.cache.changed(function);
+    /// Ends what waits here for its first attempt of a replay that was cancelled.
+    pub(crate) async fn withdraw(&self, replay: ReplayId) {
+        self.replays.withdraw(replay).await;
     }
 
-    /// Says that a cron was made or changed: it may run sooner than any other.
-    pub fn crons_changed(&self) {
-        self.crons.changed();
-    }
-
-    /// Waits for an output whose destination is gone and that nobody has paused.
-    pub(crate) async fn gone(&self) -> GoneOutput {
-        self.gone.next().await
+    /// Waits for what attempts tell of a destination and nobody has acted on.
+    pub(crate) async fn finding(&self) -> Finding {
+        self.findings.next().await
     }
 
     fn runner(&self) -> Runner<'_> {
-        Runner { deliverer: &self.deliverer, crons: &self.crons }
+        Runner {
+            deliverer: &self.deliverer,
+            crons: &self.crons,
+            notifier: &self.notifier,
+            replays: &self.replays,
+        }
     }
 }
 
@@ -365,6 +452,7 @@ pub(crate) struct RelayParts {
     pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
     pub(crate) quotas: Option<Arc<Quotas>>,
     pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) broadcast: Option<Arc<dyn Broadcast>>,
     pub(crate) options: RelayOptions,
     pub(crate) node: NodeId,
 }

@@ -58,6 +58,37 @@ pub trait Observer: Send + Sync + fmt::Debug {
     fn pending(&self, count: i64) {
         let _ = count;
     }
+
+    /// What came of an attempt is not stored: the delivery is another node's by now, or has
+    /// ended.
+    fn conflicted(&self) {}
+
+    /// This node looked for what nobody attempts.
+    fn swept(&self, swept: Swept) {
+        let _ = swept;
+    }
+
+    /// The store knows that this node is alive for `lasts` from now on, and this machine's
+    /// clock was so many milliseconds ahead of the store's (fewer than none when behind). Only
+    /// of stores that have a clock.
+    fn leased(&self, lasts: Duration, ahead_millis: i64) {
+        let _ = (lasts, ahead_millis);
+    }
+}
+
+/// What a look for what nobody attempts found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Swept {
+    /// For how long the delivery has been due that waits longest of those that no node holds,
+    /// but for those of outputs that are paused; zero when none is due.
+    pub overdue: Duration,
+    /// Outputs that a node attended to which is gone, and this one attends to now.
+    pub taken_over: u64,
+    /// Outputs that this node attends to, where something was due and nobody was told.
+    pub unannounced: u64,
+    /// Outputs of which this node holds deliveries that it had lost sight of.
+    pub lost: u64,
 }
 
 /// Listens to nothing.

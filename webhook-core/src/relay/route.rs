@@ -57,11 +57,11 @@ pub(super) fn match_of<'a>(output: &'a Output, webhook: &Webhook) -> Result<Matc
 }
 
 pub(super) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {
-    bucket.outputs.iter().filter(|output| !output.spec.disabled)
+    bucket.outputs.iter().filter(|output| output.spec.takes_webhooks())
 }
 
 /// Whether a sender that asked for `from` waits for this output.
-pub(super) fn answers(from: ResponseFromOutput, output: OutputId) -> bool {
+pub(crate) fn answers(from: ResponseFromOutput, output: OutputId) -> bool {
     match from {
         ResponseFromOutput::Static => false,
         ResponseFromOutput::Any => true,

@@ -1,8 +1,8 @@
-//! What runs beside the webhooks: deliveries that wait, and crons.
+//! What runs beside the webhooks: deliveries that wait, crons and notifications.
 
 use std::sync::Arc;
 
-use super::{crons::Crons, deliver::Deliverer};
+use super::{crons::Crons, deliver::Deliverer, notify::Notifier, replays::Replays};
 use crate::error::Error;
 
 /// What is started and stopped together.
@@ -10,6 +10,8 @@ use crate::error::Error;
 pub(super) struct Runner<'a> {
     pub(super) deliverer: &'a Arc<Deliverer>,
     pub(super) crons: &'a Arc<Crons>,
+    pub(super) notifier: &'a Arc<Notifier>,
+    pub(super) replays: &'a Arc<Replays>,
 }
 
 impl Runner<'_> {
@@ -21,6 +23,8 @@ impl Runner<'_> {
             // What this node held is the other's, and so is its name in the store.
             error = self.deliverer.run() => return Err(error),
             () = self.crons.run() => {}
+            () = self.notifier.run() => {}
+            () = self.replays.run() => {}
         }
         self.stop().await
     }
@@ -30,6 +34,8 @@ impl Runner<'_> {
         self.start().await?;
         self.crons.start_due().await?;
         self.deliverer.idle().await;
+        self.notifier.tell_due().await?;
+        self.deliverer.idle().await;
         self.stop().await
     }
 
@@ -37,12 +43,15 @@ impl Runner<'_> {
         // Nothing of another process is released, if it has this node's name and is alive.
         self.deliverer.begin().await?;
         self.crons.release().await?;
+        self.notifier.look_everywhere().await?;
+        self.replays.release().await?;
         self.deliverer.start().await
     }
 
     async fn stop(self) -> Result<(), Error> {
         let stopped = self.deliverer.stop().await;
         self.crons.release().await?;
+        self.replays.release().await?;
         stopped
     }
 }

@@ -10,6 +10,7 @@ use foldhash::HashMap;
 use http::{HeaderMap, StatusCode};
 use tokio::sync::oneshot;
 
+use super::cluster::Cluster;
 use crate::id::DeliveryId;
 
 /// What a destination answered, whole.
@@ -26,6 +27,8 @@ pub(super) struct Waiters {
     waiting: Mutex<HashMap<DeliveryId, Arc<Waiting>>>,
     /// The size of `waiting`, so that the many settles nobody waits for take no lock.
     count: AtomicUsize,
+    /// The other nodes, where senders may wait for what ends here.
+    cluster: Option<Arc<Cluster>>,
 }
 
 /// One sender, known by each delivery that it waits for: it gets the first
@@ -37,9 +40,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Waiters {
+    pub(super) fn new(cluster: Option<Arc<Cluster>>) -> Self {
+        Self { cluster, ..Self::default() }
+    }
+
     /// Waits for the first response to any of `deliveries`, which must not have
     /// been stored yet, or else one of them could end before.
     pub(super) fn wait_for(&self, deliveries: Vec<DeliveryId>) -> Waiter<'_> {
+        if let Some(cluster) = &self.cluster {
+            cluster.wait_for(&deliveries);
+        }
         let (sender, receiver) = oneshot::channel();
         let one: Arc<Waiting> = Arc::new(Mutex::new(Some(sender)));
         let mut waiting = lock(&self.waiting);
@@ -51,16 +61,32 @@ impl Waiters {
 
     /// Whether somebody waits for this delivery.
     pub(super) fn is_awaited(&self, id: DeliveryId) -> bool {
-        self.count.load(Ordering::Acquire) > 0 && lock(&self.waiting).contains_key(&id)
+        let is_awaited_here =
+            self.count.load(Ordering::Acquire) > 0 && lock(&self.waiting).contains_key(&id);
+        is_awaited_here || self.cluster.as_ref().is_some_and(|cluster| cluster.is_awaited(id))
     }
 
     /// The delivery has ended, with `response` or without one: tells whoever waits for it.
     pub(super) fn resolve(&self, id: DeliveryId, response: Option<DestinationResponse>) {
+        if let Err(response) = self.resolve_here(id, response)
+            && let Some(cluster) = &self.cluster
+        {
+            cluster.answer(id, response);
+        }
+    }
+
+    /// The same for who waits here; gives the response back when nobody does.
+    #[expect(clippy::result_large_err, reason = "what was handed in is handed back")]
+    pub(super) fn resolve_here(
+        &self,
+        id: DeliveryId,
+        response: Option<DestinationResponse>,
+    ) -> Result<(), Option<DestinationResponse>> {
         if self.count.load(Ordering::Acquire) == 0 {
-            return;
+            return Err(response);
         }
         let mut waiting = lock(&self.waiting);
-        let Some(one) = waiting.remove(&id) else { return };
+        let Some(one) = waiting.remove(&id) else { return Err(response) };
         self.count.store(waiting.len(), Ordering::Release);
         drop(waiting);
         if let Some(response) = response
@@ -69,6 +95,7 @@ impl Waiters {
             // It may have stopped waiting a moment ago.
             let _ = sender.send(response);
         }
+        Ok(())
     }
 }
 

@@ -3,21 +3,25 @@
 use async_trait::async_trait;
 
 use super::{
-    AccountStore, AdvanceCron, BillingStore, BucketCounts, BucketStore, ClaimCrons, ClientReport,
-    CountQuery, CronStore, DayCount, DomainStore, Drain, Drained, ExecutionPage, FunctionStore,
-    InputStore, KvKey, KvValue, KvWrite, LogCursor, LogPage, LogQuery, LogSearch, LogStore,
-    LogsFound, MinuteCount, OutputStore, Reported, TokenStore,
+    AccountStore, AdvanceCron, BillingStore, BucketCounts, BucketRetention, BucketStore,
+    ClaimCrons, ClaimReplays, ClientReport, CountQuery, CronStore, DayCount, DomainStore, Drain,
+    Drained, ExecutionPage, FeedReplay, FunctionStore, InputStore, KvKey, KvValue, KvWrite,
+    LogCursor, LogPage, LogQuery, LogSearch, LogStore, LogsFound, MinuteCount, Note, Notice,
+    NoticeSent, NotificationStore, OldLogs, OutputStore, OwnQueue, OwnedQueue, QueueStore,
+    ReplayStore, Reported, RulesVersion, TokenStore,
 };
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
+    function::record::RunRecord,
     id::{
-        AccountId, BucketId, CronId, DomainId, ExecutionId, FunctionId, InputId, NodeId, OutputId,
-        TokenId,
+        AccountId, BucketId, CronId, DomainId, ExecutionId, FunctionId, InputId, NodeId,
+        NotificationId, OutputId, ReplayId, TokenId,
     },
     model::{
         AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Bucket, Cron, Domain, Execution,
-        Function, Input, Log, Output, Subscription, Variable,
+        Function, FunctionVersion, Input, Log, Notification, Output, Replay, ReplayStatus,
+        ReplayTotals, Subscription, Variable,
     },
 };
 
@@ -53,6 +57,8 @@ absent! { FunctionStore, "functions":
     fn function(AccountId, FunctionId) -> Option<Function> = None;
     fn functions(AccountId) -> Vec<Function>;
     fn update_function(&Function) -> ();
+    fn function_versions(AccountId, FunctionId) -> Vec<FunctionVersion>;
+    fn function_version(AccountId, FunctionId, u32) -> Option<FunctionVersion>;
     fn delete_function(AccountId, FunctionId) -> ();
     fn variables(AccountId, FunctionId) -> Vec<Variable>;
     fn put_variable(AccountId, &Variable) -> ();
@@ -60,10 +66,16 @@ absent! { FunctionStore, "functions":
     fn kv_get(&KvKey, Timestamp) -> Option<KvValue>;
     fn kv_write(KvWrite) -> Option<KvValue>;
     fn purge_kv(Timestamp, usize) -> u64 = 0;
-    fn record_execution(&Execution, usize) -> () = ();
+    fn record_execution(&RunRecord, usize) -> () = ();
     fn purge_executions(Timestamp, usize) -> u64 = 0;
     fn execution(AccountId, ExecutionId) -> Option<Execution> = None;
     fn executions(AccountId, FunctionId, usize, usize) -> ExecutionPage;
+}
+
+absent! { QueueStore, "queues":
+    // Every node owns every queue.
+    fn own_queue(OwnQueue) -> OwnedQueue = OwnedQueue::own(Vec::new(), false, 0);
+    fn leave_queue(NodeId, OutputId, &[Timestamp]) -> () = ();
 }
 
 absent! { DomainStore, "domains":
@@ -87,6 +99,22 @@ absent! { CronStore, "crons":
     fn release_crons(NodeId) -> () = ();
 }
 
+absent! { NotificationStore, "notifications":
+    fn create_notification(&Notification) -> ();
+    fn notification(AccountId, NotificationId) -> Option<Notification>;
+    fn notifications(AccountId) -> Vec<Notification>;
+    fn update_notification(&Notification) -> ();
+    fn delete_notification(AccountId, NotificationId) -> ();
+    fn enabled_notifications() -> Vec<Notification> = Vec::new();
+    fn note(&Note) -> bool;
+    fn notices(NotificationId, Option<BucketId>) -> Vec<Notice> = Vec::new();
+    fn due_notices(Timestamp, usize) -> Vec<Notice> = Vec::new();
+    fn notices_wake_at() -> Option<Timestamp> = None;
+    fn notice_sent(&NoticeSent) -> bool;
+    fn notification_sent(NotificationId, Timestamp) -> ();
+    fn forget_notices(NotificationId, uuid::Uuid) -> ();
+}
+
 absent! { LogStore, "logs":
     fn logs(AccountId, &LogQuery) -> LogPage;
     fn search(AccountId, &LogSearch) -> LogsFound;
@@ -96,8 +124,21 @@ absent! { LogStore, "logs":
     fn drain(AccountId, &Drain) -> Drained;
     fn waiting(AccountId, &[BucketId], Option<LogCursor>, usize) -> Vec<Log> = Vec::new();
     fn report(AccountId, &ClientReport) -> Reported;
-    fn purge(Option<AccountId>, Timestamp, usize) -> u64;
+    fn purge(&OldLogs, usize) -> u64;
     fn forget_seen(Timestamp, usize) -> u64 = 0;
+}
+
+absent! { ReplayStore, "replays":
+    fn create_replay(&Replay, usize) -> ();
+    fn replay(AccountId, ReplayId) -> Option<Replay> = None;
+    fn replays(AccountId, Option<ReplayId>, usize) -> Vec<Replay>;
+    fn replay_totals(&[ReplayId]) -> Vec<ReplayTotals>;
+    fn change_replay(&Replay, ReplayStatus, Timestamp) -> bool;
+    fn claim_replays(ClaimReplays) -> Vec<Replay>;
+    fn replays_wake_at() -> Option<Timestamp> = None;
+    fn release_replays(NodeId) -> () = ();
+    fn replay_waiting(ReplayId) -> Vec<(OutputId, u64)>;
+    fn feed_replay(FeedReplay) -> Option<Vec<bool>>;
 }
 
 absent! { AccountStore, "accounts":
@@ -116,6 +157,7 @@ absent! { BucketStore, "buckets":
     fn bucket_owner(BucketId) -> Option<AccountId>;
     fn buckets(AccountId) -> Vec<Bucket>;
     fn bucket_counts(AccountId) -> BucketCounts;
+    fn retentions(Option<BucketId>, usize) -> Vec<BucketRetention> = Vec::new();
     fn update_bucket(&Bucket) -> ();
     fn delete_bucket(AccountId, BucketId, Option<InputId>, bool) -> ();
 }
@@ -131,6 +173,7 @@ absent! { OutputStore, "outputs":
     fn create_output(AccountId, &Output) -> ();
     fn output(AccountId, BucketId, OutputId) -> Option<Output>;
     fn update_output(AccountId, &Output) -> ();
+    fn rules_at(AccountId, BucketId, OutputId, Timestamp) -> Option<RulesVersion>;
     fn delete_output(AccountId, BucketId, OutputId) -> ();
 }
 

@@ -5,9 +5,11 @@ use std::fmt;
 use async_trait::async_trait;
 
 use crate::{
+    clock::Timestamp,
     error::Error,
     id::{AccountId, BucketId, InputId, OutputId},
-    model::{Bucket, Input, Output},
+    model::{Bucket, Input, LogRetention, Output},
+    store::RulesVersion,
 };
 
 /// Keeps buckets, each with its inputs and outputs.
@@ -36,6 +38,14 @@ pub trait BucketStore: Send + Sync + fmt::Debug {
     /// How much the account has, counted without reading it.
     async fn bucket_counts(&self, account: AccountId) -> Result<BucketCounts, Error>;
 
+    /// The buckets of all accounts that say how long their logs are kept, in ID order from the
+    /// first after `after` on, at most `limit`.
+    async fn retentions(
+        &self,
+        after: Option<BucketId>,
+        limit: usize,
+    ) -> Result<Vec<BucketRetention>, Error>;
+
     /// Replaces everything but the inputs and outputs, which are left as stored.
     /// A name that another bucket of the account has is a conflict.
     async fn update_bucket(&self, bucket: &Bucket) -> Result<(), Error>;
@@ -62,6 +72,17 @@ pub struct BucketCounts {
     pub inputs: u64,
     /// Outputs.
     pub outputs: u64,
+}
+
+/// How long a bucket keeps its logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BucketRetention {
+    /// Whose it is.
+    pub account_id: AccountId,
+    /// The bucket.
+    pub bucket_id: BucketId,
+    /// How long.
+    pub retention: LogRetention,
 }
 
 /// Keeps inputs.
@@ -105,8 +126,20 @@ pub trait OutputStore: Send + Sync + fmt::Debug {
         id: OutputId,
     ) -> Result<Option<Output>, Error>;
 
-    /// Replaces an output; the contract on names is that of `create_output`.
+    /// Replaces an output; the contract on names is that of `create_output`. Other rules are
+    /// another version, since `updated_at`.
     async fn update_output(&self, account: AccountId, output: &Output) -> Result<(), Error>;
+
+    /// The rules that the account's output had at `at`, as far as it is kept:
+    /// [`MAX_VERSIONS`](super::MAX_VERSIONS) versions are. An output whose rules never changed
+    /// has one, since it was made.
+    async fn rules_at(
+        &self,
+        account: AccountId,
+        bucket: BucketId,
+        id: OutputId,
+        at: Timestamp,
+    ) -> Result<Option<RulesVersion>, Error>;
 
     /// Removes an output; deliveries that wait for it are no longer attempted,
     /// their logs stay.

@@ -12,8 +12,9 @@ use super::{
 use crate::{
     clock::Timestamp,
     forward::history::History,
+    function::record::RunRecord,
     id::{DeliveryId, NodeId, OutputId, WebhookId},
-    model::{DeliveryStatus, Execution, Reason, Webhook},
+    model::{DeliveryStatus, Reason, Webhook},
 };
 
 impl Accept {
@@ -66,7 +67,7 @@ impl NewDelivery {
 impl NewExecution {
     /// This run, and of the function's runs the newest `keep`.
     #[must_use]
-    pub fn new(execution: Execution, keep: usize) -> Self {
+    pub fn new(execution: RunRecord, keep: usize) -> Self {
         Self { execution: Arc::new(execution), keep }
     }
 }
@@ -106,7 +107,17 @@ impl Pending {
         due_at: Timestamp,
     ) -> Self {
         let history = History::from_bytes(Bytes::new());
-        Self { id, output_id, due_at, created_at, attempts: 0, processed: None, history, webhook }
+        Self {
+            id,
+            output_id,
+            due_at,
+            created_at,
+            attempts: 0,
+            processed: None,
+            history,
+            replay: None,
+            webhook,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     forward::history::History,
     id::{AccountId, BucketId, DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
-    model::{Attempt, DeliveryStatus, Log, Reason, Request, Webhook},
+    model::{Attempt, DeliveryStatus, Log, Reason, Replayed, Request, Webhook},
 };
 
 /// Keeps webhooks and one delivery per output of each.
@@ -24,8 +24,9 @@ use crate::{
 pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// Stores a webhook with its deliveries. Storing the same webhook ID again
     /// changes nothing, succeeds and says so: the deliveries and runs that were given
-    /// then are not those that are stored. A delivery ID that another delivery has
-    /// is a [`Conflict`](crate::ErrorKind::Conflict), and nothing is stored.
+    /// then are not those that are stored. A delivery ID that another delivery of the bucket has
+    /// is a [`Conflict`](crate::ErrorKind::Conflict), and nothing is stored. An output of a
+    /// webhook's delivery, and its input, are those of the webhook's bucket.
     ///
     /// Of two webhooks of an input that have a [key](Accept::seen) in common, one is
     /// stored, however close they come: the second waits for the first one's commit, and
@@ -65,7 +66,7 @@ pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// # Errors
     /// * [`NotFound`](crate::ErrorKind::NotFound): the account has no such webhook.
     /// * [`Conflict`](crate::ErrorKind::Conflict): the webhook was ephemeral and
-    ///   is erased, or another webhook has a delivery with one of the IDs.
+    ///   is erased, or another webhook of its bucket has a delivery with one of the IDs.
     /// * [`Unavailable`](crate::ErrorKind::Unavailable): as for [`accept`](Self::accept).
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error>;
 
@@ -226,6 +227,8 @@ pub struct Pending {
     pub processed: Option<Arc<Request>>,
     /// The attempts so far.
     pub history: History,
+    /// The replay that made it.
+    pub replay: Option<Box<Replayed>>,
     /// The webhook.
     pub webhook: Arc<Webhook>,
 }

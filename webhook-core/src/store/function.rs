@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use crate::{
     clock::Timestamp,
     error::Error,
+    function::record::RunRecord,
     id::{AccountId, ExecutionId, FunctionId},
-    model::{Execution, Function, Variable},
+    model::{Execution, Function, FunctionVersion, Variable},
     store::{KvKey, KvValue, KvWrite},
 };
 
@@ -26,10 +27,27 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
     /// All functions of the account.
     async fn functions(&self, account: AccountId) -> Result<Vec<Function>, Error>;
 
-    /// Replaces a function.
+    /// Replaces a function. Another source is another version, since `updated`.
     async fn update_function(&self, function: &Function) -> Result<(), Error>;
 
-    /// Removes a function, its variables, its keys and its runs.
+    /// The versions of a function's source, the newest first, which is the current one;
+    /// [`MAX_VERSIONS`](super::MAX_VERSIONS) at most. None of a missing function. One whose
+    /// source never changed has one, since it was made.
+    async fn function_versions(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+    ) -> Result<Vec<FunctionVersion>, Error>;
+
+    /// One version that is kept, with its source.
+    async fn function_version(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+        version: u32,
+    ) -> Result<Option<FunctionVersion>, Error>;
+
+    /// Removes a function, its versions, its variables, its keys and its runs.
     async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error>;
 
     /// The variables of a function in the order of their keys.
@@ -62,7 +80,7 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
     /// Keeps the record of a run, and of the function's runs the newest `keep`. Runs on the
     /// way of a webhook come with it ([`Accept::runs`](super::Accept::runs),
     /// [`Settle::runs`](super::Settle::runs)); these are the others.
-    async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error>;
+    async fn record_execution(&self, execution: &RunRecord, keep: usize) -> Result<(), Error>;
 
     /// Removes runs of all accounts that began before `before`, the oldest
     /// first, `limit` at most, and returns how many went.
@@ -90,7 +108,7 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
 #[non_exhaustive]
 pub struct NewExecution {
     /// Its record.
-    pub execution: Arc<Execution>,
+    pub execution: Arc<RunRecord>,
     /// How many runs of the function are kept, the newest, this one included.
     pub keep: usize,
 }

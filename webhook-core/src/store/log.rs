@@ -1,6 +1,6 @@
 //! Reading logs back, and what clients report about them.
 
-use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -9,9 +9,9 @@ use http::HeaderMap;
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{AccountId, BucketId, DeliveryId, InvalidId, OutputId},
-    model::{DeliveryStatus, Log},
-    store::{LogSearch, LogsFound},
+    id::{AccountId, BucketId, DeliveryId, OutputId},
+    model::{DeliveryStatus, Log, LogHead},
+    store::{LogCursor, LogSearch, LogsFound},
 };
 
 /// The reading side of the rows that [`DeliveryStore`](super::DeliveryStore) writes.
@@ -38,7 +38,14 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     /// A page of the account's logs, newest first.
     async fn logs(&self, account: AccountId, query: &LogQuery) -> Result<LogPage, Error>;
 
-    /// Looks at the account's logs one by one, newest first, and returns those that pass the
+    /// A page of the account's logs without their content, which need not be read.
+    async fn heads(&self, account: AccountId, query: &LogQuery) -> Result<LogHeads, Error> {
+        let LogPage { logs, total, has_more } = self.logs(account, query).await?;
+        Ok(LogHeads { heads: logs.iter().map(LogHead::of).collect(), total, has_more })
+    }
+
+    /// Looks at the account's logs one by one, newest first or in the search's
+    /// [order](LogSearch::order), and returns those that pass the
     /// filter. It stops at its limit and at its bounds, and says how far it came; who asks again
     /// from there on sees every log once. It keeps nobody waiting who stores something.
     async fn search(&self, account: AccountId, search: &LogSearch) -> Result<LogsFound, Error>;
@@ -62,6 +69,10 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     /// outputs, or of buckets without outputs) and marks them `sent`, in one
     /// transaction: no two calls ever return the same log. What is returned has
     /// its content; of ephemeral webhooks nobody else sees it again.
+    ///
+    /// With a [`lease`](Drain::lease) they stay `received`, with their content, and no call returns
+    /// them before the lease is over or a [report](Self::report) gives them back. Where an
+    /// account has too many leased that is [`Busy`](crate::ErrorKind::Busy).
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error>;
 
     /// The `received` logs of internal outputs of these buckets that no relay
@@ -80,21 +91,16 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     /// unchanged; a missing one is not found. Handing it over in a
     /// [`drain`](Self::drain) is not an end: the first
     /// [outcome](ClientReport::is_outcome) that is reported after it is written,
-    /// whatever it says. The erasing of ephemeral webhooks
+    /// whatever it says. Of a lease each report but `preparing` is the end
+    /// ([`ClientReport::leased_until`]). The erasing of ephemeral webhooks
     /// is as in [`settle`](super::DeliveryStore::settle): the returned log has
     /// what is left.
     async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error>;
 
-    /// Removes logs, of one account or of all, that were stored before `before`
-    /// and that no relay has still to attempt, the oldest days (UTC) first, at most `limit`; webhooks
-    /// go with their last log, and counts go down. Returns how many logs went:
-    /// fewer than `limit` when no more are left.
-    async fn purge(
-        &self,
-        account: Option<AccountId>,
-        before: Timestamp,
-        limit: usize,
-    ) -> Result<u64, Error>;
+    /// Removes logs that are too old and that no relay has still to attempt, the oldest days
+    /// (UTC) first, at most `limit`; webhooks go with their last log, and counts go down. Returns
+    /// how many logs went: fewer than `limit` when no more are left.
+    async fn purge(&self, old: &OldLogs, limit: usize) -> Result<u64, Error>;
 
     /// Forgets [keys of webhooks](super::Accept::seen) that make no duplicate any more at
     /// `now`, those that ended first, at most `limit`. Returns how many went: fewer than
@@ -105,51 +111,32 @@ pub trait LogStore: Send + Sync + fmt::Debug {
 /// The longest duration that goes into sums and averages.
 pub const MAX_COUNTED_DURATION: Duration = Duration::from_secs(3_600);
 
-/// A place between two logs, in text `MILLISECONDS.ID`. It stays where it is
-/// when logs come and go, the one it was made of included.
-///
-/// ```
-/// use webhook_core::{DeliveryId, Timestamp, store::LogCursor};
-///
-/// let cursor = LogCursor { created_at: Timestamp::from_secs(1), id: DeliveryId::generate() };
-/// assert_eq!(cursor.to_string().parse::<LogCursor>()?, cursor);
-/// assert!("yesterday".parse::<LogCursor>().is_err());
-/// # Ok::<(), webhook_core::store::InvalidCursor>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LogCursor {
-    /// When the log was stored.
-    pub created_at: Timestamp,
-    /// The log.
-    pub id: DeliveryId,
+/// Which logs are too old.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct OldLogs {
+    /// Only of this account.
+    pub account_id: Option<AccountId>,
+    /// Only of this bucket.
+    pub bucket_id: Option<BucketId>,
+    /// Only those that are failed or stalled, or only the others.
+    pub failed: Option<bool>,
+    /// Stored before.
+    pub before: Timestamp,
 }
 
-/// Text that is not a cursor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a cursor: take next_cursor of the page before as it is")]
-pub struct InvalidCursor;
-
-impl LogCursor {
-    /// The place of this log.
+impl OldLogs {
+    /// All that were stored before `before`.
     #[must_use]
-    pub const fn of(log: &Log) -> Self {
-        Self { created_at: log.delivery.created_at, id: log.delivery.id }
+    pub const fn new(before: Timestamp) -> Self {
+        Self { account_id: None, bucket_id: None, failed: None, before }
     }
-}
 
-impl fmt::Display for LogCursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.created_at.as_millis(), self.id)
-    }
-}
-
-impl FromStr for LogCursor {
-    type Err = InvalidCursor;
-
-    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
-        let (millis, id) = text.split_once('.').ok_or(InvalidCursor)?;
-        let created_at = Timestamp::from_millis(millis.parse().map_err(|_| InvalidCursor)?);
-        Ok(Self { created_at, id: id.parse().map_err(|InvalidId| InvalidCursor)? })
+    /// Whether logs in this status are meant.
+    #[must_use]
+    pub fn has(&self, status: DeliveryStatus) -> bool {
+        let failed = matches!(status, DeliveryStatus::Failed | DeliveryStatus::Stalled);
+        self.failed.is_none_or(|wanted| wanted == failed)
     }
 }
 
@@ -198,6 +185,26 @@ impl LogPage {
     #[must_use]
     pub const fn new(logs: Vec<Log>, total: u64, has_more: bool) -> Self {
         Self { logs, total, has_more }
+    }
+}
+
+/// A page of logs without their content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogHeads {
+    /// What is on the page.
+    pub heads: Vec<LogHead>,
+    /// As in [`LogPage`].
+    pub total: u64,
+    /// Whether older ones match.
+    pub has_more: bool,
+}
+
+impl LogHeads {
+    /// These of so many.
+    #[must_use]
+    pub const fn new(heads: Vec<LogHead>, total: u64, has_more: bool) -> Self {
+        Self { heads, total, has_more }
     }
 }
 
@@ -273,14 +280,48 @@ pub struct Drain {
     pub now: Timestamp,
     /// At most so many.
     pub limit: usize,
+    /// For how long they are the consumer's; none hands them out for good.
+    pub lease: Option<Duration>,
+    /// How many may be leased of the account at once, 10 000.
+    pub max_leased: usize,
 }
 
 impl Drain {
     /// A request for what waits in all buckets.
     #[must_use]
     pub const fn new(now: Timestamp, limit: usize) -> Self {
-        let since = Timestamp::from_millis(0);
-        Self { buckets: Vec::new(), output_id: None, after: None, since, now, limit }
+        Self {
+            buckets: Vec::new(),
+            output_id: None,
+            after: None,
+            since: Timestamp::from_millis(0),
+            now,
+            limit,
+            lease: None,
+            max_leased: 10_000,
+        }
+    }
+
+    /// Until when they are leased.
+    #[must_use]
+    pub fn leased_until(&self) -> Option<Timestamp> {
+        self.lease.map(|lease| self.now + lease)
+    }
+
+    /// How many may be handed out to this one where so many are leased.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`](crate::ErrorKind::Busy) when none may.
+    pub fn room(&self, leased: usize) -> Result<usize, Error> {
+        match self.max_leased.saturating_sub(leased) {
+            _ if self.lease.is_none() => Ok(self.limit),
+            0 => {
+                let message = format!("{} webhooks are leased: report on some", self.max_leased);
+                Err(Error::busy(message, Duration::from_secs(1)))
+            }
+            room => Ok(self.limit.min(room)),
+        }
     }
 }
 
@@ -288,7 +329,7 @@ impl Drain {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Drained {
-    /// The webhooks, oldest first, as `sent`.
+    /// The webhooks, oldest first: as `sent`, or as `received` when they are leased.
     pub logs: Vec<Log>,
     /// Whether more are waiting.
     pub has_more: bool,
@@ -322,6 +363,8 @@ pub struct ClientReport {
     pub retries: u32,
     /// How long the last one took.
     pub duration: Duration,
+    /// With `Preparing`: how much longer from `now` on the client has it, if it has leased it.
+    pub lease: Option<Duration>,
 }
 
 impl ClientReport {
@@ -337,7 +380,16 @@ impl ClientReport {
             response_body: Bytes::new(),
             retries: 0,
             duration: Duration::ZERO,
+            lease: None,
         }
+    }
+
+    /// What becomes of a lease by this report: `Preparing` leaves or prolongs it, `Received` gives
+    /// the webhook back, and with an outcome nobody has to wait for another.
+    #[must_use]
+    pub fn leased_until(&self, before: Option<Timestamp>) -> Option<Timestamp> {
+        let before = before.filter(|_| self.status == DeliveryStatus::Preparing)?;
+        Some(self.lease.map_or(before, |lease| self.now + lease))
     }
 
     /// Whether it says how the client's attempts ended, be it only for now. Others

@@ -20,6 +20,7 @@ mod billing;
 mod bucket;
 mod construct;
 mod cron;
+mod cursor;
 mod delivery;
 mod domain;
 mod function;
@@ -27,18 +28,23 @@ mod kv;
 mod lease;
 mod log;
 pub mod memory;
+mod notification;
+mod queue;
+mod replay;
 mod route;
 mod row;
 mod search;
 pub mod tally;
 mod token;
+mod version;
 
 use std::sync::Arc;
 
 pub use account::AccountStore;
 pub use billing::BillingStore;
-pub use bucket::{BucketCounts, BucketStore, InputStore, OutputStore};
+pub use bucket::{BucketCounts, BucketRetention, BucketStore, InputStore, OutputStore};
 pub use cron::{AdvanceCron, ClaimCrons, CronStore};
+pub use cursor::{InvalidCursor, LogCursor};
 pub use delivery::{
     Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, NewDelivery, Origin, Pending,
     Redeliver, Seen, Settle,
@@ -48,13 +54,19 @@ pub use function::{ExecutionPage, FunctionStore, NewExecution};
 pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
 pub use lease::{Backlog, Extended, Lease, Sweep};
 pub use log::{
-    ClientReport, CountQuery, DayCount, Drain, Drained, InvalidCursor, LogCursor, LogPage,
-    LogQuery, LogStore, MAX_COUNTED_DURATION, MinuteCount, Reported,
+    ClientReport, CountQuery, DayCount, Drain, Drained, LogHeads, LogPage, LogQuery, LogStore,
+    MAX_COUNTED_DURATION, MinuteCount, OldLogs, Reported,
+};
+pub use notification::{Note, Notice, NoticeSent, NotificationStore};
+pub use queue::{OwnQueue, OwnedQueue, QueueStore};
+pub use replay::{
+    ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayItem, ReplayStore, ReplayedWebhook,
 };
 pub use route::RouteStore;
 pub use row::StoredDelivery;
-pub use search::{LogFilter, LogSearch, LogsFound, Scan, ScanBounds};
+pub use search::{LogFilter, LogOrder, LogSearch, LogsFound, Scan, ScanBounds};
 pub use token::TokenStore;
+pub use version::{MAX_VERSIONS, RulesVersion};
 
 use absent::Absent;
 
@@ -85,7 +97,10 @@ pub struct Stores {
     pub functions: Arc<dyn FunctionStore>,
     pub domains: Arc<dyn DomainStore>,
     pub crons: Arc<dyn CronStore>,
+    pub notifications: Arc<dyn NotificationStore>,
     pub logs: Arc<dyn LogStore>,
+    pub replays: Arc<dyn ReplayStore>,
+    pub queues: Arc<dyn QueueStore>,
     pub accounts: Arc<dyn AccountStore>,
     pub buckets: Arc<dyn BucketStore>,
     pub inputs: Arc<dyn InputStore>,
@@ -103,7 +118,10 @@ impl Stores {
             + FunctionStore
             + DomainStore
             + CronStore
+            + NotificationStore
             + LogStore
+            + ReplayStore
+            + QueueStore
             + AccountStore
             + BucketStore
             + InputStore
@@ -117,7 +135,10 @@ impl Stores {
             .with_functions(store.clone())
             .with_domains(store.clone())
             .with_crons(store.clone())
+            .with_notifications(store.clone())
             .with_logs(store.clone())
+            .with_replays(store.clone())
+            .with_queues(store.clone())
             .with_accounts(store.clone())
             .with_buckets(store.clone(), store.clone(), store.clone())
             .with_tokens(store.clone())
@@ -133,7 +154,10 @@ impl Stores {
             functions: absent.clone(),
             domains: absent.clone(),
             crons: absent.clone(),
+            notifications: absent.clone(),
             logs: absent.clone(),
+            replays: absent.clone(),
+            queues: absent.clone(),
             accounts: absent.clone(),
             buckets: absent.clone(),
             inputs: absent.clone(),
@@ -165,11 +189,34 @@ impl Stores {
         self
     }
 
+    /// For webhooks about what happens to others. They come into buckets:
+    /// [`with_buckets`](Self::with_buckets).
+    #[must_use]
+    pub fn with_notifications(mut self, notifications: Arc<dyn NotificationStore>) -> Self {
+        self.notifications = notifications;
+        self
+    }
+
     /// For reading logs back, for clients that pull or subscribe, and for plans
     /// that say how many webhooks a month.
     #[must_use]
     pub fn with_logs(mut self, logs: Arc<dyn LogStore>) -> Self {
         self.logs = logs;
+        self
+    }
+
+    /// For sending many stored webhooks again. They are found as
+    /// [logs](Self::with_logs).
+    #[must_use]
+    pub fn with_replays(mut self, replays: Arc<dyn ReplayStore>) -> Self {
+        self.replays = replays;
+        self
+    }
+
+    /// For throttles that several nodes keep to together.
+    #[must_use]
+    pub fn with_queues(mut self, queues: Arc<dyn QueueStore>) -> Self {
+        self.queues = queues;
         self
     }
 

@@ -43,6 +43,8 @@ impl StoredDelivery {
             processed: None,
             history: History::default(),
             output_execution_id: None,
+            leased_until: None,
+            replay: None,
             created_at,
             updated_at: created_at,
         };
@@ -69,6 +71,7 @@ impl StoredDelivery {
             attempts: self.delivery.attempts,
             processed: self.delivery.processed.clone().map(Arc::new),
             history: self.delivery.history.clone(),
+            replay: self.delivery.replay.clone(),
             webhook: Arc::clone(&self.webhook),
         })
     }

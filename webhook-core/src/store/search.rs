@@ -11,7 +11,7 @@ use webhook_rules::{Error, Rule, Rules, Subject};
 
 use super::{LogCursor, LogQuery};
 use crate::{
-    id::{InputId, OutputId},
+    id::{InputId, OutputId, ReplayId},
     model::{Log, Reason, Request},
 };
 
@@ -58,6 +58,8 @@ pub struct LogFilter {
     pub min_duration: Option<Duration>,
     /// Stopped or failed for this reason.
     pub reason: Option<Reason>,
+    /// Made by this replay.
+    pub replay_id: Option<ReplayId>,
     /// Verified by its input, or refuted; where the input does not verify it is neither.
     pub verified: Option<bool>,
     header: Option<(HeaderName, Bytes)>,
@@ -122,6 +124,7 @@ impl LogFilter {
             output_id,
             min_duration,
             reason,
+            replay_id,
             verified,
             header,
             payload,
@@ -134,6 +137,7 @@ impl LogFilter {
             && output_id.is_none()
             && min_duration.is_none()
             && reason.is_none()
+            && replay_id.is_none()
             && verified.is_none()
             && header.is_none()
             && payload.is_none()
@@ -151,6 +155,9 @@ impl LogFilter {
         self.input_id.is_none_or(|input| input == webhook.input_id)
             && self.output_id.is_none_or(|output| delivery.output_id == Some(output))
             && self.reason.is_none_or(|reason| delivery.reason == Some(reason))
+            && self
+                .replay_id
+                .is_none_or(|id| delivery.replay.as_ref().is_some_and(|it| it.id == id))
             && self.verified.is_none_or(|verified| webhook.checks.verified == Some(verified))
             && self.method.as_ref().is_none_or(|method| *method == webhook.request.method)
             && self.status_code.as_ref().is_none_or(|codes| {
@@ -261,13 +268,25 @@ pub struct LogSearch {
     pub filter: LogFilter,
     /// How far this call looks.
     pub bounds: ScanBounds,
+    /// Which it looks at first.
+    pub order: LogOrder,
+}
+
+/// Which logs a search looks at first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogOrder {
+    /// The newest, from the [`before`](LogQuery::before) of the query on.
+    #[default]
+    NewestFirst,
+    /// The oldest of those after this place.
+    OldestFirst(Option<LogCursor>),
 }
 
 impl LogSearch {
     /// A search in the logs of `query`.
     #[must_use]
     pub const fn new(query: LogQuery, filter: LogFilter, bounds: ScanBounds) -> Self {
-        Self { query, filter, bounds }
+        Self { query, filter, bounds, order: LogOrder::NewestFirst }
     }
 }
 
@@ -275,16 +294,16 @@ impl LogSearch {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LogsFound {
-    /// The logs, newest first.
+    /// The logs, newest first or in the order that was asked for.
     pub logs: Vec<Log>,
     /// The last place that was looked at: the `before` of the next call.
     pub scanned_until: Option<LogCursor>,
-    /// Whether there is nothing older to look at.
+    /// Whether there is nothing further to look at.
     pub complete: bool,
 }
 
 /// A search under way, for who implements
-/// [`search`](super::LogStore::search): it is given log after log, newest first, and says when to stop.
+/// [`search`](super::LogStore::search): it is given log after log, in the order of the search, and says when to stop.
 pub struct Scan<'s> {
     search: &'s LogSearch,
     started: Instant,
@@ -299,10 +318,22 @@ impl<'s> Scan<'s> {
         Self { search, started: Instant::now(), bytes: 0, found: LogsFound::default() }
     }
 
-    /// Where the next batch begins.
+    /// Where the next batch of newer logs ends.
     #[must_use]
     pub fn before(&self) -> Option<LogCursor> {
-        self.found.scanned_until.or(self.search.query.before)
+        match self.search.order {
+            LogOrder::NewestFirst => self.found.scanned_until.or(self.search.query.before),
+            LogOrder::OldestFirst(_) => self.search.query.before,
+        }
+    }
+
+    /// After which place the next batch begins, when the oldest come first.
+    #[must_use]
+    pub fn after(&self) -> Option<LogCursor> {
+        match self.search.order {
+            LogOrder::NewestFirst => None,
+            LogOrder::OldestFirst(after) => self.found.scanned_until.or(after),
+        }
     }
 
     /// Looks at a log. It is not to be given one when this said no.

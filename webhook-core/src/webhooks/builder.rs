@@ -9,6 +9,7 @@ use crate::{
     admin::{Admin, AdminOptions, AdminParts, ChangeListener},
     billing::{BillingProvider, Unconfigured},
     clock::{Clock, StoreClock, SystemClock},
+    cluster::Broadcast,
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     function::{FunctionRuntime, generate::FunctionGenerator},
     id::NodeId,
@@ -30,6 +31,7 @@ pub struct WebhooksBuilder {
     plans: Option<Plans>,
     billing: Arc<dyn BillingProvider>,
     observer: Arc<dyn Observer>,
+    broadcast: Option<Arc<dyn Broadcast>>,
     listener: Option<Arc<dyn ChangeListener>>,
     options: RelayOptions,
     admin_options: AdminOptions,
@@ -48,6 +50,7 @@ impl WebhooksBuilder {
             plans: None,
             billing: Arc::new(Unconfigured),
             observer: Arc::new(NoObserver),
+            broadcast: None,
             listener: None,
             options: RelayOptions::default(),
             admin_options: AdminOptions::default(),
@@ -114,6 +117,16 @@ impl WebhooksBuilder {
         self
     }
 
+    /// Tells the other relays over the same stores through `broadcast` what changes here, and
+    /// hears it of them: changes are seen at once, clients get what any of them receives, and
+    /// senders the answers that come to any of them. Each needs a [node](Self::node) of its
+    /// own. Without it they find in the stores what they need, later.
+    #[must_use]
+    pub fn broadcast(mut self, broadcast: Arc<dyn Broadcast>) -> Self {
+        self.broadcast = Some(broadcast);
+        self
+    }
+
     /// Tells `listener`, after the relay, of every change that the management
     /// makes: so that other processes on the same stores learn of it.
     #[must_use]
@@ -161,6 +174,7 @@ impl WebhooksBuilder {
             functions: functions.clone(),
             quotas: quotas.clone(),
             observer: self.observer,
+            broadcast: self.broadcast,
             options: self.options,
             node: self.node.unwrap_or_else(|| ids.next()),
             ids: Arc::clone(&ids),

@@ -51,7 +51,7 @@ impl Clients {
     ///
     /// [`NotFound`](crate::ErrorKind::NotFound) when the account has no such log.
     pub async fn report(&self, account: AccountId, report: ClientReport) -> Result<Log, Error> {
-        self.relay.report(account, report).await
+        Ok(self.relay.report(account, report).await?.log)
     }
 
     /// Ends the subscriptions of the account's clients that `ends` picks: when

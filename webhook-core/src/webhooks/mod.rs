@@ -104,9 +104,9 @@ impl Webhooks {
         self.require_forwarder()?;
         let pausing = async {
             loop {
-                let gone = self.relay.gone().await;
-                if let Err(error) = self.admin.pause_gone(gone).await {
-                    tracing::warn!(output = %gone.output, %error, "gone, and cannot be paused");
+                let finding = self.relay.finding().await;
+                if let Err(error) = self.admin.act_on(finding).await {
+                    tracing::warn!(output = %finding.output, %error, "its state cannot be stored");
                 }
             }
         };

@@ -43,7 +43,10 @@ use async_trait::async_trait;
 use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, Clock, Error, Timestamp,
-    billing::{BillingError, BillingProvider, Checkout, Customer, Event, Price, Subscribed},
+    billing::{
+        BillingError, BillingProvider, Checkout, CheckoutSession, Customer, Event, Price,
+        Subscribed,
+    },
     forward::Forwarder,
     model::{PlanItem, Secret},
 };
@@ -98,24 +101,28 @@ impl Stripe {
         account: AccountId,
         customer_id: &str,
         mut form: Form,
-    ) -> Result<String, BillingError> {
+    ) -> Result<CheckoutSession, BillingError> {
         form.add("mode", mode);
         form.add("customer", customer_id);
         form.add("client_reference_id", account);
         form.add("metadata[account_id]", account);
         form.add("success_url", &self.options.success_url);
         form.add("cancel_url", &self.options.cancel_url);
-        let started: object::Named = self
+        let started: object::Session = self
             .call(Method::POST, "/v1/checkout/sessions", form)
             .await
             .map_err(|failure| match failure.missing() {
-            Some("customer") => BillingError::NoSuchCustomer,
-            Some(param) if param.starts_with("line_items") => {
-                BillingError::NoSuchPrice { item: item_of(param) }
-            }
-            _ => failure.into(),
-        })?;
-        Ok(started.id)
+                Some("customer") => BillingError::NoSuchCustomer,
+                Some(param) if param.starts_with("line_items") => {
+                    BillingError::NoSuchPrice { item: item_of(param) }
+                }
+                _ => failure.into(),
+            })?;
+        Ok(CheckoutSession {
+            publishable_key: self.options.publishable_key.clone(),
+            session_id: started.id,
+            url: started.url,
+        })
     }
 }
 
@@ -127,10 +134,6 @@ impl fmt::Debug for Stripe {
 
 #[async_trait]
 impl BillingProvider for Stripe {
-    fn publishable_key(&self) -> &str {
-        &self.options.publishable_key
-    }
-
     async fn save_customer(&self, customer: &Customer<'_>) -> Result<String, BillingError> {
         Ok(self.put_customer(customer).await?)
     }
@@ -146,7 +149,10 @@ impl BillingProvider for Stripe {
         Ok(Price { is_active: price.active, is_recurring: price.recurring.is_some() })
     }
 
-    async fn start_subscription(&self, checkout: &Checkout<'_>) -> Result<String, BillingError> {
+    async fn start_subscription(
+        &self,
+        checkout: &Checkout<'_>,
+    ) -> Result<CheckoutSession, BillingError> {
         let Checkout { account, customer_id, price, items, replaces } = *checkout;
         let mut form = Form::default();
         form.add("line_items[0][price]", price);
@@ -176,7 +182,7 @@ impl BillingProvider for Stripe {
         &self,
         account: AccountId,
         customer_id: &str,
-    ) -> Result<String, BillingError> {
+    ) -> Result<CheckoutSession, BillingError> {
         let mut form = Form::default();
         form.add("payment_method_types[0]", "card");
         self.start_session("setup", account, customer_id, form).await

@@ -13,6 +13,14 @@ pub(crate) struct Named {
     pub(crate) id: String,
 }
 
+/// A checkout session, and its page.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    #[serde(default)]
+    pub(crate) url: Option<String>,
+}
+
 /// A price.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Price {

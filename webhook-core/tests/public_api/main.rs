@@ -11,8 +11,10 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 16] = [
+const CRATES: [(&str, &str); 18] = [
     ("webhook_core", "webhook-core"),
+    ("webhook_clock", "webhook-core/clock"),
+    ("webhook_cluster", "webhook-core/cluster"),
     ("webhook_credentials", "webhook-core/credentials"),
     ("webhook_cron", "webhook-core/cron"),
     ("webhook_dashboard", "webhook-server/dashboard"),

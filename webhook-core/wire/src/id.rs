@@ -160,6 +160,9 @@ pub mod kind {
     /// A cron job.
     #[derive(Debug)]
     pub enum Cron {}
+    /// A replay of many webhooks.
+    #[derive(Debug)]
+    pub enum Replay {}
     /// A reserved domain.
     #[derive(Debug)]
     pub enum Domain {}
@@ -169,6 +172,9 @@ pub mod kind {
     /// A running relay that holds deliveries.
     #[derive(Debug)]
     pub enum Node {}
+    /// A notification that an account has asked for.
+    #[derive(Debug)]
+    pub enum Notification {}
 }
 
 /// Identifies an account.
@@ -189,12 +195,16 @@ pub type WebhookId = Id<kind::Webhook>;
 pub type DeliveryId = Id<kind::Delivery>;
 /// Identifies a cron job.
 pub type CronId = Id<kind::Cron>;
+/// Identifies a replay of many webhooks.
+pub type ReplayId = Id<kind::Replay>;
 /// Identifies a reserved domain.
 pub type DomainId = Id<kind::Domain>;
 /// Identifies an access token.
 pub type TokenId = Id<kind::Token>;
 /// Identifies a running relay that holds deliveries.
 pub type NodeId = Id<kind::Node>;
+/// Identifies a notification that an account has asked for.
+pub type NotificationId = Id<kind::Notification>;
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,16 @@ where
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
+/// As [`null_default`], for fields that tell `null`, which resets them, from being absent, which
+/// keeps them.
+pub fn null_some_default<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    null_default(deserializer).map(Some)
+}
+
 /// As [`null_default`], for parts that are objects.
 pub fn null_default_object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where

@@ -1,6 +1,6 @@
 //! What the relay and the crates beside it share: the [`Request`] of a webhook, its
-//! [`Headers`] as JSON, [`Base64`], identifiers ([`id`]), a [`Secret`] that no log shows, and
-//! the one [`Error`]. `webhook-core` has all of it under its own names; a crate that only looks
+//! [`Headers`] as JSON, [`Base64`], identifiers ([`id`]), moments ([`Timestamp`]), a [`Secret`]
+//! that no log shows, and the one [`Error`]. `webhook-core` has all of it under its own names; a crate that only looks
 //! at requests, as rules do, depends on this and compiles without the relay.
 
 mod encoding;
@@ -11,6 +11,7 @@ pub mod id;
 pub mod json;
 mod request;
 mod secret;
+mod timestamp;
 
 pub use encoding::{Base64, NotBase64};
 pub use error::{Error, ErrorKind};
@@ -18,3 +19,4 @@ pub use extension::{Extension, ExtensionObject};
 pub use headers::Headers;
 pub use request::Request;
 pub use secret::{Secret, constant_time_eq};
+pub use timestamp::Timestamp;

@@ -69,6 +69,12 @@ impl Sums {
         self.sent + self.failed + self.rejected + self.waiting
     }
 
+    /// How many of a hundred were not rejected; none before any came.
+    pub(crate) fn passed_of_hundred(&self) -> Option<u64> {
+        let total = self.total();
+        (total > 0).then(|| (total - self.rejected) * 100 / total)
+    }
+
     /// How many of a hundred of those that have ended were sent; none before any has.
     pub(crate) fn sent_of_hundred(&self) -> Option<u64> {
         let ended = self.sent + self.failed;

@@ -34,13 +34,18 @@ mod bars;
 mod cross_origin;
 mod diff;
 mod form;
+mod moment;
 mod page;
 mod screen;
 mod session;
 mod show;
 mod tries;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use axum::{
     Router,
@@ -50,7 +55,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use tokio::sync::{Semaphore, watch};
-use webhook_core::{AccountId, Clock, Error, SystemClock, Webhooks, admin::Admin};
+use webhook_core::{AccountId, Clock, Error, SystemClock, Timestamp, Webhooks, admin::Admin};
 
 pub use session::{SessionKey, strip_session};
 
@@ -79,6 +84,10 @@ pub struct DashboardOptions {
 
 /// See [`DashboardOptions::activity`].
 pub type Activity = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// The last second of the certificate that this process shows to those who ask for a domain;
+/// none for a domain that has no certificate of its own.
+pub type CertificateEnd = Arc<dyn Fn(&str) -> Option<Timestamp> + Send + Sync>;
 
 impl DashboardOptions {
     /// The defaults, with sessions under this key.
@@ -123,6 +132,8 @@ struct Shared {
     live: Arc<Semaphore>,
     /// Whether live lists are to end.
     closed: watch::Sender<bool>,
+    /// Until when the certificates of domains are valid, where this process has any.
+    certificates: OnceLock<CertificateEnd>,
 }
 
 impl fmt::Debug for Shared {
@@ -143,6 +154,7 @@ impl Dashboard {
             requests: Semaphore::new(options.max_requests.min(Semaphore::MAX_PERMITS)),
             live: Arc::new(Semaphore::new(options.max_live.min(Semaphore::MAX_PERMITS))),
             closed: watch::Sender::new(false),
+            certificates: OnceLock::new(),
             options,
         };
         Self { shared: Arc::new(shared) }
@@ -173,6 +185,13 @@ impl Dashboard {
         Ok(format!("{PATH}/sign-in/{token}"))
     }
 
+    /// Says until when the certificates of domains are valid, in a process that does the TLS of
+    /// its clients itself. The first to say it counts.
+    pub fn show_certificates(&self, ends: CertificateEnd) {
+        // A second one is not asked.
+        let _ = self.shared.certificates.set(ends);
+    }
+
     /// Ends the live lists, which would otherwise keep their connections open.
     pub fn close(&self) {
         self.shared.closed.send_replace(true);
@@ -186,7 +205,7 @@ impl Dashboard {
         &self.shared.webhooks
     }
 
-    pub(crate) fn now(&self) -> webhook_core::Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.shared.options.clock.now()
     }
 

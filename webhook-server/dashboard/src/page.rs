@@ -68,9 +68,11 @@ impl Frame {
     pub(crate) fn noticing(mut self, done: Option<&str>) -> Self {
         self.notice = match done {
             Some("created") => "Created.",
+            Some("restored") => "Restored.",
             Some("saved") => "Saved.",
             Some("deleted") => "Deleted.",
             Some("sent") => "Sent. It appears below within a moment.",
+            Some("tested") => "A test was put into its bucket.",
             Some("resent") => "Sent again as a new delivery.",
             Some("rotated") => "The API key was replaced.",
             Some("replaced") => "The new secret counts from now on, the others until they end.",
@@ -85,14 +87,16 @@ impl Frame {
 
     /// The sections of the navigation: name, address, and whether this page is in it.
     pub(crate) fn sections(&self) -> Vec<(&'static str, &'static str, bool)> {
-        const ALL: [(&str, &str, bool); 9] = [
+        const ALL: [(&str, &str, bool); 11] = [
             ("Overview", "/dashboard", false),
             ("Buckets", "/dashboard/buckets", false),
             ("Webhooks", "/dashboard/webhooks", false),
+            ("Replays", "/dashboard/replays", false),
             ("Functions", "/dashboard/functions", true),
             ("Crons", "/dashboard/crons", true),
             ("Domains", "/dashboard/domains", true),
             ("Agents", "/dashboard/agents", true),
+            ("Notifications", "/dashboard/notifications", true),
             ("Keys", "/dashboard/keys", true),
             ("Usage", "/dashboard/usage", true),
         ];

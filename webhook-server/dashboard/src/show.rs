@@ -48,6 +48,10 @@ pub(crate) fn ago(moment: Timestamp, now: Timestamp) -> String {
 }
 
 /// A number of bytes.
+pub(crate) fn bytes(bytes: u64) -> String {
+    size(usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
 pub(crate) fn size(bytes: usize) -> String {
     match bytes {
         0..=1_023 => format!("{bytes} B"),

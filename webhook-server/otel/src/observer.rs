@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use http::{HeaderMap, StatusCode};
 use webhook_core::{
     model::{DeliveryStatus, Output},
-    relay::Observer,
+    relay::{Observer, Swept},
     store::{Pending, Settle},
 };
 
@@ -49,5 +49,17 @@ impl Observer for Traced {
 
     fn pending(&self, count: i64) {
         self.counts.pending(count);
+    }
+
+    fn conflicted(&self) {
+        self.counts.conflicted();
+    }
+
+    fn swept(&self, swept: Swept) {
+        self.counts.swept(swept);
+    }
+
+    fn leased(&self, lasts: Duration, ahead_millis: i64) {
+        self.counts.leased(lasts, ahead_millis);
     }
 }

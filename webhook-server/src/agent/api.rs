@@ -55,6 +55,7 @@ pub(crate) struct Api {
 /// Where this agent belongs.
 pub(super) struct Place {
     pub(super) bucket_id: BucketId,
+    pub(super) output_id: String,
     pub(super) output_name: String,
     pub(super) public_url: String,
 }
@@ -184,6 +185,7 @@ impl Api {
         }
         Ok(Place {
             bucket_id,
+            output_id: text(&output, "id").to_owned(),
             output_name: text(&output, "name").to_owned(),
             public_url: format!("{}/v1/webhooks/{input}", self.base),
         })

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    time::timeout,
+    time::{Instant, timeout, timeout_at},
 };
 use tokio_tungstenite::{
     WebSocketStream, client_async_with_config,
@@ -19,6 +19,7 @@ use webhook_core::{BucketId, DeliveryId, forward::ForwardError, model::Headers};
 use super::{
     Broken,
     api::{Api, Credential},
+    leases::nanoseconds,
 };
 
 /// How long connecting, and each answer before the first webhook, may take.
@@ -35,6 +36,8 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 pub(super) struct Connection {
     /// Boxed, because the HTTP client does not name the type of its connections.
     stream: WebSocketStream<Box<dyn Io>>,
+    /// When the server was last heard of.
+    heard_at: Instant,
 }
 
 /// What the server sends.
@@ -63,6 +66,9 @@ pub(super) struct Webhook {
 pub(super) struct Meta {
     pub(super) id: DeliveryId,
     pub(super) output_destination: String,
+    /// Until when it is this agent's alone, in unix seconds; none from servers that lease nothing.
+    #[serde(default)]
+    pub(super) leased_until: Option<i64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,7 +82,7 @@ impl Connection {
     pub(super) async fn open(api: &Api) -> Result<Self, Broken> {
         let connecting = timeout(PATIENCE, connect(api)).await;
         let late = || Broken::Passing(format!("no connection to {} in time", api.base));
-        Ok(Self { stream: connecting.map_err(|_| late())?? })
+        Ok(Self { stream: connecting.map_err(|_| late())??, heard_at: Instant::now() })
     }
 
     pub(super) async fn authenticate(
@@ -93,13 +99,19 @@ impl Connection {
         self.expect("authenticated").await.map(drop)
     }
 
+    /// Asks for the webhooks of an output, each for the time of a lease, `limit` at first.
     pub(super) async fn subscribe(
         &mut self,
         bucket: &BucketId,
         output: &str,
+        lease: Duration,
+        limit: usize,
     ) -> Result<(), Broken> {
-        self.send(json!({ "action": "subscribe", "buckets": [bucket], "outputs": [output] }))
-            .await?;
+        self.send(json!({
+            "action": "subscribe", "buckets": [bucket], "outputs": [output],
+            "lease": nanoseconds(lease), "limit": limit,
+        }))
+        .await?;
         let message = self.expect("subscribed").await?;
         match message.contains("unknown buckets") {
             true => Err(Broken::Passing(message)),
@@ -107,15 +119,21 @@ impl Connection {
         }
     }
 
+    /// Takes so many more of what is leased.
+    pub(super) async fn more(&mut self, count: usize) -> Result<(), Broken> {
+        self.send(json!({ "action": "more", "count": count })).await
+    }
+
     /// Tells the server that this client is there.
     pub(super) async fn pong(&mut self) -> Result<(), Broken> {
         self.send(json!({ "action": "pong" })).await
     }
 
-    /// The next webhook or message. Pings are answered here.
+    /// The next webhook or message. Pings are answered here. Dropping the future loses
+    /// nothing of what has come.
     pub(super) async fn next(&mut self) -> Result<Event, Broken> {
         loop {
-            let text = timeout(SILENCE, self.text()).await;
+            let text = timeout_at(self.heard_at + SILENCE, self.text()).await;
             let text = text.map_err(|_| Broken::Passing("the server is silent".to_owned()))??;
             let kind = |text: &str| {
                 #[derive(Deserialize)]
@@ -167,7 +185,10 @@ impl Connection {
     async fn text(&mut self) -> Result<String, Broken> {
         loop {
             match self.stream.next().await {
-                Some(Ok(Message::Text(text))) => return Ok(text.as_str().to_owned()),
+                Some(Ok(Message::Text(text))) => {
+                    self.heard_at = Instant::now();
+                    return Ok(text.as_str().to_owned());
+                }
                 Some(Ok(Message::Close(Some(frame)))) if !frame.reason.is_empty() => {
                     return Err(Broken::Passing(format!("the server says: {}", frame.reason)));
                 }

@@ -20,7 +20,9 @@ use webhook_core::{
 use super::{
     Broken,
     api::Api,
+    catch_up::CatchUp,
     connection::Webhook,
+    leases::Leases,
     ledger::{Ledger, Seen},
 };
 
@@ -37,20 +39,26 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 pub(super) struct Deliverer {
     api: Arc<Api>,
     ledger: Ledger,
+    leases: Arc<Leases>,
+    catch_up: Arc<CatchUp>,
 }
 
 type Answer = Result<ForwardResponse, ForwardError>;
 
 impl Deliverer {
-    pub(super) fn new(api: Arc<Api>) -> Arc<Self> {
-        Arc::new(Self { api, ledger: Ledger::default() })
+    pub(super) fn new(api: Arc<Api>, leases: Arc<Leases>, catch_up: Arc<CatchUp>) -> Arc<Self> {
+        Arc::new(Self { api, ledger: Ledger::default(), leases, catch_up })
     }
 
     /// Delivers a webhook and reports what came of it. One that has been
     /// delivered already is only reported again.
     pub(super) async fn deliver(&self, webhook: Webhook) {
         let id = webhook.meta.id;
-        let report = match self.ledger.begin(id) {
+        let seen = self.ledger.begin(id);
+        if webhook.meta.leased_until.is_some() && seen != Seen::UnderWay {
+            self.leases.hold(id);
+        }
+        let report = match seen {
             Seen::UnderWay => return,
             Seen::Delivered(report) => report,
             Seen::New => {
@@ -62,6 +70,8 @@ impl Deliverer {
         if self.report(&format!("/v1/logs/{id}"), &report).await {
             self.ledger.reported(id);
         }
+        self.leases.let_go(id);
+        self.catch_up.delivered();
     }
 
     /// Sends it, a few times if need be, and says what to report.
@@ -73,7 +83,7 @@ impl Deliverer {
             _ => Bytes::from(body),
         };
         let (Ok(url), Ok(method)) = (url.parse::<Uri>(), method.parse::<Method>()) else {
-            line(&method, &url, "cannot be sent: not a valid URL or method", Duration::ZERO);
+            self.line(&method, &url, "cannot be sent: not a valid URL or method", Duration::ZERO);
             return json!({ "status": "stalled" });
         };
         let mut request = ForwardRequest::new(method.clone(), url.clone());
@@ -85,7 +95,7 @@ impl Deliverer {
         let mut report = match &answer {
             Ok(response) => {
                 let status = response.status;
-                line(method.as_str(), path, status.as_str(), took);
+                self.line(method.as_str(), path, status.as_str(), took);
                 json!({
                     "status": if status.is_success() { "sent" } else { "failed" },
                     "status_code": status.as_u16(),
@@ -94,7 +104,7 @@ impl Deliverer {
                 })
             }
             Err(error) => {
-                line(method.as_str(), path, &error.to_string(), took);
+                self.line(method.as_str(), path, &error.to_string(), took);
                 json!({ "status": "stalled", "status_code": 0 })
             }
         };
@@ -145,6 +155,16 @@ impl Deliverer {
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
+
+    /// Tells the user of a webhook: time (UTC), method, path, outcome, milliseconds.
+    fn line(&self, method: &str, path: &str, outcome: &str, took: Duration) {
+        let seconds = SystemClock.now().as_secs().rem_euclid(86_400);
+        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let millis = took.as_millis();
+        self.catch_up.say(&format!(
+            "{hour:02}:{minute:02}:{second:02}  {method:<6} {path}  {outcome}  {millis} ms"
+        ));
+    }
 }
 
 /// The destination with the webhook's query.
@@ -154,16 +174,6 @@ fn target(destination: &str, query: &str) -> String {
         (false, true) => format!("{destination}&{query}"),
         (false, false) => format!("{destination}?{query}"),
     }
-}
-
-/// Tells the user of a webhook: time (UTC), method, path, outcome, milliseconds.
-fn line(method: &str, path: &str, outcome: &str, took: Duration) {
-    let seconds = SystemClock.now().as_secs().rem_euclid(86_400);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let millis = took.as_millis();
-    super::say(&format!(
-        "{hour:02}:{minute:02}:{second:02}  {method:<6} {path}  {outcome}  {millis} ms"
-    ));
 }
 
 #[cfg(test)]

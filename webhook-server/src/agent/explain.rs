@@ -42,8 +42,12 @@ fn told(trace: &Value) -> String {
     };
     let (at, bytes) = (moment(&received["at"]), &received["bytes"]);
     lines.push(format!("received at {at}{from}, {bytes} bytes"));
+    if received["answered"].is_number() {
+        let from = answer_from(text(&received["answer_from"]));
+        lines.push(format!("its sender got {}, {from}", received["answered"]));
+    }
     for check in list(&trace["checks"]) {
-        let (name, outcome) = (text(&check["check"]), text(&check["outcome"]));
+        let (name, outcome) = (text(&check["check"]).replace('_', " "), text(&check["outcome"]));
         lines.push(format!("{name} {outcome}: {}", text(&check["detail"])));
     }
     for function in list(&trace["functions"]) {
@@ -51,9 +55,14 @@ fn told(trace: &Value) -> String {
     }
     let rules = &trace["rules"];
     if rules.is_object() {
-        let matched = if rules["matched"] == true { "let it pass" } else { "stop it" };
+        let matched = match rules["matched"].as_bool() {
+            Some(true) => "let it pass",
+            Some(false) => "stop it",
+            None => "could not be asked",
+        };
         let changed = match rules["changed_since"] == true {
-            true => " (the output was changed since)",
+            true if rules["version"].is_null() => " (the output was changed since)",
+            true => " (the rules were changed since)",
             false => "",
         };
         lines.push(format!("the rules {matched}{changed}: {}", text(&rules["text"])));
@@ -66,6 +75,18 @@ fn told(trace: &Value) -> String {
         lines.push(format!("the next attempt is due at {}", moment(&trace["next_at"])));
     }
     lines.iter().map(|line| format!("{}\n", one_line(line).trim_end())).collect()
+}
+
+/// Where the answer to the sender came from, in words.
+fn answer_from(word: &str) -> &str {
+    match word {
+        "static" => "the input's own answer",
+        "function" => "which the input's function set",
+        "output" => "the answer of an output",
+        "timeout" => "the input's own answer, as no output had answered in time",
+        "refusal" => "which refused it",
+        other => other,
+    }
 }
 
 fn function_lines(function: &Value, lines: &mut Vec<String>) {

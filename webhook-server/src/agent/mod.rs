@@ -2,15 +2,20 @@
 //!
 //! [`api`] makes sure that bucket and output are there, [`connection`] is the
 //! socket, [`delivery`] sends a webhook to the local service and reports what
-//! came of it, [`ledger`] remembers what has been delivered already. [`mod@explain`] and
-//! [`mod@tail`] show logs.
+//! came of it, [`leases`] keeps what is in hand from other agents, [`ledger`] remembers what has been delivered already. [`mod@explain`] and
+//! [`mod@tail`] show logs, [`mod@replay`] sends many again. [`progress`] shows how far it has
+//! come, and [`catch_up`] so what waited for the agent.
 
 mod access;
 mod api;
+mod catch_up;
 mod connection;
 mod delivery;
 mod explain;
+mod leases;
 mod ledger;
+mod progress;
+mod replay;
 mod tail;
 
 use std::{io::Write, sync::Arc, time::Duration};
@@ -19,17 +24,21 @@ use http::Uri;
 use serde_json::Value;
 use tokio::{
     signal::unix::{SignalKind, signal},
-    sync::Semaphore,
+    sync::{Semaphore, mpsc},
     time::{Instant, sleep, timeout},
 };
-use webhook_core::{Timestamp, model::Secret};
+use webhook_core::{Timestamp, admin::DrainQuery, model::Secret};
 
-use crate::{api::rfc3339, failure::Failure};
+use crate::{api::rfc3339, config::duration, failure::Failure};
 pub(crate) use access::Access;
 pub(crate) use api::Api;
+use api::Place;
+use catch_up::CatchUp;
 use connection::{Connection, Event};
 use delivery::Deliverer;
 pub(crate) use explain::{Explain, explain};
+use leases::Leases;
+pub(crate) use replay::{Replay, replay};
 pub(crate) use tail::{Tail, tail};
 
 /// The first pause before connecting again.
@@ -42,6 +51,8 @@ const FAREWELL: Duration = Duration::from_secs(10);
 const GOOD_CONNECTION: Duration = Duration::from_secs(10);
 /// How often an agent that is too busy to read says that it is there.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
+/// When nothing has come for so long and nothing is in hand, nothing waited any more.
+const CAUGHT_UP: Duration = Duration::from_secs(3);
 
 /// Forwards a bucket's webhooks to a service on this machine.
 #[derive(Clone, Debug, clap::Args)]
@@ -54,7 +65,7 @@ pub(crate) struct Forward {
     #[arg(long, value_name = "NAME")]
     bucket: String,
     /// The internal output that stands for this agent; made when it is
-    /// missing. Agents of one output each get every webhook.
+    /// missing. Agents of one output share its webhooks: each goes to one.
     #[arg(long, value_name = "NAME", default_value = "agent")]
     output: String,
     /// The name or ID of a function that each webhook goes through first.
@@ -65,6 +76,18 @@ pub(crate) struct Forward {
     /// Webhooks that are being delivered to the local service at once.
     #[arg(long, default_value_t = 16, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     concurrency: u16,
+    /// How long a webhook stays this agent's alone after it was last heard of: when the agent
+    /// is killed, others get what it had in hand so much later.
+    #[arg(long, default_value = "60s", value_name = "DURATION", value_parser = lease)]
+    lease: Duration,
+}
+
+fn lease(text: &str) -> Result<Duration, String> {
+    let lease = duration(text)?;
+    match (DrainQuery::MIN_LEASE..=DrainQuery::MAX_LEASE).contains(&lease) {
+        true => Ok(lease),
+        false => Err("must be 1s to 12h".to_owned()),
+    }
 }
 
 /// Runs the agent until SIGINT or SIGTERM.
@@ -75,24 +98,39 @@ pub(crate) async fn run(options: Forward, key: Option<Secret>) -> Result<(), Fai
     check_url("the target", &options.target)?;
     let api = Arc::new(options.access.api(key)?);
     let slots = Arc::new(Semaphore::new(options.concurrency.into()));
-    let deliverer = Deliverer::new(Arc::clone(&api));
+    let (leases, catch_up) = (Leases::new(options.lease), Arc::<CatchUp>::default());
+    let deliverer = Deliverer::new(Arc::clone(&api), Arc::clone(&leases), Arc::clone(&catch_up));
+    let (freed, free) = mpsc::unbounded_channel();
 
-    let mut agent = Agent { options, api, slots, deliverer, shown: None };
-    let slots = Arc::clone(&agent.slots);
+    let mut agent = Agent {
+        options,
+        api: Arc::clone(&api),
+        slots: Arc::clone(&slots),
+        deliverer,
+        leases: Arc::clone(&leases),
+        catch_up,
+        freed,
+        free,
+        shown: None,
+    };
     let concurrency = agent.options.concurrency;
     tokio::select! {
         ended = agent.forever() => return ended,
+        () = leases.keep(&api) => {}
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
+    agent.catch_up.end();
     // Deliveries that have begun are finished and reported, so that they do not come again.
     let finished = timeout(FAREWELL, slots.acquire_many(concurrency.into()));
     tokio::select! {
         finished = finished => if finished.is_err() {
             eprintln!("some deliveries did not end in time; they come again");
         },
+        () = leases.keep(&api) => {}
         _ = interrupt.recv() => {}
     }
+    leases.give_back(&api).await;
     Ok(())
 }
 
@@ -101,6 +139,11 @@ struct Agent {
     api: Arc<Api>,
     slots: Arc<Semaphore>,
     deliverer: Arc<Deliverer>,
+    leases: Arc<Leases>,
+    catch_up: Arc<CatchUp>,
+    /// Told of each slot that a leased webhook has left.
+    freed: mpsc::UnboundedSender<()>,
+    free: mpsc::UnboundedReceiver<()>,
     /// The public address that was shown last.
     shown: Option<String>,
 }
@@ -152,19 +195,43 @@ impl Agent {
         let place = self.api.ensure(bucket, output, function.as_deref(), target).await?;
         let mut connection = Connection::open(&self.api).await?;
         connection.authenticate(self.api.credential(), &target.to_string()).await?;
-        connection.subscribe(&place.bucket_id, &place.output_name).await?;
-        if self.shown.as_deref() != Some(&place.public_url) {
-            say(&format!("{} -> {target}", place.public_url));
+        // What is left to come is counted before it comes.
+        self.catch_up.begin(&self.api, &place).await?;
+        // The server gives no more than there are slots: what it hands out is begun at once,
+        // and none waits in a buffer while its lease ends.
+        while self.free.try_recv().is_ok() {}
+        let room = self.slots.available_permits();
+        let Place { bucket_id, output_name, public_url, .. } = place;
+        connection.subscribe(&bucket_id, &output_name, self.leases.lease(), room).await?;
+        if self.shown.as_deref() != Some(&public_url) {
+            say(&format!("{public_url} -> {target}"));
         } else {
             eprintln!("connected again");
         }
-        self.shown = Some(place.public_url);
+        self.shown = Some(public_url);
         loop {
-            match connection.next().await? {
+            let event = tokio::select! {
+                event = connection.next() => event?,
+                Some(()) = self.free.recv() => {
+                    let mut count = 1;
+                    while self.free.try_recv().is_ok() {
+                        count += 1;
+                    }
+                    connection.more(count).await?;
+                    continue;
+                }
+                () = sleep(CAUGHT_UP), if self.catch_up.is_shown() => {
+                    if self.slots.available_permits() == usize::from(self.options.concurrency) {
+                        self.catch_up.end();
+                    }
+                    continue;
+                }
+            };
+            match event {
                 Event::Said(message) => eprintln!("server: {message}"),
                 Event::Webhook(webhook) => {
-                    // While all slots are busy nothing is read, and the server keeps what
-                    // follows.
+                    // A server that leases nothing sends what there is: while all slots are
+                    // busy nothing is read, and the server keeps what follows.
                     let slot = loop {
                         let free = Arc::clone(&self.slots).acquire_owned();
                         match timeout(SIGN_OF_LIFE, free).await {
@@ -174,9 +241,13 @@ impl Agent {
                         }
                     };
                     let deliverer = Arc::clone(&self.deliverer);
+                    let freed = webhook.meta.leased_until.map(|_| self.freed.clone());
                     tokio::spawn(async move {
                         deliverer.deliver(*webhook).await;
                         drop(slot);
+                        if let Some(freed) = freed {
+                            let _ = freed.send(());
+                        }
                     });
                 }
             }

@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
-    admin::CheckoutSession,
+    billing::CheckoutSession,
     model::{PlanChange, PlanItem},
 };
 
@@ -37,7 +37,8 @@ pub(crate) struct PlanChangeResponse {
 
 impl From<CheckoutSession> for PlanChangeResponse {
     fn from(session: CheckoutSession) -> Self {
-        let CheckoutSession { publishable_key, session_id } = session;
+        // The processor's own program in the browser finds the page by the session.
+        let CheckoutSession { publishable_key, session_id, url: _ } = session;
         Self { checkout_required: true, publishable_key, session_id }
     }
 }

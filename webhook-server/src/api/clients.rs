@@ -2,7 +2,12 @@
 
 use std::collections::HashMap;
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderName, HeaderValue},
+    response::{AppendHeaders, IntoResponse},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
@@ -10,8 +15,7 @@ use webhook_core::{
     relay::{self, ClientInfo, Listening},
 };
 
-use super::Answer;
-use crate::{auth::Authenticated, state::AppState};
+use crate::{auth::Authenticated, error::ApiError, state::AppState};
 
 /// Who is connected.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,28 +45,38 @@ pub(crate) struct WebhookClient {
     subscribed_at: i64,
 }
 
-/// List the account's clients that are connected to this server.
+/// Says that not all servers have answered.
+const PARTIAL: HeaderName = HeaderName::from_static("x-partial");
+
+/// List the account's clients that are connected.
+///
+/// To this server, and where servers tell one another what they know (`WEBHOOK_NATS_URL`) to any
+/// of them.
 #[utoipa::path(
     get,
     path = "/v1/connected-clients",
     tag = "Other",
     responses(
-        (status = 200, description = "The clients", body = ConnectedClient),
+        (status = 200, description = "The clients", body = ConnectedClient,
+            headers(("X-Partial" = String, description = "`true` when there may be more, because \
+                a server did not answer within 200 ms; absent otherwise"))),
         (status = 400, description = "The request is wrong", body = String),
     ),
 )]
 pub(crate) async fn connected_clients(
     State(state): State<AppState>,
     Authenticated(caller): Authenticated,
-) -> Answer<ConnectedClient> {
-    let clients = state.admin().clients(&caller).await?;
+) -> Result<impl IntoResponse, ApiError> {
+    let (clients, more) = state.admin().clients(&caller).await?;
     let mut names = HashMap::new();
     if !clients.is_empty() {
         let buckets = state.admin().buckets(&caller).await?;
         names.extend(buckets.into_iter().map(|bucket| (bucket.id, bucket.spec.name)));
     }
     let webhook_clients = clients.into_iter().map(|client| shown(client, &names)).collect();
-    Ok(Json(ConnectedClient { webhook_clients, tunnel_clients: Vec::new() }))
+    let partial = more.then_some((PARTIAL, HeaderValue::from_static("true")));
+    let clients = ConnectedClient { webhook_clients, tunnel_clients: Vec::new() };
+    Ok((AppendHeaders(partial), Json(clients)))
 }
 
 fn shown(client: relay::ConnectedClient, names: &HashMap<BucketId, String>) -> WebhookClient {

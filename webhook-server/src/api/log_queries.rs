@@ -1,5 +1,7 @@
 //! The query strings of operations on logs.
 
+use std::time::Duration;
+
 use http::Method;
 use serde::Deserialize;
 use webhook_core::{
@@ -54,6 +56,8 @@ struct FilterRequest {
     reason: String,
     /// `true` or `false`.
     verified: String,
+    /// The replay's ID.
+    replay: String,
     /// `Name:text`.
     header: String,
     /// `path:text`.
@@ -77,6 +81,7 @@ impl FilterRequest {
         filter.output_id = id("output", output)?;
         filter.min_duration = duration("min_duration", min_duration)?;
         filter.reason = reason(&self.reason)?;
+        filter.replay_id = id("replay", &self.replay)?;
         filter.verified = truth("verified", &self.verified)?;
         if !self.header.is_empty() {
             filter.set_header(&self.header)?;
@@ -182,7 +187,14 @@ pub(crate) struct DrainRequest {
     max_age: String,
     /// The `next_cursor` of the answer before.
     cursor: String,
+    /// `auto` or `manual`.
+    ack: String,
+    /// For how long, with `manual`.
+    lease: String,
 }
+
+/// How long webhooks are leased where nobody says it.
+const LEASE: Duration = Duration::from_secs(60);
 
 impl DrainRequest {
     pub(crate) fn read(self) -> Result<DrainQuery, Error> {
@@ -192,6 +204,15 @@ impl DrainRequest {
         query.cursor = place(&self.cursor)?;
         query.output_id = output("output", &self.output)?;
         query.bucket = bucket(self.bucket);
+        let lease = duration("lease", &self.lease)?;
+        query.lease = match (&*self.ack, lease) {
+            ("manual", lease) => Some(lease.unwrap_or(LEASE)),
+            ("" | "auto", None) => None,
+            ("" | "auto", Some(_)) => {
+                return Err(Error::invalid("lease", "goes with ack=manual only"));
+            }
+            _ => return Err(Error::invalid("ack", "must be auto or manual")),
+        };
         Ok(query)
     }
 }

@@ -131,6 +131,7 @@ pub(crate) struct MinuteStats {
         ("verified" = Option<bool>, Query,
             description = "Search: whether the webhook is from whom it says it is; those of inputs \
                 that do not verify are neither"),
+        ("replay" = Option<String>, Query, description = "Search: made by this replay: its ID"),
         ("header" = Option<String>, Query,
             description = "Search: a header has this in it, as `Name:text`; `Name:` is there"),
         ("payload" = Option<String>, Query,
@@ -269,7 +270,7 @@ pub(crate) async fn act_on_log(
     Ids(id): Ids<DeliveryId>,
     JsonObject(action): JsonObject<LogAction>,
 ) -> Answer<Response> {
-    state.admin().replay(&caller, action.replay(id)?).await?;
+    state.admin().resend(&caller, action.resend(id)?).await?;
     Ok(Response::of(id, "resent"))
 }
 

@@ -15,8 +15,10 @@ pub(crate) mod generate;
 pub(crate) mod inputs;
 mod log_queries;
 pub(crate) mod logs;
+pub(crate) mod notifications;
 pub(crate) mod outputs;
 pub(crate) mod pauses;
+pub(crate) mod replays;
 pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod signature_providers;
@@ -26,6 +28,7 @@ pub(crate) mod tokens;
 pub(crate) mod traces;
 pub(crate) mod usage;
 pub(crate) mod variables;
+pub(crate) mod versions;
 
 use axum::Json;
 use serde::Serialize;
@@ -48,7 +51,7 @@ pub(crate) struct Response {
     /// What it was done to.
     #[schema(format = Uuid)]
     id: String,
-    /// What became of it: `deleted`, or `resent`.
+    /// What became of it: `deleted`, `resent`, or `sent`.
     status: &'static str,
 }
 

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State, http::StatusCode};
 use webhook_core::{
     BucketId, OutputId,
-    model::{Output, OutputSpec},
+    model::{Output, OutputSpec, OutputState},
 };
 
 use super::{Answer, Response};
@@ -38,6 +38,29 @@ pub(crate) async fn create_output(
 ) -> Result<(StatusCode, Json<Output>), ApiError> {
     let output = state.admin().create_output(&caller, bucket, spec).await?;
     Ok((StatusCode::CREATED, Json(output)))
+}
+
+/// How it stands with an output: how many webhooks wait for it and since when, and whether
+/// its circuit is open at this server. It is read off counts, and lists of outputs do not have it.
+#[utoipa::path(
+    get,
+    path = "/v1/buckets/{id}/outputs/{detailed}/state",
+    tag = "Outputs",
+    params(
+        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
+        ("detailed" = String, Path, description = "The output's ID", format = Uuid),
+    ),
+    responses(
+        (status = 200, description = "How it stands", body = OutputState),
+        (status = 404, description = "The account has no such bucket or output", body = String),
+    ),
+)]
+pub(crate) async fn get_output_state(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids((bucket, id)): Ids<(BucketId, OutputId)>,
+) -> Answer<OutputState> {
+    Ok(Json(state.admin().output_state(&caller, bucket, id).await?))
 }
 
 /// Replace an output's settings, rules included. An absent name keeps the old one, and so

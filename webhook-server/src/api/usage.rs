@@ -66,7 +66,8 @@ pub(crate) async fn get_usage(
     Authenticated(caller): Authenticated,
 ) -> Answer<UsageReport> {
     let usage = state.admin().usage(&caller).await?;
-    let admin::Usage { since, agents, buckets, tokens, webhooks, plan } = usage;
+    // What is offered is for people who look at a page.
+    let admin::Usage { since, agents, buckets, tokens, webhooks, plan, offers: _ } = usage;
     let usage = Usage {
         account_id: caller.account_id().to_string(),
         created_at: time::rfc3339(since),

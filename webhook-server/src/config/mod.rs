@@ -4,6 +4,7 @@
 //! `docs/configuration.md` is made from these definitions and a test compares it.
 
 mod billing;
+mod cluster;
 mod connection;
 mod cron;
 mod dashboard;
@@ -24,6 +25,7 @@ mod tls;
 mod value;
 
 pub(crate) use billing::BillingConfig;
+pub(crate) use cluster::ClusterConfig;
 pub(crate) use connection::ConnectionConfig;
 pub(crate) use cron::CronConfig;
 pub(crate) use dashboard::DashboardConfig;
@@ -39,6 +41,7 @@ pub(crate) use retention::{Retention, RetentionConfig};
 pub(crate) use socket::SocketConfig;
 pub(crate) use storage::StorageConfig;
 pub(crate) use tls::TlsConfig;
+pub(crate) use value::duration;
 use webhook_core::model::Secret;
 
 /// All sections.
@@ -52,6 +55,8 @@ pub(crate) struct Config {
     pub(crate) tls: TlsConfig,
     #[command(flatten)]
     pub(crate) storage: StorageConfig,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterConfig,
     #[command(flatten)]
     pub(crate) ingest: IngestConfig,
     #[command(flatten)]
@@ -103,7 +108,8 @@ impl Config {
         let Self {
             listen,
             connection,
-            storage: _,
+            storage,
+            cluster,
             ingest,
             delivery,
             function,
@@ -122,6 +128,8 @@ impl Config {
             listen.validate(),
             connection.validate(),
             tls.validate(),
+            storage.validate(),
+            cluster.validate(storage),
             ingest.validate(),
             delivery.validate(),
             function.validate(),

@@ -5,9 +5,14 @@ use std::{path::PathBuf, time::Duration};
 use webhook_core::model::Secret;
 use webhook_storage::{DatabaseUrl, SecretKey};
 
-use super::value;
+use super::{ConfigError, value};
 
 const HEADING: &str = "Storage";
+
+/// As many connections as one server may have for one purpose.
+const MAX_CONNECTIONS: u32 = 100;
+/// As many batches as one server may write at once: more are smaller, and cost more.
+const MAX_WRITERS: u32 = 16;
 
 /// The database, the key of its secrets, and the first account.
 #[derive(Clone, Debug, clap::Args)]
@@ -22,6 +27,12 @@ pub(crate) struct StorageConfig {
     #[arg(long, env = "WEBHOOK_DATABASE_URL", global = true, hide_env_values = true)]
     #[arg(value_name = "URL")]
     pub(crate) database_url: Option<DatabaseUrl>,
+    /// Further databases, separated by commas, that webhooks are spread over by their buckets;
+    /// WEBHOOK_DATABASE_URL keeps the configuration and may be among them. Their order does not
+    /// matter once they are known. Without it everything is in one database.
+    #[arg(long, env = "WEBHOOK_SHARDS", global = true, hide_env_values = true)]
+    #[arg(value_name = "URLS", value_delimiter = ',')]
+    pub(crate) shards: Vec<DatabaseUrl>,
     /// How long the start may check SQLite's file for damage, which a damaged one ends. A
     /// large file that takes longer is used unchecked, and the log says so; 0s checks nothing.
     #[arg(long, env = "WEBHOOK_DATABASE_CHECK_TIMEOUT", default_value = "5s", global = true)]
@@ -32,6 +43,33 @@ pub(crate) struct StorageConfig {
     #[arg(long, env = "WEBHOOK_SQLITE_THREAD", default_value_t = true, global = true)]
     #[arg(value_name = "true|false", action = clap::ArgAction::Set)]
     pub(crate) sqlite_thread: bool,
+    /// Batches of webhooks and outcomes that are written to PostgreSQL at once, each over a
+    /// connection of its own, 1 to 16.
+    #[arg(long, env = "WEBHOOK_DATABASE_WRITERS", default_value_t = 2, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) database_writers: u32,
+    /// Connections to PostgreSQL that write the configuration and this server's lease, 1 to 100.
+    #[arg(long, env = "WEBHOOK_DATABASE_WRITE_CONNECTIONS", default_value_t = 4, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) database_write_connections: u32,
+    /// Connections that read lists, logs and the configuration, 1 to 100. With SQLite each is
+    /// a thread.
+    #[arg(long, env = "WEBHOOK_DATABASE_READ_CONNECTIONS", default_value_t = 4, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) database_read_connections: u32,
+    /// Connections to PostgreSQL that read nothing but what webhooks are sent along, 1 to 100:
+    /// no list and no write is before them.
+    #[arg(long, env = "WEBHOOK_DATABASE_ROUTE_CONNECTIONS", default_value_t = 1, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) database_route_connections: u32,
+    /// Connections that search in logs, 1 to 100; further searches wait.
+    #[arg(long, env = "WEBHOOK_DATABASE_SEARCH_CONNECTIONS", default_value_t = 2, global = true)]
+    #[arg(value_name = "COUNT")]
+    pub(crate) database_search_connections: u32,
+    /// How long is waited for a free connection; past it 503.
+    #[arg(long, env = "WEBHOOK_DATABASE_CONNECTION_TIMEOUT", default_value = "10s", global = true)]
+    #[arg(value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) database_connection_timeout: Duration,
     /// The API key of the first account, starting with sk-. Without it one is
     /// made and printed at the first start. Another value than the last start had
     /// replaces the key of the first account; the same one changes nothing, so that a
@@ -45,4 +83,42 @@ pub(crate) struct StorageConfig {
     #[arg(long, env = "WEBHOOK_SECRET_KEY", global = true, hide_env_values = true)]
     #[arg(value_name = "BASE64")]
     pub(crate) secret_key: Option<SecretKey>,
+}
+
+impl StorageConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        let expect = |option, count, most| match count {
+            count if (1..=most).contains(&count) => Ok(()),
+            _ => Err(ConfigError::new(option, format!("must be from 1 to {most}"))),
+        };
+        expect("WEBHOOK_DATABASE_WRITERS", self.database_writers, MAX_WRITERS)?;
+        for (option, count) in [
+            ("WEBHOOK_DATABASE_WRITE_CONNECTIONS", self.database_write_connections),
+            ("WEBHOOK_DATABASE_READ_CONNECTIONS", self.database_read_connections),
+            ("WEBHOOK_DATABASE_ROUTE_CONNECTIONS", self.database_route_connections),
+            ("WEBHOOK_DATABASE_SEARCH_CONNECTIONS", self.database_search_connections),
+        ] {
+            expect(option, count, MAX_CONNECTIONS)?;
+        }
+        if self.database_connection_timeout.is_zero() {
+            let reason = "must not be zero";
+            return Err(ConfigError::new("WEBHOOK_DATABASE_CONNECTION_TIMEOUT", reason));
+        }
+        self.validate_shards()
+    }
+
+    /// Whether other servers may use the same database.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.database_url, Some(DatabaseUrl::Postgres(_)))
+    }
+
+    fn validate_shards(&self) -> Result<(), ConfigError> {
+        let is_server = |url: &DatabaseUrl| matches!(url, DatabaseUrl::Postgres(_));
+        let is_shared = self.database_url.as_ref().is_some_and(is_server);
+        if self.shards.iter().any(|shard| is_server(shard) != is_shared) {
+            let reason = "must be of the kind that WEBHOOK_DATABASE_URL is of";
+            return Err(ConfigError::new("WEBHOOK_SHARDS", reason));
+        }
+        Ok(())
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Retention;
 
 /// `500ms`, `30s`, `5m` or `1h`.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let number: u64 = number.parse().map_err(|_| duration_help(text))?;
     let millis = match unit {

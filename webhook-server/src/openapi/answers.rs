@@ -36,7 +36,11 @@ pub(super) fn complete(operation: &mut Map<String, Value>) {
         responses.entry(status).or_insert_with(|| json!({ "description": description }));
     }
     for (status, response) in responses {
+        let own = response.get_mut("headers").and_then(Value::as_object_mut).map(std::mem::take);
         response["headers"] = headers(status);
+        for (name, header) in own.into_iter().flatten() {
+            response["headers"][name] = header;
+        }
         let refusal = !status.starts_with('2');
         if refusal {
             response["content"] = json!({"text/plain": {"schema": {"type": "string"}}});

@@ -3,7 +3,11 @@
 //! caller writes and that is checked.
 
 use serde_json::{Map, Value, json};
-use webhook_core::{admin::AdminOptions, model::Deduplication, retry, rule};
+use webhook_core::{
+    admin::{AdminOptions, DrainQuery},
+    model::Deduplication,
+    retry, rule,
+};
 
 type Schemas = Map<String, Value>;
 
@@ -18,6 +22,12 @@ pub(super) fn state(schemas: &mut Schemas) {
     for (name, fields) in required() {
         let Some(Value::Object(schema)) = schemas.get_mut(name) else { continue };
         schema.insert("required".to_owned(), json!(fields));
+        // What has to be there has no default, and an empty one would not be valid.
+        for field in fields {
+            if let Some(Value::Object(property)) = schema["properties"].get_mut(field) {
+                property.remove("default");
+            }
+        }
     }
     if let Some(limit) = schemas.get_mut("Limit") {
         limit["minimum"] = json!(-1);
@@ -51,14 +61,16 @@ pub(super) fn state_of_operation(operation: &mut Map<String, Value>) {
 }
 
 /// What has to be there. Of a resource: in each request and each answer.
-fn required() -> [(&'static str, &'static [&'static str]); 9] {
+fn required() -> [(&'static str, &'static [&'static str]); 11] {
     [
         ("BillingDetails", &["email"]),
         ("CreateFunctionRequest", &["payload"]),
+        ("Acknowledgement", &["ids"]),
         ("Cron", &["schedule", "destination"]),
         ("Domain", &["domain"]),
         ("GenerateFunctionRequest", &["input_payload", "output_payload"]),
         ("LogAction", &["action"]),
+        ("Notification", &["events", "to_bucket"]),
         ("PlanItem", &["price_id"]),
         ("UpdateFunctionRequest", &["payload"]),
         ("Variable", &["key"]),
@@ -90,6 +102,7 @@ fn fields() -> Value {
     let function = json!({
         "name": name, "payload": { "minLength": 1 }, "metadata": metadata,
     });
+    let lease = nanoseconds(DrainQuery::MAX_LEASE);
     json!({
         "Bucket": { "name": filled(options.max_name_bytes), "description": description },
         "BucketAuth": { "username": credential, "password": credential, "token": credential },
@@ -144,6 +157,11 @@ fn fields() -> Value {
                 "enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
             },
         },
+        "Notification": {
+            "events": { "minItems": 1 }, "to_bucket": filled(options.max_name_bytes),
+            "buckets": { "maxItems": options.max_notified_buckets },
+            "min_interval": whole(1_000_000_000, 86_400_000_000_000),
+        },
         "Domain": { "domain": filled(1 << 10) },
         "Function": function, "CreateFunctionRequest": function, "UpdateFunctionRequest": function,
         "GenerateFunctionRequest": {
@@ -168,6 +186,10 @@ fn fields() -> Value {
         },
         "LogReport": {
             "status_code": status, "duration_ms": { "minimum": 0, "maximum": u64::MAX },
+            "lease": lease,
+        },
+        "Acknowledgement": {
+            "ids": { "minItems": 1, "maxItems": DrainQuery::MAX_LIMIT }, "lease": lease,
         },
         "Log": { "status_code": status },
         "SignatureCheckRequest": { "log_id": reference },

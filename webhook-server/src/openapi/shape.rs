@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 type Schemas = Map<String, Value>;
 
 /// Types whose fields are flattened into another one's, beside every `…Spec`.
-const FLATTENED: [(&str, &str); 2] = [("PlanLimits", "PlanMeta"), ("Pause", "Output")];
+const FLATTENED: [(&str, &str); 3] =
+    [("PlanLimits", "PlanMeta"), ("Pause", "Output"), ("ReplayTotals", "Replay")];
 
 /// Makes every schema flat, and says nothing in it that does not hold.
 pub(super) fn tidy(schemas: &mut Schemas) {

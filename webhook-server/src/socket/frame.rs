@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
-use webhook_core::{BucketId, DeliveryId, InputId, model::Headers, relay::StreamedWebhook};
+use webhook_core::{
+    BucketId, DeliveryId, InputId, Timestamp, model::Headers, relay::StreamedWebhook,
+};
 
 /// What a client says. Unknown fields are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -23,6 +25,12 @@ pub(super) struct Said {
     pub(super) buckets: Option<Vec<Option<String>>>,
     /// With `subscribe`: names of internal outputs.
     pub(super) outputs: Option<Vec<Option<String>>>,
+    /// With `subscribe`: for how many nanoseconds each webhook is the client's alone.
+    pub(super) lease: Option<i64>,
+    /// With `lease`: how many webhooks may come until it says `more`.
+    pub(super) limit: Option<i64>,
+    /// With `more`: how many more may come.
+    pub(super) count: Option<i64>,
 }
 
 impl Said {
@@ -74,10 +82,18 @@ struct Meta<'a> {
     input_name: &'a str,
     output_name: &'a str,
     output_destination: &'a str,
+    /// Until when the client has it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leased_until: Option<Timestamp>,
 }
 
 /// A webhook's frame.
 pub(super) fn webhook(event: &StreamedWebhook) -> String {
+    leased_webhook(event, None)
+}
+
+/// The frame of a webhook that the client has until a moment, in unix seconds.
+pub(super) fn leased_webhook(event: &StreamedWebhook, leased_until: Option<Timestamp>) -> String {
     let request = &event.request;
     let (body, body_encoding) = match std::str::from_utf8(&request.body) {
         Ok(text) => (Cow::Borrowed(text), ""),
@@ -94,6 +110,7 @@ pub(super) fn webhook(event: &StreamedWebhook) -> String {
             input_name: &event.input_name,
             output_name: &event.output_name,
             output_destination: &event.output_destination,
+            leased_until,
         },
         headers: Headers(request.headers.clone()),
         query: &request.raw_query,
@@ -153,6 +170,9 @@ mod tests {
             "query": "q=1", "body": "text", "method": "PUT",
         });
         assert_eq!(frame, expected);
+        let leased = leased_webhook(&event, Some(Timestamp::from_secs(1_767_225_600)));
+        let leased: Value = serde_json::from_str(&leased).expect("JSON");
+        assert_eq!(leased["meta"]["leased_until"], 1_767_225_600);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //! What a client gets, in which order and what it catches up on is the
 //! relay's [`Subscription`](webhook_core::relay::Subscription); here is the
 //! transport: [`frame`] is what goes over the wire, [`session`] one client's
-//! conversation, [`sockets`] what all of them share, [`recheck`] how a credential that
+//! conversation, [`leasing`] what only one client gets, [`sockets`] what all of them share, [`recheck`] how a credential that
 //! another server withdraws ends what is open.
 
 mod frame;
+mod leasing;
 mod recheck;
 mod session;
 mod sockets;

@@ -14,6 +14,7 @@ use webhook_core::{
 
 use super::{
     frame::{self, Said},
+    leasing::{Leasing, ROOM, unreadable},
     recheck::Checked,
     sockets::{Slot, Stranger},
     wire::{End, Socket},
@@ -31,6 +32,8 @@ const MISSED_PINGS: u32 = 2;
 const MAX_INFO_CHARS: usize = 200;
 /// How many unknown names a client is told.
 const MAX_LISTED: usize = 50;
+/// What a client is told whose credential is good no more.
+const WITHDRAWN: &str = "the credential has been withdrawn";
 
 /// A client that has authenticated.
 pub(super) struct Session {
@@ -46,6 +49,8 @@ pub(super) struct Session {
     _slot: Slot,
     /// What the client is subscribed to.
     subscription: Option<Subscription>,
+    /// What it gets alone, if it leases: of which buckets, and how.
+    leasing: Option<(Listening, Leasing)>,
     /// The credentials, until the first subscription checks them once more.
     shown: Option<Shown>,
     /// The same from then on.
@@ -85,6 +90,7 @@ impl Session {
             socket,
             _slot: slot,
             subscription: None,
+            leasing: None,
             shown: Some(shown),
             checked: None,
             unanswered: 0,
@@ -117,16 +123,13 @@ impl Session {
                     Err(end) => Err(end),
                 },
                 () = withdrawn(self.checked.as_deref()) => {
-                    Err(End::unauthorized("the credential has been withdrawn"))
+                    Err(End::unauthorized(WITHDRAWN))
                 }
                 _ = ping.tick() => self.ping().await,
-                streamed = next(&mut self.subscription) => match streamed {
-                    Ok(streamed) => self.pass_on(streamed).await,
-                    Err(error) => {
-                        tracing::error!(%error, "cannot read webhooks for a client");
-                        let said = "the webhooks cannot be read now: connect again later";
-                        Err(End::refused(CloseCode::Again, said))
-                    }
+                next = next(&mut self.subscription, &mut self.leasing) => match next {
+                    Ok(Next::Streamed(streamed)) => self.pass_on(streamed).await,
+                    Ok(Next::Leasable) => self.hand_out().await,
+                    Err(error) => Err(unreadable(error)),
                 },
             };
             if let Err(end) = done {
@@ -140,11 +143,12 @@ impl Session {
         let said = parse(text)?;
         match &*said.action {
             "subscribe" => self.subscribe(said).await,
+            "more" => self.make_room(said).await,
             "pong" => Ok(()),
             "ping" => self.socket.send(frame::status("pong", "")).await,
             "auth" => self.socket.send(frame::status("error", "already authenticated")).await,
             _ => {
-                let message = "unknown action: expected subscribe or pong";
+                let message = "unknown action: expected subscribe, more or pong";
                 self.socket.send(frame::status("error", message)).await
             }
         }
@@ -160,10 +164,22 @@ impl Session {
         let wanted = frame::names(said.buckets);
         let Chosen { listening, message } = choose(&buckets, &wanted, self.caller.is_scoped());
         let outputs = frame::names(said.outputs);
+        let leasing = match (said.lease, said.limit) {
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err("limit: goes with lease".to_owned()),
+            (Some(lease), limit) => {
+                Leasing::new(lease, limit, &outputs, &buckets, &listening).map(Some)
+            }
+        };
+        let leasing = match leasing {
+            Ok(leasing) => leasing,
+            Err(message) => return self.socket.send(frame::status("error", &message)).await,
+        };
         let subscription = match self.subscription.take() {
             Some(subscription) => subscription,
             None => self.first_subscription().await?,
         };
+        self.leasing = leasing.map(|leasing| (listening.clone(), leasing));
         self.subscription.insert(subscription).listen_to_outputs(listening, outputs);
         self.socket.send(frame::status("subscribed", &message)).await
     }
@@ -187,6 +203,30 @@ impl Session {
         Ok(subscription)
     }
 
+    /// The client takes more of what it leases.
+    async fn make_room(&mut self, said: Said) -> Result<(), End> {
+        let count = said.count.unwrap_or(1);
+        let message = match (&mut self.leasing, usize::try_from(count)) {
+            (Some((_, leasing)), Ok(count)) if ROOM.contains(&(count as i64)) => {
+                leasing.make_room(count);
+                return Ok(());
+            }
+            (None, _) => "more: nothing is leased".to_owned(),
+            _ => format!("count: must be 0 to {}", ROOM.end()),
+        };
+        self.socket.send(frame::status("error", &message)).await
+    }
+
+    async fn hand_out(&mut self) -> Result<(), End> {
+        let Self { state, caller, leasing, subscription, socket, .. } = self;
+        match (leasing, subscription) {
+            (Some((listening, leasing)), Some(subscription)) => {
+                leasing.hand_out(state, caller, subscription, listening, socket).await
+            }
+            _ => Ok(()),
+        }
+    }
+
     async fn ping(&mut self) -> Result<(), End> {
         if self.unanswered == MISSED_PINGS {
             let said = format!("{MISSED_PINGS} pings were not answered");
@@ -206,7 +246,7 @@ impl Session {
                 );
                 self.socket.send(frame::status("missed", &message)).await
             }
-            Streamed::Closed => Err(End::unauthorized("the credential has been withdrawn")),
+            Streamed::Closed => Err(End::unauthorized(WITHDRAWN)),
         }
     }
 }
@@ -219,11 +259,25 @@ async fn withdrawn(checked: Option<&Checked>) {
     }
 }
 
-/// The next webhook of the subscription; without a subscription this waits for ever.
-async fn next(subscription: &mut Option<Subscription>) -> Result<Streamed, webhook_core::Error> {
-    match subscription {
-        Some(subscription) => subscription.next().await,
-        None => std::future::pending().await,
+/// What a subscription has for its client.
+enum Next {
+    Streamed(Streamed),
+    /// Something may wait that it leases.
+    Leasable,
+}
+
+/// What the subscription has next; without a subscription this waits for ever.
+async fn next(
+    subscription: &mut Option<Subscription>,
+    leasing: &mut Option<(Listening, Leasing)>,
+) -> Result<Next, webhook_core::Error> {
+    match (subscription, leasing) {
+        (None, _) => std::future::pending().await,
+        (Some(subscription), None) => subscription.next().await.map(Next::Streamed),
+        (Some(subscription), Some((_, leasing))) => Ok(match leasing.due(subscription).await {
+            true => Next::Leasable,
+            false => Next::Streamed(Streamed::Closed),
+        }),
     }
 }
 

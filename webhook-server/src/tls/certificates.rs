@@ -20,7 +20,7 @@ const MAX_DOMAINS: usize = 10_000;
 
 /// The certificates that handshakes choose from. Each is replaced while the server runs.
 #[derive(Debug)]
-pub(super) struct Certificates {
+pub(crate) struct Certificates {
     /// The server's own, for every name without another one.
     own: RwLock<Arc<CertifiedKey>>,
     /// Those of domains.
@@ -35,6 +35,16 @@ impl ResolvesServerCert for Certificates {
         });
         let own = || Arc::clone(&self.own.read().unwrap_or_else(PoisonError::into_inner));
         Some(of_domain.unwrap_or_else(own))
+    }
+}
+
+#[cfg(feature = "dashboard")]
+impl Certificates {
+    /// The last second of the certificate of a domain's own; none where it has none, or one
+    /// that does not say it.
+    pub(crate) fn end(&self, domain: &str) -> Option<webhook_core::Timestamp> {
+        let domains = self.domains.read().unwrap_or_else(PoisonError::into_inner);
+        super::validity::end(domains.get(domain)?.cert.first()?)
     }
 }
 

@@ -5,6 +5,8 @@
 
 mod certificate;
 mod certificates;
+#[cfg(feature = "dashboard")]
+mod validity;
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -24,10 +26,14 @@ use tokio_rustls::{LazyConfigAcceptor, server::TlsStream};
 use webhook_core::relay::IngestService;
 
 use crate::{config::TlsConfig, failure::Failure};
-use certificates::{Certificates, Files};
+pub(crate) use certificates::Certificates;
+use certificates::Files;
 
 /// Does the handshakes with clients.
 pub(crate) struct Tls {
+    /// What handshakes choose from.
+    #[cfg(feature = "dashboard")]
+    certificates: Arc<Certificates>,
     /// The settings for names that allow TLS 1.2.
     from_tls12: Arc<ServerConfig>,
     /// The settings for domains that require TLS 1.3.
@@ -57,7 +63,9 @@ impl Tls {
         let certificates = files.certificates();
         let tls = Self {
             from_tls12: server_config(&[&TLS13, &TLS12], Arc::clone(&certificates))?,
-            from_tls13: server_config(&[&TLS13], certificates)?,
+            from_tls13: server_config(&[&TLS13], Arc::clone(&certificates))?,
+            #[cfg(feature = "dashboard")]
+            certificates,
             ingest,
             handshakes: Semaphore::new(config.max_tls_handshakes as usize),
             timeout: config.tls_handshake_timeout,
@@ -66,6 +74,12 @@ impl Tls {
         let hangup = signal(SignalKind::hangup())
             .map_err(|error| Failure::io("cannot listen for SIGHUP", error))?;
         Ok(Some((tls, Refresh { files, every: config.tls_reload_interval, hangup })))
+    }
+
+    /// The certificates that are used, for those who show until when they are valid.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn certificates(&self) -> Arc<Certificates> {
+        Arc::clone(&self.certificates)
     }
 
     /// Whether the certificates can be used; none are when no TLS is configured.

@@ -111,6 +111,13 @@ async fn options_that_make_no_sense_are_refused() {
         ("WEBHOOK_BODY_TIMEOUT", "30"),
         ("WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", "10.0.0.0/33"),
         ("WEBHOOK_DATABASE_URL", "mysql://localhost"),
+        ("WEBHOOK_DATABASE_WRITERS", "0"),
+        ("WEBHOOK_DATABASE_WRITERS", "17"),
+        ("WEBHOOK_DATABASE_WRITE_CONNECTIONS", "0"),
+        ("WEBHOOK_DATABASE_READ_CONNECTIONS", "101"),
+        ("WEBHOOK_DATABASE_ROUTE_CONNECTIONS", "-1"),
+        ("WEBHOOK_DATABASE_SEARCH_CONNECTIONS", "many"),
+        ("WEBHOOK_DATABASE_CONNECTION_TIMEOUT", "0s"),
         ("WEBHOOK_SECRET_KEY", "short"),
         ("WEBHOOK_LOG", "info,[["),
         ("WEBHOOK_MAX_LARGE_BODY_BYTES", "1KiB"),
@@ -154,7 +161,16 @@ async fn the_agents_help_shows_its_own_options() {
     for (arguments, options) in [
         (
             &["forward"][..],
-            &["bucket", "output", "function", "server-url", "concurrency", "api-key", "help"][..],
+            &[
+                "bucket",
+                "output",
+                "function",
+                "server-url",
+                "concurrency",
+                "lease",
+                "api-key",
+                "help",
+            ][..],
         ),
         (&["functions", "push"], &["name", "driver", "server-url", "api-key", "help"]),
         (&["openapi"], &["help"]),
@@ -225,4 +241,13 @@ async fn the_number_of_a_systems_error_is_said_once() {
     let text = failure(command(folder.path()).env("WEBHOOK_LISTEN", taken)).await;
     assert_eq!(text.matches("os error").count(), 1, "{text}");
     assert!(text.contains(taken), "{text}");
+}
+
+#[tokio::test]
+async fn nodes_are_those_of_a_shared_database() {
+    let server = Server::start().await;
+    let shown = server.command(&["nodes"]).await;
+    let said = String::from_utf8_lossy(&shown.stderr).into_owned();
+    assert_eq!(shown.status.code(), Some(1));
+    assert!(said.contains("set WEBHOOK_DATABASE_URL"), "{said}");
 }

@@ -4,10 +4,12 @@
 use std::{
     ffi::{OsStr, OsString},
     path::Path,
+    process::Stdio,
     time::{Duration, Instant},
 };
 
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::harness::{Answer, Client, Server, default_input};
 
@@ -125,6 +127,37 @@ async fn a_live_list_shows_what_arrives_and_ends_with_the_server() {
     assert!(ending.elapsed() < Duration::from_secs(10), "the list kept the server: {ending:?}");
 }
 
+/// An agent that is connected. It is killed when it is dropped.
+async fn agent(server: &Server) -> tokio::process::Child {
+    let mut agent = tokio::process::Command::new(env!("CARGO_BIN_EXE_webhook-server"));
+    agent.args(["forward", "--bucket", "laptop", "http://localhost:1"]).env_clear();
+    agent.env("WEBHOOK_SERVER_URL", &server.base).env("WEBHOOK_API_KEY", KEY);
+    let mut agent = agent.stdout(Stdio::piped()).kill_on_drop(true).spawn().expect("it starts");
+    let stdout = agent.stdout.take().expect("it is piped");
+    // The first line says that it is connected.
+    let line = BufReader::new(stdout).lines().next_line().await.expect("text");
+    assert!(line.is_some_and(|line| line.contains("http://localhost:1")));
+    agent
+}
+
+#[tokio::test]
+async fn an_agent_that_connects_is_on_its_page() {
+    let (server, session) = signed_in().await;
+    let path = "/dashboard/agents";
+    let page = async || server.anonymous("GET", path).header("cookie", &session).send().await;
+    assert!(page().await.expect(200).text().contains("Nobody is connected"));
+    let agent = agent(&server).await;
+    let shown = page().await.expect(200).text();
+    assert!(shown.contains("laptop") && shown.contains("http://localhost:1"), "{shown}");
+    drop(agent);
+    let gone = async || !page().await.expect(200).text().contains("http://localhost:1</td>");
+    let begun = Instant::now();
+    while !gone().await {
+        assert!(begun.elapsed() < Duration::from_secs(10), "it is still there");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 /// The folder with playwright-core and axe-core, and the Chromium, when both were named.
 #[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
 fn browser() -> Option<(OsString, OsString)> {
@@ -148,7 +181,8 @@ async fn every_page_in_a_browser() {
     let link = printed(&mut server).await;
     let link = link.split(' ').next().expect("an address").to_owned();
     furnish(&server).await;
-    look("look.mjs", &[&link], &modules, &chromium).await;
+    let _agent = agent(&server).await;
+    look("look.mjs", &[&link, KEY], &modules, &chromium).await;
 }
 
 #[tokio::test]
@@ -165,8 +199,11 @@ async fn the_reference_in_a_browser() {
 async fn look(script: &str, arguments: &[&str], modules: &OsStr, chromium: &OsStr) {
     // The script finds its packages above itself.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboard/e2e");
+    for part in [script, "tasks.mjs"] {
+        let copy = Path::new(modules).join(part);
+        std::fs::copy(folder.join(part), &copy).expect("the folder can be written");
+    }
     let copy = Path::new(modules).join(script);
-    std::fs::copy(folder.join(script), &copy).expect("the folder can be written");
     let pictures = Path::new(modules).join("screenshots");
     std::fs::create_dir_all(&pictures).expect("the folder can be written");
     let mut node = tokio::process::Command::new("node");
@@ -175,7 +212,7 @@ async fn look(script: &str, arguments: &[&str], modules: &OsStr, chromium: &OsSt
     if updates_docs() {
         node.env("IMAGES", Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images"));
     }
-    let looked = tokio::time::timeout(Duration::from_secs(600), node.output()).await;
+    let looked = tokio::time::timeout(Duration::from_secs(1_800), node.output()).await;
     let looked = looked.expect("it ends in time").expect("node starts");
     let said = String::from_utf8_lossy(&looked.stdout);
     let failed = String::from_utf8_lossy(&looked.stderr);
@@ -222,7 +259,16 @@ async fn furnish(server: &Server) {
         request.json(&body).send().await.expect(200);
     }
     furnish_signed(server, bucket).await;
+    let ops = server.bucket("ops").await;
+    let notification = json!({"events": ["output.failing"], "to_bucket": ops["id"]});
+    let made = server.request("POST", "/v1/notifications").json(&notification).send().await;
+    made.expect(201);
     tokio::time::sleep(Duration::from_millis(1500)).await;
+    // One an hour, so that it is seen on its way; of what failed, so that others may send to the
+    // outputs that work.
+    let filter = json!({"bucket": bucket["id"], "status": "failed"});
+    let replay = json!({"filter": filter, "rate": 1, "interval": "hour"});
+    server.request("POST", "/v1/replays").json(&replay).send().await.expect(201);
 }
 
 /// An input that verifies and finds duplicates: one webhook, the same again, and a forged one.

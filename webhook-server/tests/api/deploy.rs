@@ -24,8 +24,9 @@ async fn check(options: BTreeMap<String, String>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut command = command(folder.path());
     for (name, value) in options {
-        // The database and the folder are those of the place.
-        if !["WEBHOOK_DATABASE_URL", "WEBHOOK_DATA_DIR"].contains(&&*name) {
+        // The database, what goes with it, and the folder are those of the place.
+        let of_the_place = ["WEBHOOK_DATABASE_URL", "WEBHOOK_NATS_URL", "WEBHOOK_DATA_DIR"];
+        if !of_the_place.contains(&&*name) {
             let value = match value.split_once(":-") {
                 Some((_, default)) => default.trim_end_matches('}').to_owned(),
                 None if name == "WEBHOOK_API_KEY" => "sk-0123456789abcdef".to_owned(),
@@ -64,7 +65,7 @@ async fn compose_has_servers_that_start() {
     let file = &documents("deploy/compose.yaml")[0];
     let services = &file["services"];
     let mut folders = Vec::new();
-    for node in ["node-1", "node-2"] {
+    for node in ["node-1", "node-2", "node-3"] {
         let node = &services[node];
         let environment = node["environment"].as_object().expect("variables");
         check(environment.iter().map(|(name, value)| (name.clone(), text(value))).collect()).await;
@@ -80,7 +81,7 @@ async fn compose_has_servers_that_start() {
         folders.push(volume);
     }
     folders.dedup();
-    assert_eq!(folders.len(), 2, "each has a folder of its own");
+    assert_eq!(folders.len(), 3, "each has a folder of its own");
     // What the agent is told is what it takes.
     let arguments = services["agent"]["command"].as_array().expect("words").iter().map(text);
     let folder = tempfile::tempdir().expect("a temporary folder");

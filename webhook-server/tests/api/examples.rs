@@ -13,21 +13,28 @@ use super::{
 use schema::Schema;
 
 /// What makes the resources that the other operations need, in this order.
-const FIRST: [&str; 10] = [
+const FIRST: [&str; 11] = [
     "create_bucket",
     "create_function",
     "create_input",
     "create_output",
     "create_domain",
     "create_cron",
+    "create_notification",
     "create_token",
     "put_variable",
     "put_billing_details",
     "invoke_function",
 ];
-/// What a fresh server, which has no payment processor, cannot do.
-const PAID: [(&str, u16); 3] =
-    [("start_checkout", 412), ("start_checkout_setup", 500), ("take_stripe_event", 404)];
+/// What a fresh server cannot do, which has no payment processor and nothing to replay.
+const REFUSED: [(&str, u16); 6] = [
+    ("start_checkout", 412),
+    ("start_checkout_setup", 500),
+    ("take_stripe_event", 404),
+    ("create_replay", 400),
+    ("get_replay", 404),
+    ("update_replay", 404),
+];
 
 struct Operation<'a> {
     name: &'a str,
@@ -46,7 +53,8 @@ impl Operation<'_> {
     /// The status of its success.
     fn success(&self) -> u16 {
         let responses = self.described["responses"].as_object().expect("responses");
-        let success = responses.keys().find(|status| status.starts_with('2'));
+        // A dry run answers 200 where what is made answers 201.
+        let success = responses.keys().filter(|status| status.starts_with('2')).max();
         success.and_then(|status| status.parse().ok()).expect("a success")
     }
 }
@@ -91,6 +99,8 @@ impl Tour {
         send(&tour.server, &bucket, "{}").await;
         let log = tour.server.get("/v1/logs").await.expect(200).json()["data"][0].clone();
         tour.ids.insert("/v1/logs/", id(&log).to_owned());
+        tour.ids.insert("/v1/functions/{id}/versions/", "1".to_owned());
+        tour.ids.insert("/v1/replays/", "00000000-0000-4000-8000-000000000000".to_owned());
         tour.ids.insert("/v1/buckets/{id}/logs/", id(&bucket).to_owned());
         tour.ids.insert("/v1/buckets/{id}/logs/{}/", id(&log).to_owned());
         tour
@@ -135,6 +145,7 @@ impl Tour {
             "create_function" => "/v1/functions/",
             "create_domain" => "/v1/domains/",
             "create_cron" => "/v1/crons/",
+            "create_notification" => "/v1/notifications/",
             "create_token" => "/v1/tokens/",
             "invoke_function" => {
                 let runs = format!("{}/logs", self.path("/v1/functions/{id}"));
@@ -162,14 +173,16 @@ async fn every_example_is_taken_and_every_answer_fits_its_schema() {
             example
         });
         let answer = tour.send(&operation, example).await;
-        if let Some((_, refusal)) = PAID.iter().find(|(paid, _)| *paid == name) {
+        if let Some((_, refusal)) = REFUSED.iter().find(|(paid, _)| *paid == name) {
             answer.expect(*refusal);
             continue;
         }
         let success = operation.success();
         assert_eq!(answer.status.as_u16(), success, "{name}: {}", answer.text());
         let described = &operation.described["responses"][success.to_string()];
-        for (header, _) in described["headers"].as_object().expect("headers") {
+        let headers = described["headers"].as_object().expect("headers");
+        // It says that another server did not answer, and this one is alone.
+        for header in headers.keys().filter(|header| *header != "X-Partial") {
             assert!(!answer.header(header).is_empty(), "{name}: {header}");
         }
         let content = &described["content"]["application/json"];
@@ -193,9 +206,9 @@ async fn every_bound_is_kept() {
     let mut tried = 0;
     for operation in operations(&document) {
         let Some((schema, example)) = operation.body() else { continue };
-        // Who has no processor is told so first; an empty name in an update is none.
+        // Who can do nothing here is told so first; an empty name in an update is none.
         let mut beyond = Vec::new();
-        let skipped = PAID.iter().any(|(paid, _)| *paid == operation.name);
+        let skipped = REFUSED.iter().any(|(paid, _)| *paid == operation.name);
         if !skipped && operation.name != "update_api_key_status" {
             schema.beyond(&document, example, &mut Vec::new(), &mut beyond);
         }

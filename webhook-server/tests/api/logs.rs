@@ -490,6 +490,60 @@ async fn old_logs_go_by_themselves() {
     panic!("the log was not removed in time");
 }
 
+#[tokio::test]
+async fn a_bucket_keeps_its_logs_for_a_shorter_time() {
+    let server = Server::start_with(&[("WEBHOOK_LOG_RETENTION", "100s")]).await;
+    let (short, long) = (server.bucket("short").await, server.bucket("long").await);
+    let sink = Sink::scripted(|_| Reply::Status(400)).await;
+    let spec = json!({"destination": sink.base, "retries": -1});
+    server.output(&short, spec).await;
+    let path = format!("/v1/buckets/{}", id(&short));
+    let second = 1_000_000_000_i64;
+    let put = async |retention: Value| {
+        let spec = json!({"name": "short", "retention": retention});
+        server.request("PUT", &path).json(&spec).send().await
+    };
+    for (retention, named) in [
+        (json!([]), "retention"),
+        (json!({}), "retention: "),
+        (json!({"logs": 0, "failed": 0}), "retention: "),
+        (json!({"days": 1}), "retention"),
+        (json!({"logs": "1d"}), "retention"),
+        (json!({"logs": -1}), "retention"),
+        (json!({"logs": second - 1}), "retention.logs: "),
+        (json!({"logs": 100 * second + 1}), "retention.logs: "),
+        (json!({"failed": 101 * second}), "retention.failed: "),
+    ] {
+        put(retention).await.expect_error(400, named);
+    }
+    let kept = json!({"logs": second, "failed": 99 * second});
+    assert_eq!(put(kept.clone()).await.expect(200).json()["retention"], kept);
+    // Official clients write whole buckets, without what they do not know.
+    let renamed = server.request("PUT", &path).json(&json!({"description": "d"})).send().await;
+    assert_eq!(renamed.expect(200).json()["retention"], kept);
+
+    send(&server, &short, "fails").await;
+    settled(&server, 1).await;
+    send(&server, &long, "stays").await;
+    // Of what did not fail, too: a webhook without an output waits for clients.
+    let outputs = server.get(&path).await.expect(200).json();
+    let output = id(&outputs["outputs"][0]).to_owned();
+    server.request("DELETE", &format!("{path}/outputs/{output}")).send().await.expect(200);
+    send(&server, &short, "goes").await;
+    // What is left when the next purge is over: one is due each ten seconds.
+    for _ in 0..600 {
+        let (logs, _) = list(&server, "").await;
+        if logs.len() == 2 {
+            assert_eq!(bodies(&logs), ["stays", "fails"]);
+            let reset = put(Value::Null).await.expect(200).json();
+            assert!(reset.get("retention").is_none(), "{reset}");
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the log was not removed in time");
+}
+
 /// Stores three webhooks that differ in everything a search asks for.
 async fn searchable(server: &Server) -> Value {
     let bucket = server.bucket("searched").await;

@@ -28,17 +28,20 @@ mod functions;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod inputs;
+mod leases;
 mod lifecycle;
 mod localstripe;
 mod logs;
 mod manifest;
 mod mcp;
 mod metrics;
+mod notifications;
 mod output_credentials;
 mod outputs;
 mod pages;
 mod pauses;
 mod push;
+mod replay_command;
 mod rules;
 mod signature_check;
 #[path = "../delivery/sink.rs"]
@@ -49,6 +52,7 @@ mod stripe_webhook;
 mod tokens;
 mod traces;
 mod usage;
+mod versions;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use harness::{Answer, Server, default_input};

@@ -42,6 +42,65 @@ async fn a_pause_is_shown_changed_and_kept_by_an_update() {
 }
 
 #[tokio::test]
+async fn what_a_disabled_output_does_with_what_comes_is_kept_and_reset() {
+    let server = Server::start().await;
+    let spec = json!({"name": "shop", "destination": "https://example.com/hook",
+        "on_disabled": "park"});
+    let (bucket, path) = output(&server, spec).await;
+    let put = async |body: Value| {
+        server.request("PUT", &path).json(&body).send().await.expect(200).json()
+    };
+    let kept = put(json!({"destination": "https://example.com/hook", "disabled": true})).await;
+    assert_eq!((&kept["on_disabled"], &kept["disabled"]), (&json!("park"), &json!(true)));
+    crate::send(&server, &bucket, "parked").await;
+    let logs = server.get("/v1/logs").await.expect(200).json();
+    let parked = &logs["data"][0];
+    assert_eq!((&parked["status"], &parked["output_id"]), (&json!("received"), &kept["id"]));
+    let reset = json!({"destination": "https://example.com/hook", "disabled": true,
+        "on_disabled": null});
+    let reset = put(reset).await;
+    assert!(reset.get("on_disabled").is_none(), "{reset}");
+    crate::send(&server, &bucket, "goes nowhere").await;
+    let logs = server.get("/v1/logs").await.expect(200).json();
+    assert_eq!(logs["data"][0]["output_id"], "");
+}
+
+#[tokio::test]
+async fn the_state_of_an_output_says_what_waits_since_when_and_whether_it_is_tried() {
+    let server = Server::start().await;
+    let circuit = json!({"circuit": {"failures": 1}});
+    let spec = json!({"name": "shop", "destination": "http://127.0.0.1:1", "health": circuit});
+    let (bucket, path) = output(&server, spec).await;
+    let state = async || server.get(&format!("{path}/state")).await.expect(200).json();
+    assert_eq!(state().await, json!({"waiting": 0, "circuit": "closed"}));
+    server.request("PUT", &format!("{path}/pause")).send().await.expect(200);
+    for _ in 0..3 {
+        crate::send(&server, &bucket, "waits").await;
+    }
+    let told = state().await;
+    assert_eq!((&told["waiting"], &told["circuit"]), (&json!(3), &json!("closed")));
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a date").as_secs();
+    let since = told["oldest_waiting_at"].as_u64().expect("unix seconds");
+    assert!(since.is_multiple_of(60) && (now - 120..=now).contains(&since), "{told}");
+
+    server.request("PUT", &format!("{path}/resume")).send().await.expect(200);
+    let opened = async {
+        loop {
+            let told = state().await;
+            if told["circuit"] == "open" {
+                return told;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    let told = tokio::time::timeout(crate::harness::PATIENCE, opened).await.expect("it opens");
+    assert!(told["circuit_tries_at"].as_u64() > Some(now), "{told}");
+    assert_eq!(told["waiting"], 3, "each is tried again");
+    let nobody = format!("/v1/buckets/{}/outputs/{}/state", id(&bucket), id(&bucket));
+    server.get(&nobody).await.expect_error(404, "output");
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_named_and_changes_nothing() {
     let server = Server::start().await;
     let spec = json!({"name": "shop", "destination": "https://example.com/hook"});
@@ -55,10 +114,14 @@ async fn what_is_wrong_is_named_and_changes_nothing() {
         ("resume", json!({"rate": -1}), "rate"),
         ("resume", json!({"rate": 1_000_001}), "rate"),
         ("resume", json!({"interval": "year"}), "interval"),
+        ("resume", json!({"discard_before": "now"}), "discard_before"),
+        ("resume", json!({"discard_before": 4_102_444_800_i64}), "discard_before"),
     ] {
         let request = server.request("PUT", &format!("{path}/{what}")).json(&body);
         request.send().await.expect_error(400, named);
     }
+    let spec = json!({"destination": "https://example.com/hook", "on_disabled": "drop"});
+    server.request("PUT", &path).json(&spec).send().await.expect_error(400, "on_disabled");
     for (health, named) in [
         (json!([]), "health"),
         (json!({"on": true}), "health"),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     NOBODY,
-    harness::{Server, id},
+    harness::{Server, default_input, id},
     second_account, send,
     sink::{Reply, Sink},
 };
@@ -41,7 +41,11 @@ async fn the_rule_that_decided_is_told_with_the_value_that_it_saw() {
     assert_eq!(rules["tree"]["decided"], true);
     assert_eq!((&told["attempts"], &told["functions"]), (&json!([]), &json!([])));
     assert_eq!(told["received"]["bytes"], 33);
-    assert_eq!(told["checks"][0]["outcome"], "skipped");
+    let checks = told["checks"].as_array().expect("a list");
+    let names: Vec<_> = checks.iter().filter_map(|check| check["check"].as_str()).collect();
+    let all = ["bucket_auth", "challenge", "signature", "deduplication", "throttle"];
+    assert_eq!(names, all);
+    assert!(checks.iter().all(|check| check["outcome"] == "skipped"), "{checks:?}");
 
     // What other rules would do, and that nothing comes of asking.
     let same = explain(&server, &log, json!({})).await;
@@ -57,13 +61,28 @@ async fn the_rule_that_decided_is_told_with_the_value_that_it_saw() {
     );
     assert_eq!(server.ended_logs(1).await.len(), 1, "nothing was sent");
 
-    // Rules that were changed since may not be those that decided.
+    assert_eq!(rules["version"], 1);
+
+    // Rules that were changed since are not those that decided, which are still told.
     let path = format!("/v1/buckets/{}/outputs/{}/rules", id(&bucket), id(&output));
     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     server.request("DELETE", &path).send().await.expect(200);
-    let told = trace(&server, &log).await;
-    assert_eq!(told["verdict"], "rejected: stopped by the output's rules");
-    assert_eq!(told["rules"]["changed_since"], true);
+    let later = trace(&server, &log).await;
+    assert_eq!(later["verdict"], told["verdict"]);
+    assert_eq!(later["rules"]["changed_since"], true);
+    for part in ["version", "matched", "text", "tree"] {
+        assert_eq!(later["rules"][part], told["rules"][part], "{part}");
+    }
+    let today = explain(&server, &log, json!({})).await;
+    assert_eq!(today["forwarded"], true, "explaining asks today's rules");
+
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    send(&server, &bucket, r#"{"action":"closed"}"#).await;
+    let logs = server.ended_logs(2).await;
+    let newest = logs.iter().find(|other| other["id"] != log["id"]).expect("another");
+    let told = trace(&server, newest).await;
+    assert_eq!((&told["rules"]["version"], &told["rules"]["matched"]), (&json!(2), &json!(true)));
+    assert_eq!(told["rules"]["changed_since"], false);
 }
 
 #[tokio::test]
@@ -224,4 +243,113 @@ async fn a_pause_is_why_it_waits() {
     let disabled = json!({"destination": "http://127.0.0.1:1", "disabled": true});
     server.request("PUT", &path).json(&disabled).send().await.expect(200);
     assert_eq!(verdict().await, "waits: the output shop is disabled");
+}
+
+/// The status of the answer to a webhook, and what its newest log's trace says of it.
+async fn told_of(server: &Server, bucket: &Value, headers: &[(&str, &str)]) -> (u16, Value) {
+    let path = format!("/v1/webhooks/{}", default_input(bucket));
+    let mut request = server.anonymous("POST", &path).body(r#"{"action":"opened"}"#);
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    let answer = request.send().await;
+    let logs = server.get(&format!("/v1/logs?bucket={}", id(bucket))).await.expect(200).json();
+    (answer.status.as_u16(), trace(server, &logs["data"][0]).await)
+}
+
+fn check<'a>(told: &'a Value, name: &str) -> &'a Value {
+    let mut checks = told["checks"].as_array().expect("a list").iter();
+    checks.find(|check| check["check"] == name).expect(name)
+}
+
+#[tokio::test]
+async fn what_the_sender_got_is_told_with_where_it_came_from() {
+    let sink = Sink::scripted(|_| Reply::Status(201)).await;
+    let server = Server::start().await;
+    let sets = server.function("r:SetResponseStatusCode(218)").await;
+    let fails = server.function("error('no')").await;
+    let stops = server.function("r:StopForwarding()").await;
+    let signature = json!({"provider": "github", "secrets": [{"secret": "s3cret"}]});
+    let soon = json!({"enabled": true, "schedule": "seconds", "handoff_after": 300_000_000});
+    let gone = json!({"name": "gone", "destination": "http://127.0.0.1:1", "durability": soon});
+    let there = json!({"name": "there", "destination": sink.base});
+    let any = "anyOutput";
+    for (name, input, output, status, from) in [
+        ("own", json!({"status_code": 202}), &there, 202, "static"),
+        ("function", json!({"function_id": id(&sets)}), &there, 218, "function"),
+        ("fails", json!({"function_id": id(&fails)}), &there, 500, "refusal"),
+        (
+            "stops",
+            json!({"function_id": id(&stops), "response_from_output": any}),
+            &there,
+            200,
+            "static",
+        ),
+        ("output", json!({"response_from_output": any}), &there, 201, "output"),
+        ("late", json!({"response_from_output": any}), &gone, 200, "timeout"),
+        ("unsigned", json!({"signature": signature}), &there, 401, "refusal"),
+    ] {
+        let bucket = server.bucket(name).await;
+        server.output(&bucket, output.clone()).await;
+        server.set_default_input(&bucket, input).await;
+        let (got, told) = told_of(&server, &bucket, &[]).await;
+        let received = &told["received"];
+        assert_eq!(got, status, "{name}");
+        assert_eq!(received["answered"], status, "{name}: {told:#}");
+        assert_eq!(received["answer_from"], from, "{name}: {told:#}");
+        if name == "stops" {
+            assert_eq!(told["functions"][0]["outcome"], "stopped", "{told:#}");
+        }
+        if name == "unsigned" {
+            assert_eq!(check(&told, "signature")["outcome"], "failed", "{told:#}");
+            assert!(received.get("verified_by").is_none(), "{told:#}");
+        }
+        // What an input was that is another now is not known.
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        server.set_default_input(&bucket, json!({"status_code": 299})).await;
+        let log = json!({"id": told["log_id"]});
+        let later = trace(&server, &log).await["received"].clone();
+        assert!(later.get("answered").is_none() && later.get("answer_from").is_none(), "{later}");
+    }
+}
+
+#[tokio::test]
+async fn checks_tell_what_was_asked_before_it_was_sent() {
+    let sink = Sink::start().await;
+    let server = Server::start().await;
+    let auth = json!({"type": "token", "token": "t0p"});
+    let spec = json!({"name": "b", "auth": auth});
+    let bucket = server.request("POST", "/v1/buckets").json(&spec).send().await.expect(201).json();
+    let throttle = json!({"enabled": true, "mode": "rate", "rate": 5, "interval": "second"});
+    let output = json!({"name": "o", "destination": sink.base, "throttle": throttle});
+    server.output(&bucket, output).await;
+    let signature = json!({"provider": "github", "secrets": [{"secret": "s3cret"}]});
+    let spec = json!({"signature": signature, "deduplication": {"content": true}});
+    server.set_default_input(&bucket, spec).await;
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, b"s3cret");
+    let tag = ring::hmac::sign(&key, br#"{"action":"opened"}"#);
+    let hex: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let signed = format!("sha256={hex}");
+    let headers = [("authorization", "Bearer t0p"), ("x-hub-signature-256", &*signed)];
+    let (got, _) = told_of(&server, &bucket, &headers).await;
+    assert_eq!(got, 200);
+    sink.received(1).await;
+    let log = server.ended_logs(1).await.remove(0);
+    let told = trace(&server, &log).await;
+    assert_eq!(told["received"]["verified_by"], "github");
+    for (name, outcome, detail) in [
+        ("bucket_auth", "passed", "the sender had the bucket's credentials"),
+        ("challenge", "skipped", "the input answers no handshakes"),
+        ("signature", "passed", "the signature is the sender's"),
+        ("deduplication", "passed", "no duplicate has come"),
+    ] {
+        let check = check(&told, name);
+        assert_eq!((&check["outcome"], &check["detail"]), (&json!(outcome), &json!(detail)));
+    }
+    let throttle = check(&told, "throttle");
+    assert_eq!(throttle["outcome"], "passed");
+    assert!(
+        throttle["detail"].as_str().is_some_and(|it| it.ends_with(" s for its turn")),
+        "{throttle}"
+    );
 }

@@ -12,13 +12,17 @@ mod crons;
 mod destinations;
 mod forwarding;
 mod functions;
+mod notifications;
 mod pausing;
 mod postgres;
 mod readiness;
+mod replays;
 mod retrying;
+mod shards;
 mod signing;
 mod sink;
 mod takeover;
+mod throttled;
 mod twins;
 mod verified;
 

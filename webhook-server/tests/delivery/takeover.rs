@@ -183,3 +183,59 @@ async fn a_node_that_is_killed_starts_again_with_its_folder() {
     drop(second);
     schema.remove().await;
 }
+
+/// What `nodes` prints, by the names of the nodes: lease and deliveries.
+async fn shown(server: &Server) -> HashMap<String, (String, u64)> {
+    let output = server.command(&["nodes"]).await;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    let row = |line: &str| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let (lease, held) = (words[2..words.len() - 1].join(" "), words[words.len() - 1]);
+        (words[0].to_owned(), (lease, held.parse().expect("a number")))
+    };
+    assert!(text.starts_with("NODE "), "{text}");
+    text.lines().skip(1).map(row).collect()
+}
+
+#[tokio::test]
+async fn the_nodes_are_shown_with_their_leases_and_what_they_hold() {
+    let Some(schema) = Schema::create("nodes").await else { return skipped() };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut early = harness::command(folder.path());
+    early.arg("nodes").env("WEBHOOK_DATABASE_URL", &schema.url);
+    let early = early.output().await.expect("it runs");
+    let said = String::from_utf8_lossy(&early.stderr).into_owned();
+    assert!(!early.status.success() && said.contains("no server has run"), "{said}");
+    let sink = Sink::scripted(|_| Reply::Hang(Duration::from_secs(600))).await;
+    let (mut one, mut other) = (node(&schema).await, node(&schema).await);
+    let bucket = bucket_to(&one, &sink).await;
+    for number in 0..3 {
+        post(&one, &bucket, number).await;
+    }
+    sink.received(3).await;
+    let name = |server: &Server| {
+        let name = std::fs::read_to_string(server.data_dir().join("node.id")).expect("a name");
+        name.trim().to_owned()
+    };
+    let (mine, theirs) = (name(&one), name(&other));
+    let nodes = shown(&other).await;
+    assert_eq!((nodes.len(), nodes[&mine].1, nodes[&theirs].1), (2, 3, 0), "{nodes:?}");
+    assert!(nodes.values().all(|(lease, _)| lease.ends_with(" s")), "{nodes:?}");
+    // Who ends in order leaves nothing; who is killed is seen until the others have taken over.
+    other.terminate().await;
+    assert_eq!(shown(&one).await.into_keys().collect::<Vec<_>>(), std::slice::from_ref(&mine));
+    one.kill().await;
+    let ended = Instant::now();
+    loop {
+        let nodes = shown(&one).await;
+        let (lease, held) = &nodes[&mine];
+        assert_eq!(*held, 3);
+        if lease == "over" {
+            break;
+        }
+        assert!(ended.elapsed() < harness::PATIENCE, "{nodes:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    schema.remove().await;
+}

@@ -40,6 +40,8 @@ pub(crate) struct Server {
     client: Client,
     data: Data,
     options: Vec<(String, String)>,
+    /// None of the one that cargo built, or `WEBHOOK_SERVER_BIN` names.
+    program: Option<String>,
 }
 
 /// The data folder, which may outlive a server.
@@ -83,6 +85,16 @@ impl Server {
             .await
     }
 
+    /// Another program, such as that of an earlier version.
+    pub(crate) async fn start_of(program: &str, options: &[(&str, &str)]) -> Self {
+        let data = Data(TempDir::new().expect("a temporary folder"));
+        let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        let command = with_environment(Command::new(program), data.0.path());
+        let mut server = Self::spawn_as(command, data, options.collect(), String::new()).await;
+        server.program = Some(program.to_owned());
+        server
+    }
+
     /// A server on a folder that something was done to.
     pub(crate) async fn start_in(folder: TempDir, options: &[(&str, &str)]) -> Self {
         let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into()));
@@ -115,6 +127,7 @@ impl Server {
             client: Client::default(),
             data,
             options,
+            program: None,
         };
         let chosen = server.options.iter().find(|(name, _)| name == "WEBHOOK_API_KEY");
         if let Some((_, chosen)) = chosen {
@@ -239,11 +252,14 @@ impl Server {
 
     /// The same with further environment variables.
     pub(crate) async fn restart_with(self, further: &[(&str, &str)]) -> Self {
-        let Self { mut child, data, mut options, key, .. } = self;
+        let Self { mut child, data, mut options, key, program, .. } = self;
         options.extend(further.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let ended = child.try_wait().expect("the server is a child");
         assert!(ended.is_some(), "the former server is still running");
-        Self::spawn(data, options, key).await
+        let Some(program) = program else { return Self::spawn(data, options, key).await };
+        let command = with_environment(Command::new(&program), data.0.path());
+        let server = Self::spawn_as(command, data, options, key).await;
+        Self { program: Some(program), ..server }
     }
 }
 

@@ -29,6 +29,19 @@ impl Schema {
         made.then_some(Self { url, database, name })
     }
 
+    /// The port of the server, and what makes of another port a URL of the same schema.
+    pub(crate) fn through_port(&self) -> (impl Fn(u16) -> String + use<>, u16) {
+        let mut url = url::Url::parse(&self.url).expect("a URL");
+        url.set_host(Some("127.0.0.1")).expect("it has a host");
+        let port = url.port().unwrap_or(5432);
+        let through = move |port| {
+            let mut url = url.clone();
+            url.set_port(Some(port)).expect("it has a host");
+            url.to_string()
+        };
+        (through, port)
+    }
+
     /// Runs this in the schema.
     pub(crate) async fn run(&self, sql: &str) {
         assert!(psql(&self.url, sql).await, "{sql}");
@@ -45,9 +58,9 @@ pub(crate) fn skipped() {
 }
 
 /// The API key that all nodes of a test have.
-const KEY: &str = "sk-0123456789abcdef0123456789abcdef";
+pub(crate) const KEY: &str = "sk-0123456789abcdef0123456789abcdef";
 /// What all of them encrypt with.
-const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+pub(crate) const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// A node of several on the schema.
 pub(crate) async fn node(schema: &Schema) -> super::Server {

@@ -230,6 +230,111 @@ async fn nothing_is_lost_and_nothing_comes_twice_through_kill_9() {
     assert!(twice.is_empty(), "{twice:?}");
 }
 
+/// Bodies that arrived, and how often.
+fn counts(sink: &Sink) -> HashMap<String, usize> {
+    let mut counts = HashMap::<_, usize>::new();
+    for arrived in sink.so_far() {
+        *counts.entry(String::from_utf8_lossy(&arrived.body).into_owned()).or_default() += 1;
+    }
+    counts
+}
+
+/// `kill -9` of agents that have webhooks in their hands, while others share the output and
+/// webhooks keep coming: every acknowledged one arrives and is settled, and those alone arrive
+/// twice that a killed agent may have been working on.
+#[tokio::test]
+async fn nothing_is_lost_when_agents_are_killed_with_webhooks_in_their_hands() {
+    const KILLS: usize = 3;
+    const SENT: usize = 400;
+    let sink = Sink::scripted(|_| Reply::Hang(Duration::from_millis(100))).await;
+    let server = Server::start().await;
+    let few = ["--lease", "2s", "--concurrency", "4"];
+    let mut agents = Vec::new();
+    for _ in 0..2 {
+        agents.push(Agent::start_with(&server, &sink.base, &few).await);
+    }
+    let path = agents[0].path(&server);
+    let (client, url) = (harness::Client::default(), format!("{}{path}", server.base));
+    let sending = tokio::spawn(async move {
+        for number in 0..SENT {
+            let request = client.request("POST", &url).body(number.to_string());
+            request.send().await.expect(200);
+        }
+    });
+    for killed in 0..KILLS {
+        // It has some in its hands: they are on their way for a tenth of a second each.
+        sink.received(20 * (killed + 1)).await;
+        let mut killed = agents.remove(0);
+        killed.child.kill().await.expect("it runs");
+        agents.push(Agent::start_with(&server, &sink.base, &few).await);
+    }
+    sending.await.expect("all are acknowledged");
+    let settled = async {
+        loop {
+            let page = server.get("/v1/logs?bucket=laptop&status=sent&limit=1").await.expect(200);
+            if page.json()["total"] == SENT {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(PATIENCE * 2, settled).await.expect("every acknowledged one is settled");
+    let counts = counts(&sink);
+    assert_eq!(counts.len(), SENT);
+    let twice: usize = counts.values().map(|count| count - 1).sum();
+    assert!(twice <= KILLS * 4, "{twice} came again, of {KILLS} agents with 4 in their hands");
+}
+
+/// What takes longer than its lease is kept, so that no other agent gets it.
+#[tokio::test]
+async fn agents_that_share_an_output_get_each_webhook_once() {
+    let sink =
+        Sink::scripted(|number| Reply::Hang(Duration::from_secs(if number < 2 { 5 } else { 0 })))
+            .await;
+    let server = Server::start().await;
+    let single = ["--lease", "1s", "--concurrency", "1"];
+    let mut one = Agent::start_with(&server, &sink.base, &single).await;
+    let mut other = Agent::start_with(&server, &sink.base, &single).await;
+    let path = one.path(&server);
+    for number in 0..100 {
+        let request = server.anonymous("POST", &path).body(number.to_string());
+        request.send().await.expect(200);
+    }
+    logs(&server, "sent", 100).await;
+    assert!(counts(&sink).values().all(|count| *count == 1), "{:?}", counts(&sink));
+    // Each of them had one of the first two.
+    for agent in [&mut one, &mut other] {
+        assert!(agent.line().await.contains("POST"));
+    }
+}
+
+/// An agent says on standard error how much waited for it.
+#[tokio::test]
+async fn what_waited_is_counted() {
+    let sink = Sink::start().await;
+    let server = Server::start().await;
+    let mut agent = Agent::start(&server, &sink.base).await;
+    let path = agent.path(&server);
+    agent.interrupt().await;
+    for number in 0..30 {
+        let request = server.anonymous("POST", &path).body(number.to_string());
+        request.send().await.expect(200);
+    }
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_webhook-server"));
+    agent.args(["forward", "--bucket", "laptop", &sink.base]).env_clear();
+    agent.env("WEBHOOK_SERVER_URL", &server.base).env("WEBHOOK_API_KEY", &server.key);
+    agent.stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut agent = agent.spawn().expect("the agent starts");
+    let mut lines = BufReader::new(agent.stderr.take().expect("it is piped")).lines();
+    let mut said = Vec::new();
+    while said.last().is_none_or(|line| line != "caught up 30 of 30") {
+        let line = timeout(PATIENCE, lines.next_line()).await.expect("a line in time");
+        said.push(line.expect("text").expect("the agent runs"));
+    }
+    assert_eq!(said[0], "caught up 0 of 30");
+    assert_eq!(counts(&sink).len(), 30);
+}
+
 #[tokio::test]
 async fn a_report_on_another_accounts_log_is_refused() {
     let (mut server, bucket) = relay_to_clients().await;

@@ -11,6 +11,7 @@ mod agent;
 mod bounds;
 mod client;
 mod credentials;
+mod leases;
 mod node;
 mod refusals;
 mod streaming;

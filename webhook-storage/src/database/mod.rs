@@ -28,9 +28,6 @@ pub(crate) use self::{
 
 use crate::{DatabaseUrl, StorageOptions, fault};
 
-/// Searches that read at the same time; others wait.
-const SEARCHES: u32 = 2;
-
 /// Connections for reading and for writing. With SQLite there is one that
 /// writes, so that writers queue for it in order rather than for a file lock.
 #[derive(Clone, Debug)]

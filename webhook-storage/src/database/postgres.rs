@@ -10,7 +10,7 @@ use sea_orm::{
 use tokio::time::timeout;
 use webhook_core::Error;
 
-use super::{Database, SEARCHES, Writing};
+use super::{Database, Writing};
 use crate::{
     StorageOptions,
     fault::{self, ErrorClass},
@@ -19,6 +19,10 @@ use crate::{
 
 /// Kept prepared, on each connection.
 const STATEMENTS: usize = 200;
+
+/// The oldest version of the server that can do what the schema asks for: identity columns.
+/// Everything else is older (`ON CONFLICT`, `SKIP LOCKED`, `to_regclass`).
+const OLDEST: u32 = 10;
 
 /// A connection that was idle for so long is tried before it is used, because
 /// the server or something between may have dropped it.
@@ -30,11 +34,12 @@ const REASON_TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) async fn open(url: &str, options: &StorageOptions) -> Result<Database, Error> {
     let writers = u32::try_from(options.writers.max(1)).unwrap_or(u32::MAX);
     let batches = connect(url, options, writers, false).await?;
+    expect_version(&batches).await?;
     let is_encrypted = is_encrypted(&batches).await?;
     let batches = Batches::new(batches.get_postgres_connection_pool().clone(), is_encrypted);
     Ok(Database {
         read: connect(url, options, options.read_connections.max(1), false).await?,
-        search: connect(url, options, SEARCHES, true).await?,
+        search: connect(url, options, options.search_connections.max(1), true).await?,
         routes: connect(url, options, options.route_connections.max(1), false).await?,
         write: Writing::new(
             connect(url, options, options.write_connections.max(1), false).await?,
@@ -44,6 +49,23 @@ pub(super) async fn open(url: &str, options: &StorageOptions) -> Result<Database
         #[cfg(feature = "sqlite")]
         lock: None,
     })
+}
+
+/// Refuses a server that is too old for the schema.
+async fn expect_version(connection: &DatabaseConnection) -> Result<(), Error> {
+    let sql = "SELECT CAST(current_setting('server_version_num') AS bigint) AS version";
+    let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, sql)).await;
+    let version = row.and_then(|row| row.map(|row| row.try_get::<i64>("", "version")).transpose());
+    match version.map_err(|error| fault::error(error, "database"))? {
+        Some(version) if version < i64::from(OLDEST) * 10_000 => Err(Error::invalid(
+            "database",
+            format!(
+                "is PostgreSQL {}, and the schema needs PostgreSQL {OLDEST} or later",
+                version / 10_000
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whether what is sent to the server is encrypted. Something between that ends TLS, such as a

@@ -11,7 +11,7 @@ use sea_orm::{
 };
 use webhook_core::Error;
 
-use super::{Database, SEARCHES, WriteLock, Writing, lock::Lock, look};
+use super::{Database, WriteLock, Writing, lock::Lock, look};
 use crate::{StorageOptions, fault, secret::private};
 
 /// Pages in the write-ahead log before it is moved into the database: with
@@ -57,7 +57,7 @@ pub(super) async fn open(
     }
     let write = connect(path, options, 1, Use::Writing).await?;
     let read = connect(path, options, options.read_connections.max(1), Use::Reading).await?;
-    let search = connect(path, options, SEARCHES, Use::Searching).await?;
+    let search = connect(path, options, options.search_connections.max(1), Use::Searching).await?;
     Ok(Database {
         routes: read.clone(),
         read,

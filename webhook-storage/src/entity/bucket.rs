@@ -1,12 +1,14 @@
 //! Buckets, without their inputs and outputs.
 
+use std::time::Duration;
+
 use sea_orm::entity::prelude::*;
 use webhook_core::{
     AccountId, BucketId, CronId, Error,
-    model::{Bucket, BucketAuth, BucketSpec},
+    model::{Bucket, BucketAuth, BucketSpec, Extension, LogRetention},
 };
 
-use super::{millis, moment, name, named};
+use super::{millis, moment, name, named, nanos};
 use crate::{
     fault::Row,
     secret::{Cell, Vault},
@@ -32,6 +34,9 @@ pub struct Model {
     pub(crate) auth_username: String,
     pub(crate) auth_password_sealed: Option<Vec<u8>>,
     pub(crate) auth_token_sealed: Option<Vec<u8>>,
+    /// In nanoseconds; null where the bucket does not say how long logs are kept.
+    pub(crate) retention_logs: Option<i64>,
+    pub(crate) retention_failed: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -59,7 +64,7 @@ impl Model {
         } = bucket;
         let BucketSpec { name: own_name, description, stream, ephemeral, large_webhooks, .. } =
             spec;
-        let BucketSpec { static_ip, auth, .. } = spec;
+        let BucketSpec { static_ip, auth, retention, .. } = spec;
         // The other fields of `auth` are stamped from the bucket's own.
         let BucketAuth { id: _, created_at: _, updated_at: _, kind, username, password, token } =
             auth;
@@ -82,6 +87,8 @@ impl Model {
             auth_username: username.clone(),
             auth_password_sealed: seal("auth_password_sealed", password)?,
             auth_token_sealed: seal("auth_token_sealed", token)?,
+            retention_logs: retention.set().map(|it| nanos(it.logs)),
+            retention_failed: retention.set().map(|it| nanos(it.failed)),
         })
     }
 
@@ -103,6 +110,7 @@ impl Model {
             token: open("auth_token_sealed", self.auth_token_sealed)?,
             ..BucketAuth::default()
         };
+        spec.retention = retention(self.retention_logs, self.retention_failed);
         let (id, account) = (BucketId::from_uuid(self.id), AccountId::from_uuid(self.account_id));
         let mut bucket = Bucket::new(id, account, moment(self.created_at), spec);
         bucket.updated_at = moment(self.updated_at);
@@ -111,4 +119,12 @@ impl Model {
         bucket.stamp_auth();
         Ok(bucket)
     }
+}
+
+/// How long logs are kept, where the bucket says so.
+pub(crate) fn retention(logs: Option<i64>, failed: Option<i64>) -> Extension<LogRetention> {
+    let duration = |nanos: i64| Duration::from_nanos(nanos.max(0).unsigned_abs());
+    logs.zip(failed).map_or(Extension::Absent, |(logs, failed)| {
+        Extension::Set(LogRetention::new(duration(logs), duration(failed)))
+    })
 }

@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use sea_orm::entity::prelude::*;
 use webhook_core::{
-    DeliveryId, Error, ExecutionId, OutputId, WebhookId,
+    DeliveryId, Error, ExecutionId, OutputId, ReplayId, WebhookId,
     forward::history::History,
-    model::{Attempt, Delivery, DeliveryStatus, Reason, Webhook},
+    model::{Attempt, Delivery, DeliveryStatus, Reason, Replayed, Webhook},
     store::{NewDelivery, Pending},
 };
 
@@ -43,6 +43,9 @@ pub struct Model {
     pub(crate) response_body: Option<Vec<u8>>,
     pub(crate) history: Option<Vec<u8>>,
     pub(crate) processed: Option<Vec<u8>>,
+    pub(crate) leased_until: Option<i64>,
+    pub(crate) replay_id: Option<Uuid>,
+    pub(crate) replay_of: Option<Uuid>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -54,7 +57,7 @@ impl ActiveModelBehavior for ActiveModel {}
 const COLUMNS: &str = "id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, \
     status, due_at, held_by, attempts, created_at, updated_at, output_execution_id, status_code, \
     duration_ns, error, reason, response_headers, response_body, history, \
-    processed";
+    processed, leased_until, replay_id, replay_of";
 
 /// The columns that a delivery is inserted with, in the order of [`Model::inserted`]. Others
 /// are written with an outcome.
@@ -152,6 +155,9 @@ impl Model {
             response_body: None,
             history: None,
             processed: None,
+            leased_until: None,
+            replay_id: None,
+            replay_of: None,
         }
     }
 
@@ -201,6 +207,9 @@ impl Model {
             response_body: row.get("response_body")?,
             history: row.get("history")?,
             processed: row.get("processed")?,
+            leased_until: row.get("leased_until")?,
+            replay_id: row.get("replay_id")?,
+            replay_of: row.get("replay_of")?,
         })
     }
 
@@ -222,8 +231,13 @@ impl Model {
         }))
     }
 
+    fn replay(&self) -> Option<Box<Replayed>> {
+        let (id, of) = self.replay_id.zip(self.replay_of)?;
+        Some(Box::new(Replayed { id: ReplayId::from_uuid(id), of: DeliveryId::from_uuid(of) }))
+    }
+
     pub(crate) fn read(self) -> Result<Delivery, Error> {
-        let (row, last) = (self.row(), self.last()?);
+        let (row, last, replay) = (self.row(), self.last()?, self.replay());
         let status = status(self.status);
         let word = |word: &String| Reason::from_wire(word).ok_or("no such reason");
         let reason = self.reason.as_ref().map(word).transpose();
@@ -241,6 +255,8 @@ impl Model {
             processed: row.read("processed", processed)?,
             history: history(self.history),
             output_execution_id: self.output_execution_id.map(ExecutionId::from_uuid),
+            leased_until: self.leased_until.map(moment),
+            replay,
             created_at: moment(self.created_at),
             updated_at: moment(self.updated_at),
         })
@@ -248,7 +264,7 @@ impl Model {
 
     /// The row as its holder needs it.
     pub(crate) fn pending(self, webhook: Arc<Webhook>) -> Result<Pending, Error> {
-        let row = self.row();
+        let (row, replay) = (self.row(), self.replay());
         let processed = self.processed.map(codec::decode_request).transpose();
         let mut pending = Pending::new(
             DeliveryId::from_uuid(self.id),
@@ -259,6 +275,7 @@ impl Model {
         );
         pending.attempts = row.read("attempts", self.attempts.try_into())?;
         pending.history = history(self.history);
+        pending.replay = replay;
         pending.processed = row.read("processed", processed)?.map(Arc::new);
         Ok(pending)
     }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use sea_orm::entity::prelude::*;
-use webhook_core::{AccountId, Error, ExecutionId, FunctionId, model::Execution};
+use webhook_core::{
+    AccountId, Error, ExecutionId, FunctionId, function::record::RunRecord, model::Execution,
+};
 
-use super::{json, millis, moment, name, named, nanos};
-use crate::{fault::Row, tx::Param};
+use super::{millis, moment, name, named, nanos};
+use crate::{codec, fault::Row, tx::Param};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "execution")]
@@ -19,8 +21,12 @@ pub struct Model {
     pub(crate) updated: i64,
     pub(crate) duration_ns: i64,
     pub(crate) status: String,
+    /// As JSON what the function was given, in rows of earlier versions; empty in others.
     pub(crate) request: String,
+    /// As JSON what it left, in rows of earlier versions; empty in others.
     pub(crate) response: String,
+    /// Both, in the others.
+    pub(crate) content: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -31,10 +37,10 @@ impl ActiveModelBehavior for ActiveModel {}
 /// The columns of a [`Model`], in the order of [`Model::values`].
 pub(crate) const COLUMNS: &str = "\
     id, function_id, account_id, created, updated, duration_ns, status, request, \
-    response";
+    response, content";
 
 impl Model {
-    pub(crate) fn values(&self) -> [Param<'_>; 9] {
+    pub(crate) fn values(&self) -> [Param<'_>; 10] {
         [
             self.id.into(),
             self.function_id.into(),
@@ -45,13 +51,13 @@ impl Model {
             self.status.as_str().into(),
             self.request.as_str().into(),
             self.response.as_str().into(),
+            self.content.as_deref().into(),
         ]
     }
 
-    pub(crate) fn of(execution: &Execution) -> Result<Self, Error> {
-        let Execution { id, function_id, account_id, created, updated, duration, status, .. } =
-            execution;
-        let Execution { execute_request, execute_response, .. } = execution;
+    pub(crate) fn of(run: &RunRecord) -> Result<Self, Error> {
+        let RunRecord { id, function_id, account_id, created, updated, duration, status, .. } = run;
+        let RunRecord { given, left, .. } = run;
         Ok(Self {
             id: id.as_uuid(),
             function_id: function_id.as_uuid(),
@@ -60,24 +66,46 @@ impl Model {
             updated: millis(*updated),
             duration_ns: nanos(*duration),
             status: name(status)?,
-            request: json(execute_request)?,
-            response: json(execute_response)?,
+            request: String::new(),
+            response: String::new(),
+            content: Some(codec::encode_run(given, left)),
         })
     }
 
     pub(crate) fn read(self) -> Result<Execution, Error> {
         let row = Row { table: "execution", id: self.id };
         let duration = self.duration_ns.try_into().map(Duration::from_nanos);
-        Ok(Execution {
-            id: ExecutionId::from_uuid(self.id),
-            function_id: FunctionId::from_uuid(self.function_id),
-            account_id: AccountId::from_uuid(self.account_id),
-            created: moment(self.created),
-            updated: moment(self.updated),
-            duration: row.read("duration_ns", duration)?,
-            status: row.read("status", named(self.status))?,
-            execute_request: row.read("request", serde_json::from_str(&self.request))?,
-            execute_response: row.read("response", serde_json::from_str(&self.response))?,
-        })
+        let (id, function_id) =
+            (ExecutionId::from_uuid(self.id), FunctionId::from_uuid(self.function_id));
+        let account_id = AccountId::from_uuid(self.account_id);
+        let (created, updated) = (moment(self.created), moment(self.updated));
+        let duration = row.read("duration_ns", duration)?;
+        let status = row.read("status", named(self.status))?;
+        let Some(content) = self.content else {
+            return Ok(Execution {
+                id,
+                function_id,
+                account_id,
+                created,
+                updated,
+                duration,
+                status,
+                execute_request: row.read("request", serde_json::from_str(&self.request))?,
+                execute_response: row.read("response", serde_json::from_str(&self.response))?,
+            });
+        };
+        let (given, left) = row.read("content", codec::decode_run(content))?;
+        let run = RunRecord {
+            id,
+            function_id,
+            account_id,
+            created,
+            updated,
+            duration,
+            status,
+            given,
+            left,
+        };
+        Ok(run.execution())
     }
 }

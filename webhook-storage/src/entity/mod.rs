@@ -16,9 +16,12 @@ pub(crate) mod domain;
 pub(crate) mod execution;
 pub(crate) mod extensions;
 pub(crate) mod function;
+pub(crate) mod head;
 pub(crate) mod input;
 pub(crate) mod meta;
+pub(crate) mod notification;
 pub(crate) mod output;
+pub(crate) mod replay;
 pub(crate) mod variable;
 pub(crate) mod webhook;
 

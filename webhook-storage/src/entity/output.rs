@@ -6,7 +6,10 @@ use std::{num::TryFromIntError, time::Duration};
 use sea_orm::entity::prelude::*;
 use webhook_core::{
     BucketId, CronId, Error, FunctionId, OutputId, Rules,
-    model::{Extension, Headers, Output, OutputSpec, Pauses, StoredPauses},
+    model::{
+        Extension, Headers, Output, OutputSpec, Pauses, StoredDisabling, StoredFailing,
+        StoredPauses,
+    },
 };
 
 use super::{json, millis, moment};
@@ -57,8 +60,17 @@ const RULES: &str = "rules_sealed";
 
 impl Model {
     pub(crate) fn seal(output: &Output, vault: &Vault) -> Result<Self, Error> {
-        let Output { id, bucket_id, created_at, updated_at, created_by, cron_id, pauses, spec } =
-            output.clone();
+        let Output {
+            id,
+            bucket_id,
+            created_at,
+            updated_at,
+            created_by,
+            cron_id,
+            failing_since,
+            pauses,
+            spec,
+        } = output.clone();
         let OutputSpec {
             name,
             description,
@@ -79,6 +91,7 @@ impl Model {
             signing,
             auth,
             health,
+            on_disabled,
             ..
         } = spec;
         let id = id.as_uuid();
@@ -91,8 +104,14 @@ impl Model {
         extensions.put("signing", &signing)?;
         extensions.put("auth", &auth)?;
         extensions.put("health", &health)?;
+        if let Some(on_disabled) = on_disabled {
+            extensions.put("disabling", &Extension::Set(StoredDisabling { on_disabled }))?;
+        }
         if !pauses.is_empty() {
             extensions.put("pauses", &Extension::Set(StoredPauses::from(&pauses)))?;
+        }
+        if let Some(since) = failing_since.map(millis) {
+            extensions.put("failing", &Extension::Set(StoredFailing { since }))?;
         }
         let cell = Cell::new(TABLE, extensions::COLUMN, id);
         let seal = |column, plain: Vec<u8>| match plain.is_empty() {
@@ -157,7 +176,10 @@ impl Model {
         spec.signing = extensions.take(row, "signing")?;
         spec.auth = extensions.take(row, "auth")?;
         spec.health = extensions.take(row, "health")?;
+        let disabling = extensions.take::<StoredDisabling>(row, "disabling")?;
+        spec.on_disabled = disabling.set().map(|it| it.on_disabled);
         let pauses = extensions.take::<StoredPauses>(row, "pauses")?.set().cloned();
+        let failing = extensions.take::<StoredFailing>(row, "failing")?.set().copied();
         extensions.finish(row)?;
         Ok(Output {
             id: OutputId::from_uuid(self.id),
@@ -166,6 +188,7 @@ impl Model {
             updated_at: moment(self.updated_at),
             created_by: self.created_by,
             cron_id: self.cron_id.map(CronId::from_uuid),
+            failing_since: failing.map(|failing| moment(failing.since)),
             pauses: pauses.map(Pauses::from).unwrap_or_default(),
             spec,
         })

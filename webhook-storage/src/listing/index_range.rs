@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Waiting { source: Uuid },
     /// As `Waiting`, without what is not for clients either.
     ForClients { source: Uuid },
+    /// As `ForClients`, without what consumers have leased at this moment.
+    Unleased { source: Uuid, now: i64 },
     /// What a relay is to attempt and no node holds.
     Pending,
 }
@@ -36,7 +38,9 @@ impl Kind {
     const fn index(self) -> &'static str {
         match self {
             Self::Ended(_) => "delivery_ended",
-            Self::Waiting { .. } | Self::ForClients { .. } => "delivery_waiting",
+            Self::Waiting { .. } | Self::ForClients { .. } | Self::Unleased { .. } => {
+                "delivery_waiting"
+            }
             Self::Pending => "delivery_pending",
         }
     }
@@ -52,16 +56,23 @@ impl Kind {
                 " AND due_at IS NULL AND status IN (0, 4) AND COALESCE(output_id, bucket_id) = ? \
                  AND (internal OR output_id IS NULL)"
             }
+            Self::Unleased { .. } => {
+                " AND due_at IS NULL AND status IN (0, 4) AND COALESCE(output_id, bucket_id) = ? \
+                 AND (internal OR output_id IS NULL) \
+                 AND (leased_until IS NULL OR leased_until <= ?)"
+            }
             Self::Pending => " AND due_at IS NOT NULL AND held_by IS NULL",
         }
     }
 
-    fn value(self) -> Option<Param<'static>> {
-        match self {
-            Self::Pending => None,
-            Self::Ended(status) => Some(status.into()),
-            Self::Waiting { source } | Self::ForClients { source } => Some(source.into()),
-        }
+    fn values(self) -> impl Iterator<Item = Param<'static>> {
+        let (first, second) = match self {
+            Self::Pending => (None, None),
+            Self::Ended(status) => (Some(status.into()), None),
+            Self::Waiting { source } | Self::ForClients { source } => (Some(source.into()), None),
+            Self::Unleased { source, now } => (Some(source.into()), Some(now.into())),
+        };
+        first.into_iter().chain(second)
     }
 }
 
@@ -129,7 +140,7 @@ impl IndexRange {
     /// The end of a query that reads this range, whose values it adds.
     fn from(&self, backend: DbBackend, range: Range, values: &mut Vec<Param<'static>>) -> String {
         values.extend([self.account_id.into(), self.bucket_id.into()]);
-        values.extend(self.kind.value());
+        values.extend(self.kind.values());
         values.extend(range.values());
         format!(
             "FROM delivery{} WHERE account_id = ? AND bucket_id = ?{} AND {RANGE}",
@@ -156,8 +167,13 @@ mod tests {
         let options = StorageOptions::new(url.parse()?, SecretKey::generate()?);
         let storage = Storage::connect(&options).await?;
         let source = Uuid::max();
-        let kinds =
-            [Kind::Ended(1), Kind::Waiting { source }, Kind::ForClients { source }, Kind::Pending];
+        let kinds = [
+            Kind::Ended(1),
+            Kind::Waiting { source },
+            Kind::ForClients { source },
+            Kind::Unleased { source, now: 1 },
+            Kind::Pending,
+        ];
         for kind in kinds {
             for direction in [Direction::OldestFirst, Direction::NewestFirst] {
                 let range = IndexRange { account_id: Uuid::nil(), bucket_id: Uuid::nil(), kind };

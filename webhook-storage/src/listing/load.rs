@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use webhook_core::{
     DeliveryId, Error,
-    model::{Log, Webhook},
+    model::{Log, LogHead, Webhook},
     store::LogCursor,
 };
 
 use crate::{
-    entity::{delivery, webhook},
+    entity::{delivery, head, webhook},
     fault::DatabaseError,
     tx::{Param, Read, over_set},
 };
@@ -69,6 +69,26 @@ pub(crate) async fn load(
         }
     }
     Ok(loaded)
+}
+
+/// What lists show of the logs, in the order of the IDs, without those that are gone meanwhile
+/// or cannot be read.
+pub(crate) async fn heads(
+    tx: &impl Read,
+    cursors: &[LogCursor],
+) -> Result<Vec<LogHead>, DatabaseError> {
+    let rows = head::find(tx, cursors.iter().map(|cursor| cursor.id.as_uuid())).await?;
+    let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
+    let rows = cursors.iter().filter_map(|cursor| rows.remove(&cursor.id.as_uuid()));
+    let readable = rows.filter_map(|row| {
+        let id = row.id;
+        let said = |error: &Error| {
+            let cause = std::error::Error::source(error).map(ToString::to_string);
+            tracing::error!(delivery = %id, %error, cause, "a log cannot be read");
+        };
+        row.read().inspect_err(said).ok()
+    });
+    Ok(readable.collect())
 }
 
 /// Whether the logs are known to be no more than so many bytes as they are

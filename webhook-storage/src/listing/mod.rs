@@ -13,9 +13,9 @@ mod range;
 mod sources;
 mod time;
 
-pub(crate) use count::{Buckets, days, minutes, received, total};
+pub(crate) use count::{Buckets, days, minutes, received, sums, total};
 pub(crate) use index_range::{IndexRange, Kind};
-pub(crate) use load::load;
+pub(crate) use load::{Loaded, heads, load};
 pub(crate) use page::{first, merge};
 pub(crate) use places::Places;
 pub(crate) use range::{Direction, Range};

@@ -14,10 +14,19 @@ mod history;
 mod incarnations;
 mod input_failures;
 mod kv;
+mod leases;
 mod logs;
+mod notifications;
 mod places;
+mod queues;
+pub(crate) mod reader;
+mod replays;
+mod retention;
+mod runs;
 mod seen;
+mod shards;
 mod sweeps;
+mod versions;
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::logs::counts;
@@ -55,6 +64,14 @@ const STEPS: &[Step] = &[
     ("m0020_extensions", |_| extensions::SCHEMA.to_owned()),
     ("m0021_seen", |_| seen::SCHEMA.to_owned()),
     ("m0022_history", |_| history::SCHEMA.to_owned()),
+    ("m0023_replays", |_| replays::SCHEMA.to_owned()),
+    ("m0024_leases", |_| leases::SCHEMA.to_owned()),
+    ("m0025_notifications", |_| notifications::SCHEMA.to_owned()),
+    ("m0026_versions", |_| versions::SCHEMA.to_owned()),
+    ("m0028_retention", |_| retention::SCHEMA.to_owned()),
+    ("m0030_runs", |_| runs::SCHEMA.to_owned()),
+    ("m0034_queues", |_| queues::SCHEMA.to_owned()),
+    ("m0035_shards", |_| shards::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,
@@ -106,11 +123,25 @@ async fn up(transaction: &DatabaseTransaction, steps: &[Step]) -> Result<(), Err
     transaction.execute_unprepared(APPLIED).await.map_err(failed)?;
     let applied = applied(transaction).await.map_err(failed)?;
     let unknown = applied.iter().find(|version| STEPS.iter().all(|(name, _)| name != version));
-    if let Some(version) = unknown {
-        return Err(Error::invalid(
-            "database",
-            format!("was written by a newer version of this program (it has {version:?})"),
-        ));
+    let asked = match applied.is_empty() {
+        true => None,
+        false => reader::asked_by_schema(transaction).await.map_err(failed)?,
+    };
+    match (asked, unknown) {
+        (Some(asked), _) if !reader::is_enough(asked) => return Err(reader::too_old(asked)),
+        (Some(_), Some(version)) => {
+            tracing::info!(
+                version,
+                "a newer version wrote the schema, and this one can work on it"
+            );
+        }
+        (None, Some(version)) => {
+            return Err(Error::invalid(
+                "database",
+                format!("was written by a newer version of this program (it has {version:?})"),
+            ));
+        }
+        (_, None) => {}
     }
     let missing = steps.iter().filter(|(name, _)| applied.iter().all(|version| version != name));
     let mut count = 0;
@@ -120,6 +151,10 @@ async fn up(transaction: &DatabaseTransaction, steps: &[Step]) -> Result<(), Err
     }
     if count > 0 {
         tracing::info!(steps = count, "the schema was brought up to date");
+    }
+    let asks = reader::asked_by(steps);
+    if asked.is_none_or(|before| before < asks) {
+        reader::ask(transaction, asks).await?;
     }
     Ok(())
 }

@@ -1,8 +1,13 @@
+use std::time::Duration;
+
 use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait};
+use serde_json::json;
 use webhook_core::{
-    AccountId, DeliveryId, ErrorKind, NodeId, Timestamp,
-    model::DeliveryStatus,
-    store::{CountQuery, DeliveryStore, LogQuery, LogStore, Origin, Settle},
+    AccountId, DeliveryId, ErrorKind, ExecutionId, FunctionId, NodeId, Timestamp,
+    model::{DeliveryStatus, Driver, Execution, ExecutionStatus, FunctionVersion},
+    store::{
+        CountQuery, DeliveryStore, ExecutionPage, FunctionStore, LogQuery, LogStore, Origin, Settle,
+    },
 };
 
 use super::*;
@@ -74,6 +79,8 @@ async fn a_database_of_a_newer_version_is_refused() -> Tested {
     let options = options(&folder)?;
     let database = Database::open(&options).await?;
     migrate(&database).await?;
+    // By a version that did not say yet what the schema asks for.
+    database.write.execute_unprepared("DELETE FROM meta WHERE name = 'min_reader'").await?;
     let newer = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_newer', 0)";
     database.write.execute_unprepared(newer).await?;
     database.close().await;
@@ -83,6 +90,29 @@ async fn a_database_of_a_newer_version_is_refused() -> Tested {
     assert!(error.to_string().contains("m9999_newer"), "{error}");
     // The lock was given back.
     let database = Database::open(&options).await?;
+    database.close().await;
+    Ok(())
+}
+
+/// A newer version adds what this one need not know, and later drops what this one reads.
+#[tokio::test]
+async fn a_newer_schema_is_worked_on_as_long_as_it_asks_for_no_more() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let options = options(&folder)?;
+    let database = Database::open(&options).await?;
+    migrate(&database).await?;
+    let asked = reader::asked_by_schema(&database.read).await?;
+    assert_eq!(asked, Some(reader::asked_by(STEPS)));
+    let newer = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_newer', 0)";
+    database.write.execute_unprepared(newer).await?;
+    migrate(&database).await?;
+    for asks in ["x'39393939'", "x'21'"] {
+        let ask = format!("UPDATE meta SET value = {asks} WHERE name = 'min_reader'");
+        database.write.execute_unprepared(&ask).await?;
+        let error = migrate(&database).await.expect_err("it asks for more");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains("asks for a newer version"), "{error}");
+    }
     database.close().await;
     Ok(())
 }
@@ -233,6 +263,87 @@ async fn logs_in_every_state_are_counted_on_from_where_the_last_version_stopped(
     let storage = Storage::connect(&options).await?;
     let days = storage.days(account, &CountQuery::default()).await?;
     assert_eq!((days[0].received, days[0].success, days[0].retried), (9, 3, 5));
+    storage.close().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_changed_before_there_were_versions_is_known_from_then_on() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let options = options(&folder)?;
+    let old = Database::open(&options).await?;
+    let before = STEPS.iter().position(|(name, _)| *name == "m0026_versions");
+    apply(&old, &STEPS[..before.expect("the step is there")]).await?;
+    for (number, updated) in [(1, 7), (2, 9)] {
+        let insert = format!(
+            "INSERT INTO function (id, account_id, payload_size, created, updated, name, driver, \
+             payload, metadata) VALUES (x'{number:032x}', x'{:032x}', 1, 7, {updated}, 'f', \
+             'lua', x'61', '{{}}')",
+            5,
+        );
+        old.write.execute_unprepared(&insert).await?;
+    }
+    old.close().await;
+
+    let storage = Storage::connect(&options).await?;
+    let uuid = sea_orm::prelude::Uuid::from_u128;
+    let account = AccountId::from_uuid(uuid(5));
+    for (number, since) in [(1, 7), (2, 9)] {
+        let id = FunctionId::from_uuid(uuid(number));
+        let mut function = storage.function(account, id).await?.ok_or("it is there")?;
+        let found = storage.function_versions(account, id).await?;
+        let first = FunctionVersion::current(1, Timestamp::from_millis(since), &function);
+        assert_eq!(found, [first]);
+        function.spec.payload = "b".to_owned();
+        function.updated = Timestamp::from_millis(20);
+        storage.update_function(&function).await?;
+        let found = storage.function_versions(account, id).await?;
+        let second = FunctionVersion::current(2, Timestamp::from_millis(20), &function);
+        let first = FunctionVersion::new(1, Timestamp::from_millis(since), Driver::Lua, "a");
+        assert_eq!(found, [second, first]);
+        let read = storage.function_version(account, id, 1).await?.and_then(|found| found.payload);
+        assert_eq!(read.as_deref(), Some("a"));
+    }
+    storage.close().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn runs_of_earlier_versions_are_read_as_they_were() -> Tested {
+    let folder = tempfile::tempdir()?;
+    let options = options(&folder)?;
+    let old = Database::open(&options).await?;
+    let before = STEPS.iter().position(|(name, _)| *name == "m0030_runs");
+    apply(&old, &STEPS[..before.expect("the step is there")]).await?;
+    for insert in [
+        "INSERT INTO function (id, account_id, payload_size, created, updated, name, driver, \
+         payload, metadata) VALUES (x'00000000000000000000000000000001', \
+         x'00000000000000000000000000000005', 1, 7, 7, 'f', 'lua', x'61', '{}')",
+        "INSERT INTO execution (id, function_id, account_id, created, updated, duration_ns, status, \
+         request, response) VALUES (x'00000000000000000000000000000009', \
+         x'00000000000000000000000000000001', x'00000000000000000000000000000005', 7, 8, 9, \
+         'error', '{\"request\":{\"body\":\"YQ==\"}}', '{\"error\":\"broken\",\"logs\":[\"a\"]}')",
+    ] {
+        old.write.execute_unprepared(insert).await?;
+    }
+    old.close().await;
+
+    let storage = Storage::connect(&options).await?;
+    let uuid = sea_orm::prelude::Uuid::from_u128;
+    let (account, function) = (AccountId::from_uuid(uuid(5)), FunctionId::from_uuid(uuid(1)));
+    let page = storage.executions(account, function, 9, 0).await?;
+    let run = Execution {
+        id: ExecutionId::from_uuid(uuid(9)),
+        function_id: function,
+        account_id: account,
+        created: Timestamp::from_millis(7),
+        updated: Timestamp::from_millis(8),
+        duration: Duration::from_nanos(9),
+        status: ExecutionStatus::Error,
+        execute_request: json!({ "request": { "body": "YQ==" } }),
+        execute_response: json!({ "error": "broken", "logs": ["a"] }),
+    };
+    assert_eq!(page, ExecutionPage::new(vec![run], 1));
     storage.close().await;
     Ok(())
 }

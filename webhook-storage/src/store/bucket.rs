@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
-    PaginatorTrait, QueryFilter, QuerySelect, QueryTrait, prelude::Uuid,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, prelude::Uuid,
 };
 use webhook_core::{
     AccountId, BucketId, Error, InputId,
     model::Bucket,
-    store::{BucketCounts, BucketStore},
+    store::{BucketCounts, BucketRetention, BucketStore},
 };
 
 use super::{read_error, stop::stop_deliveries, whole::expect_bucket};
@@ -67,6 +67,32 @@ impl BucketStore for Storage {
         counts.inputs = inputs.await.map_err(read_error)?;
         counts.outputs = outputs.await.map_err(read_error)?;
         Ok(counts)
+    }
+
+    async fn retentions(
+        &self,
+        after: Option<BucketId>,
+        limit: usize,
+    ) -> Result<Vec<BucketRetention>, Error> {
+        use bucket::Column::{AccountId as Account, Id, RetentionFailed, RetentionLogs};
+        type Said = (Uuid, Uuid, Option<i64>, Option<i64>);
+        let find = bucket::Entity::find().select_only();
+        let find = find.columns([Id, Account, RetentionLogs, RetentionFailed]);
+        let mut find = find.filter(RetentionLogs.is_not_null()).order_by_asc(Id);
+        if let Some(after) = after {
+            find = find.filter(Id.gt(after.as_uuid()));
+        }
+        let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+        let find = find.limit(limit).into_tuple::<Said>();
+        let said = find.all(&self.database().read).await.map_err(read_error)?;
+        let found = said.into_iter().filter_map(|(id, account, logs, failed)| {
+            Some(BucketRetention {
+                account_id: AccountId::from_uuid(account),
+                bucket_id: BucketId::from_uuid(id),
+                retention: *bucket::retention(logs, failed).set()?,
+            })
+        });
+        Ok(found.collect())
     }
 
     async fn update_bucket(&self, bucket: &Bucket) -> Result<(), Error> {

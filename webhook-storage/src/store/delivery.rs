@@ -43,7 +43,9 @@ impl DeliveryStore for Storage {
 
     async fn extend_lease(&self, lease: Lease) -> Result<Extended, Error> {
         let extended = lease::extend(&self.database().write, lease).await;
-        extended.map_err(|error| fault::error(error, "lease"))
+        let (extended, asks) = extended.map_err(|error| fault::error(error, "lease"))?;
+        self.compare_schema(asks.as_deref());
+        Ok(extended)
     }
 
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {

@@ -2,17 +2,20 @@
 
 use async_trait::async_trait;
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
-    sea_query::OnConflict,
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select, sea_query::OnConflict,
 };
 use webhook_core::{
     AccountId, Error, ExecutionId, FunctionId, Timestamp,
-    model::{Execution, Function, Variable},
+    function::record::RunRecord,
+    model::{Execution, Function, FunctionVersion, Variable},
     store::{ExecutionPage, FunctionStore, KvKey, KvValue, KvWrite},
 };
 
-use super::read_error;
+use super::{
+    function_version::{list, replace, with_source},
+    read_error,
+};
 use crate::{
     Storage,
     entity::{execution, function, millis, variable},
@@ -21,7 +24,7 @@ use crate::{
     writer::{Record, read_kv},
 };
 
-fn place(account: AccountId, id: FunctionId) -> Condition {
+pub(super) fn place(account: AccountId, id: FunctionId) -> Condition {
     Condition::all()
         .add(function::Column::Id.eq(id.as_uuid()))
         .add(function::Column::AccountId.eq(account.as_uuid()))
@@ -61,14 +64,32 @@ impl FunctionStore for Storage {
     }
 
     async fn update_function(&self, function: &Function) -> Result<(), Error> {
-        let row = function::Model::of(function)?.into_active_model().reset_all();
-        let update = function::Entity::update_many().set(row);
-        let update = update.filter(place(function.account_id, function.id));
-        match update.exec(&self.database().write).await {
-            Ok(updated) if updated.rows_affected == 0 => Err(Error::not_found("function")),
-            Ok(_) => Ok(()),
-            Err(error) => Err(fault::error(error, "function")),
-        }
+        let transaction = self.begin("function").await?;
+        let updated = replace(&transaction, function).await;
+        self.database().finish(transaction, updated, "function").await
+    }
+
+    async fn function_versions(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+    ) -> Result<Vec<FunctionVersion>, Error> {
+        let snapshot = self.snapshot().await?;
+        let versions = list(&snapshot, account, id).await;
+        snapshot.commit().await.map_err(read_error)?;
+        Ok(versions?.map(|(_, versions)| versions).unwrap_or_default())
+    }
+
+    async fn function_version(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+        version: u32,
+    ) -> Result<Option<FunctionVersion>, Error> {
+        let snapshot = self.snapshot().await?;
+        let found = with_source(&snapshot, account, id, version).await;
+        snapshot.commit().await.map_err(read_error)?;
+        found
     }
 
     async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error> {
@@ -128,7 +149,7 @@ impl FunctionStore for Storage {
         gone.map_err(|error| fault::error(error, "function"))
     }
 
-    async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error> {
+    async fn record_execution(&self, execution: &RunRecord, keep: usize) -> Result<(), Error> {
         let execution = execution::Model::of(execution)?;
         self.write(Record { execution, keep }).await
     }

@@ -6,8 +6,8 @@ use webhook_core::{
     AccountId, BucketId, Error, Timestamp,
     model::{DeliveryStatus, Log},
     store::{
-        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogPage, LogQuery,
-        LogSearch, LogStore, LogsFound, MinuteCount, Reported, Scan,
+        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogHeads, LogOrder, LogPage,
+        LogQuery, LogSearch, LogStore, LogsFound, MinuteCount, OldLogs, Reported, Scan,
     },
 };
 
@@ -18,8 +18,8 @@ use crate::{
     fault,
     fold::Deltas,
     listing::{
-        self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Places,
-        Range, Source,
+        self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Loaded,
+        Places, Range, Source,
     },
     tx::{Read, Tx, with},
     writer::InAccount,
@@ -35,7 +35,19 @@ const SEARCHED_AT_ONCE_BYTES: usize = 4 << 20;
 impl LogStore for Storage {
     async fn logs(&self, account: AccountId, query: &LogQuery) -> Result<LogPage, Error> {
         self.count(account, async |snapshot, deltas| {
-            self.page(snapshot, deltas, account.as_uuid(), query).await
+            let found = found_by(snapshot, deltas, account.as_uuid(), query).await?;
+            let loaded = listing::load(snapshot, &found.cursors, self.read_bytes()).await;
+            let loaded = loaded.map_err(read_error)?;
+            Ok(LogPage::new(loaded.logs, found.total, loaded.is_cut || found.has_more))
+        })
+        .await
+    }
+
+    async fn heads(&self, account: AccountId, query: &LogQuery) -> Result<LogHeads, Error> {
+        self.count(account, async |snapshot, deltas| {
+            let found = found_by(snapshot, deltas, account.as_uuid(), query).await?;
+            let heads = listing::heads(snapshot, &found.cursors).await.map_err(read_error)?;
+            Ok(LogHeads::new(heads, found.total, found.has_more))
         })
         .await
     }
@@ -89,7 +101,9 @@ impl LogStore for Storage {
         limit: usize,
     ) -> Result<Vec<Log>, Error> {
         self.count(account, async |snapshot, deltas| {
-            self.waiting_in(snapshot, deltas, account.as_uuid(), (buckets, after), limit).await
+            let asked = (buckets, after);
+            let found = self.waiting_in(snapshot, deltas, account.as_uuid(), asked, limit).await?;
+            Ok(found.logs)
         })
         .await
     }
@@ -99,13 +113,8 @@ impl LogStore for Storage {
         self.write(report).await.map(|reported| *reported)
     }
 
-    async fn purge(
-        &self,
-        account: Option<AccountId>,
-        before: Timestamp,
-        limit: usize,
-    ) -> Result<u64, Error> {
-        self.purge_old(account, before, limit).await
+    async fn purge(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {
+        self.purge_old(old, limit).await
     }
 
     async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
@@ -125,6 +134,44 @@ impl LogStore for Storage {
     }
 }
 
+/// A page of logs that are not read yet.
+struct Found {
+    cursors: Vec<LogCursor>,
+    total: u64,
+    has_more: bool,
+}
+
+async fn found_by(
+    snapshot: &DatabaseTransaction,
+    deltas: &Deltas,
+    account: Uuid,
+    query: &LogQuery,
+) -> Result<Found, Error> {
+    let LogQuery { status, from, to, before, offset, limit, .. } = query;
+    let sources = listing::sources(snapshot, deltas, account, None).await;
+    let sources = sources.map_err(read_error)?;
+    let bucket = query.bucket_id.map(|bucket| bucket.as_uuid());
+    let places = Places::new(account, bucket, *status, &sources);
+    let buckets = buckets_of(account, query.bucket_id, &sources);
+    let (buckets, stretch) = ((&buckets, &places), (*from, *to));
+    let total = listing::total(snapshot, deltas, buckets, *status, stretch).await;
+    let total = total.map_err(read_error)?;
+    let limit = u64::try_from(*limit).unwrap_or(u64::MAX);
+    // One more, to know whether there are more; there are not more than all.
+    let some = offset.saturating_add(limit).saturating_add(1).min(total);
+    if total == 0 || some <= *offset {
+        return Ok(Found { cursors: Vec::new(), total, has_more: false });
+    }
+    let range = Range::ALL.from(*from).to(*to).before(*before);
+    let cursors = places.first(snapshot, range, NewestFirst, some).await;
+    let mut cursors = cursors.map_err(read_error)?;
+    cursors.drain(..cursors.len().min(usize::try_from(*offset).unwrap_or(usize::MAX)));
+    let shown = cursors.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
+    let has_more = cursors.len() > shown;
+    cursors.truncate(shown);
+    Ok(Found { cursors, total, has_more })
+}
+
 /// The buckets of the account that have logs, or the one that was asked for.
 async fn buckets(
     tx: &impl Read,
@@ -139,7 +186,12 @@ async fn buckets(
     Ok(buckets_of(account, bucket, &sources))
 }
 
-fn buckets_of(account_id: Uuid, bucket: Option<BucketId>, sources: &[Source]) -> Buckets {
+/// The bucket that was asked for, or those of the account that have logs.
+pub(crate) fn buckets_of(
+    account_id: Uuid,
+    bucket: Option<BucketId>,
+    sources: &[Source],
+) -> Buckets {
     let mut ids: Vec<_> = match bucket {
         Some(bucket) => vec![bucket.as_uuid()],
         None => sources.iter().map(|source| source.bucket_id).collect(),
@@ -150,7 +202,7 @@ fn buckets_of(account_id: Uuid, bucket: Option<BucketId>, sources: &[Source]) ->
 
 impl Storage {
     /// Reads what depends on the counts of an account, all as it was at one moment.
-    async fn count<T>(
+    pub(crate) async fn count<T>(
         &self,
         account: AccountId,
         read: impl AsyncFnOnce(&DatabaseTransaction, &Deltas) -> Result<T, Error>,
@@ -166,40 +218,6 @@ impl Storage {
         counted
     }
 
-    async fn page(
-        &self,
-        snapshot: &DatabaseTransaction,
-        deltas: &Deltas,
-        account: Uuid,
-        query: &LogQuery,
-    ) -> Result<LogPage, Error> {
-        let LogQuery { status, from, to, before, offset, limit, .. } = query;
-        let sources = listing::sources(snapshot, deltas, account, None).await;
-        let sources = sources.map_err(read_error)?;
-        let bucket = query.bucket_id.map(|bucket| bucket.as_uuid());
-        let places = Places::new(account, bucket, *status, &sources);
-        let buckets = buckets_of(account, query.bucket_id, &sources);
-        let (buckets, stretch) = ((&buckets, &places), (*from, *to));
-        let total = listing::total(snapshot, deltas, buckets, *status, stretch).await;
-        let total = total.map_err(read_error)?;
-        let limit = u64::try_from(*limit).unwrap_or(u64::MAX);
-        // One more, to know whether there are more; there are not more than all.
-        let some = offset.saturating_add(limit).saturating_add(1).min(total);
-        if total == 0 || some <= *offset {
-            return Ok(LogPage::new(Vec::new(), total, false));
-        }
-        let range = Range::ALL.from(*from).to(*to).before(*before);
-        let cursors = places.first(snapshot, range, NewestFirst, some).await;
-        let cursors = cursors.map_err(read_error)?;
-        let skip = usize::try_from(*offset).unwrap_or(usize::MAX);
-        let page = cursors.get(skip..).unwrap_or_default();
-        let shown = page.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
-        let loaded = listing::load(snapshot, &page[..shown], self.read_bytes()).await;
-        let loaded = loaded.map_err(read_error)?;
-        let has_more = loaded.is_cut || page.len() > shown;
-        Ok(LogPage::new(loaded.logs, total, has_more))
-    }
-
     async fn found(
         &self,
         snapshot: &DatabaseTransaction,
@@ -213,10 +231,14 @@ impl Storage {
         let bucket = bucket_id.map(|bucket| bucket.as_uuid());
         let places = Places::new(account, bucket, *status, &sources);
         let range = Range::ALL.from(*from).to(*to);
+        let direction = match search.order {
+            LogOrder::NewestFirst => NewestFirst,
+            LogOrder::OldestFirst(_) => OldestFirst,
+        };
         let mut scan = Scan::new(search);
         loop {
-            let range = range.before(scan.before());
-            let cursors = places.first(snapshot, range, NewestFirst, LOOKED_AT_ONCE).await;
+            let range = range.before(scan.before()).after(scan.after());
+            let cursors = places.first(snapshot, range, direction, LOOKED_AT_ONCE).await;
             let cursors = cursors.map_err(read_error)?;
             let Some(last) = cursors.last() else { return Ok(scan.end(true)) };
             let bytes = self.read_bytes().min(SEARCHED_AT_ONCE_BYTES);
@@ -233,14 +255,14 @@ impl Storage {
         }
     }
 
-    async fn waiting_in(
+    pub(crate) async fn waiting_in(
         &self,
         snapshot: &DatabaseTransaction,
         deltas: &Deltas,
         account_id: Uuid,
         (buckets, after): (&[BucketId], Option<LogCursor>),
         limit: usize,
-    ) -> Result<Vec<Log>, Error> {
+    ) -> Result<Loaded, Error> {
         let received = Some(number(DeliveryStatus::Received));
         let sources = listing::sources(snapshot, deltas, account_id, received).await;
         let sources = sources.map_err(read_error)?.into_iter();
@@ -256,6 +278,6 @@ impl Storage {
         let cursors = listing::first(snapshot, &ranges, range, OldestFirst, limit).await;
         let cursors = cursors.map_err(read_error)?;
         let loaded = listing::load(snapshot, &cursors, self.read_bytes()).await;
-        Ok(loaded.map_err(read_error)?.logs)
+        loaded.map_err(read_error)
     }
 }

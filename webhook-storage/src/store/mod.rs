@@ -7,17 +7,24 @@ mod cron;
 mod delivery;
 mod domain;
 mod function;
+mod function_version;
 mod input;
 mod log;
+mod notification;
 mod output;
 mod purge;
+mod queue;
+mod replay;
 mod route;
+mod rules_version;
 mod stop;
 mod token;
+mod version;
 mod whole;
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::stop::{WAITING, stop_sql};
+pub(crate) use self::{log::buckets_of, stop::stop_deliveries};
 
 use sea_orm::DatabaseTransaction;
 use webhook_core::Error;

@@ -2,10 +2,14 @@
 
 use async_trait::async_trait;
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel,
-    QueryFilter, QuerySelect, QueryTrait,
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter,
+    QuerySelect, QueryTrait,
 };
-use webhook_core::{AccountId, BucketId, Error, OutputId, model::Output, store::OutputStore};
+use webhook_core::{
+    AccountId, BucketId, Error, OutputId, Timestamp,
+    model::Output,
+    store::{OutputStore, RulesVersion},
+};
 
 use super::{read_error, stop::stop_deliveries, whole::expect_bucket};
 use crate::{
@@ -15,7 +19,7 @@ use crate::{
 };
 
 /// The output in this bucket of the account.
-fn place(account: AccountId, bucket: BucketId, id: OutputId) -> Condition {
+pub(super) fn place(account: AccountId, bucket: BucketId, id: OutputId) -> Condition {
     let owned = bucket::Entity::find()
         .select_only()
         .column(bucket::Column::Id)
@@ -46,14 +50,22 @@ impl OutputStore for Storage {
     }
 
     async fn update_output(&self, account: AccountId, output: &Output) -> Result<(), Error> {
-        let row = output::Model::seal(output, self.vault())?.into_active_model().reset_all();
-        let update = output::Entity::update_many().set(row);
-        let update = update.filter(place(account, output.bucket_id, output.id));
-        match update.exec(&self.database().write).await {
-            Ok(updated) if updated.rows_affected == 0 => Err(Error::not_found("output")),
-            Ok(_) => Ok(()),
-            Err(error) => Err(fault::error(error, "output")),
-        }
+        let transaction = self.begin("output").await?;
+        let updated = self.replace_output(&transaction, account, output).await;
+        self.database().finish(transaction, updated, "output").await
+    }
+
+    async fn rules_at(
+        &self,
+        account: AccountId,
+        bucket: BucketId,
+        id: OutputId,
+        at: Timestamp,
+    ) -> Result<Option<RulesVersion>, Error> {
+        let snapshot = self.snapshot().await?;
+        let rules = self.rules_of(&snapshot, account, bucket, id, at).await;
+        snapshot.commit().await.map_err(read_error)?;
+        rules
     }
 
     async fn delete_output(

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use sea_orm::prelude::Uuid;
 use webhook_core::{
-    AccountId, Error, Timestamp,
+    Error, Timestamp,
     model::DeliveryStatus,
-    store::{LogCursor, tally::DAY_MILLIS},
+    store::{LogCursor, OldLogs, tally::DAY_MILLIS},
 };
 
 use super::read_error;
@@ -38,17 +38,12 @@ struct Step {
 }
 
 impl Storage {
-    pub(super) async fn purge_old(
-        &self,
-        account: Option<AccountId>,
-        before: Timestamp,
-        limit: usize,
-    ) -> Result<u64, Error> {
+    pub(super) async fn purge_old(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {
         let mut purged = 0;
         let mut left = limit;
         while left > 0 {
             self.fold().await?;
-            let steps = self.old(account, before, left.min(LOGS_OF_A_ROUND)).await;
+            let steps = self.old(old, left.min(LOGS_OF_A_ROUND)).await;
             let steps = steps.map_err(read_error)?;
             if steps.is_empty() {
                 break;
@@ -74,15 +69,10 @@ impl Storage {
     }
 
     /// The oldest logs that can go, by day.
-    async fn old(
-        &self,
-        account: Option<AccountId>,
-        before: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<Step>, DatabaseError> {
+    async fn old(&self, old: &OldLogs, limit: usize) -> Result<Vec<Step>, DatabaseError> {
         let (mut steps, mut left, mut offset) = (Vec::new(), limit, 0);
         loop {
-            let (some, tallies) = self.steps(account, before, offset, left).await?;
+            let (some, tallies) = self.steps(old, offset, left).await?;
             for step in some {
                 left = left.saturating_sub(step.logs.len());
                 if !step.logs.is_empty() {
@@ -100,22 +90,34 @@ impl Storage {
     /// many tallies were looked at.
     async fn steps(
         &self,
-        account: Option<AccountId>,
-        before: Timestamp,
+        old: &OldLogs,
         offset: usize,
         limit: usize,
     ) -> Result<(Vec<Step>, usize), DatabaseError> {
+        let OldLogs { account_id, bucket_id, failed, before, .. } = *old;
         let read = &self.database().read;
         let sql = format!(
             "SELECT DISTINCT moment, account_id, bucket_id, output_id, status FROM tally \
-             WHERE span = 1 AND moment < ? AND logs > 0{} \
+             WHERE span = 1 AND moment < ? AND logs > 0{}{}{} \
              ORDER BY moment, account_id, bucket_id, output_id, status LIMIT ? OFFSET ?",
-            if account.is_some() { " AND account_id = ?" } else { "" },
+            if account_id.is_some() { " AND account_id = ?" } else { "" },
+            if bucket_id.is_some() { " AND bucket_id = ?" } else { "" },
+            match failed {
+                None => "",
+                Some(true) => " AND status IN (?, ?)",
+                Some(false) => " AND status NOT IN (?, ?)",
+            },
         );
         let [some, offset] =
             [TALLIES_AT_ONCE, offset].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
         let mut values = vec![Param::from(millis(before))];
-        values.extend(account.map(|account| account.as_uuid().into()));
+        values.extend(account_id.map(|account| account.as_uuid().into()));
+        values.extend(bucket_id.map(|bucket| bucket.as_uuid().into()));
+        if failed.is_some() {
+            values.extend(
+                [DeliveryStatus::Failed, DeliveryStatus::Stalled].map(number).map(Param::from),
+            );
+        }
         values.extend([some.into(), offset.into()]);
         let ranges = read.query(with(sql, values), range).await?;
 
@@ -124,7 +126,7 @@ impl Storage {
             if left == 0 {
                 break;
             }
-            let step = self.step(day, before, left).await?;
+            let step = self.step(day, old.before, left).await?;
             left = left.saturating_sub(step.logs.len());
             steps.push(step);
         }

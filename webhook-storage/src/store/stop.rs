@@ -30,9 +30,11 @@ pub(crate) const WAITING: [&str; 4] = [
      AND due_at IS NULL AND status NOT IN (0, 4)",
 ];
 
+const DISOWN: &str = "DELETE FROM queue_owner WHERE output_id = ?";
+
 pub(crate) fn stop_sql(waiting: &str) -> String {
     format!(
-        "UPDATE delivery SET due_at = NULL, held_by = NULL, status = ?, \
+        "UPDATE delivery SET due_at = NULL, held_by = NULL, leased_until = NULL, status = ?, \
          status_code = COALESCE(status_code, 0), error = ?, reason = 'cancelled' \
          WHERE {waiting} \
          RETURNING webhook_id, ephemeral, {COLUMNS}"
@@ -41,7 +43,7 @@ pub(crate) fn stop_sql(waiting: &str) -> String {
 
 /// Ends what waits for these outputs of a bucket: nobody attempts it any more,
 /// and no client gets it. The logs stay and say so.
-pub(super) async fn stop_deliveries(
+pub(crate) async fn stop_deliveries(
     tx: &impl Tx,
     account: Uuid,
     bucket: Uuid,
@@ -80,6 +82,7 @@ async fn stop(
     let failed = number(DeliveryStatus::Failed);
     let (mut ephemeral, mut counters) = (HashSet::new(), LogCounters::default());
     for output in outputs {
+        tx.execute(with(DISOWN, [output.into()])).await?;
         for (part, waiting) in WAITING.into_iter().enumerate() {
             let mut values: Vec<Param<'_>> =
                 vec![failed.into(), "the output was deleted".into(), output.into()];

@@ -5,7 +5,7 @@ use webhook_core::store::{Accept, Claim, ClientReport, Drain, KvWrite, Redeliver
 
 use super::{
     job::{Context, Failure, InAccount, Job, Op, Reply, refusal},
-    ops::{Purge, Record, WithRuns},
+    ops::{ChangeReplay, FeedOp, Purge, Record, WithRuns},
     queue::Reserved,
 };
 use crate::{
@@ -243,6 +243,8 @@ operations! {
     drains: Drain(InAccount<Drain>),
     accepts: Accept(WithRuns<Accept>),
     redeliveries: Redeliver(InAccount<Redeliver>),
+    feeds: Feed(FeedOp),
+    replay_changes: ChangeReplay(ChangeReplay),
     settles: Settle(WithRuns<Settle>),
     reports: Report(InAccount<ClientReport>),
     records: Record(Record),

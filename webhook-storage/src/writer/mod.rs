@@ -41,7 +41,7 @@ use self::{backlog::BatchLimits, queue::Queue};
 pub(crate) use self::{
     batch::Queued,
     job::{InAccount, Job, Op, Reply},
-    ops::{Purge, Record, WithRuns, forget, lease, read_kv},
+    ops::{ChangeReplay, FeedOp, Purge, Record, WithRuns, forget, lease, leased, ranges, read_kv},
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};
 

@@ -2,12 +2,14 @@
 //! is polled before the writer runs is in its next batch, so that the counts
 //! are exact. SQLite's writer is a thread, whose counts are tested beside it.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
+use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, Error, ErrorKind, ExecutionId, FunctionId, NodeId, OutputId,
-    model::{DeliveryStatus, Execution, ExecutionStatus},
+    function::record::{Given, KeptBody, Left, RunRecord},
+    model::{Checks, DeliveryStatus, ExecutionStatus},
     store::{Accept, DeliveryStore, FunctionStore, Lease, Origin},
 };
 use webhook_storage::Storage;
@@ -17,8 +19,8 @@ use crate::{
     sample::{NOW, accept, claim, delivery, sent, webhook, with},
 };
 
-fn stray_execution() -> Execution {
-    Execution {
+fn stray_execution() -> RunRecord {
+    RunRecord {
         id: ExecutionId::generate(),
         function_id: FunctionId::generate(),
         account_id: AccountId::generate(),
@@ -26,8 +28,17 @@ fn stray_execution() -> Execution {
         updated: NOW,
         duration: Duration::ZERO,
         status: ExecutionStatus::Success,
-        execute_request: serde_json::Value::Null,
-        execute_response: serde_json::Value::Null,
+        given: Given {
+            method: Method::POST,
+            extra_path: String::new(),
+            raw_query: String::new(),
+            headers: HeaderMap::new(),
+            body: KeptBody::default(),
+            metadata: BTreeMap::new(),
+            checks: Checks::default(),
+            response: None,
+        },
+        left: Left::default(),
     }
 }
 

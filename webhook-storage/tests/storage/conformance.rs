@@ -1,6 +1,7 @@
 //! The suites of webhook-core on both databases.
 
 use webhook_conformance::Fixture;
+use webhook_storage::ShardedStorage;
 
 use crate::databases;
 
@@ -18,6 +19,37 @@ async fn postgres() -> Fixture {
     Fixture::new(storage.clone()).teardown(async move {
         storage.close().await;
         remove.await;
+    })
+}
+
+/// Two databases, of which the first one has the configuration as well.
+async fn sharded_sqlite() -> Fixture {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let control = databases::sqlite(folder.path());
+    let shards = [control.database_url.clone(), databases::file(folder.path(), "second.db")];
+    let storage = ShardedStorage::connect(&control, &shards).await.expect("they can be opened");
+    let close = storage.clone();
+    Fixture::of(storage.stores()).keep(folder).teardown(async move { close.close().await })
+}
+
+/// Two databases, and a third one that has the configuration.
+async fn sharded_postgres() -> Fixture {
+    let mut all = Vec::new();
+    for _ in 0..3 {
+        let Some(one) = databases::postgres().await else {
+            return Fixture::skip("TEST_POSTGRES_URL is not set");
+        };
+        all.push(one);
+    }
+    let (options, removals): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+    let shards = [options[1].database_url.clone(), options[2].database_url.clone()];
+    let storage = ShardedStorage::connect(&options[0], &shards).await.expect("they can be opened");
+    let close = storage.clone();
+    Fixture::of(storage.stores()).teardown(async move {
+        close.close().await;
+        for remove in removals {
+            remove.await;
+        }
     })
 }
 
@@ -54,6 +86,15 @@ macro_rules! suites {
             mod crons {
                 webhook_conformance::cron_store_conformance!(crate::conformance::$database);
             }
+            mod notifications {
+                webhook_conformance::notification_store_conformance!(crate::conformance::$database);
+            }
+            mod replays {
+                webhook_conformance::replay_store_conformance!(crate::conformance::$database);
+            }
+            mod queues {
+                webhook_conformance::queue_store_conformance!(crate::conformance::$database);
+            }
             mod billing {
                 webhook_conformance::billing_store_conformance!(crate::conformance::$database);
             }
@@ -66,3 +107,5 @@ macro_rules! suites {
 
 suites!(sqlite);
 suites!(postgres);
+suites!(sharded_sqlite);
+suites!(sharded_postgres);

@@ -3,7 +3,7 @@
 use std::{future::Future, path::Path};
 
 use sea_orm::{ConnectionTrait, Database};
-use webhook_storage::{SecretKey, Storage, StorageOptions};
+use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
 /// The outcome of a test.
 pub(crate) type Tested = Result<(), Box<dyn std::error::Error>>;
@@ -15,8 +15,12 @@ pub(crate) fn key() -> SecretKey {
 
 /// A database in `folder`.
 pub(crate) fn sqlite(folder: &Path) -> StorageOptions {
-    let url = format!("sqlite://{}", folder.join("webhooks.db").display());
-    StorageOptions::new(url.parse().expect("a url"), key())
+    StorageOptions::new(file(folder, "webhooks.db"), key())
+}
+
+/// The database in this file of `folder`.
+pub(crate) fn file(folder: &Path, name: &str) -> DatabaseUrl {
+    format!("sqlite://{}", folder.join(name).display()).parse().expect("a url")
 }
 
 /// A schema of its own on the server that `TEST_POSTGRES_URL` names, and what

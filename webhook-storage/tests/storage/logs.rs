@@ -9,7 +9,7 @@ use webhook_core::{
     model::DeliveryStatus,
     store::{
         Accept, ClientReport, CountQuery, DeliveryStore, Drain, LogCursor, LogQuery, LogStore,
-        Origin,
+        OldLogs, Origin,
     },
 };
 use webhook_storage::{DatabaseUrl, Storage, StorageOptions};
@@ -195,7 +195,7 @@ async fn what_counts_nothing_is_forgotten_when_logs_are_purged() {
             storage.report(place.account, &report(id)).await.expect("it waits");
         }
         let later = NOW + Duration::from_secs(60);
-        assert_eq!(storage.purge(None, later, 1_000).await.expect("a purge"), 300);
+        assert_eq!(storage.purge(&OldLogs::new(later), 1_000).await.expect("a purge"), 300);
         storage.close().await;
 
         for table in ["webhook", "delivery", "tally", "tally_delta"] {

@@ -14,3 +14,4 @@ mod opening;
 mod pools;
 mod sample;
 mod secrets;
+mod sharded;

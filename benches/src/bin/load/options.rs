@@ -62,6 +62,10 @@ pub(crate) struct Scale {
     pub(crate) idle: Duration,
     /// Logs of a bucket, and deliveries of a backlog.
     pub(crate) rows: usize,
+    /// Logs of each account of those that search beside a load.
+    pub(crate) archived: usize,
+    /// Logs that are replayed.
+    pub(crate) replayed: usize,
     /// Inputs of `inputs-100k`.
     pub(crate) inputs: usize,
     /// Idle clients of the socket.
@@ -77,6 +81,8 @@ impl Scale {
         drain: Duration::from_secs(60),
         idle: Duration::from_secs(1),
         rows: 1_000,
+        archived: 200,
+        replayed: 200,
         inputs: 200,
         idle_clients: 20,
         output_backlog: 500,
@@ -89,6 +95,8 @@ impl Scale {
             drain: Duration::from_secs(60),
             idle: Duration::from_secs(30),
             rows: 1_000_000,
+            archived: 100_000,
+            replayed: 100_000,
             inputs: 100_000,
             idle_clients: 1_000,
             output_backlog: 1_000_000,

@@ -2,7 +2,9 @@
 
 use crate::{
     Outcome,
-    subject::Subject::{self, Bare, Embedded, Nginx, Proxy, Qhook, Server, Store, Trusting},
+    subject::Subject::{
+        self, Bare, Embedded, Nginx, Proxy, Qhook, Searched, Server, Store, Trusting, Watched,
+    },
     work::{
         Work,
         commit::Commits,
@@ -55,6 +57,18 @@ pub(crate) const ALL: &[Scenario] = &[
         )
     },
     Scenario { subjects: FORWARDING, ..load("cycle-64", "the same with 64 connections", ORDINARY) },
+    Scenario {
+        subjects: &[Server, Watched],
+        ..load("cycle-64-watched", "cycle-64, and the same beside ten live lists", ORDINARY)
+    },
+    Scenario {
+        subjects: &[Searched, Server],
+        ..load(
+            "cycle-64-searched",
+            "cycle-64 while ten searches go on in the logs of five accounts, and without them",
+            Load { inputs: Inputs::Archives, ..ORDINARY },
+        )
+    },
     Scenario {
         subjects: FORWARDING,
         ..load("cycle-512", "the same with 512 connections", Load { connections: 512, ..ORDINARY })
@@ -175,6 +189,22 @@ pub(crate) const ALL: &[Scenario] = &[
     alone("overload", "a destination so slow that senders are refused", Work::Overload),
     alone("crash", "kill -9 in the middle of the load, and a restart", Work::Crash),
     alone("listing", "a bucket of a million logs, alone and beside full ingest", Work::Listing),
+    alone(
+        "search",
+        "searches in a bucket of a million logs, alone and beside full ingest",
+        Work::Search,
+    ),
+    alone(
+        "replay",
+        "fresh webhooks alone, and during a replay of 100 000 logs of the same output, 1 000 a second",
+        Work::Replay { rate: 1_000 },
+    ),
+    alone(
+        "replay-fastest",
+        "the same, 10 000 a second or as many as there can be",
+        Work::Replay { rate: 10_000 },
+    ),
+    alone("dashboard", "the dashboard's pages over a bucket of a million logs", Work::Pages),
     alone("socket-1", "from a sender to one WebSocket client", Work::Socket { clients: 1 }),
     alone("socket-100", "from a sender to 100 WebSocket clients", Work::Socket { clients: 100 }),
     alone("socket-idle", "memory of 1 000 idle WebSocket clients", Work::IdleSockets),

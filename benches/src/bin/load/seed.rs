@@ -16,13 +16,19 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 use webhook_core::{
-    AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId,
-    model::{Bucket, DeliveryStatus, Request, Webhook},
-    store::{Accept, BucketStore, DeliveryStore, NewDelivery, OutputStore},
+    AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId, Webhooks,
+    model::{Bucket, DeliveryStatus, Request, Secret, Webhook},
+    store::{Accept, BucketStore, DeliveryStore, NewDelivery, OutputStore, Stores},
 };
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
-use crate::{Outcome, api::text, options::Context, part::generator::Plan, subject::server::Server};
+use crate::{
+    Outcome,
+    api::{key_of, text},
+    options::Context,
+    part::generator::Plan,
+    subject::server::Server,
+};
 
 /// Raised when the states that are written here change.
 const VERSION: u32 = 1;
@@ -33,7 +39,9 @@ const BODY_BYTES: usize = 256;
 /// Inputs of each bucket of `Seed::Inputs`, as many as the server allows unless told otherwise.
 const INPUTS_OF_A_BUCKET: usize = 100;
 /// How far back logs go.
-const DAYS: i64 = 20;
+pub(crate) const DAYS: i64 = 20;
+/// Accounts of `Seed::Archives`.
+pub(crate) const ARCHIVES: usize = 5;
 /// How old a state may be, so that its logs are still of the last 30 days.
 const MOST_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -163,6 +171,8 @@ pub(crate) enum Seed {
     Backlog,
     /// Logs of what was sent, of the last weeks; one of 50 has failed.
     Logs,
+    /// The same in a bucket of each of five accounts, whose keys [`key_of`] knows.
+    Archives,
     /// Buckets with many inputs and one output each.
     Inputs,
     /// Buckets with one input and one output each.
@@ -216,36 +226,65 @@ impl Seed {
             Self::Inputs => inputs(&storage, &bucket, rows, INPUTS_OF_A_BUCKET).await?,
             Self::Buckets => inputs(&storage, &bucket, rows, 1).await?,
             Self::Backlog | Self::Logs => {
-                let sender = Sender::of(&bucket)?;
-                let newest = now();
-                let accepts = (0..rows).map(|row| {
-                    let mut body = event::body(BODY_BYTES);
-                    event::number(&mut body, 0, row as u64);
-                    match self {
-                        Self::Backlog => sender.pending(body),
-                        _ => {
-                            let status = match row % 50 {
-                                0 => DeliveryStatus::Failed,
-                                _ => DeliveryStatus::Sent,
-                            };
-                            let span = DAYS * 24 * 3_600_000;
-                            let before = span - span * row as i64 / rows as i64;
-                            let at = Timestamp::from_millis(newest.as_millis() - before);
-                            sender.webhook(body, status, at)
-                        }
-                    }
-                });
-                stream::iter(accepts)
-                    .map(|accept| storage.accept(accept))
-                    .buffer_unordered(AT_ONCE)
-                    .try_for_each(|_| std::future::ready(Ok(())))
-                    .await?;
+                self.accept(&storage, &Sender::of(&bucket)?, rows).await?;
+                Vec::new()
+            }
+            Self::Archives => {
+                self.accept(&storage, &Sender::of(&bucket)?, rows).await?;
+                for number in 1..ARCHIVES {
+                    let bucket = archive(&storage, number, &bucket).await?;
+                    self.accept(&storage, &Sender::of(&bucket)?, rows).await?;
+                }
                 Vec::new()
             }
         };
         storage.close().await;
         Ok(inputs)
     }
+
+    /// Stores so many webhooks of one sender.
+    async fn accept(self, storage: &Storage, sender: &Sender, rows: usize) -> Outcome<()> {
+        let newest = now();
+        let accepts = (0..rows).map(|row| {
+            let mut body = event::body(BODY_BYTES);
+            event::number(&mut body, 0, row as u64);
+            match self {
+                Self::Backlog => sender.pending(body),
+                _ => {
+                    let status = match row % 50 {
+                        0 => DeliveryStatus::Failed,
+                        _ => DeliveryStatus::Sent,
+                    };
+                    let span = DAYS * 24 * 3_600_000;
+                    let before = span - span * row as i64 / rows as i64;
+                    let at = Timestamp::from_millis(newest.as_millis() - before);
+                    sender.webhook(body, status, at)
+                }
+            }
+        });
+        let stored = stream::iter(accepts)
+            .map(|accept| storage.accept(accept))
+            .buffer_unordered(AT_ONCE)
+            .try_for_each(|_| std::future::ready(Ok(())));
+        Ok(stored.await?)
+    }
+}
+
+/// Makes one more account with a bucket that is like `first`.
+async fn archive(storage: &Storage, number: usize, first: &Bucket) -> Outcome<Bucket> {
+    let webhooks = Webhooks::builder(Stores::of(storage.clone())).build();
+    let key = Secret::new(key_of(number));
+    let name = format!("account-{number}");
+    let (account, _) = webhooks.admin().create_account(&name, Some(key)).await?;
+    let mut bucket = Bucket { id: BucketId::generate(), account_id: account.id, ..first.clone() };
+    for input in &mut bucket.inputs {
+        (input.id, input.bucket_id) = (InputId::generate(), bucket.id);
+    }
+    for output in &mut bucket.outputs {
+        (output.id, output.bucket_id) = (OutputId::generate(), bucket.id);
+    }
+    storage.create_bucket(&bucket).await?;
+    Ok(bucket)
 }
 
 /// Stores buckets that are like `first`, with so many inputs together and at most so many in each.
@@ -324,6 +363,7 @@ pub(crate) fn events(
         paths,
         headers: headers(),
         body: crate::part::generator::Body::Event(bytes),
+        first: 0,
         secret: None,
         connections: 64,
         lasts,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use webhook_core::{
     AccountId, CronId, ErrorKind, InputId,
-    model::{AuthType, Bucket, Secret},
+    model::{AuthType, Bucket, Extension, LogRetention, Secret},
     store::Stores,
 };
 
@@ -34,6 +34,8 @@ pub async fn update_bucket_replaces_all_but_inputs_and_outputs(stores: &Stores) 
     update.spec.ephemeral = true;
     update.spec.large_webhooks = true;
     update.spec.static_ip = true;
+    let day = Duration::from_secs(86_400);
+    update.spec.retention = Extension::Set(LogRetention::new(day, day * 30));
     update.spec.auth.kind = AuthType::Token;
     update.spec.auth.token = Secret::new("new");
     update.outputs.push(output(update.id, "not stored by an update"));

@@ -1,9 +1,11 @@
 //! Storing buckets and reading them back.
 
+use std::time::Duration;
+
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, Timestamp,
-    model::{AuthType, Bucket, BucketAuth, Input, Output, Secret},
-    store::Stores,
+    model::{AuthType, Bucket, BucketAuth, Extension, Input, LogRetention, Output, Secret},
+    store::{BucketRetention, Stores},
 };
 
 use super::{by_name, create, list, read, stored};
@@ -41,6 +43,11 @@ pub async fn every_field_of_a_bucket_round_trips(stores: &Stores) {
             spec.ephemeral = flag;
             spec.large_webhooks = !flag;
             spec.static_ip = flag;
+            if flag {
+                let long = Duration::from_nanos(i64::MAX.unsigned_abs());
+                let retention = LogRetention::new(Duration::from_secs(number as u64), long);
+                spec.retention = Extension::Set(retention);
+            }
             spec.auth = BucketAuth {
                 kind,
                 username: format!("user{ODD_TEXT}"),
@@ -265,4 +272,33 @@ pub async fn buckets_are_counted_with_what_is_in_them(stores: &Stores) {
     assert_eq!(counts(ours).await, (2, 2, 3));
     stores.buckets.delete_bucket(ours, first.id, None, true).await.expect("it is there");
     assert_eq!(counts(ours).await, (1, 0, 2));
+}
+
+/// The buckets of all accounts that say how long their logs are kept, page by page.
+pub async fn retentions_are_listed_in_id_order(stores: &Stores) {
+    let (ours, theirs) = (AccountId::generate(), AccountId::generate());
+    let second = Duration::from_secs(1);
+    let mut expected = Vec::new();
+    for (number, account) in [(1, ours), (0, ours), (2, theirs), (3, ours)] {
+        let mut made = bucket(account, &format!("b{number}"));
+        if number > 0 {
+            let retention = LogRetention::new(second * number, Duration::ZERO);
+            made.spec.retention = Extension::Set(retention);
+            let (account_id, bucket_id) = (account, made.id);
+            expected.push(BucketRetention { account_id, bucket_id, retention });
+        }
+        create(stores, &made).await;
+    }
+    expected.sort_unstable_by_key(|it| it.bucket_id);
+    // Other cases may have buckets in the same store.
+    let own = |it: &BucketRetention| [ours, theirs].contains(&it.account_id);
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = stores.buckets.retentions(after, 2).await.expect("they can be listed");
+        assert!(page.len() <= 2 && page.iter().all(|it| after.is_none_or(|at| it.bucket_id > at)));
+        let Some(last) = page.last() else { break };
+        after = Some(last.bucket_id);
+        found.extend(page.into_iter().filter(own));
+    }
+    assert_eq!(found, expected);
 }

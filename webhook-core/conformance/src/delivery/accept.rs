@@ -34,6 +34,8 @@ fn expected(webhook: &Webhook, new: &NewDelivery) -> Delivery {
         processed: None,
         history: History::default(),
         output_execution_id: None,
+        leased_until: None,
+        replay: None,
         created_at: webhook.received_at,
         updated_at: webhook.received_at,
     }
@@ -222,7 +224,7 @@ pub async fn accepting_a_delivery_id_again_stores_nothing(stores: &Stores) {
 
     let fresh = new_delivery(output, NOW);
     for deliveries in [[fresh.clone(), taken], [fresh.clone(), fresh]] {
-        let second = webhook(first.account_id);
+        let second = Webhook { bucket_id: first.bucket_id, ..webhook(first.account_id) };
         expect_conflict(try_accept(stores, &second, &deliveries).await);
         assert_eq!(logs_of(stores, &second).await, []);
     }

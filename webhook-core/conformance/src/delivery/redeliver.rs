@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use webhook_core::{
-    AccountId, Error, ErrorKind, ExecutionId, OutputId, WebhookId,
+    AccountId, BucketId, Error, ErrorKind, ExecutionId, OutputId, WebhookId,
     forward::history::History,
     model::{Attempt, Delivery, DeliveryStatus, Webhook},
     store::{Claim, NewDelivery, Redeliver, Stores},
@@ -31,7 +31,12 @@ async fn redeliver(stores: &Stores, webhook: &Webhook, redeliver: Redeliver) -> 
 
 /// A stored webhook that was rejected, so that nothing else is to be done with it.
 async fn stored(stores: &Stores) -> Webhook {
-    let webhook = Webhook { ephemeral: false, ..odd_webhook(AccountId::generate()) };
+    stored_in(stores, BucketId::generate()).await
+}
+
+/// The same in this bucket.
+async fn stored_in(stores: &Stores, bucket_id: BucketId) -> Webhook {
+    let webhook = Webhook { bucket_id, ephemeral: false, ..odd_webhook(AccountId::generate()) };
     accept(stores, &webhook, &[rejected(OutputId::generate())]).await;
     webhook
 }
@@ -76,6 +81,8 @@ pub async fn redelivered_webhook_has_another_log(stores: &Stores) {
             processed,
             history: History::default(),
             output_execution_id: None,
+            leased_until: None,
+            replay: None,
             created_at: after(60),
             updated_at: after(60),
         };
@@ -138,8 +145,8 @@ pub async fn redelivery_of_a_missing_webhook_is_not_found(stores: &Stores) {
 /// Several deliveries are added at once; one that is there already stays as it is, and
 /// one of another webhook's keeps the others out.
 pub async fn redeliveries_are_added_all_or_none(stores: &Stores) {
-    let (webhook, other, output) =
-        (stored(stores).await, stored(stores).await, OutputId::generate());
+    let (webhook, output) = (stored(stores).await, OutputId::generate());
+    let other = stored_in(stores, webhook.bucket_id).await;
     let [known, first, second, taken] = std::array::from_fn(|_| new_delivery(output, NOW));
     redeliver(stores, &webhook, again(&webhook, &known)).await.expect("it is new");
     redeliver(stores, &other, again(&other, &taken)).await.expect("it is new");
@@ -176,7 +183,7 @@ pub async fn redelivery_is_known_by_its_id(stores: &Stores) {
     redeliver(stores, &webhook, added).await.expect("it is stored");
     assert_eq!(logs_of(stores, &webhook).await, before);
 
-    let other = stored(stores).await;
+    let other = stored_in(stores, webhook.bucket_id).await;
     expect_conflict(redeliver(stores, &other, again(&other, &delivery)).await);
     assert_eq!(logs_of(stores, &other).await.len(), 1);
 }

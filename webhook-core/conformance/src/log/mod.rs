@@ -2,6 +2,7 @@
 
 pub mod count;
 pub mod drain;
+pub mod lease;
 pub mod page;
 pub mod purge;
 pub mod report;
@@ -17,8 +18,8 @@ use webhook_core::{
     AccountId, BucketId, DeliveryId, NodeId, OutputId, Timestamp,
     model::{Attempt, DeliveryStatus, Log, Webhook},
     store::{
-        ClientReport, Drain, Drained, LogCursor, LogPage, LogQuery, NewDelivery, Reported, Settle,
-        Stores,
+        ClientReport, Drain, Drained, LogCursor, LogPage, LogQuery, NewDelivery, OldLogs, Reported,
+        Settle, Stores,
     },
 };
 
@@ -202,7 +203,7 @@ pub(super) async fn waiting(
 }
 
 pub(super) async fn purge(stores: &Stores, before: Timestamp, limit: usize) -> u64 {
-    stores.logs.purge(None, before, limit).await.expect("logs can be purged")
+    stores.logs.purge(&OldLogs::new(before), limit).await.expect("logs can be purged")
 }
 
 pub(super) fn cursors(logs: &[Log]) -> Vec<LogCursor> {

@@ -2,6 +2,7 @@
 
 use webhook_core::{
     AccountId,
+    model::{DeliveryStatus, LogHead},
     store::{Claim, LogCursor, LogQuery, Stores},
 };
 
@@ -36,6 +37,26 @@ pub async fn listed_logs_are_complete(stores: &Stores) {
     assert_eq!(listed.len(), 2);
     for log in listed {
         assert_eq!(find_log(stores, place.account, log.delivery.id).await, Some(log));
+    }
+}
+
+/// The heads of a page are those of its logs, whatever the filter, and are complete where the
+/// logs are too many bytes for a page.
+pub async fn heads_say_of_logs_what_is_short(stores: &Stores) {
+    let place = Place::new();
+    let odd = odd_webhook(place.account);
+    accept(stores, &odd, &[place.to_clients(), place.to_public()]).await;
+    for seconds in 0..5 {
+        let outcome = if seconds % 2 == 0 { Outcome::SENT } else { Outcome::FAILED };
+        place.store_settled(stores, after(seconds), outcome).await;
+    }
+    let failed = with(limited(9), |query| query.status = Some(DeliveryStatus::Failed));
+    let second = with(limited(2), |query| query.offset = 2);
+    for query in [limited(9), failed, second, limited(3)] {
+        let logs = page(stores, place.account, &query).await;
+        let heads = stores.logs.heads(place.account, &query).await.expect("heads");
+        assert_eq!(heads.heads, logs.logs.iter().map(LogHead::of).collect::<Vec<_>>());
+        assert_eq!((heads.total, heads.has_more), (logs.total, logs.has_more));
     }
 }
 

@@ -3,7 +3,7 @@
 use webhook_core::{
     DeliveryId, ErrorKind,
     model::DeliveryStatus,
-    store::{LogQuery, Redeliver, Stores},
+    store::{LogCursor, LogQuery, OldLogs, Redeliver, Stores},
 };
 
 use super::{
@@ -14,7 +14,7 @@ use crate::{
     sample::{NOW, after, expect_not_found, race, with},
 };
 
-async fn left(stores: &Stores, place: Place) -> Vec<super::LogCursor> {
+async fn left(stores: &Stores, place: Place) -> Vec<LogCursor> {
     let all = LogQuery::new(1_000);
     reversed(cursors(&page(stores, place.account, &all).await.logs))
 }
@@ -179,7 +179,8 @@ pub async fn purge_of_an_account_leaves_the_others(stores: &Stores) {
     }
     let stay = vec![theirs.store(stores, after(0), theirs.to_nobody()).await];
     let purge = async |limit| {
-        let gone = stores.logs.purge(Some(ours.account), after(100), limit).await;
+        let old = with(OldLogs::new(after(100)), |old| old.account_id = Some(ours.account));
+        let gone = stores.logs.purge(&old, limit).await;
         gone.expect("logs can be purged")
     };
     assert_eq!(purge(2).await, 2);
@@ -190,4 +191,49 @@ pub async fn purge_of_an_account_leaves_the_others(stores: &Stores) {
     for place in [ours, theirs] {
         assert_exact(stores, place.account).await;
     }
+}
+
+/// Of one bucket those that are failed or stalled go, or the others, and nothing of other buckets.
+pub async fn purge_of_a_bucket_tells_failed_logs_apart(stores: &Stores) {
+    let (ours, other) = (Place::new(), Place::new());
+    let theirs = Place { bucket: other.bucket, public: other.public, ..ours };
+    let mut failed = vec![ours.store_settled(stores, after(0), Outcome::FAILED).await];
+    let stalled = ours.store(stores, after(1), ours.to_clients()).await;
+    let report_of =
+        with(reported(stalled.id, after(2)), |report| report.status = DeliveryStatus::Stalled);
+    report(stores, ours.account, &report_of).await;
+    failed.push(stalled);
+    let mut others = vec![
+        ours.store_settled(stores, after(3), Outcome::SENT).await,
+        ours.store(stores, after(4), rejected(ours.public)).await,
+        ours.store(stores, after(5), ours.to_nobody()).await,
+    ];
+    let stay = [
+        theirs.store_settled(stores, after(0), Outcome::FAILED).await,
+        theirs.store_settled(stores, after(3), Outcome::SENT).await,
+        ours.store(stores, after(6), ours.to_public()).await,
+    ];
+    let purge = async |failed, before, limit| {
+        let mut old = OldLogs::new(before);
+        old.account_id = Some(ours.account);
+        old.bucket_id = Some(ours.bucket);
+        old.failed = failed;
+        stores.logs.purge(&old, limit).await.expect("logs can be purged")
+    };
+    let expect_left = async |of: &[&[LogCursor]]| {
+        let mut expected = of.concat();
+        expected.sort_unstable();
+        assert_eq!(left(stores, ours).await, expected);
+        assert_exact(stores, ours.account).await;
+    };
+    assert_eq!(purge(Some(false), after(100), 1).await, 1);
+    others.remove(0);
+    expect_left(&[&failed, &others, &stay]).await;
+    assert_eq!(purge(Some(true), after(1), 9).await, 1);
+    failed.remove(0);
+    expect_left(&[&failed, &others, &stay]).await;
+    assert_eq!(purge(Some(false), after(100), 9).await, 2);
+    expect_left(&[&failed, &stay]).await;
+    assert_eq!(purge(None, after(100), 9).await, 1);
+    expect_left(&[&stay]).await;
 }

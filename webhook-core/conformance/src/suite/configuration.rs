@@ -46,6 +46,7 @@ macro_rules! bucket_store_conformance {
                 buckets_of_another_account_are_absent,
                 buckets_are_listed_in_id_order,
                 buckets_are_counted_with_what_is_in_them,
+                retentions_are_listed_in_id_order,
             }
             $crate::bucket::change {
                 update_bucket_replaces_all_but_inputs_and_outputs,
@@ -107,6 +108,10 @@ macro_rules! output_store_conformance {
                 outputs_go_with_their_bucket,
                 concurrent_outputs_with_one_name_store_one,
             }
+            $crate::versions {
+                rules_are_known_as_they_were,
+                versions_of_rules_are_bounded,
+            }
         }
     };
 }
@@ -130,6 +135,12 @@ macro_rules! function_store_conformance {
                 variable_for_a_missing_function_is_not_found,
                 delete_of_no_variable_is_not_found,
                 concurrent_puts_of_a_variable_store_one,
+            }
+            $crate::versions {
+                versions_of_a_function_are_kept,
+                versions_of_a_function_are_bounded,
+                versions_of_others_are_absent,
+                concurrent_changes_of_a_function_are_all_versions,
             }
             $crate::execution {
                 every_field_of_an_execution_round_trips,
@@ -227,6 +238,34 @@ macro_rules! cron_store_conformance {
                 concurrent_advances_of_a_cron_succeed_once,
                 concurrent_update_and_advance_exclude_each_other,
                 concurrent_crons_with_one_bucket_name_store_one,
+            }
+        }
+    };
+}
+
+/// Tests a [`NotificationStore`](webhook_core::store::NotificationStore); see
+/// [`conformance`](crate).
+#[macro_export]
+macro_rules! notification_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::notification {
+                every_field_of_a_notification_round_trips,
+                notifications_of_another_account_are_absent,
+                update_replaces_what_a_caller_may_write,
+                update_or_delete_of_no_notification_is_not_found,
+                taken_notification_id_is_a_conflict,
+                notification_goes_with_its_bucket,
+                disabled_notifications_are_left_out,
+                moment_is_noted_once,
+                what_is_noted_before_it_is_told_is_counted,
+                what_follows_waits_for_the_interval,
+                what_is_noted_meanwhile_is_told_later,
+                notice_without_a_due_moment_is_known_only,
+                note_of_no_notification_is_not_found,
+                notices_go_with_their_bucket_and_are_forgotten,
+                concurrent_notes_of_one_moment_count_once,
+                concurrent_nodes_tell_once,
             }
         }
     };

@@ -1,5 +1,41 @@
 //! The suites of webhooks, deliveries and logs.
 
+/// Tests a [`ReplayStore`](webhook_core::store::ReplayStore); see [`conformance`](crate).
+#[macro_export]
+macro_rules! replay_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::replay {
+                every_field_of_a_replay_round_trips,
+                replays_of_one_output_exclude_each_other,
+                a_replay_is_held_by_one_node,
+                a_step_of_a_replay_is_taken_once,
+                a_replay_receives_webhooks_again,
+                cancelling_a_replay_withdraws_what_waits,
+                a_search_looks_at_the_oldest_first,
+            }
+        }
+    };
+}
+
+/// Tests a [`QueueStore`](webhook_core::store::QueueStore); see [`conformance`](crate).
+#[macro_export]
+macro_rules! queue_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::queue {
+                a_queue_has_one_owner,
+                a_queue_passes_on_when_its_owner_leaves,
+                a_queue_passes_on_with_the_lease_of_its_owner,
+                owners_say_what_they_have_started,
+                who_is_not_the_owner_changes_nothing,
+                owners_and_others_know_what_waits,
+                concurrent_nodes_get_one_owner,
+            }
+        }
+    };
+}
+
 /// Tests a [`DeliveryStore`](webhook_core::store::DeliveryStore); see [`conformance`](crate).
 #[macro_export]
 macro_rules! delivery_store_conformance {
@@ -114,6 +150,7 @@ macro_rules! log_store_conformance {
             $crate::log::page {
                 no_logs_are_an_empty_page,
                 listed_logs_are_complete,
+                heads_say_of_logs_what_is_short,
                 logs_are_listed_newest_first,
                 pages_take_any_limit_and_offset,
                 cursors_are_stable_while_logs_arrive,
@@ -164,6 +201,16 @@ macro_rules! log_store_conformance {
                 concurrent_drains_never_share,
                 concurrent_drains_and_accepts_lose_nothing,
             }
+            $crate::log::lease {
+                leased_log_comes_again_when_its_lease_is_over,
+                leased_logs_are_passed_over,
+                report_settles_a_lease,
+                lease_is_given_back_or_prolonged,
+                leases_of_an_account_are_bounded,
+                leased_ephemeral_content_stays_until_the_report,
+                leased_logs_are_purged,
+                concurrent_leases_never_share,
+            }
             $crate::log::waiting {
                 waiting_logs_come_oldest_first,
                 waiting_logs_are_paged,
@@ -189,6 +236,7 @@ macro_rules! log_store_conformance {
                 purge_removes_what_no_relay_attempts,
                 purge_takes_the_oldest_days_first,
                 purge_of_an_account_leaves_the_others,
+                purge_of_a_bucket_tells_failed_logs_apart,
                 webhook_goes_with_its_last_log,
                 concurrent_purges_and_accepts_disturb_nothing,
                 concurrent_purges_count_each_log_once,

@@ -32,6 +32,7 @@ mod limit;
 mod options;
 mod place;
 mod queue;
+mod reach;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 /// What stands for a secret.
-pub(super) const MASK: &str = "…";
+pub(crate) const MASK: &str = "…";
 
 /// What names of secrets have in them, without what separates words.
 const SECRET: [&str; 10] = [
@@ -22,8 +22,7 @@ const SECRET: [&str; 10] = [
 ];
 
 /// Whether something of this name is a secret, going by the name.
-#[must_use]
-pub fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     SECRET.iter().any(|word| name.contains(word))
@@ -45,8 +44,7 @@ pub(super) fn rule(json: &Map<String, Value>, values: bool) -> Map<String, Value
 }
 
 /// `text` with secrets masked where it is JSON or a form, or the beginning of one.
-#[must_use]
-pub fn text(text: &str) -> Cow<'_, str> {
+pub(crate) fn text(text: &str) -> Cow<'_, str> {
     match text.trim_start().chars().next() {
         Some('{' | '[') => json(text).into(),
         _ if text.contains('=') && !text.contains(char::is_whitespace) => form(text).into(),

@@ -7,7 +7,7 @@ mod leaf;
 mod mask;
 mod text;
 
-pub use mask::{is_secret as is_secret_name, text as mask_secrets};
+pub(crate) use mask::{MASK, is_secret as is_secret_name, text as mask_secrets};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -16,6 +16,8 @@ pub(in crate::admin) fn bucket(spec: &BucketSpec, options: &AdminOptions) -> Res
         large_webhooks: _,
         static_ip: _,
         auth,
+        // Against the account's plan.
+        retention: _,
     } = spec;
     optional_name("name", name, options)?;
     description(text, options)?;

@@ -10,15 +10,17 @@ mod domain;
 mod function;
 mod headers;
 mod input;
+mod notification;
 mod output;
 mod token;
 
 pub(super) use billing::{billing_details, plan_change};
 pub(super) use bucket::bucket;
 pub(super) use cron::cron;
-pub(super) use domain::{dns_name, domain};
+pub(super) use domain::domain;
 pub(super) use function::{function, metadata, variable};
 pub(super) use input::{input, input_extensions};
+pub(super) use notification::notification;
 pub(super) use output::{output, output_extensions};
 pub(super) use token::token;
 

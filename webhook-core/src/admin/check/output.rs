@@ -27,6 +27,7 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
         rules: _,
         internal,
         disabled: _,
+        on_disabled: _,
         lock_path: _,
         retries: _,
         timeout,

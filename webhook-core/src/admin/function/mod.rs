@@ -10,6 +10,7 @@ mod invoke;
 mod payload;
 mod running;
 mod variable;
+mod version;
 
 pub use execution::{ExecutionQuery, ExecutionsPage};
 pub(super) use running::Running;
@@ -49,6 +50,11 @@ impl Admin {
         check::name("name", &spec.name, &self.options)?;
         check::function(&spec, &self.options)?;
         spec.payload = self.source(spec.driver, spec.payload).await?;
+        self.add_function(caller, spec).await
+    }
+
+    /// Makes a function of a source that was checked.
+    async fn add_function(&self, caller: &Caller, spec: FunctionSpec) -> Result<Function, Error> {
         let account_id = caller.account_id();
         let _guard = self.lock(account_id.as_uuid()).await;
         let limit = self.options.max_functions_per_account;
@@ -83,12 +89,25 @@ impl Admin {
         self.owned_function(caller, id).await?;
         check::function(&spec, &self.options)?;
         spec.payload = self.source(spec.driver, spec.payload).await?;
+        self.change_function(caller, id, |former| {
+            let old_name = std::mem::replace(former, spec).name;
+            if former.name.is_empty() {
+                former.name = old_name;
+            }
+        })
+        .await
+    }
+
+    /// Changes and stores a function; its source was checked.
+    async fn change_function(
+        &self,
+        caller: &Caller,
+        id: FunctionId,
+        change: impl FnOnce(&mut FunctionSpec),
+    ) -> Result<Function, Error> {
         let _guard = self.lock(id.as_uuid()).await;
         let mut function = self.owned_function(caller, id).await?;
-        let old_name = std::mem::replace(&mut function.spec, spec).name;
-        if function.spec.name.is_empty() {
-            function.spec.name = old_name;
-        }
+        change(&mut function.spec);
         function.payload_size = function.spec.payload.len();
         function.updated = self.now();
         self.stores.functions.update_function(&function).await.map_err(as_invalid)?;

@@ -33,7 +33,7 @@ impl Admin {
         }
     }
 
-    async fn compile(&self, driver: Driver, source: &str) -> Result<(), Error> {
+    pub(super) async fn compile(&self, driver: Driver, source: &str) -> Result<(), Error> {
         let checked = match &self.functions {
             Some(runtime) => runtime.check(driver, source).await,
             None => Err(FunctionError::NoDriver(driver)),

@@ -27,11 +27,27 @@ pub struct DrainQuery {
     /// handed out again, and a place in time would pass over webhooks that were
     /// received earlier and stored later.
     pub cursor: Option<LogCursor>,
+    /// For how long they are this consumer's, which then says what became of each;
+    /// [`MIN_LEASE`](Self::MIN_LEASE) to [`MAX_LEASE`](Self::MAX_LEASE). Without it they
+    /// are handed out for good.
+    pub lease: Option<Duration>,
 }
 
 impl DrainQuery {
     /// Webhooks at once at most.
     pub const MAX_LIMIT: usize = 100;
+    /// The shortest lease.
+    pub const MIN_LEASE: Duration = Duration::from_secs(1);
+    /// The longest one.
+    pub const MAX_LEASE: Duration = Duration::from_secs(12 * 60 * 60);
+}
+
+/// Refuses a lease that is out of its bounds.
+pub(super) fn lease(lease: Duration) -> Result<Duration, Error> {
+    match (DrainQuery::MIN_LEASE..=DrainQuery::MAX_LEASE).contains(&lease) {
+        true => Ok(lease),
+        false => Err(Error::invalid("lease", "must be from 1 second to 12 hours")),
+    }
 }
 
 impl Default for DrainQuery {
@@ -42,6 +58,7 @@ impl Default for DrainQuery {
             limit: Self::MAX_LIMIT,
             max_age: Duration::from_secs(24 * 60 * 60),
             cursor: None,
+            lease: None,
         }
     }
 }
@@ -59,18 +76,21 @@ pub struct Handed {
 
 impl Admin {
     /// Hands out the oldest webhooks that wait for clients, each to exactly one
-    /// consumer. This is subscribing: an access token needs no API access.
+    /// consumer, for good or for the time of a [lease](DrainQuery::lease).
+    /// This is subscribing: an access token needs no API access.
     /// Buckets whose `stream` is off hand out nothing; naming one is
     /// [`Forbidden`](ErrorKind::Forbidden).
     pub async fn drain(&self, caller: &Caller, query: &DrainQuery) -> Result<Handed, Error> {
-        let DrainQuery { ref bucket, output_id, limit, max_age, cursor } = *query;
+        let DrainQuery { ref bucket, output_id, limit, max_age, cursor, lease: wanted } = *query;
         within("limit", limit, 1..=DrainQuery::MAX_LIMIT)?;
+        let lease = wanted.map(lease).transpose()?;
         let Some(buckets) = self.drained(caller, bucket.as_ref()).await? else {
             return Ok(Handed { logs: Vec::new(), has_more: false, next: cursor });
         };
         let now = self.now();
         let since = before(now, max_age);
-        let drain = Drain { buckets, output_id, after: None, since, now, limit };
+        let max_leased = self.options.max_leased_webhooks;
+        let drain = Drain { buckets, output_id, after: None, since, now, limit, lease, max_leased };
         let Drained { logs, has_more } =
             self.stores.logs.drain(caller.account_id(), &drain).await?;
         let next = logs.last().map(LogCursor::of).or(cursor);

@@ -3,6 +3,7 @@
 mod count;
 mod drain;
 mod query;
+mod report;
 mod retention;
 mod search;
 mod trace;
@@ -11,15 +12,14 @@ pub(super) use count::before;
 pub use count::{DayQuery, MinuteQuery};
 pub use drain::{DrainQuery, Handed};
 pub(super) use query::within;
-pub use query::{LogQuery, LogsPage};
+pub use query::{HeadsPage, LogQuery, LogsPage};
 
 use super::{Admin, Caller, caller};
 use crate::{
     error::Error,
     id::{AccountId, BucketId, DeliveryId},
-    model::{Bucket, DeliveryStatus, Log, LogReport, Replay},
+    model::{Bucket, Log, Resend},
     relay::ConnectedClient,
-    store::ClientReport,
 };
 
 impl Admin {
@@ -43,61 +43,23 @@ impl Admin {
         }
     }
 
-    /// Takes what a client did with a webhook. Everybody who may subscribe may
-    /// report, also an access token without API access. A second final report
-    /// changes nothing.
-    pub async fn report(
-        &self,
-        caller: &Caller,
-        id: DeliveryId,
-        report: LogReport,
-    ) -> Result<Log, Error> {
-        let LogReport {
-            status,
-            status_code,
-            response_body,
-            response_headers,
-            retries,
-            duration_ms,
-        } = report;
-        if status_code > 999 {
-            return Err(Error::invalid("status_code", "must be at most 999"));
-        }
-        if caller.is_scoped() {
-            self.reached_log(caller, id).await?;
-        }
-        let status = status.unwrap_or(match status_code {
-            200..=300 => DeliveryStatus::Sent,
-            _ => DeliveryStatus::Failed,
-        });
-        let report = ClientReport {
-            id,
-            now: self.now(),
-            status,
-            status_code,
-            response_headers: response_headers.0,
-            response_body,
-            retries,
-            duration: std::time::Duration::from_millis(duration_ms),
-        };
-        self.relay.report(caller.account_id(), report).await
-    }
-
     /// Sends the webhook of a log again, as a delivery and log of its own.
     /// What is missing is [`NotFound`](crate::ErrorKind::NotFound), erased
     /// content a [`Conflict`](crate::ErrorKind::Conflict).
-    pub async fn replay(&self, caller: &Caller, replay: Replay) -> Result<(), Error> {
+    pub async fn resend(&self, caller: &Caller, resend: Resend) -> Result<(), Error> {
         caller.require_api_access()?;
         if caller.is_scoped() {
-            self.reached_log(caller, replay.log).await?;
+            self.reached_log(caller, resend.log).await?;
         }
-        self.relay.replay(caller.account_id(), replay).await
+        self.relay.resend(caller.account_id(), resend).await
     }
 
-    /// The clients of the account that are connected here.
-    pub async fn clients(&self, caller: &Caller) -> Result<Vec<ConnectedClient>, Error> {
+    /// The clients of the account that are connected, to other relays over the same stores,
+    /// too, where these say so ([`broadcast`](crate::WebhooksBuilder::broadcast)); and whether
+    /// there may be more, because one did not answer within 200 ms.
+    pub async fn clients(&self, caller: &Caller) -> Result<(Vec<ConnectedClient>, bool), Error> {
         caller.require_account()?;
-        Ok(self.relay.clients(caller.account_id()))
+        Ok(self.relay.clients_everywhere(caller.account_id()).await)
     }
 
     /// A log that lies within the caller's scope.
@@ -136,7 +98,7 @@ impl Admin {
 
     /// The one bucket that an operation reads, if it does not read all of the
     /// account; `Nothing` when the caller reaches none.
-    async fn reading(
+    pub(in crate::admin) async fn reading(
         &self,
         caller: &Caller,
         field: &str,
@@ -187,7 +149,7 @@ impl From<&str> for BucketRef {
 
 /// Which buckets an operation reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+pub(in crate::admin) enum Reading {
     All,
     One(BucketId),
     Nothing,
@@ -195,7 +157,7 @@ enum Reading {
 
 impl Reading {
     /// For queries, where no bucket means all; none when there is nothing to ask for.
-    fn filter(self) -> Option<Option<BucketId>> {
+    pub(in crate::admin) fn filter(self) -> Option<Option<BucketId>> {
         match self {
             Self::All => Some(None),
             Self::One(id) => Some(Some(id)),

@@ -6,8 +6,8 @@ use super::{Admin, BucketRef, Caller};
 use crate::{
     clock::Timestamp,
     error::Error,
-    model::{DeliveryStatus, Log},
-    store::{self, LogCursor, LogPage},
+    model::{DeliveryStatus, Log, LogHead},
+    store::{self, LogCursor, LogHeads, LogPage},
 };
 
 /// Which logs are listed; the default is the newest of the account.
@@ -76,6 +76,17 @@ pub struct LogsPage {
     pub next: Option<LogCursor>,
 }
 
+/// A page of logs without their content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadsPage {
+    /// What is on the page, newest first.
+    pub heads: Vec<LogHead>,
+    /// How many match in all.
+    pub total: u64,
+    /// Where the page ends; none after the last.
+    pub next: Option<LogCursor>,
+}
+
 impl Admin {
     /// A page of the logs of the account, newest first.
     ///
@@ -84,6 +95,39 @@ impl Admin {
     /// [`Invalid`](crate::ErrorKind::Invalid) for a limit or an offset out of bounds, and when
     /// the access token reaches several buckets and `query` names none.
     pub async fn logs(&self, caller: &Caller, query: &LogQuery) -> Result<LogsPage, Error> {
+        let LogQuery { limit, offset, .. } = *query;
+        let Some(query) = self.listed(caller, query).await? else {
+            return Ok(LogsPage { logs: Vec::new(), total: 0, limit, offset, next: None });
+        };
+        let page = self.stores.logs.logs(caller.account_id(), &query).await?;
+        let LogPage { logs, total, has_more } = page;
+        let next = logs.last().filter(|_| has_more).map(LogCursor::of);
+        Ok(LogsPage { logs, total, limit, offset, next })
+    }
+
+    /// As [`logs`](Self::logs), without their content: a page costs the same however large its
+    /// webhooks are.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub async fn log_heads(&self, caller: &Caller, query: &LogQuery) -> Result<HeadsPage, Error> {
+        let Some(query) = self.listed(caller, query).await? else {
+            return Ok(HeadsPage { heads: Vec::new(), total: 0, next: None });
+        };
+        let page = self.stores.logs.heads(caller.account_id(), &query).await?;
+        let LogHeads { heads, total, has_more } = page;
+        let cursor = |head: &LogHead| LogCursor { created_at: head.created_at, id: head.id };
+        let next = heads.last().filter(|_| has_more).map(cursor);
+        Ok(HeadsPage { heads, total, next })
+    }
+
+    /// What a store is asked for; none when the caller reaches no bucket.
+    async fn listed(
+        &self,
+        caller: &Caller,
+        query: &LogQuery,
+    ) -> Result<Option<store::LogQuery>, Error> {
         caller.require_api_access()?;
         let LogQuery { ref bucket, status, from, to, before, limit, offset } = *query;
         within("limit", limit, 1..=LogQuery::MAX_LIMIT)?;
@@ -95,14 +139,9 @@ impl Admin {
             ));
         }
         let reading = self.reading(caller, "bucket", bucket.as_ref()).await?;
-        let Some(bucket_id) = reading.filter() else {
-            return Ok(LogsPage { logs: Vec::new(), total: 0, limit, offset, next: None });
-        };
-        let query = store::LogQuery { bucket_id, status, from, to, before, offset, limit };
-        let page = self.stores.logs.logs(caller.account_id(), &query).await?;
-        let LogPage { logs, total, has_more } = page;
-        let next = logs.last().filter(|_| has_more).map(LogCursor::of);
-        Ok(LogsPage { logs, total, limit, offset, next })
+        let query =
+            |bucket_id| store::LogQuery { bucket_id, status, from, to, before, offset, limit };
+        Ok(reading.filter().map(query))
     }
 }
 

@@ -3,12 +3,18 @@
 use std::time::Duration;
 
 use super::{Admin, count::before};
-use crate::{error::Error, id::AccountId};
+use crate::{
+    error::Error,
+    id::AccountId,
+    store::{BucketRetention, OldLogs},
+};
 
 /// Logs that go in one transaction: few, so that nobody waits long behind it.
 const BATCH: usize = 500;
 /// How long ingest has the store to itself between two batches.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How many buckets are asked at once how long they keep their logs.
+const BUCKETS: usize = 256;
 /// How often it is looked whether logs have become too old, at most.
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 /// And at least.
@@ -18,9 +24,14 @@ impl Admin {
     /// Removes the logs that are older than `keep`, those of webhooks and those
     /// of functions, in small batches, and returns how many went; without
     /// `keep` logs are kept for ever. Where the account's plan says how long its
-    /// logs of webhooks are kept, that counts instead. Webhooks that a relay has
-    /// still to deliver stay, however old.
+    /// logs of webhooks are kept, that counts instead, and so does a shorter time that a
+    /// bucket says. Webhooks that a relay has still to deliver stay, however old.
     pub async fn purge(&self, keep: Option<Duration>) -> Result<u64, Error> {
+        Ok(self.purge_all(keep).await?.0)
+    }
+
+    /// How many went, and the shortest time for which a bucket keeps logs.
+    async fn purge_all(&self, keep: Option<Duration>) -> Result<(u64, Option<Duration>), Error> {
         let mut gone = 0;
         if self.quotas.limits_logs() {
             for account in self.stores.accounts.accounts().await? {
@@ -39,7 +50,30 @@ impl Admin {
             let oldest = before(self.now(), keep);
             gone += self.batches(|| functions.purge_executions(oldest, BATCH)).await?;
         }
-        Ok(gone)
+        let (of_buckets, shortest) = self.purge_buckets().await?;
+        Ok((gone + of_buckets, shortest))
+    }
+
+    /// Removes what buckets keep for a shorter time than their accounts.
+    async fn purge_buckets(&self) -> Result<(u64, Option<Duration>), Error> {
+        let (mut gone, mut shortest, mut after) = (0, None::<Duration>, None);
+        loop {
+            let some = self.stores.buckets.retentions(after, BUCKETS).await?;
+            for BucketRetention { account_id, bucket_id, retention } in &some {
+                for (failed, keep) in retention.parts() {
+                    let mut old = OldLogs::new(before(self.now(), keep));
+                    old.account_id = Some(*account_id);
+                    old.bucket_id = Some(*bucket_id);
+                    old.failed = failed;
+                    gone += self.batches(|| self.stores.logs.purge(&old, BATCH)).await?;
+                    shortest = Some(shortest.map_or(keep, |shortest| shortest.min(keep)));
+                }
+            }
+            after = some.last().map(|last| last.bucket_id);
+            if some.len() < BUCKETS {
+                return Ok((gone, shortest));
+            }
+        }
     }
 
     async fn purge_webhooks(
@@ -48,8 +82,9 @@ impl Admin {
         keep: Option<Duration>,
     ) -> Result<u64, Error> {
         let Some(keep) = keep else { return Ok(0) };
-        let oldest = before(self.now(), keep);
-        self.batches(|| self.stores.logs.purge(account, oldest, BATCH)).await
+        let mut old = OldLogs::new(before(self.now(), keep));
+        old.account_id = account;
+        self.batches(|| self.stores.logs.purge(&old, BATCH)).await
     }
 
     /// Does `remove` until there is less than a batch left.
@@ -69,21 +104,27 @@ impl Admin {
     }
 
     /// Does [`purge`](Self::purge) at once and then from time to time: when a
-    /// tenth of `keep` has passed, but at most every second and at least every
-    /// hour: what functions and inputs remember for a time goes whether logs do or not.
+    /// tenth of `keep`, or of what a bucket says, has passed, but at most every second and at
+    /// least every hour: what functions and inputs remember for a time goes whether logs do or not.
     /// Between that it does nothing. It never returns: drop it to end it.
     pub async fn keep_logs_for(&self, keep: Option<Duration>) {
-        let interval = keep.map_or(LONGEST_INTERVAL, |keep| keep / 10);
-        let interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
+        let mut shortest = None;
         loop {
-            match self.purge(keep).await {
-                Ok(0) => {}
-                Ok(gone) => tracing::info!(gone, "removed old logs"),
+            match self.purge_all(keep).await {
+                Ok((gone, of_buckets)) => {
+                    shortest = of_buckets;
+                    if gone > 0 {
+                        tracing::info!(gone, "removed old logs");
+                    }
+                }
                 Err(error) => {
                     let cause = std::error::Error::source(&error).map(ToString::to_string);
                     tracing::warn!(%error, cause, "cannot remove old logs; trying again later");
                 }
             }
+            let interval = keep.into_iter().chain(shortest).min();
+            let interval = interval.map_or(LONGEST_INTERVAL, |keep| keep / 10);
+            let interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
             self.clock.sleep_until(self.now() + interval).await;
         }
     }

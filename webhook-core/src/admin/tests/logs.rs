@@ -8,7 +8,8 @@ use super::*;
 use crate::{
     DeliveryId, WebhookId,
     model::{
-        DeliveryStatus, Request, Subscription, SubscriptionStatus, TokenScopes, TokenSpec, Webhook,
+        DeliveryStatus, Extension, LogRetention, Request, Subscription, SubscriptionStatus,
+        TokenScopes, TokenSpec, Webhook,
     },
     plan::Plans,
     store::{Accept, NewDelivery},
@@ -160,5 +161,71 @@ async fn logs_are_kept_for_as_long_as_the_plan_says() -> Result<(), Error> {
         left.push(totals);
     }
     assert_eq!(left, [[0, 1, 1], [0, 1, 1], [0, 1, 0], [0, 0, 0]]);
+    Ok(())
+}
+
+/// A bucket of this name whose logs are kept for `logs`.
+fn keeping(name: &str, logs: Duration) -> BucketSpec {
+    let retention = Extension::Set(LogRetention::new(logs, Duration::ZERO));
+    BucketSpec { retention, ..bucket_named(name) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn logs_are_kept_for_as_long_as_their_bucket_says() -> Result<(), Error> {
+    let house = house().await;
+    let House { admin, caller, .. } = &house;
+    let hour = Duration::from_secs(60 * 60);
+    let short = admin.create_bucket(caller, keeping("short", hour)).await?;
+    let other = admin.create_bucket(caller, bucket_named("other")).await?;
+    for bucket in [&short, &other] {
+        receive(&house, bucket).await?;
+    }
+    let left = tokio::select! {
+        // The operator keeps everything, and looks once an hour without buckets that say more.
+        () = admin.keep_logs_for(None) => unreachable!("it goes on for ever"),
+        left = async {
+            tokio::time::sleep(hour - Duration::from_secs(1)).await;
+            let before = total(&house).await?;
+            tokio::time::sleep(hour / 10 + Duration::from_secs(2)).await;
+            Ok::<_, Error>((before, total(&house).await?))
+        } => left?,
+    };
+    assert_eq!(left, (2, 1));
+    // Without it, all are kept.
+    receive(&house, &short).await?;
+    let reset = BucketSpec { retention: Extension::Reset, ..bucket_named("short") };
+    admin.update_bucket(caller, short.id, reset).await?;
+    tokio::time::sleep(hour * 100).await;
+    assert_eq!(admin.purge(None).await?, 0);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_bucket_keeps_logs_for_longer_than_its_account() -> Result<(), Error> {
+    let plans: Plans =
+        r#"{"plans": [{"name": "silent"}, {"name": "short", "price": "p", "limits": {"logs_retention": 1}}]}"#
+            .parse()?;
+    let day = Duration::from_secs(24 * 60 * 60);
+    let options = AdminOptions { log_retention: Some(day * 30), ..AdminOptions::default() };
+    let house = house_of(|builder| builder.quotas(plans).admin_options(options)).await;
+    let House { admin, caller, .. } = &house;
+    let longer = |times: u32| keeping("b", day * times + Duration::from_nanos(1));
+    assert_eq!(kind(admin.create_bucket(caller, longer(30)).await), ErrorKind::Invalid);
+    let bucket = admin.create_bucket(caller, keeping("b", day * 30)).await?;
+    let subscription = Subscription {
+        id: "s".to_owned(),
+        status: SubscriptionStatus::Active,
+        prices: vec!["p".to_owned()],
+        created_at: admin.now(),
+        read_at: admin.now(),
+    };
+    house.stores.billing.put_subscription(caller.account_id(), &subscription).await?;
+    // What is stored may be written again, and stay.
+    for spec in [keeping("b", day * 30), bucket_named("b")] {
+        let updated = admin.update_bucket(caller, bucket.id, spec).await?;
+        assert_eq!(updated.spec.retention, bucket.spec.retention);
+    }
+    assert_eq!(kind(admin.update_bucket(caller, bucket.id, longer(1)).await), ErrorKind::Invalid);
+    admin.update_bucket(caller, bucket.id, keeping("b", day)).await?;
     Ok(())
 }

@@ -30,6 +30,21 @@ fn the_time_of_pauses_counts_once() {
 }
 
 #[test]
+fn what_is_discarded_stays_discarded_and_only_at_the_end_of_a_pause() {
+    let mut pauses = Pauses::default();
+    pauses.discard(at(90), at(95));
+    assert!(pauses.is_empty(), "there was no pause");
+    pauses.pause(pause(100, None));
+    pauses.discard(at(150), at(200));
+    pauses.resume(at(200), None);
+    pauses.pause(pause(300, None));
+    pauses.discard(at(120), at(400));
+    pauses.resume(at(400), None);
+    assert!(pauses.discards(at(149)) && !pauses.discards(at(150)));
+    assert_eq!(Pauses::from(StoredPauses::from(&pauses)), pauses);
+}
+
+#[test]
 fn a_pause_ends_by_itself() {
     let mut pauses = Pauses::default();
     pauses.pause(pause(100, Some(200)));

@@ -53,8 +53,15 @@ impl BucketCache {
     }
 
     /// Forgets a bucket that has changed.
-    pub(in super::super) fn changed(&self, bucket: &Bucket) {
+    pub(in super::super) fn forget(&self, bucket: &Bucket) {
         self.by_key.changed(&keys(bucket));
+    }
+
+    /// The same, by the inputs and outputs that it has and had.
+    pub(in super::super) fn changed(&self, inputs: &[InputId], outputs: &[OutputId]) {
+        let inputs = inputs.iter().copied().map(Key::Input);
+        let keys: Vec<_> = inputs.chain(outputs.iter().copied().map(Key::Output)).collect();
+        self.by_key.changed(&keys);
     }
 }
 
@@ -64,7 +71,7 @@ fn keys(bucket: &Bucket) -> Vec<Key> {
 }
 
 impl Bucket {
-    pub(in crate::relay) fn input(&self, id: InputId) -> Option<&Input> {
+    pub(crate) fn input(&self, id: InputId) -> Option<&Input> {
         self.inputs.iter().find(|input| input.id == id)
     }
 

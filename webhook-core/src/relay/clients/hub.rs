@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    net::IpAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -10,71 +9,17 @@ use std::{
 };
 
 use tokio::sync::{Notify, mpsc};
+use webhook_cluster::{ClientInfo, ConnectedClient, Listening, Presence, StreamedWebhook};
 
-use super::event::StreamedWebhook;
 use crate::{
-    clock::Timestamp,
-    id::{AccountId, BucketId, DeliveryId, TokenId},
+    id::{AccountId, BucketId, DeliveryId},
     relay::byte_semaphore::{BytePermit, ByteSemaphore},
 };
 
-/// The buckets that a client listens to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listening {
-    /// All buckets of the account, later ones included.
-    All,
-    /// These.
-    Buckets(HashSet<BucketId>),
-}
-
-impl Listening {
-    fn includes(&self, bucket: BucketId) -> bool {
-        match self {
-            Self::All => true,
-            Self::Buckets(buckets) => buckets.contains(&bucket),
-        }
-    }
-}
-
-/// Who a client says it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClientInfo {
-    /// The access token that it showed; none for the API key.
-    pub token_id: Option<TokenId>,
-    /// Its address.
-    pub ip: Option<IpAddr>,
-    /// What it is (`webhook-server`, a browser).
-    pub kind: String,
-    /// Its version.
-    pub version: String,
-    /// Where it forwards to, when it says so.
-    pub destination: String,
-}
-
-/// A connected client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConnectedClient {
-    /// Who it says it is.
-    pub info: ClientInfo,
-    /// What it listens to.
-    pub listening: Listening,
-    /// Names of internal outputs: only their webhooks; empty for all there are.
-    pub outputs: Vec<String>,
-    /// Since when.
-    pub subscribed_at: Timestamp,
-}
-
-impl ConnectedClient {
-    pub(super) fn wants(&self, event: &StreamedWebhook) -> bool {
-        self.listens_to(event.bucket_id, &event.output_name)
-    }
-
-    /// Whether it gets the webhooks of this output; `""` when the bucket has none.
-    fn listens_to(&self, bucket: BucketId, output: &str) -> bool {
-        self.listening.includes(bucket)
-            && (self.outputs.is_empty() || self.outputs.iter().any(|name| name == output))
-    }
-}
+/// How many buckets are named to other nodes for one account; past it they stand for all.
+const MAX_NAMED_BUCKETS: usize = 256;
+/// How many accounts and buckets together; past it everything is meant.
+const MAX_NAMED: usize = 4_000;
 
 /// What a subscriber's channel carries.
 pub(super) type Delivered = (Arc<StreamedWebhook>, BytePermit);
@@ -87,7 +32,10 @@ pub(super) struct Subscriber {
     client: Mutex<ConnectedClient>,
     /// Events were left out because the client reads too slowly.
     pub(super) missed: AtomicUsize,
-    /// Told when something is missed.
+    /// What waits in the store is to be looked at once more: something of it may have been
+    /// lost between two nodes.
+    pub(super) looks_again: AtomicBool,
+    /// Told when something is missed, or to be looked at.
     pub(super) changed: Notify,
     pub(super) closed: AtomicBool,
 }
@@ -103,6 +51,7 @@ impl Subscriber {
             bytes,
             client: Mutex::new(client),
             missed: AtomicUsize::new(0),
+            looks_again: AtomicBool::new(false),
             changed: Notify::new(),
             closed: AtomicBool::new(false),
         }
@@ -175,11 +124,11 @@ impl Hub {
     }
 
     /// Offers a webhook to every client that listens to its bucket.
-    pub(super) fn publish(&self, account: AccountId, event: StreamedWebhook) {
-        let event = event.shared();
+    pub(in crate::relay) fn publish(&self, account: AccountId, event: StreamedWebhook) {
+        let event = Arc::new(event);
         let subscribers = self.subscribers();
         for subscriber in subscribers.get(&account).into_iter().flatten() {
-            if subscriber.client().wants(&event) {
+            if subscriber.client().listens_to(event.bucket_id, &event.output_name) {
                 subscriber.offer(&event);
             }
         }
@@ -190,6 +139,40 @@ impl Hub {
         let subscribers = self.subscribers();
         let known = subscribers.get(&account).into_iter().flatten();
         known.map(|subscriber| subscriber.client().clone()).collect()
+    }
+
+    /// What the clients of all accounts listen to.
+    pub(in crate::relay) fn presence(&self) -> Presence {
+        let mut listening = Vec::new();
+        let mut named = 0;
+        for (account, subscribers) in &*self.subscribers() {
+            let mut together = HashSet::new();
+            let all = subscribers.iter().any(|subscriber| match &subscriber.client().listening {
+                Listening::All => true,
+                Listening::Buckets(buckets) => {
+                    together.extend(buckets);
+                    together.len() > MAX_NAMED_BUCKETS
+                }
+            });
+            let (count, one) = match all {
+                true => (1, Listening::All),
+                false => (1 + together.len(), Listening::Buckets(together)),
+            };
+            named += count;
+            if named > MAX_NAMED {
+                return Presence { everything: true, ..Presence::default() };
+            }
+            listening.push((*account, one));
+        }
+        Presence { listening, everything: false }
+    }
+
+    /// Has every client look into the store for what it has not got.
+    pub(in crate::relay) fn look_again(&self) {
+        for subscriber in self.subscribers().values().flatten() {
+            subscriber.looks_again.store(true, Ordering::Release);
+            subscriber.changed.notify_one();
+        }
     }
 
     /// How many clients the account has.

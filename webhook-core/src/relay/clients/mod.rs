@@ -10,9 +10,5 @@ mod publish;
 mod report;
 mod subscription;
 
-pub use self::{
-    event::StreamedWebhook,
-    hub::{ClientInfo, ConnectedClient, Listening},
-    subscription::{Streamed, Subscription},
-};
+pub use self::subscription::{Streamed, Subscription};
 pub(super) use self::{hub::Hub, publish::Clients};

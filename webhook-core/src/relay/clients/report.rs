@@ -7,7 +7,6 @@ use crate::{
     body::cut,
     error::Error,
     id::AccountId,
-    model::Log,
     relay::waiters::DestinationResponse,
     store::{ClientReport, Reported},
 };
@@ -19,20 +18,20 @@ impl Clients {
         &self,
         account: AccountId,
         report: ClientReport,
-    ) -> Result<Log, Error> {
+    ) -> Result<Reported, Error> {
         let (body, headers) = (report.response_body.clone(), report.response_headers.clone());
         let report = ClientReport {
             response_body: cut(&body, self.options.max_logged_response_bytes),
             ..report
         };
-        let Reported { log, taken } = self.logs.report(account, &report).await?;
-        if taken && report.is_outcome() {
+        let reported = self.logs.report(account, &report).await?;
+        if reported.taken && report.is_outcome() {
             self.hub.done(report.id);
             self.observer.attempted(report.status, report.duration);
             let status = StatusCode::from_u16(report.status_code).ok();
             let response = status.map(|status| DestinationResponse { status, headers, body });
             self.waiters.resolve(report.id, response);
         }
-        Ok(log)
+        Ok(reported)
     }
 }

@@ -3,13 +3,15 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, atomic::Ordering},
+    time::Duration,
 };
 
 use tokio::sync::mpsc;
+use webhook_cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 
 use super::{
-    event::StreamedWebhook,
-    hub::{ClientInfo, ConnectedClient, Delivered, Listening, Subscriber},
+    event::streamed,
+    hub::{Delivered, Subscriber},
     publish::Clients,
 };
 use crate::{
@@ -23,6 +25,9 @@ use crate::{
 
 /// Webhooks read from the store at once.
 const PAGE: usize = 50;
+/// How far back a look goes for what was lost between two nodes: longer than it is until the
+/// next look, and than a webhook may take to be stored.
+const LOOKS_BACK: Duration = Duration::from_secs(20);
 
 /// What a [`Subscription`] brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +63,8 @@ pub struct Subscription {
     known: HashSet<DeliveryId>,
     /// When it began to listen to what it listens to now.
     since: Timestamp,
+    /// When it last looked into the store.
+    looked_at: Timestamp,
     /// How many it has got of each output that it had missed by then, where
     /// that is limited.
     replayed: HashMap<OutputId, u32>,
@@ -82,6 +89,7 @@ impl Subscription {
         let client = ConnectedClient { info, listening, outputs: Vec::new(), subscribed_at };
         let subscriber = Arc::new(Subscriber::new(sender, bytes, client));
         clients.hub.enter(account, Arc::clone(&subscriber));
+        clients.listening_changed();
         Self {
             clients,
             account,
@@ -92,6 +100,7 @@ impl Subscription {
             taken: VecDeque::new(),
             known: HashSet::new(),
             since: subscribed_at,
+            looked_at: subscribed_at,
             replayed: HashMap::new(),
         }
     }
@@ -112,7 +121,9 @@ impl Subscription {
         self.backlog.clear();
         self.catching_up = Some(Position::Start);
         self.since = self.clients.clock.now();
+        self.looked_at = self.since;
         self.replayed.clear();
+        self.clients.listening_changed();
     }
 
     /// The next webhook, or what there is to say. Dropping the future loses nothing.
@@ -156,9 +167,54 @@ impl Subscription {
                         self.catching_up = Some(Position::Start);
                         return Ok(Streamed::Missed(missed));
                     }
+                    if self.subscriber.looks_again.swap(false, Ordering::AcqRel) {
+                        self.look_again();
+                    }
                 }
             }
         }
+    }
+
+    /// Waits until a webhook comes that the client listens to, and leaves it to be leased
+    /// ([`Admin::drain`](crate::admin::Admin::drain)); `false` when the subscription has been
+    /// ended. Dropping the future loses nothing but a webhook's coming.
+    pub async fn arrived(&mut self) -> bool {
+        while !self.subscriber.closed.load(Ordering::Acquire) {
+            tokio::select! {
+                delivered = self.receiver.recv() => return delivered.is_some(),
+                () = self.subscriber.changed.notified() => {
+                    let missed = self.subscriber.missed.swap(0, Ordering::AcqRel) > 0;
+                    if missed | self.subscriber.looks_again.swap(false, Ordering::AcqRel) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// What the client gets of a log that it leased; none when that is not for it any more.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn leased(&self, log: &Log) -> Result<Option<StreamedWebhook>, Error> {
+        let Log { webhook, delivery: it } = log;
+        let Some(output) = it.output_id else { return Ok(None) };
+        let Some(bucket) = self.clients.buckets.of_output(output).await? else { return Ok(None) };
+        let event = streamed(&bucket, webhook, it.id, it.output_id, it.processed.as_ref());
+        Ok(event.filter(|event| self.wants(event)))
+    }
+
+    /// Reads once more what was stored since shortly before the last look.
+    fn look_again(&mut self) {
+        let now = self.clients.clock.now();
+        let back = LOOKS_BACK.as_millis() as i64;
+        let from = Timestamp::from_millis(self.looked_at.as_millis().saturating_sub(back));
+        let id = DeliveryId::from_uuid(uuid::Uuid::nil());
+        let after = LogCursor { created_at: from, id };
+        self.catching_up = Some(Position::After(after));
+        self.looked_at = now;
     }
 
     async fn read_backlog(&mut self, position: Position) -> Result<(), Error> {
@@ -187,7 +243,9 @@ impl Subscription {
 
     async fn offer_backlog(&mut self, log: &Log) -> Result<Option<Arc<StreamedWebhook>>, Error> {
         let Log { webhook, delivery } = log;
-        let Some(output) = delivery.output_id else { return Ok(None) };
+        // Who has it says what became of it, or it waits again.
+        let is_leased = delivery.leased_until.is_some_and(|until| until > self.clients.clock.now());
+        let Some(output) = delivery.output_id.filter(|_| !is_leased) else { return Ok(None) };
         let Some(bucket) = self.clients.buckets.of_output(output).await? else { return Ok(None) };
         let spec = bucket.output(output).map(|output| &output.spec);
         let replay = spec.map(|spec| spec.replay_missing).unwrap_or_default();
@@ -197,8 +255,7 @@ impl Subscription {
             return Ok(None);
         }
         let processed = delivery.processed.as_ref();
-        let event =
-            StreamedWebhook::new(&bucket, webhook, delivery.id, delivery.output_id, processed);
+        let event = streamed(&bucket, webhook, delivery.id, delivery.output_id, processed);
         let event = event.filter(|event| self.wants(event) && self.take(event.id, true));
         if was_missed && event.is_some() {
             *self.replayed.entry(output).or_default() += 1;
@@ -215,7 +272,7 @@ impl Subscription {
     }
 
     fn wants(&self, event: &StreamedWebhook) -> bool {
-        self.subscriber.client().wants(event)
+        self.subscriber.client().listens_to(event.bucket_id, &event.output_name)
     }
 
     /// Notes that the client has it now; `false` when it must not get it (again).
@@ -241,6 +298,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.clients.hub.leave(self.account, &self.subscriber);
+        self.clients.listening_changed();
         for id in &self.taken {
             self.clients.hub.put_down(*id);
         }

@@ -6,13 +6,14 @@ use tokio::time::Instant;
 
 use crate::{
     forward::{ForwardError, ForwardResponse, Forwarder},
-    model::{Bucket, Output, Reason, Request},
+    model::{Bucket, Output, Reason, ReplayTotals, Request},
     relay::{
         credentials::Credentials,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
         observer::Observer,
         options::RelayOptions,
         outgoing,
+        replays::{Withdrawals, name_replayed},
         waiters::Waiters,
     },
     store::{NewExecution, Pending},
@@ -28,7 +29,7 @@ pub(super) enum Ending {
     /// The function of an internal output has run: clients get it now.
     HandedOver,
     /// A function stopped it.
-    Rejected(String),
+    Rejected(Reason, String),
     /// It could not be attempted and never can be.
     Failed(Reason, String),
 }
@@ -83,6 +84,12 @@ impl Report {
         Self::failed(Reason::Deadline, "waited in the output's queue past the throttle's deadline")
     }
 
+    /// Somebody does not want it to be sent any more.
+    pub(super) fn withdrawn(detail: &str) -> Self {
+        let ending = Ending::Rejected(Reason::Cancelled, detail.to_owned());
+        Self { ending, ..Self::failed(Reason::Cancelled, "") }
+    }
+
     fn failed(reason: Reason, detail: &str) -> Self {
         let ending = Ending::Failed(reason, detail.to_owned());
         Self { ending, duration: Duration::ZERO, transformed: None, run: None }
@@ -97,6 +104,7 @@ pub(super) struct Attempter {
     pub(super) functions: Arc<Functions>,
     pub(super) waiters: Arc<Waiters>,
     pub(super) observer: Arc<dyn Observer>,
+    pub(super) withdrawals: Withdrawals,
     pub(super) options: Arc<RelayOptions>,
 }
 
@@ -108,12 +116,15 @@ impl Attempter {
         output: &Output,
         pending: &Pending,
     ) -> Report {
+        if self.withdrawals.mean(pending).await {
+            return Report::withdrawn(ReplayTotals::WITHDRAWN);
+        }
         let started = Instant::now();
         let (mut transformed, mut run) = (None, None);
         let ending = match self.transform(bucket, output, pending).await {
             Ok(Some(Transformed { stop: true, run: stopped, .. })) => {
                 run = Some(stopped);
-                Ending::Rejected("stopped by the output's function".to_owned())
+                Ending::Rejected(Reason::Function, "stopped by the output's function".to_owned())
             }
             Ok(ran) => {
                 if let Some(ran) = ran {
@@ -170,6 +181,7 @@ impl Attempter {
             pending.id,
             max_response_bytes,
         )?;
+        name_replayed(pending, &mut request.headers);
         self.observer.sending(pending, &mut request.headers);
         match output.spec.has_credentials() {
             true => Box::pin(self.credentials.send(&output.spec, &pending.webhook, request)).await,

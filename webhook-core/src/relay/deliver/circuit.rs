@@ -3,7 +3,11 @@
 use std::{collections::VecDeque, time::Duration};
 
 use super::attempt::{AttemptFailure, Ending};
-use crate::{clock::Timestamp, forward::ForwardError, model::CircuitBreaker};
+use crate::{
+    clock::Timestamp,
+    forward::ForwardError,
+    model::{CircuitBreaker, CircuitState},
+};
 
 /// How many of the latest attempts are remembered.
 const REMEMBERED: usize = 1_000;
@@ -64,6 +68,15 @@ impl Circuit {
                 Some(now + Duration::from_secs(1))
             }
             State::Closed | State::Open { .. } | State::Trying { .. } => None,
+        }
+    }
+
+    /// How it stands, and when it is open no more.
+    pub(super) fn stands(&self, now: Timestamp) -> (CircuitState, Option<Timestamp>) {
+        match self.state {
+            State::Closed => (CircuitState::Closed, None),
+            State::Open { until, .. } if now < until => (CircuitState::Open, Some(until)),
+            State::Open { .. } | State::Trying { .. } => (CircuitState::HalfOpen, None),
         }
     }
 
@@ -164,14 +177,18 @@ mod tests {
     fn it_opens_tries_ever_more_seldom_and_closes() {
         let mut circuit = opened();
         assert_eq!(start(&mut circuit, at(49)), Err(at(50)));
+        assert_eq!(circuit.stands(at(49)), (CircuitState::Open, Some(at(50))));
+        assert_eq!(circuit.stands(at(50)), (CircuitState::HalfOpen, None));
         start(&mut circuit, at(50)).expect("a try");
         assert_eq!(start(&mut circuit, at(50)), Err(at(51)), "one at a time");
+        assert_eq!(circuit.stands(at(50)), (CircuitState::HalfOpen, None));
         assert_eq!(circuit.ended(&BREAKER(), Judged::Fails, at(51)), None);
         assert_eq!(start(&mut circuit, at(60)), Err(at(111)));
         start(&mut circuit, at(111)).expect("a try");
         assert_eq!(circuit.ended(&BREAKER(), Judged::Nothing, at(112)), None);
         start(&mut circuit, at(112)).expect("no request was made");
         assert_eq!(circuit.ended(&BREAKER(), Judged::Works, at(113)), Some(false));
+        assert_eq!(circuit.stands(at(113)), (CircuitState::Closed, None));
         assert!(circuit.is_empty() && start(&mut circuit, at(113)).is_ok());
     }
 

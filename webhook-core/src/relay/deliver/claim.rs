@@ -3,14 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    lease::Lease,
+    lease::{Lease, Term},
     queue::{OutputQueue, QueueLimits, QueuedDelivery},
 };
 use crate::{
     clock::Clock,
     id::NodeId,
     relay::byte_semaphore::ByteSemaphore,
-    store::{Claim, DeliveryStore},
+    store::{Claim, DeliveryStore, OwnQueue, QueueStore},
 };
 
 /// How long a queue waits when the store did not answer.
@@ -21,6 +21,7 @@ pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Claimer {
     pub(super) node: NodeId,
     pub(super) deliveries: Arc<dyn DeliveryStore>,
+    pub(super) queues: Arc<dyn QueueStore>,
     /// Bounds the webhooks that wait in memory.
     pub(super) memory: ByteSemaphore,
     pub(super) clock: Arc<dyn Clock>,
@@ -44,7 +45,9 @@ impl Claimer {
             limit: if self.memory.is_spent() { limit.min(8) } else { limit },
             order: limits.order(),
         };
-        let claimed = match lease.hold().await {
+        let held = lease.hold().await;
+        let term = lease.term();
+        let claimed = match held {
             Ok(()) => self.deliveries.claim(claim).await,
             Err(error) => Err(error),
         };
@@ -52,7 +55,7 @@ impl Claimer {
             Ok(claimed) => {
                 let deliveries = claimed.deliveries.into_iter().map(|pending| {
                     let bytes = self.memory.take_anyway(pending.webhook.request.size_bytes());
-                    QueuedDelivery::new(pending, Some(Arc::new(bytes)))
+                    QueuedDelivery::new(pending, Some(Arc::new(bytes))).in_term(term)
                 });
                 queue.claimed(deliveries.collect(), claimed.next_due_at, now);
                 true
@@ -74,5 +77,31 @@ impl Claimer {
                 queue.not_recovered(self.clock.now() + STORE_PAUSE);
             }
         }
+    }
+
+    /// Asks whether this node owns the queue, or says that it still does and what it has started.
+    /// Answers how many more deliveries are known of than before.
+    pub(super) async fn own(&self, lease: &Lease, queue: &OutputQueue, term: Option<Term>) -> i64 {
+        let now = self.clock.now();
+        let mut own = OwnQueue::new(self.node, queue.output_id, now);
+        own.started = queue.started(term);
+        let answer = match lease.hold().await {
+            Ok(()) => self.queues.own_queue(own).await,
+            Err(error) => Err(error),
+        };
+        let answer = answer.inspect_err(|error| {
+            tracing::warn!(output = %queue.output_id, %error, "who owns the queue is not known");
+        });
+        // In a term that has begun meanwhile it is not owned.
+        queue.owned(answer.ok(), term.unwrap_or_else(|| lease.term()), now)
+    }
+
+    /// Gives the queue up. Answers how many more deliveries are known of than before.
+    pub(super) async fn leave(&self, queue: &OutputQueue) -> i64 {
+        let left = self.queues.leave_queue(self.node, queue.output_id, &queue.starts()).await;
+        if let Err(error) = &left {
+            tracing::warn!(output = %queue.output_id, %error, "the queue cannot be given up");
+        }
+        queue.left(left.is_ok(), self.clock.now())
     }
 }

@@ -19,7 +19,7 @@ use tracing::Instrument;
 use super::{
     attempt::{Attempter, Report},
     claim::{Claimer, STORE_PAUSE},
-    lease::Lease,
+    lease::{Lease, Term},
     queue::{Next, OutputQueue, QueueLimits, QueuedDelivery, Reservation, Slot},
     settle::Settler,
     timers::Timers,
@@ -71,13 +71,14 @@ impl Queues {
         output_id: OutputId,
         limits: QueueLimits,
         in_memory: bool,
+        term: Term,
     ) -> Result<Reservation, Error> {
         let (queue, early) = {
             let mut queues = self.by_output();
             let holding = self.holding.load(Ordering::Acquire);
             (queue_of(&mut queues, output_id, &limits), (!holding).then(|| self.early.token()))
         };
-        queue.reserve(limits, in_memory, early)
+        queue.reserve(limits, in_memory, term, early)
     }
 
     /// From now on what is accepted is this node's. Returns the queues of before, with all
@@ -143,7 +144,7 @@ impl Deliverer {
         output: &Output,
         in_memory: bool,
     ) -> Result<Reservation, Error> {
-        self.queues.reserve(output.id, self.limits_of(Some(output)), in_memory)
+        self.queues.reserve(output.id, self.limits_of(Some(output)), in_memory, self.lease.term())
     }
 
     /// Whether what is accepted for the output waits for its owner.
@@ -238,11 +239,14 @@ impl Deliverer {
             let output = bucket.as_ref().and_then(|bucket| bucket.output(queue.output_id));
             let limits = self.limits_of(output);
             let stopping = self.workers.are_stopped();
+            let term = if stopping { None } else { self.lease.lasting_term().await };
             let next = match first.take().filter(|_| !stopping) {
-                Some(delivery) if !limits.are_paused() => Next::Attempt(delivery),
-                paused => {
-                    paused.into_iter().for_each(|delivery| queue.put_back(delivery));
-                    queue.next(limits.clone(), self.clock.now(), stopping)
+                Some(delivery) if !limits.are_paused() && Some(delivery.term) == term => {
+                    Next::Attempt(delivery)
+                }
+                waits => {
+                    waits.into_iter().for_each(|delivery| queue.put_back(delivery));
+                    queue.next(limits.clone(), self.clock.now(), term, stopping)
                 }
             };
             match next {
@@ -260,7 +264,7 @@ impl Deliverer {
                     turn.instrument(self.observer.span(pending)).await;
                 }
                 Next::Expire(delivery) => {
-                    let report = Report::expired();
+                    let report = queue.unsent(&delivery.pending);
                     self.settler.settle(queue, None, &delivery.pending, report).await;
                 }
                 Next::Claim(limit) => {
@@ -268,6 +272,11 @@ impl Deliverer {
                         self.start_workers(queue);
                     }
                 }
+                Next::Own => {
+                    let counted = self.claimer.own(&self.lease, queue, term).await;
+                    self.observer.pending(counted);
+                }
+                Next::Leave => self.observer.pending(self.claimer.leave(queue).await),
                 Next::Recover => self.claimer.free(queue).await,
                 Next::Until(moment) => return self.pause(queue, moment),
                 Next::Idle => return,

@@ -3,11 +3,15 @@
 
 use std::time::Duration;
 
-use super::attempt::{AttemptFailure, Ending};
+use super::{
+    attempt::{AttemptFailure, Ending},
+    health::{PROBE, is_failed_try},
+};
 use crate::{
     clock::Timestamp,
     forward::{ForwardError, ForwardResponse},
-    model::{DeliveryStatus, Output, Reason},
+    model::{Bucket, DeliveryStatus, NotificationEvent, Output, Reason},
+    relay::notify::{self, Watch},
     retry::{self, Next, Progress},
 };
 
@@ -51,6 +55,9 @@ pub(super) fn fate(ending: &Ending, output: Option<&Output>, progress: Progress)
             Next::GiveUp => Fate::Ends(DeliveryStatus::Failed),
         }
     };
+    if is_failed_try(output, ending, progress.now) {
+        return Fate::RetryAt(progress.now + PROBE);
+    }
     match ending {
         Ending::Answered(response) => forwarded(Ok(response)),
         Ending::Unanswered(AttemptFailure::Forward(error)) => forwarded(Err(error)),
@@ -61,7 +68,7 @@ pub(super) fn fate(ending: &Ending, output: Option<&Output>, progress: Progress)
             Fate::Ends(DeliveryStatus::Failed)
         }
         Ending::HandedOver => Fate::HandedOver,
-        Ending::Rejected(_) => Fate::Ends(DeliveryStatus::Rejected),
+        Ending::Rejected(..) => Fate::Ends(DeliveryStatus::Rejected),
     }
 }
 
@@ -86,12 +93,30 @@ pub(super) fn reason(
         Ending::Unanswered(
             AttemptFailure::FunctionBusy(_) | AttemptFailure::StoreUnavailable(_),
         ) => Reason::Deadline,
-        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) | Ending::Rejected(_) => {
-            Reason::Function
-        }
-        Ending::Failed(reason, _) => *reason,
+        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) => Reason::Function,
+        Ending::Failed(reason, _) | Ending::Rejected(reason, _) => *reason,
         Ending::HandedOver => return None,
     })
+}
+
+/// Has those told who want to know that a delivery failed for good.
+pub(super) async fn tell(
+    at: Option<(&Bucket, &Output)>,
+    ending: &Ending,
+    fate: Fate,
+    watch: &Watch,
+) {
+    let Some((bucket, output)) = at else { return };
+    if fate == Fate::Ends(DeliveryStatus::Failed) {
+        let error = || match ending {
+            Ending::Answered(answer) => notify::answered(answer.status.as_u16()),
+            Ending::Unanswered(failure) => failure.to_string(),
+            Ending::Failed(_, reason) | Ending::Rejected(_, reason) => reason.clone(),
+            Ending::HandedOver => String::new(),
+        };
+        let event = NotificationEvent::DeliveryFailed;
+        watch.failed(bucket, event, output.id.as_uuid(), error).await;
+    }
 }
 
 /// When a delivery that was not sent is looked at again: soon, as often as it

@@ -9,6 +9,7 @@ use crate::{
         Timings,
         history::{FailureKind, History, NextBecause, PastAttempt, Trigger},
     },
+    model::Output,
     retry::Outcome,
     store::Pending,
 };
@@ -17,6 +18,7 @@ use crate::{
 /// it was no attempt, because then there is nothing to add.
 pub(super) fn after(
     pending: &Pending,
+    output: Option<&Output>,
     ending: &Ending,
     duration: Duration,
     now: Timestamp,
@@ -33,7 +35,8 @@ pub(super) fn after(
     let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     let began = Timestamp::from_millis(now.as_millis().saturating_sub(millis));
     let number = pending.attempts.saturating_add(1);
-    let mut attempt = PastAttempt::new(number, trigger(pending), began.as_millis(), status_code);
+    let trigger = trigger(pending, output, began);
+    let mut attempt = PastAttempt::new(number, trigger, began.as_millis(), status_code);
     attempt.queued = began.since(pending.due_at);
     attempt.failure = failure;
     // Another forwarder may not tell.
@@ -46,12 +49,18 @@ pub(super) fn after(
     Some(pending.history.with(attempt))
 }
 
-/// A delivery that was stored later than its webhook was added to it.
-fn trigger(pending: &Pending) -> Trigger {
+/// Why an attempt was made that began at `at`. A delivery that was stored later than its
+/// webhook was added to it.
+fn trigger(pending: &Pending, output: Option<&Output>, at: Timestamp) -> Trigger {
+    let paused = output.filter(|output| !output.pauses.is_empty());
+    let resumed_at = paused.and_then(|output| output.pauses.resumed_at());
     match pending.attempts {
+        _ if paused.is_some_and(|output| output.is_probed(at)) => Trigger::Probe,
+        _ if resumed_at.is_some_and(|end| pending.due_at < end && end <= at) => Trigger::Resume,
+        1.. => Trigger::Retry,
+        0 if pending.replay.is_some() => Trigger::Replay,
         0 if pending.created_at == pending.webhook.received_at => Trigger::First,
         0 => Trigger::Resend,
-        _ => Trigger::Retry,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicU8, Ordering},
+        atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -17,6 +17,7 @@ use crate::{
     clock::{Clock, Skew, StoreClock, Timestamp},
     error::Error,
     id::NodeId,
+    relay::observer::Observer,
     store::{self, DeliveryStore, Extended},
 };
 
@@ -36,38 +37,105 @@ pub(super) struct Lease {
     length: Duration,
     deliveries: Arc<dyn DeliveryStore>,
     clock: Arc<StoreClock>,
+    observer: Arc<dyn Observer>,
     /// How far apart the clocks were, by what was said of it.
     said: AtomicU8,
     /// Until when it lasts, in milliseconds since 1970.
     until: AtomicI64,
+    /// Whether other nodes take what a node holds whose lease is over.
+    shared: bool,
+    /// How often it began anew.
+    term: AtomicU64,
     extending: Mutex<()>,
+}
+
+/// The time in which the lease was never over: what was held in an earlier one may be another
+/// node's by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::relay) struct Term(u64);
+
+impl Term {
+    /// Of a lease that was never over.
+    pub(super) const FIRST: Self = Self(0);
 }
 
 impl Lease {
     pub(super) fn new(
         node: NodeId,
         length: Duration,
+        shared: bool,
         deliveries: Arc<dyn DeliveryStore>,
         clock: Arc<StoreClock>,
+        observer: Arc<dyn Observer>,
     ) -> Self {
         let (until, extending) = (AtomicI64::new(0), Mutex::new(()));
         let (incarnation, taken) = (fastrand::i64(1..), Notify::new());
-        let said = AtomicU8::new(0);
-        Self { node, incarnation, taken, length, deliveries, clock, said, until, extending }
+        let (said, term) = (AtomicU8::new(0), AtomicU64::new(0));
+        Self {
+            node,
+            incarnation,
+            taken,
+            length,
+            deliveries,
+            clock,
+            observer,
+            said,
+            until,
+            shared,
+            term,
+            extending,
+        }
+    }
+
+    /// The term of what this node takes from now on.
+    pub(super) fn term(&self) -> Term {
+        Term(self.term.load(Ordering::Acquire))
+    }
+
+    /// The term of which deliveries may be attempted; none when the lease is about to end and
+    /// cannot be renewed, because others take over what this node holds.
+    pub(super) async fn lasting_term(&self) -> Option<Term> {
+        if self.lasts() {
+            return Some(self.term());
+        }
+        match self.extending.try_lock() {
+            Ok(_one_at_a_time) => drop(self.renew().await),
+            // Who renews it now is as good as we are, also when that fails.
+            Err(_) => drop(self.extending.lock().await),
+        }
+        self.lasts().then(|| self.term())
+    }
+
+    /// Whether nobody takes what this node holds, also if clocks are somewhat apart.
+    fn lasts(&self) -> bool {
+        !self.shared || self.left() > self.length / 10
     }
 
     /// Makes sure that what this node holds stays its own for a while.
     pub(super) async fn hold(&self) -> Result<(), Error> {
-        let low = self.length.as_millis() as i64 / 3;
-        let lasts = |now: Timestamp| self.until.load(Ordering::Acquire) - now.as_millis() > low;
-        if lasts(self.clock.now()) {
+        self.renew_below(self.length / 3).await
+    }
+
+    /// Renews it when a third of it has passed, so that the two others are there for a store
+    /// that is slow.
+    pub(super) async fn keep(&self) -> Result<(), Error> {
+        self.renew_below(self.length * 2 / 3).await
+    }
+
+    async fn renew_below(&self, low: Duration) -> Result<(), Error> {
+        if self.left() > low {
             return Ok(());
         }
         let _one_at_a_time = self.extending.lock().await;
-        if lasts(self.clock.now()) {
+        if self.left() > low {
             return Ok(());
         }
         self.renew().await.map(|_| ())
+    }
+
+    /// How long it lasts.
+    fn left(&self) -> Duration {
+        Timestamp::from_millis(self.until.load(Ordering::Acquire)).since(self.clock.now())
     }
 
     /// Makes it last for its whole length from now on.
@@ -90,6 +158,9 @@ impl Lease {
         if skew.is_some() && !(most / 2..=most * 3 / 2).contains(&lasts) {
             self.renew_once().await?;
         }
+        if let Some(skew) = skew {
+            self.observer.leased(self.left(), skew.millis());
+        }
         Ok(extended)
     }
 
@@ -100,6 +171,9 @@ impl Lease {
         let lease = store::Lease { node, incarnation, until };
         let extended = self.deliveries.extend_lease(lease).await?;
         if extended.taken_until.is_none() {
+            if !self.lasts() {
+                self.term.fetch_add(1, Ordering::Release);
+            }
             self.until.store(until.as_millis(), Ordering::Release);
         }
         let skew = extended.now.map(|shown| self.clock.read(shown, asked, self.length / 4));
@@ -124,12 +198,12 @@ impl Lease {
         }
     }
 
-    /// Takes over what this node held in a former life. Of a store that is `shared` it reads
+    /// Takes over what this node held in a former life. Of a store that is shared it reads
     /// the clock: a machine whose clock is off by a quarter of the lease is refused, because
     /// its identifiers would be of another time. So is a process whose name is another's.
-    pub(super) async fn begin(&self, shared: bool) -> Result<(), Error> {
+    pub(super) async fn begin(&self) -> Result<(), Error> {
         let _one_at_a_time = self.extending.lock().await;
-        if !shared {
+        if !self.shared {
             return self.deliveries.release(self.node, None).await;
         }
         let (extended, skew) = self.renew_once().await?;
@@ -163,9 +237,14 @@ impl Lease {
         name_is_taken()
     }
 
-    /// Returns when it is time to see whether the lease has to be renewed.
+    /// Returns when it is time to [`keep`](Self::keep) it.
     pub(super) async fn check_interval(&self) {
-        tokio::time::sleep(self.length / 3).await;
+        let third = self.length / 3;
+        let wait = match self.left() {
+            Duration::ZERO => third,
+            left => left.saturating_sub(third * 2).clamp(third / 4, third),
+        };
+        tokio::time::sleep(wait).await;
     }
 
     /// Nothing is held any more.

@@ -19,10 +19,10 @@ use crate::{
     id::NodeId,
     relay::{
         byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
-        credentials::Credentials, functions::Functions, gone::Gone, observer::Observer,
-        options::RelayOptions, waiters::Waiters,
+        credentials::Credentials, findings::Findings, functions::Functions, notify::Watch,
+        observer::Observer, options::RelayOptions, replays::Withdrawals, waiters::Waiters,
     },
-    store::{Backlog, DeliveryStore, Sweep},
+    store::{Backlog, DeliveryStore, QueueStore, ReplayStore, Sweep},
 };
 
 /// What a [`Deliverer`] is made of.
@@ -30,12 +30,15 @@ use crate::{
 pub(in crate::relay) struct DelivererParts {
     pub(in crate::relay) node: NodeId,
     pub(in crate::relay) deliveries: Arc<dyn DeliveryStore>,
+    pub(in crate::relay) queues: Arc<dyn QueueStore>,
+    pub(in crate::relay) replays: Arc<dyn ReplayStore>,
     pub(in crate::relay) buckets: Arc<BucketCache>,
     pub(in crate::relay) forwarder: Arc<dyn Forwarder>,
     pub(in crate::relay) functions: Arc<Functions>,
     pub(in crate::relay) clients: Arc<Clients>,
     pub(in crate::relay) waiters: Arc<Waiters>,
-    pub(in crate::relay) gone: Arc<Gone>,
+    pub(in crate::relay) findings: Arc<Findings>,
+    pub(in crate::relay) watch: Arc<Watch>,
     pub(in crate::relay) workers: Arc<Workers>,
     pub(in crate::relay) observer: Arc<dyn Observer>,
     pub(in crate::relay) clock: Arc<StoreClock>,
@@ -44,18 +47,38 @@ pub(in crate::relay) struct DelivererParts {
 
 impl Deliverer {
     pub(in crate::relay) fn new(parts: DelivererParts) -> Self {
-        let DelivererParts { node, deliveries, buckets, forwarder, functions, .. } = parts;
-        let DelivererParts { clients, waiters, gone, workers, observer, clock, options, .. } =
-            parts;
+        let DelivererParts {
+            node, deliveries, queues, replays, buckets, forwarder, functions, ..
+        } = parts;
+        let DelivererParts {
+            clients,
+            waiters,
+            findings,
+            watch,
+            workers,
+            observer,
+            clock,
+            options,
+            ..
+        } = parts;
         let timers = Arc::new(Timers::default());
         let memory = ByteSemaphore::new(options.memory_budget_bytes);
+        let shared = options.sweep_interval.is_some();
         Self {
             node,
             queues: Queues::default(),
-            lease: Lease::new(node, options.lease, deliveries.clone(), clock.clone()),
+            lease: Lease::new(
+                node,
+                options.lease,
+                shared,
+                deliveries.clone(),
+                clock.clone(),
+                observer.clone(),
+            ),
             claimer: Claimer {
                 node,
                 deliveries: deliveries.clone(),
+                queues,
                 memory: memory.clone(),
                 clock: clock.clone(),
             },
@@ -66,6 +89,7 @@ impl Deliverer {
                 functions: functions.clone(),
                 waiters: waiters.clone(),
                 observer: observer.clone(),
+                withdrawals: Withdrawals(replays),
                 options: options.clone(),
             },
             settler: Settler {
@@ -76,7 +100,8 @@ impl Deliverer {
                 functions,
                 clients,
                 waiters,
-                gone,
+                findings,
+                watch,
                 observer: observer.clone(),
                 clock: clock.clone(),
                 options: options.clone(),
@@ -93,7 +118,7 @@ impl Deliverer {
 
     /// Frees what this node held in a former life. Fails when another process has its name.
     pub(in crate::relay) async fn begin(&self) -> Result<(), Error> {
-        self.lease.begin(self.options.sweep_interval.is_some()).await
+        self.lease.begin().await
     }
 
     /// Finds what waits in the store, and from now on delivers.
@@ -106,7 +131,9 @@ impl Deliverer {
         let now = self.clock.now();
         let mut to_wake = Vec::new();
         let sweep = Sweep { node: self.node, now, held_before: Timestamp::default() };
-        for Backlog { output_id, due_at, pending, .. } in self.deliveries.backlogs(sweep).await? {
+        // A relay that does not start holds nothing of what it still accepts.
+        let found = self.deliveries.backlogs(sweep).await.inspect_err(|_| self.queues.end())?;
+        for Backlog { output_id, due_at, pending, .. } in found {
             let Some(due_at) = due_at else { continue };
             let limits = QueueLimits::unthrottled(&self.options);
             let queue = queue_of(&mut self.queues.by_output(), output_id, &limits);
@@ -134,12 +161,36 @@ impl Deliverer {
     pub(in crate::relay) async fn stop(&self) -> Result<(), Error> {
         self.workers.stop();
         self.queues.end();
-        let drained = tokio::time::timeout(self.options.drain_timeout, self.workers.ended()).await;
-        if drained.is_err() {
+        // What is in flight is this node's up to its outcome.
+        let drained = tokio::select! {
+            () = self.workers.ended() => true,
+            () = self.keep_lease() => false,
+            () = tokio::time::sleep(self.options.drain_timeout) => false,
+        };
+        if !drained {
             tracing::warn!("stopped with deliveries in flight; they are attempted again");
+        }
+        let queues: Vec<_> = self.queues.by_output().values().cloned().collect();
+        for queue in queues.iter().filter(|queue| queue.is_owned()) {
+            // The next owner is not to find the second delivery before the first.
+            self.claimer.free(queue).await;
+            self.observer.pending(self.claimer.leave(queue).await);
         }
         self.lease.end();
         self.deliveries.release(self.node, None).await
+    }
+
+    /// Renews the lease while something is attempted, and always where other nodes are, for as
+    /// long as this is awaited.
+    async fn keep_lease(&self) {
+        loop {
+            self.lease.check_interval().await;
+            if (self.options.sweep_interval.is_some() || !self.workers.are_idle())
+                && let Err(error) = self.lease.keep().await
+            {
+                tracing::error!(%error, "the lease cannot be renewed");
+            }
+        }
     }
 
     /// Wakes queues when it is time, keeps the lease and sweeps, for as long as this is
@@ -152,17 +203,7 @@ impl Deliverer {
                 self.wake(due);
             }
         };
-        let holding = async {
-            loop {
-                self.lease.check_interval().await;
-                if (self.options.sweep_interval.is_some() || !self.workers.are_idle())
-                    && let Err(error) = self.lease.hold().await
-                {
-                    tracing::error!(%error, "the lease cannot be renewed");
-                }
-            }
-        };
-        let for_ever = async { tokio::join!(waking, holding, self.keep_sweeping()) };
+        let for_ever = async { tokio::join!(waking, self.keep_lease(), self.keep_sweeping()) };
         tokio::select! {
             _ = for_ever => std::future::pending().await,
             error = self.lease.lost() => {

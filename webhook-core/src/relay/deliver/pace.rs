@@ -41,6 +41,29 @@ impl Pace {
         }
     }
 
+    /// The starts of the last interval, as far as they are known.
+    pub(super) fn starts(&self) -> Vec<Timestamp> {
+        self.starts.iter().copied().collect()
+    }
+
+    /// Takes the starts of whoever was before. With `and_unknown` it may have started more: so
+    /// many that nothing starts within the interval after `now`.
+    pub(super) fn resume(
+        &mut self,
+        started: Vec<Timestamp>,
+        rate: u32,
+        and_unknown: bool,
+        now: Timestamp,
+    ) {
+        self.starts.extend(started);
+        if and_unknown {
+            self.starts.extend(std::iter::repeat_n(now, rate.min(REMEMBERED) as usize));
+        }
+        self.starts.make_contiguous().sort_unstable();
+        let too_many = self.starts.len().saturating_sub(REMEMBERED as usize);
+        self.starts.drain(..too_many);
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
@@ -78,6 +101,20 @@ mod tests {
             pace.start(5, MINUTE, now).expect("within the rate");
         }
         assert_eq!(pace.start(1, MINUTE, now), Err(now + MINUTE));
+    }
+
+    #[test]
+    fn starts_of_another_count() {
+        let mut pace = Pace::default();
+        let now = Timestamp::from_secs(1_000);
+        let earlier = Timestamp::from_secs(990);
+        pace.resume(vec![earlier; 2], 3, false, now);
+        assert_eq!(pace.start(3, MINUTE, now), Ok(()));
+        assert_eq!(pace.start(3, MINUTE, now), Err(earlier + MINUTE));
+
+        let mut pace = Pace::default();
+        pace.resume(vec![earlier], 3, true, now);
+        assert_eq!(pace.start(3, MINUTE, now), Err(now + MINUTE));
     }
 
     #[test]

@@ -3,27 +3,26 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    attempt::{AttemptFailure, Ending, Report, sent_request},
-    fate::{Fate, fate, reason},
+    attempt::{Report, sent_request},
+    fate::{self, Fate, fate, reason},
     health, history,
     queue::OutputQueue,
     timers::Timers,
     workers::Workers,
 };
 use crate::{
-    body::cut,
     clock::Clock,
     error::ErrorKind,
-    forward::ForwardResponse,
     id::NodeId,
-    model::{Attempt, Bucket, Output},
+    model::{Bucket, Output},
     relay::{
         clients::Clients,
+        findings::Findings,
         functions::Functions,
-        gone::Gone,
+        notify::Watch,
         observer::{self, Observer},
         options::RelayOptions,
-        waiters::{DestinationResponse, Waiters},
+        waiters::Waiters,
     },
     retry::Progress,
     store::{DeliveryStore, Origin, Pending, Settle},
@@ -43,23 +42,11 @@ pub(super) struct Settler {
     pub(super) functions: Arc<Functions>,
     pub(super) clients: Arc<Clients>,
     pub(super) waiters: Arc<Waiters>,
-    pub(super) gone: Arc<Gone>,
+    pub(super) findings: Arc<Findings>,
+    pub(super) watch: Arc<Watch>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) options: Arc<RelayOptions>,
-}
-
-impl Ending {
-    /// Whether a request was made, or could not be made as it is.
-    fn is_attempt(&self) -> bool {
-        matches!(self, Self::Answered(_) | Self::Unanswered(AttemptFailure::Forward(_)))
-    }
-
-    /// Whether nothing was sent for a reason that is not the destination's and passes.
-    fn is_postponed(&self) -> bool {
-        use AttemptFailure::{FunctionBusy, StoreUnavailable};
-        matches!(self, Self::Unanswered(FunctionBusy(_) | StoreUnavailable(_)))
-    }
 }
 
 impl Settler {
@@ -76,18 +63,20 @@ impl Settler {
         let mut runs = Vec::from_iter(run);
         let now = self.clock.now();
         let (is_attempt, is_postponed) = (ending.is_attempt(), ending.is_postponed());
-        let attempts = pending.attempts + u32::from(is_attempt);
         let output = at.map(|(_, output)| output);
+        let counts = is_attempt && !health::is_failed_try(output, &ending, now);
+        let attempts = pending.attempts + u32::from(counts);
         let paused = output.map(|output| output.pauses.stood_still(pending.created_at, now));
         let received_at = pending.created_at + paused.unwrap_or_default();
         let fate = fate(&ending, output, Progress { attempts, received_at, now });
         let (status, due_at) = (fate.status(), fate.due_at());
         let reason = reason(&ending, output, fate, now);
         let is_awaited = self.waiters.is_awaited(pending.id);
-        let response = is_awaited.then(|| response_of(&ending)).flatten();
-        health::judge(queue, at, &ending, now, &self.gone);
-        let history = history::after(pending, &ending, duration, now, due_at);
-        let mut attempt = self.attempt_of(ending, duration);
+        let response = is_awaited.then(|| ending.response()).flatten();
+        health::judge(queue, at, &ending, now, &self.findings);
+        fate::tell(at, &ending, fate, &self.watch).await;
+        let history = history::after(pending, output, &ending, duration, now, due_at);
+        let mut attempt = ending.into_attempt(duration, self.options.max_logged_response_bytes);
         if let Some((bucket, output)) = at
             && due_at.is_none()
             && is_attempt
@@ -130,7 +119,8 @@ impl Settler {
         }
         match (written, due_at) {
             (Written::Lost, _) => {}
-            (Written::Stored, Some(due_at)) => {
+            // What the store refuses it may have taken before, when the answer was lost.
+            (_, Some(due_at)) => {
                 queue.retry_at(due_at);
                 self.timers.add(due_at, queue.output_id);
             }
@@ -147,9 +137,9 @@ impl Settler {
     }
 
     /// Writes until the store takes it or says that the delivery is no longer
-    /// this node's. What it will never take as it is goes without the destination's
-    /// content and the runs of functions, and without being taken at all the delivery is attempted again, as it
-    /// is when the relay stops.
+    /// this node's. What it will never take as it is goes without the destination's content
+    /// and the runs of functions; if it does not take that either, the delivery is attempted
+    /// again, as it is when the relay stops.
     async fn write(&self, queue: &OutputQueue, mut settle: Settle) -> Written {
         let mut pause = Duration::from_millis(100);
         loop {
@@ -162,13 +152,16 @@ impl Settler {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(Duration::from_secs(5));
                 }
-                ErrorKind::Unavailable | ErrorKind::Conflict | ErrorKind::NotFound => {
+                kind @ (ErrorKind::Unavailable | ErrorKind::Conflict | ErrorKind::NotFound) => {
+                    if kind == ErrorKind::Conflict {
+                        self.observer.conflicted();
+                    }
                     tracing::warn!(delivery = %settle.id, %error, cause, "outcome not stored");
                     return Written::Ended;
                 }
-                _ if has_content(&settle.attempt) || !settle.runs.is_empty() => {
+                _ if settle.attempt.has_content() || !settle.runs.is_empty() => {
                     tracing::error!(delivery = %settle.id, %error, cause, "answer not stored");
-                    settle.attempt = Arc::new(without_content(&settle.attempt));
+                    settle.attempt = Arc::new(settle.attempt.without_content());
                     settle.runs.clear();
                 }
                 _ => {
@@ -178,36 +171,6 @@ impl Settler {
                 }
             }
         }
-    }
-
-    fn attempt_of(&self, ending: Ending, duration: Duration) -> Attempt {
-        match ending {
-            Ending::Answered(response) => Attempt {
-                status_code: response.status.as_u16(),
-                response_headers: response.headers,
-                response_body: cut(&response.body, self.options.max_logged_response_bytes),
-                duration,
-                error: None,
-            },
-            Ending::Unanswered(failure) => {
-                Attempt { duration, error: Some(failure.to_string()), ..Attempt::default() }
-            }
-            Ending::HandedOver => Attempt::default(),
-            Ending::Rejected(reason) | Ending::Failed(_, reason) => {
-                Attempt { duration, error: Some(reason), ..Attempt::default() }
-            }
-        }
-    }
-}
-
-/// What a sender that waits for this delivery gets of it.
-fn response_of(ending: &Ending) -> Option<DestinationResponse> {
-    match ending {
-        Ending::Answered(response) if !response.truncated => {
-            let ForwardResponse { status, headers, body, .. } = response.clone();
-            Some(DestinationResponse { status, headers, body })
-        }
-        _ => None,
     }
 }
 
@@ -219,15 +182,4 @@ enum Written {
     Ended,
     /// It could not be stored: the delivery is attempted again.
     Lost,
-}
-
-/// Whether it has content of the destination's, which a store may refuse.
-fn has_content(attempt: &Attempt) -> bool {
-    let Attempt { response_headers, response_body, error, .. } = attempt;
-    !response_headers.is_empty() || !response_body.is_empty() || error.is_some()
-}
-
-fn without_content(attempt: &Attempt) -> Attempt {
-    let Attempt { status_code, duration, .. } = *attempt;
-    Attempt { status_code, duration, ..Attempt::default() }
 }

@@ -13,6 +13,8 @@ use super::{
 use crate::{
     clock::Timestamp,
     error::Error,
+    id::OutputId,
+    relay::observer::Swept,
     store::{Backlog, Sweep},
 };
 
@@ -74,6 +76,8 @@ impl Deliverer {
             found.into_iter().map(|found| (found.output_id, found)).collect();
         let queues: Vec<_> = self.queues.by_output().values().cloned().collect();
         let mut to_wake = Vec::new();
+        let mut swept = Swept::default();
+        let overdue = |found: &Backlog| found.due_at.map(|due| now.since(due)).unwrap_or_default();
         for queue in queues {
             let id = queue.output_id;
             let found = found.remove(&id).unwrap_or_else(|| Backlog::new(id));
@@ -81,6 +85,11 @@ impl Deliverer {
             let Some(before) = in_hand.get(&id).copied() else { continue };
             let compared = queue.compare(&found, before, is_overdue(&found, now));
             self.observer.pending(compared.counted);
+            if !compared.is_parked {
+                swept.overdue = swept.overdue.max(overdue(&found));
+            }
+            swept.lost += u64::from(compared.is_lost);
+            swept.unannounced += u64::from(compared.is_due);
             if compared.is_lost {
                 tracing::warn!(output = %id, held = found.held, "held, and in no queue: freed");
                 self.timers.recover(&queue, now);
@@ -90,10 +99,43 @@ impl Deliverer {
             }
             self.queues.leave(&queue);
         }
+        swept.overdue = found.values().map(overdue).fold(swept.overdue, Duration::max);
         let left = found.into_values();
+        let known = to_wake.len();
         to_wake.extend(left.filter(|found| self.take_over(found, now)).map(|left| left.output_id));
+        swept.taken_over = (to_wake.len() - known) as u64;
+        self.observer.swept(swept);
         self.wake(to_wake);
         Ok(())
+    }
+
+    /// Attends from now on to what another node, which ends, leaves of these outputs. What
+    /// this node attends to already waits for a sweep.
+    pub(in crate::relay) async fn attend_to(
+        self: &Arc<Self>,
+        outputs: &[OutputId],
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        let sweep = Sweep { node: self.node, now, held_before: Timestamp::default() };
+        for left in self.deliveries.backlogs(sweep).await? {
+            let id = left.output_id;
+            let Some(due_at) = left.due_at.filter(|_| outputs.contains(&id)) else { continue };
+            if self.queues.known(id).is_none() {
+                self.adopt(&left, now);
+                self.timers.add(due_at, id);
+                if due_at <= now {
+                    self.wake([id]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The outputs of which deliveries wait, or wait for another attempt.
+    pub(in crate::relay) fn waiting(&self) -> Vec<OutputId> {
+        let queues = self.queues.by_output();
+        let waiting = queues.values().filter(|queue| queue.pending() > 0);
+        waiting.map(|queue| queue.output_id).collect()
     }
 
     /// Makes a queue for an output that this node knew nothing of, if nobody else attends to it.
@@ -102,6 +144,11 @@ impl Deliverer {
         if !is_due && found.held == 0 {
             return false;
         }
+        self.adopt(found, now);
+        true
+    }
+
+    fn adopt(&self, found: &Backlog, now: Timestamp) {
         let Backlog { output_id, pending, held, .. } = *found;
         let queue = {
             let limits = QueueLimits::unthrottled(&self.options);
@@ -113,7 +160,6 @@ impl Deliverer {
         if held > 0 {
             self.timers.recover(&queue, now);
         }
-        true
     }
 }
 

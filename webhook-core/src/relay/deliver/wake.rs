@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use super::{attempt::Report, claim::STORE_PAUSE, dispatch::Deliverer, queue::OutputQueue};
-use crate::id::OutputId;
+use crate::{
+    clock::Timestamp,
+    id::{OutputId, ReplayId},
+    model::{CircuitState, ReplayTotals},
+};
 
 impl Deliverer {
     /// Looks again at the queues of these outputs.
@@ -18,6 +22,24 @@ impl Deliverer {
         }
     }
 
+    /// Ends what waits here for its first attempt and was queued by this replay, which was
+    /// cancelled.
+    pub(in crate::relay) async fn withdraw(&self, replay: ReplayId) {
+        let queues: Vec<_> = self.queues.by_output().values().cloned().collect();
+        for queue in queues {
+            for delivery in queue.take_replayed(replay) {
+                let report = Report::withdrawn(ReplayTotals::WITHDRAWN);
+                self.settler.settle(&queue, None, &delivery.pending, report).await;
+            }
+        }
+    }
+
+    /// How the circuit of an output stands here, and when it is open no more.
+    pub(in crate::relay) fn circuit(&self, id: OutputId) -> (CircuitState, Option<Timestamp>) {
+        let queue = self.queues.known(id);
+        queue.map(|queue| queue.circuit(self.clock.now())).unwrap_or_default()
+    }
+
     /// Ends what has waited past its deadline, by the limits of now.
     async fn expire(&self, queue: &OutputQueue) {
         let Ok(bucket) = self.buckets.of_output(queue.output_id).await else {
@@ -30,7 +52,8 @@ impl Deliverer {
             self.pause(queue, next);
         }
         for delivery in expired {
-            self.settler.settle(queue, None, &delivery.pending, Report::expired()).await;
+            let report = queue.unsent(&delivery.pending);
+            self.settler.settle(queue, None, &delivery.pending, report).await;
         }
     }
 }

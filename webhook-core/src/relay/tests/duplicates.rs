@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::model::{ProcessPolicy, Reason, Replay};
+use crate::model::{ProcessPolicy, Reason, Resend};
 
 fn input(deduplication: serde_json::Value) -> InputSpec {
     serde_json::from_value(json!({
@@ -112,8 +112,8 @@ async fn what_is_sent_again_on_purpose_is_no_duplicate() {
     world.forwarder.finished(1).await;
     let log = world.outcome_of_request(0).await;
     for policy in [ProcessPolicy::Skip, ProcessPolicy::Force] {
-        let replay = Replay { policy, log: log.delivery.id, output: None };
-        world.relay.replay(world.bucket.account_id, replay).await.expect("sent again");
+        let resend = Resend { policy, log: log.delivery.id, output: None };
+        world.relay.resend(world.bucket.account_id, resend).await.expect("sent again");
     }
     world.forwarder.finished(3).await;
     world.stop().await;

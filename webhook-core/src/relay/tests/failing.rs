@@ -45,7 +45,7 @@ impl Errors {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(errors);
     }
 
-    fn next(&self) -> Result<(), Error> {
+    pub(super) fn next(&self) -> Result<(), Error> {
         let next = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         next.map_or(Ok(()), Err)
     }

@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     function::{Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome},
     id::FunctionId,
-    model::{Driver, Durability, Function, FunctionSpec, ProcessPolicy, Replay},
+    model::{Driver, Durability, Function, FunctionSpec, ProcessPolicy, Resend},
 };
 
 /// `set …` sets the body, `fail` fails, `stop` stops, `busy` is busy the first
@@ -229,8 +229,8 @@ async fn only_a_failed_input_function_is_run_again_by_force() {
     let account = world.bucket.account_id;
     let failed = world.stores.logs.logs(account, &all()).await.expect("readable").logs.remove(0);
     let force =
-        |log: &Log| Replay { log: log.delivery.id, output: None, policy: ProcessPolicy::Force };
-    let again = world.relay.replay(account, force(&failed)).await.expect_err("it fails again");
+        |log: &Log| Resend { log: log.delivery.id, output: None, policy: ProcessPolicy::Force };
+    let again = world.relay.resend(account, force(&failed)).await.expect_err("it fails again");
     assert_eq!(again.kind(), crate::ErrorKind::Conflict);
 
     let change = async |world: &World, source: &str| {
@@ -239,18 +239,18 @@ async fn only_a_failed_input_function_is_run_again_by_force() {
         world.relay.function_changed(made.id);
     };
     change(&world, "stop").await;
-    world.relay.replay(account, force(&failed)).await.expect("it is kept, and stopped");
+    world.relay.resend(account, force(&failed)).await.expect("it is kept, and stopped");
     let stopped = world.stores.logs.logs(account, &all()).await.expect("readable").logs.remove(0);
     assert_eq!(stopped.delivery.status, DeliveryStatus::Rejected);
     assert!(world.forwarder.requests().is_empty());
 
     change(&world, "set made").await;
-    world.relay.replay(account, force(&failed)).await.expect("it is sent");
+    world.relay.resend(account, force(&failed)).await.expect("it is sent");
     world.forwarder.finished(1).await;
     assert_eq!(world.forwarder.requests()[0].body, "made");
     let log = world.outcome_of_request(0).await;
     let runs = runtime.runs.load(Ordering::Relaxed);
-    world.relay.replay(account, force(&log)).await.expect("it is sent");
+    world.relay.resend(account, force(&log)).await.expect("it is sent");
     world.forwarder.finished(2).await;
     assert_eq!(world.forwarder.requests()[1].body, "made");
     assert_eq!(runtime.runs.load(Ordering::Relaxed), runs, "once is enough");

@@ -5,8 +5,8 @@ use http::header::RETRY_AFTER;
 use super::*;
 use crate::{
     forward::history::{FailureKind, NextBecause, PastAttempt, Trigger},
-    model::ProcessPolicy,
-    relay::Replay,
+    model::{Extension, Health, Pause, PausedBy, ProcessPolicy},
+    relay::Resend,
 };
 
 fn secs(secs: u64) -> Duration {
@@ -64,12 +64,39 @@ async fn what_is_no_attempt_is_not_in_it_and_another_delivery_begins_anew() {
     assert!(first.delivery.history.as_bytes().len() < 40, "few bytes for one attempt");
 
     tokio::time::sleep(secs(60)).await;
-    let replay =
-        Replay { log: first.delivery.id, output: Some(output), policy: ProcessPolicy::Skip };
-    world.relay.replay(world.bucket.account_id, replay).await.expect("delivered again");
+    let resend =
+        Resend { log: first.delivery.id, output: Some(output), policy: ProcessPolicy::Skip };
+    world.relay.resend(world.bucket.account_id, resend).await.expect("delivered again");
     world.forwarder.finished(2).await;
     let again = attempts(&world.outcome_of_request(1).await);
     let [again] = again[..] else { panic!("one attempt: {again:?}") };
     assert_eq!((again.number, again.trigger), (1, Trigger::Resend));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waited_for_the_end_of_a_pause_was_resumed_and_what_tries_is_a_probe() {
+    let mut world = World::new().await;
+    let health = Extension::Set(Health::default());
+    let spec = OutputSpec { destination: HOOK.into(), health, ..OutputSpec::default() };
+    world.output(spec).await;
+    world.deliver().await;
+    world.change(|output, now| output.pauses.pause(Pause::new(now, None, String::new()))).await;
+    world.post("waits").await;
+    tokio::time::sleep(secs(100)).await;
+    world.change(|output, now| output.pauses.resume(now, None)).await;
+    world.forwarder.finished(1).await;
+    world.post("fresh").await;
+    world.forwarder.finished(2).await;
+    for (index, trigger) in [(0, Trigger::Resume), (1, Trigger::First)] {
+        let made = attempts(&world.outcome_of_request(index).await);
+        assert_eq!(made.first().map(|attempt| attempt.trigger), Some(trigger));
+    }
+    let failing = |now| Pause { by: PausedBy::Failing, ..Pause::new(now, None, String::new()) };
+    world.change(|output, now| output.pauses.pause(failing(now))).await;
+    world.post("tries").await;
+    world.forwarder.finished(3).await;
+    let made = attempts(&world.outcome_of_request(2).await);
+    assert_eq!(made.first().map(|attempt| attempt.trigger), Some(Trigger::Probe));
     world.stop().await;
 }

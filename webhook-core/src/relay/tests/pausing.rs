@@ -1,9 +1,11 @@
 use super::*;
-use crate::model::{Extension, Health, Pause, RateInterval, Throttle, ThrottleMode};
+use crate::model::{
+    Extension, Health, OnDisabled, Pause, RateInterval, Reason, Throttle, ThrottleMode,
+};
 
 impl World {
     /// Changes its only output, as `Admin` does.
-    async fn change(&mut self, change: impl FnOnce(&mut Output, Timestamp)) {
+    pub(super) async fn change(&mut self, change: impl FnOnce(&mut Output, Timestamp)) {
         let now = START + self.elapsed();
         let output = &mut self.bucket.outputs[0];
         change(output, now);
@@ -181,6 +183,73 @@ async fn what_waits_when_an_output_is_disabled_is_delivered_when_it_is_enabled()
     assert_eq!(world.outcome_of_request(1).await.delivery.status, DeliveryStatus::Sent);
     sleep(60).await;
     assert_eq!(world.sent(), 2);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_while_a_parking_output_is_disabled_waits_until_it_is_enabled() {
+    let mut world = World::new().await;
+    let on_disabled = Some(OnDisabled::Park);
+    let mut spec = OutputSpec { destination: HOOK.into(), on_disabled, ..OutputSpec::default() };
+    spec.throttle = Throttle { enabled: true, rate: 100, ..Throttle::default() };
+    spec.throttle.deadline = Duration::from_secs(60);
+    world.output(spec).await;
+    world.deliver().await;
+    let disable = |disabled: bool| {
+        move |output: &mut Output, now: Timestamp| {
+            output.spec.disabled = disabled;
+            output.pauses.set_disabled(disabled, now);
+        }
+    };
+    world.change(disable(true)).await;
+    for _ in 0..3 {
+        assert_eq!(world.post("parked").await.status(), 200);
+    }
+    world.stop().await;
+    world.deliver().await;
+    sleep(3 * DAY).await;
+    assert_eq!(world.sent(), 0);
+    world.change(disable(false)).await;
+    world.forwarder.finished(3).await;
+    for index in 0..3 {
+        assert_eq!(world.outcome_of_request(index).await.delivery.status, DeliveryStatus::Sent);
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_received_before_the_moment_of_the_resume_is_not_sent() {
+    let mut world = World::new().await;
+    world.output_to(HOOK).await;
+    world.forwarder.script(HOOK, [unavailable(), Answer::ok()]);
+    world.deliver().await;
+    world.post("tried").await;
+    world.forwarder.finished(1).await;
+    world.pause(None).await;
+    for _ in 0..50 {
+        world.post("old").await;
+    }
+    sleep(1_000).await;
+    let before = START + world.elapsed();
+    for _ in 0..2 {
+        world.post("young").await;
+    }
+    world
+        .change(|output, now| {
+            output.pauses.discard(before, now);
+            output.pauses.resume(now, Some((1, RateInterval::Second)));
+        })
+        .await;
+    world.forwarder.finished(3).await;
+    // At once, and not at the rate of what is sent.
+    sleep(5).await;
+    let bodies: Vec<_> = world.forwarder.requests().into_iter().map(|sent| sent.body).collect();
+    assert_eq!(bodies, ["tried", "young", "young"]);
+    let query = crate::store::LogQuery { limit: 100, ..Default::default() };
+    let logs = world.stores.logs.logs(world.bucket.account_id, &query).await.expect("logs").logs;
+    let ended = logs.iter().filter(|log| log.delivery.reason == Some(Reason::Cancelled));
+    let ended: Vec<_> = ended.map(|log| log.delivery.status).collect();
+    assert_eq!(ended, [DeliveryStatus::Rejected; 51]);
     world.stop().await;
 }
 

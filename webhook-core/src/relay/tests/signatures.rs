@@ -4,7 +4,7 @@ use ring::hmac;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::{Extension, ProcessPolicy, Reason, Replay};
+use crate::model::{Extension, ProcessPolicy, Reason, Resend};
 
 const SECRET: &str = "whsec_0123456789abcdef";
 
@@ -152,10 +152,10 @@ async fn what_was_refused_is_received_when_the_secret_is_right() {
     assert_eq!(refused.status(), 401);
     let log = world.log_of(&refused).await.expect("a log").delivery.id;
     let account = world.bucket.account_id;
-    let replay = |policy| Replay { policy, log, output: None };
-    let error = world.relay.replay(account, replay(ProcessPolicy::Force)).await.expect_err("wrong");
+    let resend = |policy| Resend { policy, log, output: None };
+    let error = world.relay.resend(account, resend(ProcessPolicy::Force)).await.expect_err("wrong");
     assert_eq!(error.to_string(), "signature: no match");
-    let error = world.relay.replay(account, replay(ProcessPolicy::Skip)).await.expect_err("skip");
+    let error = world.relay.resend(account, resend(ProcessPolicy::Skip)).await.expect_err("skip");
     assert!(error.to_string().contains("force"), "{error}");
 
     tokio::time::sleep(Duration::from_secs(24 * 60 * 60)).await;
@@ -163,7 +163,7 @@ async fn what_was_refused_is_received_when_the_secret_is_right() {
     corrected.spec.signature = input(json!({"provider": "stripe"})).signature;
     world.stores.inputs.update_input(account, &corrected).await.expect("updated");
     world.relay.bucket_changed(&world.bucket);
-    world.relay.replay(account, replay(ProcessPolicy::Force)).await.expect("it is verified");
+    world.relay.resend(account, resend(ProcessPolicy::Force)).await.expect("it is verified");
     world.forwarder.finished(1).await;
     assert_eq!(world.forwarder.requests()[0].body, "{\"n\":1}");
     assert_eq!(world.log_of_request(0).await.webhook.checks.verified, Some(true));

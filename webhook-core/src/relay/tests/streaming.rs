@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     id::DeliveryId,
-    model::{ProcessPolicy, Replay, ReplayMissing},
+    model::{ProcessPolicy, ReplayMissing, Resend},
     relay::{ClientInfo, Listening, Streamed, StreamedWebhook, Subscription},
     store::ClientReport,
 };
@@ -34,8 +34,9 @@ impl World {
             response_body: Bytes::from_static(b"from the agent"),
             retries: 0,
             duration: Duration::from_millis(5),
+            lease: None,
         };
-        self.relay.report(self.bucket.account_id, report).await.expect("reported")
+        self.relay.report(self.bucket.account_id, report).await.expect("reported").log
     }
 }
 
@@ -236,8 +237,8 @@ async fn a_resend_is_a_delivery_of_its_own() {
     // It is stored later than the webhook, and its outcome counts there.
     tokio::time::advance(Duration::from_secs(60)).await;
     for (output, policy) in [(None, ProcessPolicy::Skip), (Some(other), ProcessPolicy::Force)] {
-        let replay = Replay { log, output, policy };
-        world.relay.replay(world.bucket.account_id, replay).await.expect("sent again");
+        let resend = Resend { log, output, policy };
+        world.relay.resend(world.bucket.account_id, resend).await.expect("sent again");
     }
     world.forwarder.finished(4).await;
     let requests = world.forwarder.requests();
@@ -254,12 +255,12 @@ async fn a_resend_is_a_delivery_of_its_own() {
         assert_eq!(delivery.status, DeliveryStatus::Sent);
         assert!(delivery.created_at >= START + Duration::from_secs(60));
     }
-    let absent = Replay { log: DeliveryId::generate(), output: None, policy: ProcessPolicy::Skip };
-    let error = world.relay.replay(world.bucket.account_id, absent).await.expect_err("no such log");
+    let absent = Resend { log: DeliveryId::generate(), output: None, policy: ProcessPolicy::Skip };
+    let error = world.relay.resend(world.bucket.account_id, absent).await.expect_err("no such log");
     assert_eq!(error.kind(), crate::ErrorKind::NotFound);
-    let foreign = Replay { log, output: None, policy: ProcessPolicy::Skip };
+    let foreign = Resend { log, output: None, policy: ProcessPolicy::Skip };
     let error =
-        world.relay.replay(AccountId::generate(), foreign).await.expect_err("another's log");
+        world.relay.resend(AccountId::generate(), foreign).await.expect_err("another's log");
     assert_eq!(error.kind(), crate::ErrorKind::NotFound);
     world.stop().await;
 }
@@ -318,4 +319,40 @@ async fn an_output_limits_how_much_of_what_was_missed_it_hands_over() {
         assert_eq!(next(&mut second).await.request.body, body, "each connection has its own");
     }
     nothing(&mut second).await;
+}
+
+/// Whether something comes that could be leased.
+async fn arrives(subscription: &mut Subscription) -> Option<bool> {
+    tokio::time::timeout(Duration::from_secs(5), subscription.arrived()).await.ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_arrives_is_told_and_left_to_be_leased() {
+    let world = internal().await;
+    world.post("before").await;
+    let mut subscription = world.subscribe();
+    assert_eq!(arrives(&mut subscription).await, None, "what waited is no arrival");
+    let account = world.bucket.account_id;
+    let waiting = world.stores.logs.waiting(account, &[world.bucket.id], None, 10).await;
+    let log = waiting.expect("readable").remove(0);
+    let event = subscription.leased(&log).await.expect("readable").expect("for clients");
+    assert_eq!((&*event.output_name, event.id), ("agent", log.delivery.id));
+
+    world.post("1").await;
+    world.post("2").await;
+    assert_eq!(arrives(&mut subscription).await, Some(true));
+    assert_eq!(arrives(&mut subscription).await, Some(true));
+    assert_eq!(arrives(&mut subscription).await, None);
+    // It took none of them: who subscribes without leases gets all.
+    let mut other = world.subscribe();
+    for body in ["before", "1", "2"] {
+        assert_eq!(next(&mut other).await.request.body, body);
+    }
+
+    subscription.listen_to_outputs(Listening::All, vec!["another".into()]);
+    assert_eq!(subscription.leased(&log).await.expect("readable"), None);
+    world.post("3").await;
+    assert_eq!(arrives(&mut subscription).await, None);
+    world.relay.close_clients(account, |_| true);
+    assert_eq!(arrives(&mut subscription).await, Some(false));
 }

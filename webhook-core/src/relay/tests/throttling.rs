@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    model::{ProcessPolicy, RateInterval, Replay, Throttle, ThrottleMode},
+    model::{ProcessPolicy, RateInterval, Resend, Throttle, ThrottleMode},
     store::LogQuery,
 };
 
@@ -89,8 +89,8 @@ async fn a_replay_that_one_output_refuses_goes_to_none() {
     world.output(full).await;
     world.forwarder.script(HOOK, [Answer::ok().held()]);
     world.post("1").await;
-    let replay = Replay { log: kept.delivery.id, output: None, policy: ProcessPolicy::Skip };
-    let refused = world.relay.replay(account, replay).await.expect_err("one is full");
+    let resend = Resend { log: kept.delivery.id, output: None, policy: ProcessPolicy::Skip };
+    let refused = world.relay.resend(account, resend).await.expect_err("one is full");
     assert_eq!(refused.kind(), crate::ErrorKind::Busy);
     let logs = async || world.stores.deliveries.logs_of(account, kept.webhook.id).await;
     assert_eq!(logs().await.expect("readable").len(), 1, "none was added");
@@ -100,7 +100,7 @@ async fn a_replay_that_one_output_refuses_goes_to_none() {
     world.forwarder.finished(2).await;
     world.outcome_of_request(0).await;
     world.outcome_of_request(1).await;
-    world.relay.replay(account, replay).await.expect("there is room");
+    world.relay.resend(account, resend).await.expect("there is room");
     world.forwarder.finished(4).await;
     assert_eq!(logs().await.expect("readable").len(), 3);
     world.stop().await;

@@ -7,12 +7,13 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::MemoryStore;
+use super::{MemoryStore, versions::Versions};
 use crate::{
     error::Error,
     id::{AccountId, BucketId, InputId, OutputId},
     model::{Bucket, Output},
-    store::{BucketCounts, BucketStore},
+    rule::Rules,
+    store::{BucketCounts, BucketRetention, BucketStore},
 };
 
 /// Every bucket, whole, and ways to find it.
@@ -23,6 +24,8 @@ pub(super) struct Directory {
     owners: HashMap<AccountId, Owned>,
     pub(super) of_input: HashMap<InputId, BucketId>,
     pub(super) of_output: HashMap<OutputId, BucketId>,
+    /// Of outputs whose rules have changed.
+    pub(super) rules: HashMap<OutputId, Versions<Rules>>,
 }
 
 /// What one account has.
@@ -122,6 +125,7 @@ impl Directory {
         }
         for output in &bucket.outputs {
             self.of_output.remove(&output.id);
+            self.rules.remove(&output.id);
         }
         if let Some(owned) = self.owners.get_mut(&bucket.account_id) {
             owned.ids.remove(&bucket.id);
@@ -177,6 +181,27 @@ impl BucketStore for MemoryStore {
         Ok(counts)
     }
 
+    async fn retentions(
+        &self,
+        after: Option<BucketId>,
+        limit: usize,
+    ) -> Result<Vec<BucketRetention>, Error> {
+        let directory = self.directory();
+        let mut found: Vec<_> = directory
+            .buckets
+            .values()
+            .filter(|bucket| after.is_none_or(|after| bucket.id > after))
+            .filter_map(|bucket| {
+                let (account_id, bucket_id) = (bucket.account_id, bucket.id);
+                let retention = *bucket.spec.retention.set()?;
+                Some(BucketRetention { account_id, bucket_id, retention })
+            })
+            .collect();
+        found.sort_unstable_by_key(|it| it.bucket_id);
+        found.truncate(limit);
+        Ok(found)
+    }
+
     async fn update_bucket(&self, bucket: &Bucket) -> Result<(), Error> {
         self.directory_mut().update(bucket.clone())
     }
@@ -217,6 +242,7 @@ impl MemoryStore {
         if bucket.cron_id.is_some() {
             MemoryStore::crons(self).remove_with(bucket.id);
         }
+        MemoryStore::notifications(self).remove_with(bucket.id);
         let mut queue = self.queue();
         for output in &bucket.outputs {
             queue.give_up(output.id);

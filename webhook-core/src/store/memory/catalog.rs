@@ -12,7 +12,7 @@ use crate::{
     clock::Timestamp,
     id::{AccountId, BucketId, DeliveryId, OutputId},
     model::{DeliveryStatus, Webhook},
-    store::LogCursor,
+    store::{LogCursor, OldLogs},
 };
 
 /// What clients can ask for, in kinds that lists tell apart.
@@ -39,6 +39,18 @@ impl Group {
             DeliveryStatus::Failed => self == Self::Failed,
             DeliveryStatus::Stalled => self == Self::Stalled,
             DeliveryStatus::Rejected => self == Self::Rejected,
+        }
+    }
+
+    /// The status of those that no relay has still to attempt.
+    const fn status_at_rest(self) -> Option<DeliveryStatus> {
+        match self {
+            Self::Pending => None,
+            Self::Waiting => Some(DeliveryStatus::Received),
+            Self::Sent => Some(DeliveryStatus::Sent),
+            Self::Failed => Some(DeliveryStatus::Failed),
+            Self::Stalled => Some(DeliveryStatus::Stalled),
+            Self::Rejected => Some(DeliveryStatus::Rejected),
         }
     }
 }
@@ -139,19 +151,16 @@ impl Catalog {
         first(sets.map(|(_, logs)| logs), span, limit)
     }
 
-    /// The first `limit` logs of an account, or of everybody, that no relay has
-    /// still to attempt, oldest first.
-    pub(super) fn oldest_at_rest(
-        &self,
-        account: Option<AccountId>,
-        before: Timestamp,
-        limit: usize,
-    ) -> Vec<LogCursor> {
-        let accounts =
-            self.accounts.iter().filter(|(id, _)| account.is_none_or(|only| **id == only));
+    /// The first `limit` logs of these that no relay has still to attempt, oldest first.
+    pub(super) fn oldest_at_rest(&self, old: &OldLogs, limit: usize) -> Vec<LogCursor> {
+        let accounts = self.accounts.iter();
+        let accounts = accounts.filter(|(id, _)| old.account_id.is_none_or(|only| **id == only));
         let sets = accounts.flat_map(|(_, shelves)| shelves);
-        let at_rest = sets.filter(|(shelf, _)| shelf.group != Group::Pending);
-        let span = Span { to: Some(before), ..Span::default() };
+        let at_rest = sets.filter(|(shelf, _)| {
+            old.bucket_id.is_none_or(|only| shelf.bucket_id == only)
+                && shelf.group.status_at_rest().is_some_and(|status| old.has(status))
+        });
+        let span = Span { to: Some(old.before), ..Span::default() };
         first(at_rest.map(|(_, logs)| logs), span, limit)
     }
 

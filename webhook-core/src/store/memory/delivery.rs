@@ -23,7 +23,7 @@ use crate::{
 };
 
 impl Queue {
-    fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
+    pub(super) fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
         self.leases.get(&node).is_some_and(|lease| now < lease.until)
     }
 
@@ -66,6 +66,7 @@ impl Queue {
             attempts: row.attempts,
             processed: row.processed.clone(),
             history: row.history.clone(),
+            replay: row.replay.clone(),
             webhook: self.webhooks.get(&row.webhook_id)?.webhook.clone(),
         })
     }

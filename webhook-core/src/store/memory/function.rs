@@ -1,18 +1,16 @@
 //! Functions, their variables and their runs in memory.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use async_trait::async_trait;
 
-use super::MemoryStore;
+use super::{MemoryStore, versions::Versions};
 use crate::{
     clock::Timestamp,
     error::Error,
+    function::record::RunRecord,
     id::{AccountId, ExecutionId, FunctionId},
-    model::{Execution, Function, Variable},
+    model::{Driver, Execution, Function, FunctionVersion, Variable},
     store::{
         ExecutionPage, FunctionStore, KvEntry, KvKey, KvValue, KvWrite, NewExecution, too_many_keys,
     },
@@ -29,10 +27,28 @@ pub(super) struct Functions {
 /// A function with what goes when it is removed.
 struct Stored {
     function: Function,
+    versions: Versions<(Driver, String)>,
     variables: BTreeMap<String, Variable>,
     keys: HashMap<String, KvEntry>,
-    /// In the order of identifiers, which is that of the runs.
+    /// In the order of identifiers, which is that of the runs. As they are shown: a record
+    /// would keep the memory in which its webhook came.
     executions: BTreeMap<ExecutionId, Execution>,
+}
+
+impl Stored {
+    /// The newest first.
+    fn versions(&self) -> Vec<FunctionVersion> {
+        let listed = self.versions.newest_first().map(|version| {
+            let (driver, payload) = &*version.content;
+            FunctionVersion::new(version.number, version.since, *driver, payload)
+        });
+        let mut listed: Vec<_> = listed.collect();
+        match listed.first_mut() {
+            Some(newest) => newest.current = true,
+            None => listed.push(FunctionVersion::current(1, self.function.created, &self.function)),
+        }
+        listed
+    }
 }
 
 impl Functions {
@@ -66,6 +82,10 @@ impl Functions {
     }
 }
 
+fn source(function: &Function) -> (Driver, String) {
+    (function.spec.driver, function.spec.payload.clone())
+}
+
 impl MemoryStore {
     /// Makes a change of the queue, and records the runs behind it if it was `made`: whoever
     /// reads finds both or neither.
@@ -78,13 +98,14 @@ impl MemoryStore {
         if runs.is_empty() {
             return change();
         }
+        let runs = runs.into_iter().map(|run| (run.execution.execution(), run.keep));
+        let runs: Vec<_> = runs.collect();
         let mut functions = self.functions();
         let changed = change()?;
         if made(&changed) {
-            for NewExecution { execution, keep } in runs {
-                let run = Arc::unwrap_or_clone(execution);
+            for (execution, keep) in runs {
                 // One of a function that is gone, or that is recorded already.
-                let _ = functions.record(run, keep);
+                let _ = functions.record(execution, keep);
             }
         }
         Ok(changed)
@@ -101,6 +122,7 @@ impl FunctionStore for MemoryStore {
         functions.owners.entry(function.account_id).or_default().insert(function.id);
         let stored = Stored {
             function: function.clone(),
+            versions: Versions::default(),
             variables: BTreeMap::new(),
             keys: HashMap::new(),
             executions: BTreeMap::new(),
@@ -126,8 +148,34 @@ impl FunctionStore for MemoryStore {
 
     async fn update_function(&self, function: &Function) -> Result<(), Error> {
         let mut functions = self.functions();
-        functions.get_mut(function.account_id, function.id)?.function = function.clone();
+        let stored = functions.get_mut(function.account_id, function.id)?;
+        let before = (stored.function.created, source(&stored.function));
+        stored.versions.change(before, function.updated, source(function));
+        stored.function = function.clone();
         Ok(())
+    }
+
+    async fn function_versions(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+    ) -> Result<Vec<FunctionVersion>, Error> {
+        Ok(self.functions().get(account, id).map(Stored::versions).unwrap_or_default())
+    }
+
+    async fn function_version(
+        &self,
+        account: AccountId,
+        id: FunctionId,
+        version: u32,
+    ) -> Result<Option<FunctionVersion>, Error> {
+        let functions = self.functions();
+        let Some(stored) = functions.get(account, id) else { return Ok(None) };
+        let found = stored.versions().into_iter().find(|listed| listed.version == version);
+        let Some(found) = found else { return Ok(None) };
+        let kept = stored.versions.newest_first().find(|kept| kept.number == version);
+        let payload = kept.map_or(&stored.function.spec.payload, |kept| &kept.content.1);
+        Ok(Some(found.with_payload(payload.clone())))
     }
 
     async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error> {
@@ -214,8 +262,9 @@ impl FunctionStore for MemoryStore {
         Ok(gone as u64)
     }
 
-    async fn record_execution(&self, execution: &Execution, keep: usize) -> Result<(), Error> {
-        self.functions().record(execution.clone(), keep)
+    async fn record_execution(&self, execution: &RunRecord, keep: usize) -> Result<(), Error> {
+        let execution = execution.execution();
+        self.functions().record(execution, keep)
     }
 
     async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {

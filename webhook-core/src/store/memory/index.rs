@@ -6,7 +6,8 @@ use foldhash::HashMap;
 
 use super::{catalog::Catalog, output_index::OutputIndex, row::Row, tally::AccountCounters};
 use crate::{
-    id::{DeliveryId, NodeId, OutputId},
+    clock::Timestamp,
+    id::{AccountId, DeliveryId, NodeId, OutputId},
     model::Webhook,
 };
 
@@ -20,6 +21,8 @@ pub(super) struct Index {
     pub(super) catalog: Catalog,
     /// Every row counted.
     pub(super) counters: AccountCounters,
+    /// What consumers have leased of each account, whether or not that is over.
+    pub(super) leased: HashMap<AccountId, BTreeSet<(Timestamp, DeliveryId)>>,
 }
 
 impl Index {
@@ -35,6 +38,9 @@ impl Index {
         }
         if let Some(node) = row.held_by {
             self.held.entry(node).or_default().insert(id);
+        }
+        if let Some(until) = row.leased_until {
+            self.leased.entry(webhook.account_id).or_default().insert((until, id));
         }
     }
 
@@ -61,5 +67,19 @@ impl Index {
                 self.held.remove(&node);
             }
         }
+        if let Some(until) = row.leased_until
+            && let Some(leased) = self.leased.get_mut(&webhook.account_id)
+        {
+            leased.remove(&(until, id));
+            if leased.is_empty() {
+                self.leased.remove(&webhook.account_id);
+            }
+        }
+    }
+
+    /// What of the account is leased at `now`.
+    pub(super) fn leased(&self, account: AccountId, now: Timestamp) -> BTreeSet<DeliveryId> {
+        let leased = self.leased.get(&account).into_iter().flatten().rev();
+        leased.take_while(|(until, _)| *until > now).map(|(_, id)| *id).collect()
     }
 }

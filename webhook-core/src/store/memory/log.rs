@@ -13,10 +13,10 @@ use crate::{
     clock::Timestamp,
     error::Error,
     id::{AccountId, BucketId},
-    model::{Attempt, Delivery, DeliveryStatus, Log, Webhook},
+    model::{Attempt, Delivery, DeliveryStatus, Log, LogHead, Webhook},
     store::{
-        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogPage, LogQuery,
-        LogSearch, LogStore, LogsFound, MinuteCount, Reported, Scan,
+        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogHeads, LogOrder, LogPage,
+        LogQuery, LogSearch, LogStore, LogsFound, MinuteCount, OldLogs, Reported, Scan,
     },
 };
 
@@ -53,31 +53,44 @@ impl Queue {
     }
 
     /// The next logs that a search looks at.
-    fn batch(&self, account: AccountId, query: &LogQuery, before: Option<LogCursor>) -> Vec<Found> {
-        let LogQuery { bucket_id, status, from, to, .. } = *query;
+    fn batch(&self, account: AccountId, search: &LogSearch, scan: &Scan<'_>) -> Vec<Found> {
+        let LogQuery { bucket_id, status, from, to, .. } = search.query;
         let shelves = |shelf: &Shelf| {
             bucket_id.is_none_or(|bucket| shelf.bucket_id == bucket)
                 && status.is_none_or(|status| shelf.group.has(status))
         };
-        let span = Span { from, to, before, ..Span::default() };
-        self.read(account, &self.index.catalog.newest(account, shelves, span, AT_ONCE))
+        let (before, after) = (scan.before(), scan.after());
+        let span = Span { from, to, before, after };
+        let catalog = &self.index.catalog;
+        let batch = match search.order {
+            LogOrder::NewestFirst => catalog.newest(account, shelves, span, AT_ONCE),
+            LogOrder::OldestFirst(_) => catalog.oldest(account, shelves, span, AT_ONCE),
+        };
+        self.read(account, &batch)
     }
 
-    fn drain(&mut self, account: AccountId, drain: &Drain) -> (Vec<Found>, bool) {
-        let Drain { buckets, output_id, after, since, now, limit } = drain;
+    fn drain(&mut self, account: AccountId, drain: &Drain) -> Result<(Vec<Found>, bool), Error> {
+        let Drain { buckets, output_id, after, since, now, .. } = drain;
+        let leased = self.index.leased(account, *now);
+        let limit = drain.room(leased.len())?;
         let shelves = |shelf: &Shelf| {
             shelf.group == Group::Waiting
                 && (buckets.is_empty() || buckets.contains(&shelf.bucket_id))
                 && output_id.is_none_or(|output| shelf.output_id == Some(output))
         };
         let span = Span { from: Some(*since), after: *after, ..Span::default() };
-        let mut taken = self.index.catalog.oldest(account, shelves, span, limit.saturating_add(1));
-        let has_more = taken.len() > *limit;
-        taken.truncate(*limit);
+        let some = limit.saturating_add(leased.len()).saturating_add(1);
+        let mut taken = self.index.catalog.oldest(account, shelves, span, some);
+        taken.retain(|cursor| !leased.contains(&cursor.id));
+        let has_more = taken.len() > limit;
+        taken.truncate(limit);
         for cursor in &taken {
             self.change(cursor.id, |row| {
-                row.status = DeliveryStatus::Sent;
-                row.handed_over = true;
+                row.leased_until = drain.leased_until();
+                if row.leased_until.is_none() {
+                    row.status = DeliveryStatus::Sent;
+                    row.handed_over = true;
+                }
                 row.updated_at = *now;
             });
         }
@@ -85,7 +98,7 @@ impl Queue {
         for webhook in found.iter().map(|(webhook, _)| webhook.id).collect::<BTreeSet<_>>() {
             self.forget_if_done(webhook);
         }
-        (found, has_more)
+        Ok((found, has_more))
     }
 
     fn report(
@@ -112,6 +125,7 @@ impl Queue {
                 status => status,
             };
             row.handed_over &= !row.status.is_final();
+            row.leased_until = report.leased_until(row.leased_until);
             row.attempts = retries.saturating_add(1);
             row.last = Some(attempt.into());
             row.updated_at = now;
@@ -125,8 +139,8 @@ impl Queue {
         Ok((found, true))
     }
 
-    fn purge(&mut self, account: Option<AccountId>, before: Timestamp, limit: usize) -> u64 {
-        let gone = self.index.catalog.oldest_at_rest(account, before, limit);
+    fn purge(&mut self, old: &OldLogs, limit: usize) -> u64 {
+        let gone = self.index.catalog.oldest_at_rest(old, limit);
         for LogCursor { id, .. } in &gone {
             self.remove(*id);
         }
@@ -141,10 +155,16 @@ impl LogStore for MemoryStore {
         Ok(LogPage { logs: logs(found), total, has_more })
     }
 
+    async fn heads(&self, account: AccountId, query: &LogQuery) -> Result<LogHeads, Error> {
+        let (found, total, has_more) = self.queue().page(account, query);
+        let heads = found.iter().map(|(webhook, delivery)| LogHead::new(webhook, delivery));
+        Ok(LogHeads { heads: heads.collect(), total, has_more })
+    }
+
     async fn search(&self, account: AccountId, search: &LogSearch) -> Result<LogsFound, Error> {
         let mut scan = Scan::new(search);
         loop {
-            let found = logs(self.queue().batch(account, &search.query, scan.before()));
+            let found = logs(self.queue().batch(account, search, &scan));
             if found.is_empty() {
                 return Ok(scan.end(true));
             }
@@ -172,7 +192,7 @@ impl LogStore for MemoryStore {
     }
 
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
-        let (found, has_more) = self.queue().drain(account, drain);
+        let (found, has_more) = self.queue().drain(account, drain)?;
         Ok(Drained { logs: logs(found), has_more })
     }
 
@@ -202,13 +222,8 @@ impl LogStore for MemoryStore {
         Ok(Reported { log: Log { webhook: Arc::unwrap_or_clone(webhook), delivery }, taken })
     }
 
-    async fn purge(
-        &self,
-        account: Option<AccountId>,
-        before: Timestamp,
-        limit: usize,
-    ) -> Result<u64, Error> {
-        Ok(self.queue().purge(account, before, limit))
+    async fn purge(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {
+        Ok(self.queue().purge(old, limit))
     }
 
     async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {

@@ -11,9 +11,12 @@ mod function;
 mod index;
 mod input;
 mod log;
+mod notification;
 mod output;
 mod output_index;
+mod owner;
 mod queue;
+mod replay;
 mod retention;
 mod route;
 mod row;
@@ -22,6 +25,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod token;
+mod versions;
 
 use std::{
     fmt,
@@ -34,7 +38,9 @@ use bucket::Directory;
 use cron::Crons;
 use domain::Domains;
 use function::Functions;
+use notification::Notifications;
 use queue::{Locked, Queue};
+use replay::Replays;
 use token::Tokens;
 
 /// Implements every store trait in memory: for tests, for trying things out,
@@ -68,7 +74,7 @@ use token::Tokens;
 ///
 /// The runs of a function are bounded by the `keep` of
 /// [`record_execution`](super::FunctionStore::record_execution). Accounts,
-/// buckets, inputs, outputs, functions, access tokens, domains and crons are not: their
+/// buckets, inputs, outputs, functions, access tokens, domains, crons and notifications are not: their
 /// callers limit them.
 ///
 /// # Deleted outputs
@@ -95,6 +101,10 @@ pub struct MemoryStore {
     domains: Mutex<Domains>,
     /// Taken after `directory`, and before `queue`.
     crons: Mutex<Crons>,
+    /// Taken after `directory`.
+    notifications: Mutex<Notifications>,
+    /// Taken before `queue`.
+    replays: Mutex<Replays>,
 }
 
 impl MemoryStore {
@@ -117,6 +127,8 @@ impl MemoryStore {
             tokens: Mutex::default(),
             domains: Mutex::default(),
             crons: Mutex::default(),
+            notifications: Mutex::default(),
+            replays: Mutex::default(),
         }
     }
 
@@ -157,6 +169,14 @@ impl MemoryStore {
 
     fn crons(&self) -> MutexGuard<'_, Crons> {
         self.crons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notifications(&self) -> MutexGuard<'_, Notifications> {
+        self.notifications.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn replays(&self) -> MutexGuard<'_, Replays> {
+        self.replays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tokens(&self) -> MutexGuard<'_, Tokens> {

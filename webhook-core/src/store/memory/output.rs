@@ -4,10 +4,11 @@ use async_trait::async_trait;
 
 use super::MemoryStore;
 use crate::{
+    clock::Timestamp,
     error::Error,
     id::{AccountId, BucketId, OutputId},
     model::{Bucket, Output},
-    store::OutputStore,
+    store::{OutputStore, RulesVersion},
 };
 
 fn position(bucket: &Bucket, id: OutputId) -> Result<usize, usize> {
@@ -58,8 +59,31 @@ impl OutputStore for MemoryStore {
         let index = position(bucket, output.id).map_err(|_| not_found())?;
         refuse_taken_name(bucket, output)?;
         let bucket = directory.bucket_mut(account, output.bucket_id).ok_or_else(not_found)?;
-        *bucket.outputs.get_mut(index).ok_or_else(not_found)? = output.clone();
+        let stored = bucket.outputs.get_mut(index).ok_or_else(not_found)?;
+        let before = std::mem::replace(stored, output.clone());
+        if before.spec.rules != output.spec.rules {
+            let versions = directory.rules.entry(output.id).or_default();
+            let former = (before.created_at, before.spec.rules);
+            versions.change(former, output.updated_at, output.spec.rules.clone());
+        }
         Ok(())
+    }
+
+    async fn rules_at(
+        &self,
+        account: AccountId,
+        bucket: BucketId,
+        id: OutputId,
+        at: Timestamp,
+    ) -> Result<Option<RulesVersion>, Error> {
+        let Some(output) = self.output(account, bucket, id).await? else { return Ok(None) };
+        let directory = self.directory();
+        let Some(versions) = directory.rules.get(&id) else {
+            let is_known = output.created_at <= at;
+            return Ok(is_known.then(|| RulesVersion::new(1, output.spec.rules)));
+        };
+        let found = versions.newest_first().find(|version| version.since <= at);
+        Ok(found.map(|found| RulesVersion::new(found.number, (*found.content).clone())))
     }
 
     async fn delete_output(
@@ -74,6 +98,7 @@ impl OutputStore for MemoryStore {
         let index = position(bucket, id).map_err(|_| Error::not_found("output"))?;
         bucket.outputs.remove(index);
         directory.of_output.remove(&id);
+        directory.rules.remove(&id);
         self.queue().give_up(id);
         Ok(())
     }

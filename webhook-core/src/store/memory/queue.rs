@@ -11,6 +11,7 @@ use foldhash::{HashMap, HashMapExt};
 use super::{
     index::Index,
     output_index::OutputIndex,
+    owner::Owner,
     retention::{Need, Retention},
     row::{Arrival, Entry, Row},
     seen::SeenKeys,
@@ -30,6 +31,8 @@ pub(super) struct Queue {
     pub(super) index: Index,
     /// Until when each node is alive.
     pub(super) leases: HashMap<NodeId, Lease>,
+    /// Who attempts what of outputs whose throttle holds over all nodes.
+    pub(super) owners: HashMap<OutputId, Owner>,
     /// What inputs that deduplicate have seen.
     pub(super) seen: SeenKeys,
     /// What has been pushed out, to be freed without the lock.
@@ -78,6 +81,7 @@ impl Queue {
             rows: HashMap::new(),
             index: Index::default(),
             leases: HashMap::new(),
+            owners: HashMap::new(),
             seen: SeenKeys::new(max_webhooks),
             gone: Vec::new(),
         }
@@ -170,12 +174,14 @@ impl Queue {
 
     /// Ends all that waits for an output which is no more.
     pub(super) fn give_up(&mut self, output: OutputId) {
+        self.owners.remove(&output);
         let open: Vec<_> =
             self.index.outputs.get(&output).into_iter().flat_map(OutputIndex::open).collect();
         for id in open {
             self.change(id, |row| {
                 row.due_at = None;
                 row.held_by = None;
+                row.leased_until = None;
                 row.status = DeliveryStatus::Failed;
                 row.reason = Some(Reason::Cancelled);
                 let last = Arc::make_mut(row.last.get_or_insert_default());

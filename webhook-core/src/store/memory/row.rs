@@ -7,7 +7,7 @@ use crate::{
     clock::{Month, Timestamp},
     forward::history::History,
     id::{DeliveryId, ExecutionId, NodeId, OutputId, WebhookId},
-    model::{Attempt, Delivery, DeliveryStatus, Reason, Request, Webhook},
+    model::{Attempt, Delivery, DeliveryStatus, Reason, Replayed, Request, Webhook},
     store::{Accept, ClientReport, NewDelivery, tally::CountedLog},
 };
 
@@ -47,12 +47,15 @@ pub(super) struct Row {
     pub(super) held_by: Option<NodeId>,
     /// A consumer got it and has not said yet how that ended.
     pub(super) handed_over: bool,
+    /// Until when a consumer has it that is to say how that ended.
+    pub(super) leased_until: Option<Timestamp>,
     pub(super) attempts: u32,
     pub(super) reason: Option<Reason>,
     pub(super) last: Option<Arc<Attempt>>,
     pub(super) processed: Option<Arc<Request>>,
     pub(super) history: History,
     pub(super) output_execution_id: Option<ExecutionId>,
+    pub(super) replay: Option<Box<Replayed>>,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
 }
@@ -110,12 +113,14 @@ impl Row {
             due_at,
             held_by: held_by.filter(|_| due_at.is_some()),
             handed_over: false,
+            leased_until: None,
             attempts: 0,
             reason,
             last: detail.map(|error| Attempt { error: Some(error), ..Attempt::default() }.into()),
             processed: None,
             history: History::default(),
             output_execution_id: None,
+            replay: None,
             created_at,
             updated_at: created_at,
         }
@@ -182,12 +187,14 @@ impl Row {
             due_at,
             held_by: _,
             handed_over: _,
+            leased_until,
             attempts,
             reason,
             last,
             processed,
             history,
             output_execution_id,
+            replay,
             created_at,
             updated_at,
         } = self.clone();
@@ -204,6 +211,8 @@ impl Row {
             processed: processed.map(Arc::unwrap_or_clone),
             history,
             output_execution_id,
+            leased_until,
+            replay,
             created_at,
             updated_at,
         }

@@ -206,7 +206,7 @@ async fn a_deleted_customer_is_made_again() {
 #[tokio::test(start_paused = true)]
 async fn sessions_carry_what_is_needed_to_find_the_account_again() {
     let forwarder = ScriptedForwarder::new();
-    forwarder.script(SESSIONS, [json(200, r#"{"id":"cs_1"}"#)]);
+    forwarder.script(SESSIONS, [json(200, r#"{"id":"cs_1","url":"https://pay.test/1"}"#)]);
     let stripe = stripe(&forwarder);
     let items = [PlanItem {
         price_id: "price_2".to_owned(),
@@ -222,8 +222,10 @@ async fn sessions_carry_what_is_needed_to_find_the_account_again() {
         items: &items,
         replaces: Some("sub_0"),
     };
-    assert_eq!(stripe.start_subscription(&checkout).await.expect("started"), "cs_1");
-    assert_eq!(stripe.start_setup(account, "cus_1").await.expect("started"), "cs_1");
+    let started = stripe.start_subscription(&checkout).await.expect("started");
+    assert_eq!((&*started.session_id, &*started.publishable_key), ("cs_1", "pk_test_shown"));
+    assert_eq!(started.url.as_deref(), Some("https://pay.test/1"));
+    assert_eq!(stripe.start_setup(account, "cus_1").await.expect("started"), started);
     let first = form(&forwarder, 0);
     for (key, expected) in [
         ("mode", "subscription"),

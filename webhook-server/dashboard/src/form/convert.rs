@@ -1,9 +1,12 @@
 //! Between what is typed and what is on the wire.
 
-use jiff::{civil::Date, tz::TimeZone};
 use serde_json::{Map, Value, json};
 
 use super::Kind;
+use crate::moment;
+
+/// What is typed for a time that does not come.
+const NEVER: &str = "never";
 
 /// What is on the wire for what was typed; none for the default.
 pub(super) fn value(kind: Kind, typed: &str) -> Result<Option<Value>, String> {
@@ -16,7 +19,10 @@ pub(super) fn value(kind: Kind, typed: &str) -> Result<Option<Value>, String> {
         Kind::Lines => Some(lines(typed).collect()),
         Kind::Parts => Some(lines(typed).map(part).collect::<Result<_, _>>()?),
         Kind::Moment if trimmed.is_empty() => Some(json!(0)),
-        Kind::Moment => Some(json!(moment(trimmed)?)),
+        Kind::Moment => {
+            let (start, _) = moment::read(trimmed).ok_or(moment::EXPECTED)?;
+            Some(json!(start.as_secs()))
+        }
         Kind::Json if !trimmed.is_empty() => {
             let value = serde_json::from_str(trimmed).map_err(|error| error.to_string())?;
             Some(value)
@@ -28,7 +34,12 @@ pub(super) fn value(kind: Kind, typed: &str) -> Result<Option<Value>, String> {
         }
         Kind::Word => Some(trimmed.parse::<u16>().map_or_else(|_| json!(trimmed), |it| json!(it))),
         Kind::Headers => Some(headers(typed)?),
-        Kind::Duration => Some(json!(nanoseconds(trimmed)?)),
+        Kind::Decimal => {
+            let number = trimmed.parse().ok().filter(|number: &f64| number.is_finite());
+            Some(json!(number.ok_or_else(|| format!("must be a number, not {trimmed:?}"))?))
+        }
+        Kind::Limit if trimmed.eq_ignore_ascii_case(NEVER) => Some(json!(0)),
+        Kind::Duration | Kind::Limit => Some(json!(nanoseconds(trimmed)?)),
         Kind::Durations => {
             let each = trimmed.split(',').map(|text| nanoseconds(text.trim()));
             Some(json!(each.collect::<Result<Vec<_>, _>>()?))
@@ -41,7 +52,8 @@ pub(super) fn value(kind: Kind, typed: &str) -> Result<Option<Value>, String> {
 pub(super) fn text(kind: Kind, value: &Value) -> String {
     match (kind, value) {
         (Kind::Headers, Value::Object(headers)) => header_lines(headers),
-        (Kind::Duration, value) => duration(value.as_i64().unwrap_or_default()),
+        (Kind::Limit, value) if value.as_i64() == Some(0) => NEVER.to_owned(),
+        (Kind::Duration | Kind::Limit, value) => duration(value.as_i64().unwrap_or_default()),
         (Kind::Durations, Value::Array(list)) => {
             let each = list.iter().map(|value| duration(value.as_i64().unwrap_or_default()));
             each.collect::<Vec<_>>().join(", ")
@@ -99,21 +111,6 @@ fn part(line: &str) -> Result<Value, String> {
     Ok(json!({"source": source, "name": name.trim()}))
 }
 
-/// A day, a moment of RFC 3339, or unix seconds, as unix seconds.
-fn moment(text: &str) -> Result<i64, String> {
-    if let Ok(seconds) = text.parse::<i64>() {
-        return Ok(seconds);
-    }
-    let day = text.parse::<Date>().ok().filter(|_| text.len() == 10);
-    if let Some(zoned) = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok()) {
-        return Ok(zoned.timestamp().as_second());
-    }
-    let moment = text.parse::<jiff::Timestamp>().map_err(|_| {
-        format!("{text:?} is not a day like 2026-01-31 or a moment like 2026-01-31T12:00:00Z")
-    })?;
-    Ok(moment.as_second())
-}
-
 fn moment_text(seconds: i64) -> String {
     match jiff::Timestamp::from_second(seconds) {
         Ok(moment) if seconds != 0 => moment.to_string(),
@@ -165,12 +162,24 @@ mod tests {
             (Kind::Word, json!("same")),
             (Kind::Word, json!(208)),
             (Kind::Json, json!({"a": [1]})),
+            (Kind::Limit, json!(0)),
+            (Kind::Limit, json!(3_600_000_000_000_i64)),
+            (Kind::Decimal, json!(0.7)),
         ] {
             assert_eq!(value(kind, &text(kind, &wire)), Ok(Some(wire)));
         }
         assert_eq!(text(Kind::Moment, &json!(1_767_312_000)), "2026-01-02T00:00:00Z");
         assert_eq!(value(Kind::Moment, "2026-01-02"), Ok(Some(json!(1_767_312_000))));
-        for (kind, wrong) in [(Kind::Moment, "soon"), (Kind::Parts, "header"), (Kind::Json, "{")] {
+        assert_eq!(text(Kind::Limit, &json!(0)), "never");
+        assert_eq!(value(Kind::Limit, ""), Ok(None), "the default");
+        for (kind, wrong) in [
+            (Kind::Moment, "soon"),
+            (Kind::Parts, "header"),
+            (Kind::Json, "{"),
+            (Kind::Limit, "ever"),
+            (Kind::Decimal, "half"),
+            (Kind::Decimal, "inf"),
+        ] {
             assert!(value(kind, wrong).is_err(), "{wrong}");
         }
     }

@@ -63,7 +63,7 @@ async fn list(
     session: Session,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let clients = dashboard.admin().clients(&session.caller).await?;
+    let (clients, _) = dashboard.admin().clients(&session.caller).await?;
     let buckets = dashboard.admin().buckets(&session.caller).await?;
     let names = Names::of(&buckets);
     let known: Vec<_> = buckets.into_iter().map(|bucket| bucket.spec.name).collect();

@@ -1,7 +1,9 @@
 //! Buckets, and one of them drawn as the way that its webhooks take.
 
 mod flow;
+mod rates;
 mod settings;
+mod test_webhook;
 
 use askama::Template;
 use axum::{
@@ -10,22 +12,25 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
-use webhook_core::model::Bucket;
+use webhook_core::{Error, ErrorKind, admin::LogQuery, model::Bucket};
 
 use super::Asked;
 use crate::{
-    Dashboard,
+    Dashboard, PATH,
     page::{Frame, Problem, page},
     session::Session,
     show,
 };
+
+/// How many are on a page: the newest webhook of each is looked for.
+const SHOWN: usize = 50;
 
 pub(crate) fn router() -> Router<Dashboard> {
     Router::new()
         .route("/buckets", get(list))
         .route("/buckets/new", get(settings::new).post(settings::create))
         .route("/buckets/{bucket}", get(flow::show))
-        .route("/buckets/{bucket}/test", post(flow::test))
+        .route("/buckets/{bucket}/test", post(test_webhook::send))
         .route("/buckets/{bucket}/settings", get(settings::show).post(settings::save))
         .route("/buckets/{bucket}/delete", post(settings::delete))
 }
@@ -35,7 +40,28 @@ pub(crate) fn router() -> Router<Dashboard> {
 struct Buckets {
     frame: Frame,
     q: String,
-    buckets: Vec<Bucket>,
+    rows: Vec<Row>,
+    next: Option<String>,
+}
+
+struct Row {
+    bucket: Bucket,
+    /// When its newest webhook came.
+    last: String,
+}
+
+/// When the newest webhook of a bucket came.
+async fn last(dashboard: &Dashboard, session: &Session, bucket: &Bucket) -> Result<String, Error> {
+    let mut query = LogQuery::default();
+    query.bucket = Some(bucket.id.into());
+    query.limit = 1;
+    match dashboard.admin().log_heads(&session.caller, &query).await {
+        Ok(found) => Ok(found.heads.first().map(|head| show::moment(head.created_at))),
+        // It was deleted meanwhile.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+    .map(|last| last.unwrap_or_else(|| "none yet".to_owned()))
 }
 
 async fn list(
@@ -47,6 +73,15 @@ async fn list(
     let q = asked.text("q").to_owned();
     let sought = q.to_lowercase();
     buckets.retain(|bucket| bucket.spec.name.to_lowercase().contains(&sought));
+    let from = asked.get("from").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let beyond = usize::saturating_add(from, SHOWN);
+    let next = (buckets.len() > beyond)
+        .then(|| format!("{PATH}/buckets?{}", asked.with(&[("from", &beyond.to_string())])));
+    let mut rows = Vec::new();
+    for bucket in buckets.into_iter().skip(from).take(SHOWN) {
+        let last = last(&dashboard, &session, &bucket).await?;
+        rows.push(Row { bucket, last });
+    }
     let frame = Frame::new(&session, "Buckets", "Buckets").noticing(asked.get("done"));
-    Ok(page(&Buckets { frame, q, buckets }))
+    Ok(page(&Buckets { frame, q, rows, next }))
 }

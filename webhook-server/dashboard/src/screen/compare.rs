@@ -8,7 +8,7 @@ use serde_json::Value;
 use webhook_core::{
     ErrorKind,
     admin::LogQuery,
-    model::{Log, Request},
+    model::{Log, LogHead, Request},
 };
 
 use super::{Asked, webhook};
@@ -126,17 +126,17 @@ async fn choice(
     let mut query = LogQuery::default();
     query.bucket = Some(log.webhook.bucket_id.into());
     query.limit = CHOICE;
-    let logs = match dashboard.admin().logs(&session.caller, &query).await {
-        Ok(found) => found.logs,
+    let heads = match dashboard.admin().log_heads(&session.caller, &query).await {
+        Ok(found) => found.heads,
         // The bucket was deleted.
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    let name = |log: &Log| {
-        let Facts { mark, received, size, .. } = facts(log);
-        format!("{received}  {}  {size}", mark.word)
+    let name = |head: &LogHead| {
+        let (at, mark) = (show::moment(head.created_at), show::mark(head.status));
+        format!("{at}  {}  {}", mark.word, show::bytes(head.body_bytes))
     };
-    Ok(logs.iter().map(|log| (log.delivery.id.to_string(), name(log))).collect())
+    Ok(heads.iter().map(|head| (head.id.to_string(), name(head))).collect())
 }
 
 async fn compare(

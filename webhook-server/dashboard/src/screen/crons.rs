@@ -1,5 +1,6 @@
 //! Crons: what runs when, and how it went.
 
+mod run;
 mod settings;
 mod words;
 
@@ -42,6 +43,7 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/crons/new", get(settings::new).post(settings::create))
         .route("/crons/{cron}", get(show).post(settings::save))
         .route("/crons/{cron}/pause", post(settings::pause))
+        .route("/crons/{cron}/run", post(run::now))
         .route("/crons/{cron}/delete", post(settings::delete))
 }
 
@@ -142,8 +144,8 @@ async fn cron_page(
     let mut query = LogQuery::default();
     query.bucket = Some(cron.bucket_id.into());
     query.limit = LATEST;
-    let logs = match dashboard.admin().logs(&session.caller, &query).await {
-        Ok(found) => found.logs,
+    let heads = match dashboard.admin().log_heads(&session.caller, &query).await {
+        Ok(found) => found.heads,
         // It is being deleted.
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error.into()),
@@ -156,7 +158,7 @@ async fn cron_page(
         enabled: cron.spec.enabled,
         next: next_runs(cron, dashboard.now()),
         bucket: bucket.as_ref().map(|bucket| format!("{PATH}/buckets/{}", bucket.id)),
-        rows: Rows::of(&logs, &names).saying("It has not run yet."),
+        rows: Rows::of(&heads, &names).saying("It has not run yet."),
         frame: edit.frame,
         crumbs: edit.crumbs,
         form: edit.form,

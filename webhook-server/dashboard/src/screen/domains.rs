@@ -1,5 +1,7 @@
 //! Domains that the account has reserved.
 
+use std::time::Duration;
+
 use askama::Template;
 use axum::{
     Router,
@@ -10,7 +12,7 @@ use axum::{
 };
 use serde_json::json;
 use webhook_core::{
-    DomainId, Error,
+    DomainId, Error, Timestamp,
     model::{Bucket, DomainSpec},
 };
 
@@ -20,7 +22,7 @@ use crate::{
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem, page_with},
     session::Session,
-    show,
+    show::{self, Mark},
 };
 
 pub(crate) fn router() -> Router<Dashboard> {
@@ -34,6 +36,8 @@ pub(crate) fn router() -> Router<Dashboard> {
 struct Domains {
     frame: Frame,
     rows: Vec<Row>,
+    /// Whether this server does the TLS of domains itself.
+    tls: bool,
     form: Form,
 }
 
@@ -41,8 +45,30 @@ struct Row {
     id: String,
     name: String,
     reserved: String,
+    certificate: Option<Certificate>,
     /// Inputs that are reached by it: what they are called, and where they are.
     inputs: Vec<(String, String)>,
+}
+
+/// How long the certificate of a domain is still valid.
+struct Certificate {
+    mark: Mark,
+    end: String,
+}
+
+/// A certificate that ends sooner should have been renewed: those that live for 90 days
+/// are, with a third of that time left.
+const SOON: Duration = Duration::from_secs(14 * 86_400);
+
+impl Certificate {
+    fn until(end: Timestamp, now: Timestamp) -> Self {
+        let (class, sign, word) = match end.since(now) {
+            _ if end < now => ("bad", "✕", "over"),
+            left if left < SOON => ("warn", "!", "ends soon"),
+            _ => ("good", "✓", "valid"),
+        };
+        Self { mark: Mark { class, sign, word }, end: show::moment(end) }
+    }
 }
 
 fn form() -> Form {
@@ -71,14 +97,18 @@ async fn domains(
 ) -> Result<Response, Problem> {
     let domains = dashboard.admin().domains(&session.caller).await?;
     let buckets = dashboard.admin().buckets(&session.caller).await?;
+    let ends = dashboard.shared.certificates.get();
     let rows = domains.into_iter().map(|domain| Row {
+        certificate: ends
+            .and_then(|end_of| end_of(&domain.spec.domain))
+            .map(|end| Certificate::until(end, dashboard.now())),
         id: domain.id.to_string(),
         reserved: show::moment(domain.created_at),
         inputs: inputs(&buckets, &domain.spec.domain),
         name: domain.spec.domain,
     });
     let frame = Frame::new(session, "Domains", "Domains").noticing(done);
-    Ok(page_with(status, &Domains { frame, rows: rows.collect(), form }))
+    Ok(page_with(status, &Domains { frame, rows: rows.collect(), tls: ends.is_some(), form }))
 }
 
 async fn list(

@@ -5,6 +5,7 @@ mod generate;
 mod outcome;
 mod runs;
 mod variables;
+mod versions;
 
 use askama::Template;
 use axum::{
@@ -38,7 +39,15 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/functions/{function}/variables/delete", post(variables::delete))
         .route("/functions/{function}/runs", get(runs::list))
         .route("/functions/{function}/runs/{run}", get(runs::show))
+        .route("/functions/{function}/versions", get(versions::list))
+        .route("/functions/{function}/versions/{version}", get(versions::show))
+        .route("/functions/{function}/versions/{version}/restore", post(versions::restore))
 }
+
+/// How many functions' runs are looked at, and how many of each: a run is kept with what it
+/// was given.
+const COUNTED: usize = 25;
+const COUNTED_RUNS: usize = 10;
 
 #[derive(Template)]
 #[template(path = "functions.html")]
@@ -54,6 +63,8 @@ struct Row {
     size: String,
     updated: String,
     users: Vec<User>,
+    /// How its latest runs ended.
+    runs: runs::Tally,
 }
 
 /// An input or an output that uses a function.
@@ -69,16 +80,24 @@ async fn list(
 ) -> Result<Response, Problem> {
     let functions = dashboard.admin().functions(&session.caller).await?;
     let buckets = dashboard.admin().buckets(&session.caller).await?;
-    let rows = functions.into_iter().map(|function| Row {
-        id: function.id.to_string(),
-        users: users(function.id, &buckets),
-        driver: function.spec.driver.to_string(),
-        size: show::size(function.payload_size),
-        updated: show::moment(function.updated),
-        name: function.spec.name,
-    });
+    let mut rows = Vec::with_capacity(functions.len());
+    for (number, function) in functions.into_iter().enumerate() {
+        let runs = match number < COUNTED {
+            true => runs::tally(&dashboard, &session, function.id, COUNTED_RUNS).await?,
+            false => runs::Tally::default(),
+        };
+        rows.push(Row {
+            id: function.id.to_string(),
+            users: users(function.id, &buckets),
+            driver: function.spec.driver.to_string(),
+            size: show::size(function.payload_size),
+            updated: show::moment(function.updated),
+            name: function.spec.name,
+            runs,
+        });
+    }
     let frame = Frame::new(&session, "Functions", "Functions").noticing(asked.get("done"));
-    Ok(page(&Functions { frame, rows: rows.collect() }))
+    Ok(page(&Functions { frame, rows }))
 }
 
 /// What uses the function, and has to let go of it before it can be deleted.
@@ -127,19 +146,8 @@ async fn duplicate(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let function = find(&dashboard, &session, &id).await?;
-    let (admin, caller) = (dashboard.admin(), &session.caller);
-    let variables = admin.variables(caller, function.id).await?;
-    let mut spec = function.spec;
-    spec.name.push_str(" copy");
-    let copy = admin.create_function(caller, spec).await?;
-    for variable in variables {
-        let put = admin.put_variable(caller, copy.id, variable.key, variable.value).await;
-        if let Err(error) = put {
-            // Half a copy would do something else than what it is called after.
-            admin.delete_function(caller, copy.id).await?;
-            return Err(error.into());
-        }
-    }
+    let name = format!("{} copy", function.spec.name);
+    let copy = dashboard.admin().duplicate_function(&session.caller, function.id, name).await?;
     Ok(done(&format!("/functions/{}", copy.id), "created"))
 }
 

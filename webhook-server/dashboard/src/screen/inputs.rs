@@ -10,7 +10,10 @@ use axum::{
     routing::{get, post},
 };
 use serde_json::{Value, json};
-use webhook_core::model::{Bucket, Function, Input, InputSpec};
+use webhook_core::{
+    Error,
+    model::{Bucket, Function, Input, InputSpec},
+};
 
 use super::{
     bucket, done,
@@ -19,7 +22,7 @@ use super::{
 };
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted},
+    form::{Field, Form, Kind, Submitted, decode},
     page::{Frame, PartLink, Problem},
     session::Session,
 };
@@ -97,6 +100,21 @@ pub(super) fn crumbs(bucket: &Bucket) -> Vec<(String, String)> {
         ("Buckets".to_owned(), format!("{PATH}/buckets")),
         (bucket.spec.name.clone(), format!("{PATH}/buckets/{}", bucket.id)),
     ]
+}
+
+/// Stores this as a part of the input; null takes the part away.
+async fn put_part(
+    dashboard: &Dashboard,
+    session: &Session,
+    bucket: &Bucket,
+    input: &Input,
+    name: &str,
+    part: Value,
+) -> Result<Input, Error> {
+    let mut spec = json_of(&input.spec);
+    spec[name] = part;
+    let spec: InputSpec = decode(spec)?;
+    dashboard.admin().update_input(&session.caller, bucket.id, input.id, spec).await
 }
 
 fn json_of(spec: &InputSpec) -> Value {

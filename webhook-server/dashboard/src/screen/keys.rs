@@ -11,14 +11,16 @@ use axum::{
     routing::{get, post},
 };
 use webhook_core::{
+    Error,
     admin::API_KEY_USER,
     model::{AccessToken, ApiAccess, ApiKey},
     relay::ClientAddr,
 };
 
-use super::Asked;
+use super::{Asked, done};
 use crate::{
     Dashboard, PATH,
+    form::Submitted,
     page::{Frame, Problem, page},
     session::{self, Session},
     show,
@@ -29,6 +31,7 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/keys", get(show))
         .route("/keys/reveal", post(reveal))
         .route("/keys/rotate", post(rotate))
+        .route("/keys/switch", post(switch))
         .route("/keys/tokens/new", get(tokens::new).post(tokens::create))
         .route("/keys/tokens/{token}", get(tokens::show).post(tokens::save))
         .route("/keys/tokens/{token}/delete", post(tokens::delete))
@@ -42,6 +45,8 @@ struct Keys {
     /// Whether the whole key is shown.
     whole: bool,
     enabled: bool,
+    /// Whether this browser is signed in with it.
+    own: bool,
     made: String,
     tokens: Vec<Row>,
 }
@@ -88,6 +93,7 @@ async fn keys(
         key: if whole { text.to_owned() } else { masked(text) },
         whole,
         enabled: key.enabled,
+        own: session.ticket.key == API_KEY_USER,
         made: show::moment(key.created_at),
         tokens: tokens.into_iter().map(row).collect(),
     })
@@ -107,6 +113,23 @@ async fn show(
 async fn reveal(State(dashboard): State<Dashboard>, session: Session) -> Result<Response, Problem> {
     let key = dashboard.admin().api_key(&session.caller).await?;
     Ok(page(&keys(&dashboard, &session, key, true).await?))
+}
+
+/// Takes the API key out of use, or back into it. Whoever takes away what they are signed in
+/// with is led to signing in.
+async fn switch(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let enabled = submitted.text("enabled") == "true";
+    let own = session.ticket.key == API_KEY_USER;
+    if own && !enabled && !submitted.has("sure") {
+        let reason = "say that you have a token to sign in with: this browser is signed out";
+        return Err(Error::invalid("sure", reason).into());
+    }
+    dashboard.admin().set_api_key_enabled(&session.caller, enabled).await?;
+    Ok(done("/keys", "saved"))
 }
 
 /// Replaces the API key. Whoever was signed in with the old one goes on with the new one.

@@ -54,6 +54,7 @@ pub(crate) async fn follow(
         dashboard,
         session,
         query,
+        chosen: asked.get("choose").is_some(),
         closed,
         shown: None,
         activity: None,
@@ -74,6 +75,8 @@ struct Live {
     dashboard: Dashboard,
     session: Session,
     query: LogQuery,
+    /// Whether rows are chosen from it.
+    chosen: bool,
     closed: watch::Receiver<bool>,
     /// What was sent last.
     shown: Option<String>,
@@ -144,9 +147,10 @@ impl Live {
 
     async fn list(&self) -> Result<String, Error> {
         let admin = self.dashboard.admin();
-        let found = admin.logs(&self.session.caller, &self.query).await?;
+        let found = admin.log_heads(&self.session.caller, &self.query).await?;
         let buckets = admin.buckets(&self.session.caller).await?;
-        let rows = Rows::of(&found.logs, &Names::of(&buckets)).saying("No webhook yet.");
+        let rows = Rows::of(&found.heads, &Names::of(&buckets)).saying("No webhook yet.");
+        let rows = if self.chosen { rows.with_choice() } else { rows };
         rows.render().map_err(|error| Error::internal(error.to_string()))
     }
 }

@@ -8,12 +8,15 @@ mod domains;
 mod edit;
 mod functions;
 mod inputs;
+mod kept;
 mod keys;
 mod live;
 mod log_filter;
+mod notifications;
 mod outputs;
 mod overview;
 mod part;
+mod replays;
 mod rows;
 mod sign_in;
 mod usage;
@@ -48,7 +51,9 @@ pub(crate) fn router(dashboard: &Dashboard) -> Router<Dashboard> {
         .merge(functions::router())
         .merge(inputs::router())
         .merge(keys::router())
+        .merge(notifications::router())
         .merge(outputs::router())
+        .merge(replays::router())
         .merge(usage::router())
         .merge(webhooks::router())
         .merge(webhook::router())
@@ -74,13 +79,20 @@ impl Asked {
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// All values of this name.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.trim())
+    }
+
     pub(crate) fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 
-    /// The query again, with these values in place of those it has; empty ones are left out.
+    /// The query again, with these values in place of those it has; empty ones are left out,
+    /// and so is what was just done.
     pub(crate) fn with(&self, changes: &[(&str, &str)]) -> String {
-        let changed = |name: &str| changes.iter().any(|(known, _)| *known == name);
+        let changed =
+            |name: &str| name == "done" || changes.iter().any(|(known, _)| *known == name);
         let kept = self.0.iter().filter(|(name, value)| !changed(name) && !value.is_empty());
         let kept = kept.map(|(name, value)| (name.as_str(), value.as_str()));
         let new = changes.iter().copied().filter(|(_, value)| !value.is_empty());
@@ -115,5 +127,10 @@ async fn functions(dashboard: &Dashboard, session: &Session) -> Result<Vec<Funct
 
 /// To a page, after something was done there.
 fn done(path: &str, what: &str) -> Response {
-    Redirect::to(&format!("{PATH}{path}?done={what}")).into_response()
+    let sign = match path.split_once('?') {
+        None => "?",
+        Some((_, "")) => "",
+        Some(_) => "&",
+    };
+    Redirect::to(&format!("{PATH}{path}{sign}done={what}")).into_response()
 }

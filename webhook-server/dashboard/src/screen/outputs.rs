@@ -1,6 +1,8 @@
 //! One output.
 
 mod auth;
+mod health;
+mod pausing;
 pub(super) mod rules;
 mod signing;
 
@@ -13,7 +15,7 @@ use axum::{
 use serde_json::{Value, json};
 use webhook_core::{
     Error,
-    model::{Bucket, Function, Output, OutputSpec},
+    model::{Bucket, CircuitState, Function, Output, OutputSpec, OutputState},
 };
 
 use super::{
@@ -27,6 +29,7 @@ use crate::{
     form::{Field, Form, Kind, Submitted, decode},
     page::{Frame, PartLink, Problem},
     session::Session,
+    show,
 };
 
 pub(crate) fn router() -> Router<Dashboard> {
@@ -47,6 +50,10 @@ fn parts() -> Router<Dashboard> {
         .route("/signing/delete", post(signing::remove))
         .route("/auth", get(auth::show).post(auth::save))
         .route("/auth/delete", post(auth::remove))
+        .route("/health", get(health::show).post(health::save))
+        .route("/health/delete", post(health::remove))
+        .route("/pausing", get(pausing::show).post(pausing::pause))
+        .route("/pausing/resume", post(pausing::resume))
 }
 
 fn form(action: String, submit: &'static str, functions: &[Function]) -> Form {
@@ -63,6 +70,9 @@ fn form(action: String, submit: &'static str, functions: &[Function]) -> Form {
                     .help("It changes or filters this output's copy."),
                 Field::new(Kind::Check, "internal", "For connected clients only"),
                 Field::new(Kind::Check, "disabled", "Disabled"),
+                Field::new(Kind::Select, "on_disabled", "What comes while it is disabled").options(
+                    [("skip", "is not stored for it"), ("park", "waits until it is enabled")],
+                ),
             ],
         )
         .section(
@@ -174,6 +184,16 @@ fn editing(session: &Session, bucket: &Bucket, output: &Output, functions: &[Fun
             path: format!("{path}/auth"),
             state: auth::state(&output.spec).to_owned(),
         },
+        PartLink {
+            name: "Health",
+            path: format!("{path}/health"),
+            state: health::state(&output.spec).to_owned(),
+        },
+        PartLink {
+            name: "Pausing",
+            path: format!("{path}/pausing"),
+            state: "until when, and how fast it resumes".to_owned(),
+        },
     ];
     Edit {
         frame,
@@ -249,7 +269,32 @@ async fn show(
 ) -> Result<Response, Problem> {
     let bucket = bucket(&dashboard, &session, &id).await?;
     let output = find(&bucket, &output)?;
-    Ok(editing(&session, &bucket, output, &functions(&dashboard, &session).await?).show())
+    let state = dashboard.admin().output_state(&session.caller, bucket.id, output.id).await?;
+    let page = editing(&session, &bucket, output, &functions(&dashboard, &session).await?);
+    Ok(Edit { lead: standing(&state), ..page }.show())
+}
+
+/// What waits for an output, and whether it is tried, in a sentence or two.
+fn standing(state: &OutputState) -> String {
+    let mut text = match (state.waiting, state.oldest_waiting_at) {
+        (0, _) => "Nothing waits for it.".to_owned(),
+        (waiting, None) => format!("{waiting} webhooks wait for it."),
+        (1, Some(since)) => format!("1 webhook waits for it since {}.", show::moment(since)),
+        (waiting, Some(since)) => {
+            format!("{waiting} webhooks wait for it, the oldest since {}.", show::moment(since))
+        }
+    };
+    match (state.circuit, state.circuit_tries_at) {
+        (CircuitState::Open, Some(again)) => {
+            let again = show::moment(again);
+            text.push_str(&format!(" Most attempts fail: none is made before {again}."));
+        }
+        (CircuitState::Open | CircuitState::HalfOpen, _) => {
+            text.push_str(" Most attempts failed: one at a time tries the destination.");
+        }
+        _ => {}
+    }
+    text
 }
 
 async fn save(

@@ -15,6 +15,7 @@ use crate::{
     bars::{self, Bars, Sums},
     page::{Frame, Problem, page},
     session::Session,
+    show,
 };
 
 /// How many outputs are asked for what failed at them.
@@ -28,12 +29,15 @@ struct Overview {
     scope: String,
     sums: Sums,
     waiting: u64,
+    /// Since when the oldest of them waits, as far as that is known.
+    oldest: String,
     agents: Option<usize>,
     bars: Bars,
     troubled: Vec<Troubled>,
     rows: Rows,
 }
 
+/// An output that sends nothing, or failed.
 struct Troubled {
     class: &'static str,
     sign: &'static str,
@@ -41,6 +45,8 @@ struct Troubled {
     name: String,
     href: String,
     bucket: String,
+    /// What failed at it, or waits for it.
+    list: String,
 }
 
 pub(crate) async fn show(
@@ -56,13 +62,13 @@ pub(crate) async fn show(
         query.bucket = buckets.first().map(|bucket| bucket.id.into());
         scope = buckets.first().map(|it| format!("bucket={}&", it.id)).unwrap_or_default();
     }
-    let latest = admin.logs(caller, &query).await?;
+    let latest = admin.log_heads(caller, &query).await?;
     query.status = Some(DeliveryStatus::Received);
     query.limit = 1;
-    let waiting = admin.logs(caller, &query).await?.total;
+    let waiting = admin.log_heads(caller, &query).await?.total;
     let minutes = minutes(&dashboard, &session, &buckets).await?;
     let agents = match session.has_account() {
-        true => Some(admin.clients(caller).await?.len()),
+        true => Some(admin.clients(caller).await?.0.len()),
         false => None,
     };
     let list = format!("{PATH}/webhooks?{scope}");
@@ -70,13 +76,29 @@ pub(crate) async fn show(
         frame: Frame::new(&session, "Overview", "Overview"),
         scope,
         sums: Sums::of(&minutes),
+        oldest: oldest(waiting, &minutes),
         waiting,
         agents,
         bars: bars::hours(&minutes, dashboard.now(), &list),
         troubled: troubled(&dashboard, &session, &buckets).await?,
-        rows: Rows::of(&latest.logs, &Names::of(&buckets)),
+        rows: Rows::of(&latest.heads, &Names::of(&buckets)),
     };
     Ok(page(&page_))
+}
+
+/// Since when the oldest webhook waits, by the minutes of the last day.
+fn oldest(waiting: u64, minutes: &[MinuteCount]) -> String {
+    let waits = |minute: &&MinuteCount| {
+        minute.counts.iter().any(|(status, count)| *status == "received" && *count > 0)
+    };
+    let first = minutes.iter().filter(waits).map(|minute| minute.minute).min();
+    match first {
+        _ if waiting == 0 => "now".to_owned(),
+        // Those that are older are in no minute of the last day.
+        _ if Sums::of(minutes).waiting < waiting => "the oldest for over a day".to_owned(),
+        Some(first) => format!("the oldest since {}", show::time(first)),
+        None => "now".to_owned(),
+    }
 }
 
 /// The minutes of the last day in everything that the caller reaches.
@@ -109,8 +131,11 @@ async fn troubled(
         outputs.extend(bucket.outputs.iter().map(|output| (bucket, output)));
     }
     for (bucket, output) in outputs.into_iter().take(ASKED_OUTPUTS) {
-        let (class, sign, word) = if output.spec.disabled {
-            ("quiet", "‖", "disabled".to_owned())
+        let paused = output.pauses.current(dashboard.now()).is_some();
+        let (class, sign, word, status) = if output.spec.disabled {
+            ("quiet", "‖", "disabled".to_owned(), "received")
+        } else if paused {
+            ("warn", "‖", "paused".to_owned(), "received")
         } else {
             let mut query = MinuteQuery::default();
             query.bucket = Some(bucket.id.into());
@@ -119,7 +144,7 @@ async fn troubled(
             let failed = dashboard.admin().minutes(&session.caller, &query).await?;
             match Sums::of(&failed).failed {
                 0 => continue,
-                count => ("bad", "✕", format!("{count} failed")),
+                count => ("bad", "✕", format!("{count} failed"), "failed"),
             }
         };
         troubled.push(Troubled {
@@ -129,6 +154,10 @@ async fn troubled(
             name: output.spec.name.clone(),
             href: format!("{PATH}/buckets/{}", bucket.id),
             bucket: bucket.spec.name.clone(),
+            list: format!(
+                "{PATH}/webhooks?bucket={}&output={}&status={status}",
+                bucket.id, output.id
+            ),
         });
     }
     Ok(troubled)

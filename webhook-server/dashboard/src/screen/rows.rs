@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use askama::Template;
 use webhook_core::{
     BucketId, OutputId,
-    model::{Bucket, DeliveryStatus, Log},
+    model::{Bucket, DeliveryStatus, LogHead},
 };
 
 use crate::show::{self, Mark};
@@ -38,6 +38,8 @@ pub(crate) struct Rows {
     rows: Vec<Row>,
     /// Whether a signature was looked at in any of them.
     signed: bool,
+    /// Whether each has a box to be chosen by.
+    chosen: bool,
     nothing: &'static str,
 }
 
@@ -66,10 +68,15 @@ impl Names {
 }
 
 impl Rows {
-    pub(crate) fn of(logs: &[Log], names: &Names) -> Self {
-        let rows: Vec<Row> = logs.iter().map(|log| row(log, names)).collect();
+    pub(crate) fn of(heads: &[LogHead], names: &Names) -> Self {
+        let rows: Vec<Row> = heads.iter().map(|head| row(head, names)).collect();
         let signed = rows.iter().any(|row| row.verified.is_some());
-        Self { rows, signed, nothing: "No webhook yet." }
+        Self { rows, signed, chosen: false, nothing: "No webhook yet." }
+    }
+
+    /// With a box in each row, for the form that the list is in.
+    pub(crate) fn with_choice(self) -> Self {
+        Self { chosen: true, ..self }
     }
 
     pub(crate) fn saying(self, nothing: &'static str) -> Self {
@@ -77,29 +84,28 @@ impl Rows {
     }
 }
 
-fn row(log: &Log, names: &Names) -> Row {
-    let Log { webhook, delivery } = log;
-    let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
-    let attempted = delivery.attempts > 0 && delivery.status != DeliveryStatus::Rejected;
-    let last = delivery.last.as_ref().filter(|_| attempted);
-    let query = if request.raw_query.is_empty() { "" } else { "?" };
-    let path = format!("{}{query}{}", request.extra_path, request.raw_query);
+fn row(head: &LogHead, names: &Names) -> Row {
+    let attempted = head.attempts > 0 && head.status != DeliveryStatus::Rejected;
     Row {
-        id: delivery.id.to_string(),
-        mark: show::mark(delivery.status),
-        reason: delivery.reason.map(show::reason).unwrap_or_default(),
-        verified: webhook.checks.verified.map(show::verified),
-        duplicates: webhook.checks.duplicates,
-        moment: show::moment(delivery.created_at),
-        time: show::time(delivery.created_at),
-        method: request.method.to_string(),
-        path: if path.is_empty() { "/".to_owned() } else { path.chars().take(200).collect() },
-        bucket: names.bucket(webhook.bucket_id).to_owned(),
-        output: names.output(delivery.output_id).to_owned(),
-        code: last
-            .filter(|it| it.status_code > 0)
-            .map_or("–".to_owned(), |it| it.status_code.to_string()),
-        took: last.map_or("–".to_owned(), |it| format!("{} ms", it.duration.as_millis())),
-        size: show::size(request.body.len()),
+        id: head.id.to_string(),
+        mark: show::mark(head.status),
+        reason: head.reason.map(show::reason).unwrap_or_default(),
+        verified: head.verified.map(show::verified),
+        duplicates: head.duplicates,
+        moment: show::moment(head.created_at),
+        time: show::time(head.created_at),
+        method: head.method.to_string(),
+        path: if head.path.is_empty() { "/".to_owned() } else { head.path.clone() },
+        bucket: names.bucket(head.bucket_id).to_owned(),
+        output: names.output(head.output_id).to_owned(),
+        code: match head.status_code {
+            code if attempted && code > 0 => code.to_string(),
+            _ => "–".to_owned(),
+        },
+        took: match attempted {
+            true => format!("{} ms", head.duration.as_millis()),
+            false => "–".to_owned(),
+        },
+        size: show::bytes(head.body_bytes),
     }
 }

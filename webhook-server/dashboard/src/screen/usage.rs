@@ -1,15 +1,27 @@
 //! What the account has and may have, and who its bills are made out to.
 
 use askama::Template;
-use axum::{Router, extract::State, response::Response, routing::get};
+use axum::{
+    Router,
+    extract::State,
+    response::Response,
+    routing::{get, post},
+};
 use serde_json::json;
-use webhook_core::{ErrorKind, model::BillingDetailsSpec, plan::Limit};
+use webhook_core::{
+    Error, ErrorKind,
+    model::{BillingDetailsSpec, PlanChange},
+    plan::Limit,
+};
 
-use super::{Asked, done, edit::Edit};
+use super::{
+    Asked, done,
+    edit::{Edit, refusal},
+};
 use crate::{
     Dashboard, PATH,
     form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem, page},
+    page::{Frame, Problem, page, page_with},
     session::Session,
     show,
 };
@@ -17,6 +29,7 @@ use crate::{
 pub(crate) fn router() -> Router<Dashboard> {
     Router::new()
         .route("/usage", get(list))
+        .route("/usage/checkout", post(checkout))
         .route("/usage/billing-details", get(details).post(save_details))
 }
 
@@ -28,6 +41,19 @@ struct UsagePage {
     since: String,
     retention: Option<u32>,
     rows: Vec<Row>,
+    /// Plans to change to, by their prices; none without a payment processor.
+    offers: Vec<(String, String)>,
+    /// Why a checkout could not begin.
+    error: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "checkout.html")]
+struct CheckoutPage {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    /// The payment processor's page.
+    url: String,
 }
 
 struct Row {
@@ -51,6 +77,12 @@ async fn list(
     session: Session,
     asked: Asked,
 ) -> Result<Response, Problem> {
+    let mut shown = usage(&dashboard, &session).await?;
+    shown.frame = shown.frame.noticing(asked.get("done"));
+    Ok(page(&shown))
+}
+
+async fn usage(dashboard: &Dashboard, session: &Session) -> Result<UsagePage, Problem> {
     let (admin, caller) = (dashboard.admin(), &session.caller);
     let usage = admin.usage(caller).await?;
     let functions = admin.functions(caller).await?.len();
@@ -69,13 +101,47 @@ async fn list(
         counted("Access tokens", usage.tokens, limits.tokens),
         counted("Agents connected to this server", usage.agents, limits.agents),
     ];
-    Ok(page(&UsagePage {
-        frame: Frame::new(&session, "Usage", "Usage and plan").noticing(asked.get("done")),
+    let offers = usage.offers.into_iter().filter(|offer| offer.price != usage.plan.price);
+    Ok(UsagePage {
+        frame: Frame::new(session, "Usage", "Usage and plan"),
+        offers: offers.filter_map(|offer| Some((offer.price?, offer.name))).collect(),
         plan: usage.plan.name,
         since: show::moment(usage.since),
         retention: limits.logs_retention,
         rows,
-    }))
+        error: None,
+    })
+}
+
+/// Begins a checkout for another plan. Where it goes on is the payment processor's page, to
+/// which a link leads: the content security policy lets no form lead away.
+async fn checkout(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let plan_id = submitted.text("plan_id").to_owned();
+    let change = PlanChange { plan_id, ..PlanChange::default() };
+    let started = dashboard.admin().start_checkout(&session.caller, change).await;
+    let is_page = |url: &String| url.starts_with("https://") || url.starts_with("http://");
+    let error = match started {
+        Ok(started) => match started.url.filter(is_page) {
+            Some(url) => {
+                let frame = Frame::new(&session, "Usage", "Checkout");
+                return Ok(page(&CheckoutPage { frame, crumbs: crumbs(), url }));
+            }
+            None => Error::conflict("the payment processor has no page for it"),
+        },
+        Err(error) => error,
+    };
+    let (status, error) = refusal(error)?;
+    let mut shown = usage(&dashboard, &session).await?;
+    shown.error = Some(error.to_string());
+    Ok(page_with(status, &shown))
+}
+
+fn crumbs() -> Vec<(String, String)> {
+    vec![("Usage and plan".to_owned(), format!("{PATH}/usage"))]
 }
 
 async fn editing(dashboard: &Dashboard, session: &Session) -> Result<Edit, Problem> {
@@ -99,7 +165,7 @@ async fn editing(dashboard: &Dashboard, session: &Session) -> Result<Edit, Probl
     let fields = fields.map(|(name, label)| Field::new(Kind::Text, name, label));
     Ok(Edit {
         frame: Frame::new(session, "Usage", "Billing details"),
-        crumbs: vec![("Usage and plan".to_owned(), format!("{PATH}/usage"))],
+        crumbs: crumbs(),
         lead: "Who bills are made out to.".to_owned(),
         form: Form::new(format!("{PATH}/usage/billing-details"), "Save")
             .section("", fields.into())

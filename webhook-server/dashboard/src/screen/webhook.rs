@@ -2,7 +2,9 @@
 
 mod edit_and_send;
 mod page;
+mod sample;
 pub(super) mod send;
+pub(super) mod siblings;
 mod why;
 
 use axum::{
@@ -14,7 +16,7 @@ use axum::{
 };
 use webhook_core::{
     DeliveryId,
-    model::{Log, ProcessPolicy, Replay},
+    model::{Log, ProcessPolicy, Resend},
 };
 
 use super::done;
@@ -24,6 +26,7 @@ pub(crate) fn router() -> Router<Dashboard> {
     Router::new()
         .route("/webhooks/{log}", get(page::show))
         .route("/webhooks/{log}/body", get(download))
+        .route("/webhooks/{log}/try", get(sample::lead))
         .route("/webhooks/{log}/resend", post(resend))
         .route("/webhooks/{log}/edit", get(edit_and_send::show).post(edit_and_send::submit))
 }
@@ -68,7 +71,7 @@ async fn resend(
         true => ProcessPolicy::Force,
         false => ProcessPolicy::Skip,
     };
-    let replay = Replay { log: log.delivery.id, output, policy };
-    dashboard.admin().replay(&session.caller, replay).await?;
+    let resend = Resend { log: log.delivery.id, output, policy };
+    dashboard.admin().resend(&session.caller, resend).await?;
     Ok(done(&format!("/webhooks/{id}"), "resent"))
 }

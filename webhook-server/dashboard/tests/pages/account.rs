@@ -1,7 +1,9 @@
 //! Crons, domains, agents, and what the account has in use.
 
+use std::{sync::Arc, time::Duration};
+
 use webhook_core::{
-    Error,
+    Clock, Error, SystemClock, Timestamp,
     model::{CronSpec, DomainSpec},
 };
 
@@ -64,6 +66,31 @@ async fn a_cron_is_made_paused_changed_and_deleted() -> Result<(), Error> {
 }
 
 #[tokio::test]
+async fn a_cron_runs_now_also_while_it_is_paused() -> Result<(), Error> {
+    let house = House::build().await?;
+    let mut spec = CronSpec::new("30 2 * * *", "https://example.com/nightly");
+    (spec.payload, spec.method) = ("{\"night\": 1}".to_owned(), axum::http::Method::PUT);
+    let cron = house.webhooks.admin().create_cron(&house.me, spec).await?.cron;
+    let path = format!("/dashboard/crons/{}", cron.id);
+    let before = house.get(&path).await.expect(200).texts("ol.plain-list li");
+    house.post(&format!("{path}/pause"), &[("enabled", "false")]).await.expect(303);
+    house.post(&format!("{path}/run"), &[]).await.expect(303);
+    let log = house.latest().await;
+    assert_eq!(log.webhook.bucket_id, cron.bucket_id);
+    let request = &log.webhook.request;
+    assert_eq!((request.method.as_str(), &*request.body), ("PUT", &b"{\"night\": 1}"[..]));
+    assert_eq!(request.headers["content-type"], "application/json");
+    assert_eq!(request.headers["x-webhook-cron-id"], cron.id.to_string());
+    let page = house.get(&path).await.expect(200);
+    assert!(page.texts(".head .mark")[0].contains("paused"), "it stays so");
+    assert_eq!(page.texts("tbody tr").len(), 1);
+    house.post(&format!("{path}/pause"), &[("enabled", "true")]).await.expect(303);
+    assert_eq!(house.get(&path).await.texts("ol.plain-list li"), before, "the schedule as well");
+    house.post(&format!("/dashboard/crons/{}/run", log.delivery.id), &[]).await.expect(404);
+    Ok(())
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_cron_is_said_at_its_field() -> Result<(), Error> {
     let house = House::build().await?;
     let cron = made(&house).await;
@@ -121,6 +148,36 @@ async fn domains_are_reserved_and_given_back_and_say_why_not() -> Result<(), Err
     admin.update_input(&house.me, bucket, input, spec).await?;
     house.post(&delete, &[]).await.expect(303);
     assert!(admin.domains(&house.me).await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn domains_say_until_when_their_certificates_are_valid() -> Result<(), Error> {
+    let house = House::build().await?;
+    let admin = house.webhooks.admin();
+    for name in ["good.example.com", "soon.example.com", "over.example.com", "none.example.com"] {
+        admin.reserve_domain(&house.me, DomainSpec::new(name)).await?;
+    }
+    let path = "/dashboard/domains";
+    let page = house.get(path).await.expect(200);
+    assert!(!page.text.contains("Certificate"), "nobody said that there are any");
+    let now = SystemClock.now();
+    house.dashboard.show_certificates(Arc::new(move |domain| match domain {
+        "good.example.com" => Some(now + Duration::from_secs(60 * 86_400)),
+        "soon.example.com" => Some(now + Duration::from_secs(86_400)),
+        "over.example.com" => Some(Timestamp::from_secs(1_700_000_000)),
+        _ => None,
+    }));
+    let rows = house.get(path).await.expect(200).texts("tbody tr");
+    for (name, said) in [
+        ("good", "✓ valid until"),
+        ("soon", "! ends soon until"),
+        ("over", "✕ over until 2023-11-14 22:13:20 UTC"),
+        ("none", "the server's own"),
+    ] {
+        let found = rows.iter().find(|row| row.starts_with(name)).expect("a row");
+        assert!(found.contains(said), "{found}");
+    }
     Ok(())
 }
 

@@ -1,6 +1,11 @@
 //! What forms change, and what they say when they cannot.
 
-use webhook_core::{Error, Timestamp, model::AuthType};
+use std::time::Duration;
+
+use webhook_core::{
+    Error, Timestamp,
+    model::{AuthType, LogRetention},
+};
 
 use crate::harness::House;
 
@@ -14,11 +19,14 @@ async fn a_bucket_is_made_changed_and_deleted() -> Result<(), Error> {
         ("auth.type", "basic"),
         ("auth.username", "u"),
         ("auth.password", "pass word"),
+        ("retention.logs", ""),
+        ("retention.failed", ""),
     ];
     let answer = house.post("/dashboard/buckets/new", &form).await.expect(303);
     let path = answer.header("location").replace("?done=created", "");
     let made = admin.buckets(&house.me).await?.pop().expect("it is there");
     assert_eq!((made.spec.name.as_str(), made.spec.auth.kind), ("made", AuthType::Basic));
+    assert!(made.spec.retention.is_unset());
     let settings = house.get(&format!("{path}/settings")).await.expect(200);
     assert!(!settings.text.contains("pass word"), "what is set is not shown again");
     // What is not typed again stays.
@@ -33,6 +41,20 @@ async fn a_bucket_is_made_changed_and_deleted() -> Result<(), Error> {
     let saved = admin.bucket(&house.me, made.id).await?;
     assert_eq!(saved.spec.name, "renamed");
     assert!(saved.spec.auth.password.matches(b"pass word") && !saved.spec.stream);
+    // How long logs are kept.
+    let day = Duration::from_secs(86_400);
+    let said = |logs: &'static str, failed: &'static str| {
+        [("name", "renamed"), ("retention.logs", logs), ("retention.failed", failed)]
+    };
+    house.post(&format!("{path}/settings"), &said("1d", "7d")).await.expect(303);
+    let saved = admin.bucket(&house.me, made.id).await?;
+    assert_eq!(saved.spec.retention.set(), Some(&LogRetention::new(day, day * 7)));
+    let settings = house.get(&format!("{path}/settings")).await.expect(200);
+    assert!(settings.text.contains("value=\"7d\""), "it is shown as it was typed");
+    let refused = house.post(&format!("{path}/settings"), &said("1d", "1ms")).await.expect(400);
+    assert_eq!(refused.texts("#field-retention-failed-error").len(), 1);
+    house.post(&format!("{path}/settings"), &said("", "")).await.expect(303);
+    assert!(admin.bucket(&house.me, made.id).await?.spec.retention.is_unset());
     house.post(&format!("{path}/delete"), &[]).await.expect(303);
     assert_eq!(admin.buckets(&house.me).await?.len(), 1);
     Ok(())
@@ -178,5 +200,34 @@ async fn a_webhook_is_sent_edited_and_sent_again() -> Result<(), Error> {
     let before = house.latest().await.delivery.id;
     house.post(&format!("{path}/resend"), &[]).await.expect(303);
     assert_ne!(house.latest().await.delivery.id, before);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_output_is_paused_until_a_moment_and_resumed_at_a_rate() -> Result<(), Error> {
+    let house = House::build().await?;
+    let (bucket, output) = (house.bucket.id, house.bucket.outputs[0].id);
+    let path = format!("/dashboard/buckets/{bucket}/outputs/{output}/pausing");
+    let wrong = house.post(&path, &[("reason", ""), ("until", "2020-01-01")]).await.expect(400);
+    assert!(wrong.texts("#field-until-error")[0].contains("has passed"));
+    let form = [("reason", "<b>moving</b>"), ("until", "2999-01-01")];
+    house.post(&path, &form).await.expect(303);
+    let page = house.get(&path).await.expect(200);
+    let lead = &page.texts(".lead")[0];
+    assert!(lead.ends_with(", until 2999-01-01 00:00:00 UTC: <b>moving</b>"), "{lead}");
+    let resume = format!("{path}/resume");
+    let wrong = house.post(&resume, &[("rate", "many"), ("interval", "minute")]).await.expect(400);
+    assert_eq!(wrong.texts("#field-rate-error").len(), 1);
+    let ahead = [("rate", "5"), ("interval", "minute"), ("discard_before", "2998-01-01")];
+    let wrong = house.post(&resume, &ahead).await.expect(400);
+    assert_eq!(wrong.texts("#field-discard_before-error").len(), 1);
+    let early = [("rate", "5"), ("interval", "minute"), ("discard_before", "2020-01-01")];
+    house.post(&resume, &early).await.expect(303);
+    let shop = &house.webhooks.admin().bucket(&house.me, bucket).await?.outputs[0];
+    assert!(shop.pauses.current(Timestamp::from_secs(1_700_000_000)).is_none());
+    let kept = format!("{:?}", shop.pauses);
+    assert!(kept.contains("discard_before: Some(Timestamp { millis: 1577836800000 })"), "{kept}");
+    let page = house.get(&path).await.expect(200);
+    assert_eq!(page.texts("form.edit button"), ["Pause"]);
     Ok(())
 }

@@ -213,3 +213,58 @@ async fn a_function_is_written_from_a_sample_and_not_saved() -> Result<(), Error
     assert!(house.webhooks.admin().functions(&house.me).await?.is_empty());
     Ok(())
 }
+
+#[tokio::test]
+async fn a_version_shows_what_differs_and_comes_back() -> Result<(), Error> {
+    let house = House::build().await?;
+    let (function, _) = made(&house).await;
+    let path = format!("/dashboard/functions/{function}");
+    let page = house.get(&path).await.expect(200);
+    assert!(page.texts("a").contains(&"All versions".to_owned()), "{:?}", page.texts("a"));
+    let form = [("name", "shout"), ("driver", "js"), ("payload", "upper")];
+    house.post(&path, &form).await.expect(303);
+
+    let list = house.get(&format!("{path}/versions")).await.expect(200);
+    assert_eq!(list.texts("a.row"), ["2", "1"]);
+    assert_eq!(list.texts("td .mark"), ["✓ now"]);
+    let first = house.get(&format!("{path}/versions/1")).await.expect(200);
+    assert_eq!(first.texts(".diff del"), ["- print"]);
+    assert_eq!(first.texts("pre[aria-label=Code]"), ["upper print"]);
+    assert!(first.texts("main")[0].contains("lua"));
+    let current = house.get(&format!("{path}/versions/2")).await.expect(200);
+    assert!(current.texts(".diff").is_empty() && current.texts("main form").is_empty());
+
+    let answer = house.post(&format!("{path}/versions/1/restore"), &[]).await.expect(303);
+    let notice = house.get(answer.header("location")).await.expect(200);
+    assert_eq!(notice.texts("[role=status]"), ["✓ Restored."]);
+    let stored = house.webhooks.admin().function(&house.me, function).await?;
+    assert_eq!((stored.spec.driver, &*stored.spec.payload), (Driver::Lua, "upper\nprint"));
+    let list = house.get(&format!("{path}/versions")).await.expect(200);
+    assert_eq!(list.texts("a.row"), ["3", "2", "1"]);
+    for absent in ["versions/4", "versions/0", "versions/x"] {
+        house.get(&format!("{path}/{absent}")).await.expect(404);
+        house.post(&format!("{path}/{absent}/restore"), &[]).await.expect(404);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_list_says_how_many_of_the_latest_runs_failed() -> Result<(), Error> {
+    let house = House::build().await?;
+    let admin = house.webhooks.admin();
+    made(&house).await;
+    let spec = FunctionSpec::new("stumbles", Driver::Lua, "fail");
+    let function = admin.create_function(&house.me, spec).await?.id;
+    let row = async |name: &str| {
+        let list = house.get("/dashboard/functions").await.expect(200);
+        list.texts("tbody tr").into_iter().find(|row| row.starts_with(name)).expect("a row")
+    };
+    assert!(row("stumbles").await.contains("runs of stumbles"), "it has not run");
+    for _ in 0..12 {
+        let request = InvokeRequest { request_body: "a".to_owned(), ..Default::default() };
+        admin.invoke(&house.me, function, request).await?;
+    }
+    assert!(row("stumbles").await.contains("✕ 10 failed of 10"), "{}", row("stumbles").await);
+    assert!(row("shout").await.contains("1, none failed"), "{}", row("shout").await);
+    Ok(())
+}

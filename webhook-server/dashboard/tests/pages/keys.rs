@@ -35,6 +35,30 @@ async fn a_key_is_replaced_and_this_browser_stays_signed_in() -> Result<(), Erro
 }
 
 #[tokio::test]
+async fn a_key_is_disabled_and_a_token_enables_it_again() -> Result<(), Error> {
+    let house = House::build().await?;
+    let admin = house.webhooks.admin();
+    let token = house.token_for(&[]).await;
+    let path = "/dashboard/keys/switch";
+    // Who is signed in with it has to say that there is another way in.
+    house.post(path, &[("enabled", "false")]).await.expect(400);
+    assert!(admin.api_key(&house.me).await?.enabled);
+    house.post(path, &[("enabled", "false"), ("sure", "true")]).await.expect(303);
+    assert!(!admin.api_key(&house.me).await?.enabled);
+    house.get("/dashboard/keys").await.expect(303);
+    let page = house.get_as(&token, "/dashboard/keys").await.expect(200);
+    assert_eq!(page.texts("dd .mark"), ["‖ disabled"]);
+    assert!(page.texts("#disable").is_empty());
+    house.post_as(&token, path, &[("enabled", "true")]).await.expect(303);
+    house.get("/dashboard/keys").await.expect(200);
+    // A token has nothing to lose by it.
+    house.post_as(&token, path, &[("enabled", "false")]).await.expect(303);
+    let scoped = house.token_for(&["orders"]).await;
+    house.post_as(&scoped, path, &[("enabled", "true")]).await.expect(403);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_token_shows_its_secret_once_and_is_changed_disabled_and_deleted() -> Result<(), Error> {
     let house = House::build().await?;
     let admin = house.webhooks.admin();

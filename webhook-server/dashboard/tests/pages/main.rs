@@ -2,13 +2,19 @@
 //! what nobody may do with it.
 
 mod account;
+mod billing;
 mod changing;
 mod compare;
 mod content;
 mod credentials;
 mod functions;
 mod harness;
+mod health;
+mod idle;
 mod keys;
+mod lists;
+mod notifications;
+mod replays;
 mod rules;
 mod security;
 mod signatures;

@@ -97,6 +97,8 @@ async fn another_accounts_things_are_not_there() -> Result<(), Error> {
         format!("outputs/{output}/signing/delete"),
         format!("outputs/{output}/auth?type=bearer"),
         format!("outputs/{output}/auth/delete"),
+        format!("outputs/{output}/health"),
+        format!("outputs/{output}/health/delete"),
     ] {
         let path = format!("/dashboard/buckets/{bucket}/{path}");
         house.post_as(&other, &path, &[("do", "save"), ("rule", "or")]).await.expect(404);
@@ -119,7 +121,7 @@ async fn a_token_shows_what_it_reaches() -> Result<(), Error> {
         let answer = house.get_as(&token, &path).await.expect(200);
         assert!(!answer.text.contains("hidden-bucket") && !answer.text.contains("secret-output"));
         let links = answer.texts("nav[aria-label=Main] a");
-        assert_eq!(links, ["Overview", "Buckets", "Webhooks"], "{path}");
+        assert_eq!(links, ["Overview", "Buckets", "Webhooks", "Replays"], "{path}");
     }
     for path in account {
         house.get_as(&token, &path).await.expect(403);

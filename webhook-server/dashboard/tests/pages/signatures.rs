@@ -72,7 +72,9 @@ async fn what_is_not_signed_is_refused_and_said_why() -> Result<(), Error> {
     let list = house.get("/dashboard/webhooks").await.expect(200);
     let [accepted, forged] = &list.texts("tbody tr")[..] else { panic!("{}", list.text) };
     assert!(accepted.contains("✓ verified"), "{accepted}");
-    assert!(forged.contains("rejected signature✕ not verified"), "{forged}");
+    for said in ["rejected signature", "✕ not verified"] {
+        assert!(forged.contains(said), "{forged}");
+    }
     for (query, found) in [
         ("reason=signature", 1),
         ("verified=true", 1),

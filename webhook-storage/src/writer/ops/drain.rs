@@ -56,7 +56,10 @@ impl Op for InAccount<Drain> {
         }
         let mut replies = Vec::with_capacity(drains.len());
         for InAccount { account, what } in drains {
-            replies.push(Ok(take(tx, *account, what, context).await?));
+            replies.push(match what.room(leased(tx, *account, what).await?) {
+                Ok(room) => Ok(take(tx, *account, what, room, context).await?),
+                Err(full) => Err(full),
+            });
         }
         Ok(replies)
     }
@@ -68,9 +71,18 @@ impl Op for InAccount<Drain> {
         drained: Drained,
         context: &mut Context,
     ) -> Result<(), DatabaseError> {
+        let ids: Vec<_> = drained.logs.iter().map(|log| log.delivery.id.as_uuid()).collect();
+        if let Some(until) = self.what.leased_until() {
+            let head = "UPDATE delivery SET leased_until = NULL WHERE id IN ";
+            let tail = format!(" AND leased_until = {}", millis(until));
+            for some in ids.chunks(MAX_ROWS) {
+                let ids = some.iter().map(|id| Param::from(*id));
+                tx.execute(over_set(head, [], ids, &tail)).await?;
+            }
+            return Ok(());
+        }
         let head = "UPDATE delivery SET status = 4, handed_over = FALSE WHERE id IN ";
         let tail = format!(" AND handed_over AND status = 1 AND NOT ephemeral RETURNING {COLUMNS}");
-        let ids: Vec<_> = drained.logs.iter().map(|log| log.delivery.id.as_uuid()).collect();
         for some in ids.chunks(MAX_ROWS) {
             let ids = some.iter().map(|id| Param::from(*id));
             let waiting = tx.query(over_set(head, [], ids, &tail), |row| {
@@ -104,15 +116,33 @@ async fn lock_accounts(
     Ok(())
 }
 
+/// How many webhooks of the account are leased, where that matters; at most so many as may be.
+pub(crate) async fn leased(
+    tx: &impl Read,
+    account: Uuid,
+    drain: &Drain,
+) -> Result<usize, DatabaseError> {
+    if drain.lease.is_none() {
+        return Ok(0);
+    }
+    let count = "SELECT COUNT(*) AS logs FROM (SELECT 1 FROM delivery \
+        WHERE account_id = ? AND leased_until IS NOT NULL AND leased_until > ? LIMIT ?) AS l";
+    let most = i64::try_from(drain.max_leased).unwrap_or(i64::MAX);
+    let count = with(count, [account.into(), millis(drain.now).into(), most.into()]);
+    let logs = tx.query_one(count, |row| row.get::<i64>("logs")).await?.unwrap_or_default();
+    Ok(usize::try_from(logs).unwrap_or_default())
+}
+
 async fn take(
     tx: &impl Tx,
     account: Uuid,
     drain: &Drain,
+    room: usize,
     context: &mut Context,
 ) -> Result<Drained, DatabaseError> {
     let ranges = ranges(tx, account, drain).await?;
     let range = Range::ALL.from(Some(drain.since)).after(drain.after);
-    let limit = drain.limit.min(MAX_LOGS);
+    let limit = room.min(MAX_LOGS);
     let some = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     let mut found = listing::first(tx, &ranges, range, Direction::OldestFirst, some).await?;
     let mut has_more = found.len() > limit;
@@ -126,7 +156,10 @@ async fn take(
     let cursors: Vec<_> = logs.iter().map(LogCursor::of).collect();
     let taken = mark(tx, &cursors, drain, &mut context.counters).await?;
     logs.retain_mut(|log| {
-        log.delivery.status = DeliveryStatus::Sent;
+        log.delivery.leased_until = drain.leased_until();
+        if drain.lease.is_none() {
+            log.delivery.status = DeliveryStatus::Sent;
+        }
         log.delivery.updated_at = drain.now;
         taken.contains(&log.delivery.id.as_uuid())
     });
@@ -134,7 +167,7 @@ async fn take(
 }
 
 /// Where the webhooks lie that the consumer asked for.
-async fn ranges(
+pub(crate) async fn ranges(
     tx: &impl Read,
     account_id: Uuid,
     drain: &Drain,
@@ -150,7 +183,7 @@ async fn ranges(
     let range = |source: Source| IndexRange {
         account_id,
         bucket_id: source.bucket_id,
-        kind: Kind::ForClients { source: source.id() },
+        kind: Kind::Unleased { source: source.id(), now: millis(drain.now) },
     };
     Ok(wanted.map(range).collect())
 }
@@ -174,25 +207,39 @@ impl Marked {
     }
 }
 
-/// Marks the logs as sent, and returns those that nobody took meanwhile.
+/// Marks the logs as sent, or as leased, and returns those that nobody took meanwhile.
 async fn mark(
     tx: &impl Tx,
     cursors: &[LogCursor],
     drain: &Drain,
     counters: &mut LogCounters,
 ) -> Result<HashSet<Uuid>, DatabaseError> {
-    let head = "UPDATE delivery SET status = ?, handed_over = TRUE, updated_at = ? WHERE id IN ";
+    let until = drain.leased_until();
+    let status = match until {
+        Some(_) => DeliveryStatus::Received,
+        None => DeliveryStatus::Sent,
+    };
+    let head = "UPDATE delivery SET status = ?, handed_over = ?, leased_until = ?, updated_at = ? \
+        WHERE id IN ";
     let tail = format!(
         " AND due_at IS NULL AND status IN (0, 4) RETURNING id, webhook_id, ephemeral, {COLUMNS}"
     );
     let (mut taken, mut ephemeral) = (HashSet::new(), HashSet::new());
     for some in cursors.chunks(MAX_ROWS) {
-        let values = [number(DeliveryStatus::Sent).into(), millis(drain.now).into()];
+        let values = [
+            number(status).into(),
+            until.is_none().into(),
+            until.map(millis).into(),
+            millis(drain.now).into(),
+        ];
         let ids = some.iter().map(|cursor| Param::from(cursor.id.as_uuid()));
         let marked = tx.query(over_set(head, values, ids, &tail), Marked::read).await?;
         for Marked { id, webhook_id, ephemeral: is_ephemeral, counted } in marked {
-            counters.replace(counted.while_open(), counted);
             taken.insert(id);
+            if until.is_some() {
+                continue;
+            }
+            counters.replace(counted.while_open(), counted);
             if is_ephemeral {
                 ephemeral.insert(webhook_id);
             }

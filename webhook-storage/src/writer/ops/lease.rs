@@ -10,6 +10,7 @@ use webhook_core::{
 use crate::{
     entity::{delivery::number, millis, moment},
     fault::DatabaseError,
+    migration::reader,
     tx::{MAX_ROWS, Param, Read, Row, Tx, over_set, with},
 };
 
@@ -62,10 +63,15 @@ const TURN: &str = "WITH clock (shown) AS (\
     turn AS (UPDATE sweep_turn SET next_at = (SELECT shown FROM clock) + 1000 WHERE id IN (\
     SELECT id FROM sweep_turn WHERE NOT next_at BETWEEN (SELECT shown FROM clock) + 1 \
     AND (SELECT shown FROM clock) + 1000 FOR UPDATE SKIP LOCKED) RETURNING id) \
-    SELECT shown, CAST((SELECT COUNT(*) FROM turn) AS bigint) AS turns FROM clock";
+    SELECT shown, CAST((SELECT COUNT(*) FROM turn) AS bigint) AS turns, \
+    (SELECT value FROM meta WHERE name = ?) AS asks FROM clock";
 
-/// Says that a node is alive.
-pub(crate) async fn extend(tx: &impl Tx, lease: Lease) -> Result<Extended, DatabaseError> {
+/// Says that a node is alive. Beside what it is told comes what PostgreSQL's schema asks of a
+/// version that works on it.
+pub(crate) async fn extend(
+    tx: &impl Tx,
+    lease: Lease,
+) -> Result<(Extended, Option<Vec<u8>>), DatabaseError> {
     let Lease { node, incarnation, until, .. } = lease;
     let values = [node.as_uuid().into(), incarnation.into(), millis(until).into()];
     let mut taken_until = None;
@@ -75,17 +81,23 @@ pub(crate) async fn extend(tx: &impl Tx, lease: Lease) -> Result<Extended, Datab
         taken_until = tx.query_one(taken, |row| row.get("until")).await?.map(moment);
     }
     if tx.backend() != DbBackend::Postgres {
-        // One process has the file open: it has the clock, and every turn.
-        return Ok(
-            taken_until.map_or(Extended::new(None, true), |until| Extended::taken(None, until))
-        );
+        // One process has the file open: it has the clock, every turn, and the schema.
+        let extended =
+            taken_until.map_or(Extended::new(None, true), |until| Extended::taken(None, until));
+        return Ok((extended, None));
     }
-    let told = |row: &Row<'_>| Ok((moment(row.get("shown")?), row.get::<i64>("turns")? > 0));
-    let (now, sweeps) = tx.query_one(with(TURN, []), told).await?.unzip();
-    Ok(match taken_until {
+    let told = |row: &Row<'_>| {
+        let turns: i64 = row.get("turns")?;
+        Ok((moment(row.get("shown")?), turns > 0, row.get::<Option<Vec<u8>>>("asks")?))
+    };
+    let told = tx.query_one(with(TURN, [reader::NAME.into()]), told).await?;
+    let (now, sweeps, asks) =
+        told.map_or((None, false, None), |(now, sweeps, asks)| (Some(now), sweeps, asks));
+    let extended = match taken_until {
         Some(until) => Extended::taken(now, until),
-        None => Extended::new(now, sweeps == Some(true)),
-    })
+        None => Extended::new(now, sweeps),
+    };
+    Ok((extended, asks))
 }
 
 /// Frees what nodes hold that are not alive at `now`: nobody holds it anyway,
@@ -166,7 +178,7 @@ async fn free_where<const N: usize>(
 }
 
 /// Frees some of what `node` holds.
-pub(super) async fn give_back(
+pub(crate) async fn give_back(
     tx: &impl Tx,
     node: NodeId,
     deliveries: &[Pending],

@@ -8,6 +8,7 @@ pub(crate) mod lease;
 mod purge;
 mod record;
 mod redeliver;
+mod replay;
 mod report;
 mod seen;
 mod settle;
@@ -19,8 +20,10 @@ pub(super) use self::{
     settle::SETTLE,
 };
 pub(crate) use self::{
+    drain::{leased, ranges},
     kv::read as read_kv,
     purge::Purge,
     record::{Record, WithRuns},
+    replay::{Change as ChangeReplay, Feed as FeedOp},
     settle::forget,
 };

@@ -57,11 +57,11 @@ impl<T> From<T> for WithRuns<T> {
     }
 }
 
-static EXECUTION: LazyLock<Insert<9>> =
+static EXECUTION: LazyLock<Insert<10>> =
     LazyLock::new(|| Insert::new("execution", execution::COLUMNS, ""));
 
 /// What is stored again, because nobody knew that it had been, has its runs already.
-static EXECUTION_ONCE: LazyLock<Insert<9>> =
+static EXECUTION_ONCE: LazyLock<Insert<10>> =
     LazyLock::new(|| Insert::new("execution", execution::COLUMNS, " ON CONFLICT (id) DO NOTHING"));
 
 /// Everything from the newest run that is too many on.
@@ -78,7 +78,7 @@ impl Op for Record {
     type Answer = ();
 
     fn size_bytes(&self) -> usize {
-        256 + self.execution.request.len() + self.execution.response.len()
+        256 + self.execution.content.as_ref().map_or(0, Vec::len)
     }
 
     fn error_subject(class: ErrorClass) -> &'static str {

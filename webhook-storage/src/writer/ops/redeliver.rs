@@ -39,7 +39,7 @@ impl Op for InAccount<Redeliver> {
     }
 }
 
-async fn add(
+pub(super) async fn add(
     tx: &impl Tx,
     account: Uuid,
     redeliver: &Redeliver,

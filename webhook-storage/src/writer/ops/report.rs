@@ -27,8 +27,8 @@ use crate::{
     tx::{Param, Row, Tx, with},
 };
 
-const SET: &str = "UPDATE delivery SET status = ?, handed_over = ?, attempts = ?, status_code = ?, \
-    duration_ns = ?, error = NULL, response_headers = ?, response_body = ?, updated_at = ? \
+const SET: &str = "UPDATE delivery SET status = ?, handed_over = ?, leased_until = ?, attempts = ?, \
+    status_code = ?, duration_ns = ?, error = NULL, response_headers = ?, response_body = ?, updated_at = ? \
     WHERE id = ?";
 
 impl Op for InAccount<ClientReport> {
@@ -63,6 +63,7 @@ struct Found {
     /// Whether a relay has still to attempt it.
     is_pending: bool,
     handed_over: bool,
+    leased_until: Option<i64>,
     is_final: bool,
     created_at: i64,
     counted: CountedLog,
@@ -76,6 +77,7 @@ impl Found {
             ephemeral: row.get("ephemeral")?,
             is_pending: row.get::<Option<i64>>("due_at")?.is_some(),
             handed_over: row.get("handed_over")?,
+            leased_until: row.get("leased_until")?,
             is_final: status.is_none_or(DeliveryStatus::is_final),
             created_at: row.get("created_at")?,
             counted: counted(row)?,
@@ -90,7 +92,7 @@ async fn write(
     counters: &mut LogCounters,
 ) -> Result<Option<Reported>, Failure> {
     let find = format!(
-        "SELECT webhook_id, ephemeral, due_at, handed_over, {COLUMNS} FROM delivery \
+        "SELECT webhook_id, ephemeral, due_at, handed_over, leased_until, {COLUMNS} FROM delivery \
          WHERE id = ? AND account_id = ?{}",
         for_update(tx.backend())
     );
@@ -111,9 +113,10 @@ async fn write(
             nanos(report.duration),
         );
         counters.replace(found.counted, outcome);
-        let values: [Param<'_>; 9] = [
+        let values: [Param<'_>; 10] = [
             delivery::number(status).into(),
             (found.handed_over && !status.is_final()).into(),
+            report.leased_until(found.leased_until.map(moment)).map(millis).into(),
             i64::from(attempts).into(),
             i64::from(report.status_code).into(),
             nanos(report.duration).into(),

@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) paths: Vec<String>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Body,
+    /// The number of the first event.
+    pub(crate) first: u64,
     /// What the requests are signed with, each anew, in place of the signature in `headers`.
     pub(crate) secret: Option<String>,
     pub(crate) connections: usize,
@@ -170,7 +172,9 @@ async fn follow(plan: Plan) -> Outcome<Answered> {
 async fn send(shared: &Shared, mut connection: Connection, mut request: Request) {
     let paths = &shared.plan.paths;
     while let Some((id, due)) = shared.next().await {
-        request.set(id, &paths[id as usize % paths.len()]);
+        let path = &paths[id as usize % paths.len()];
+        let id = shared.plan.first + id;
+        request.set(id, path);
         let status = connection.exchange(&request).await;
         let mut answered = shared.answered.borrow_mut();
         match status {

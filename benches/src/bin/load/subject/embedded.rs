@@ -15,6 +15,7 @@ pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
         address,
         paths: vec![path],
         api: None,
+        searchers: None,
         _folder: context.scratch()?,
     })))
 }

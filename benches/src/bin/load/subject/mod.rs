@@ -18,7 +18,7 @@ use crate::{
     api::Api,
     options::Context,
     process::{Peer, Process},
-    work::{load::Load, sink::Sink},
+    work::{load::Load, search::Searchers, sink::Sink},
 };
 
 /// How long a program may take until it listens.
@@ -31,6 +31,10 @@ pub(crate) enum Subject {
     Server,
     /// The server, whose inputs verify nothing.
     Trusting,
+    /// The server, with ten live lists of its dashboard open.
+    Watched,
+    /// The server, in whose logs ten searches go on.
+    Searched,
     /// The relay with everything in memory, in a program of the harness.
     Embedded,
     /// `proxy_pass` with connections that are kept on both sides.
@@ -50,6 +54,8 @@ impl Subject {
         match self {
             Self::Server => "server",
             Self::Trusting => "no verifying",
+            Self::Watched => "watched",
+            Self::Searched => "searched",
             Self::Embedded => "relay in memory",
             Self::Nginx => "nginx",
             Self::Proxy => "hyper proxy",
@@ -69,6 +75,8 @@ pub(crate) struct Target {
     pub(crate) paths: Vec<String>,
     /// Of the server only.
     pub(crate) api: Option<Api>,
+    /// Who searches meanwhile.
+    pub(crate) searchers: Option<Searchers>,
     /// Removed after the process has ended.
     pub(crate) _folder: TempDir,
 }
@@ -103,6 +111,8 @@ impl Subject {
         match self {
             Self::Server => server::start(context, load, sink),
             Self::Trusting => server::start(context, &Load { secret: None, ..*load }, sink),
+            Self::Watched => server::start(context, &Load { watchers: 10, ..*load }, sink),
+            Self::Searched => server::start(context, &Load { searching: true, ..*load }, sink),
             Self::Embedded => embedded::start(context, sink),
             Self::Nginx => nginx::start(context, sink),
             Self::Proxy => proxy::start(context, sink),

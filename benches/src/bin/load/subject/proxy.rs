@@ -11,6 +11,7 @@ pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
         address,
         paths: vec!["/0".to_owned()],
         api: None,
+        searchers: None,
         _folder: context.scratch()?,
     })))
 }

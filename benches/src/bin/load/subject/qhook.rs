@@ -37,6 +37,7 @@ handlers: {{ sink: {{ source: load, events: ['*'], url: '{}' }} }}
         address,
         paths: vec!["/webhooks/load".to_owned()],
         api: None,
+        searchers: None,
         _folder: folder,
     })))
 }

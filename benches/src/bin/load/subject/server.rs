@@ -18,7 +18,9 @@ use crate::{
     process::Process,
     seed::Seed,
     work::{
+        dashboard::{self, Visitor},
         load::{Inputs, Language, Load, Place},
+        search::Searchers,
         sink::Sink,
     },
 };
@@ -51,6 +53,8 @@ pub(crate) struct Server {
     pub(crate) process: Process,
     pub(crate) address: SocketAddr,
     pub(crate) api: Api,
+    /// Where its dashboard is, if it has one.
+    pub(crate) dashboard: Option<SocketAddr>,
     /// Kept open, so that the server can go on printing.
     _stdout: BufReader<ChildStdout>,
 }
@@ -82,8 +86,20 @@ impl Server {
             return Err(format!("the server did not start\n{log}").into());
         };
         let address = address.parse()?;
-        Ok(Self { process, address, api: Api(address), _stdout: stdout })
+        let dashboard = match variables.contains(&dashboard::LISTEN) {
+            true => Some(dashboard_address(&mut stdout)?),
+            false => None,
+        };
+        Ok(Self { process, address, dashboard, api: Api(address), _stdout: stdout })
     }
+}
+
+/// What the server prints of its dashboard.
+fn dashboard_address(stdout: &mut impl BufRead) -> Outcome<SocketAddr> {
+    let mut line = String::new();
+    stdout.read_line(&mut line)?;
+    let address = line.strip_prefix("dashboard at http://").and_then(|it| it.split('/').next());
+    Ok(address.ok_or_else(|| format!("no dashboard: {line}"))?.parse()?)
 }
 
 /// Starts a server with one bucket, or many, that forward to the sink.
@@ -99,8 +115,24 @@ pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Star
             let server = Server::start(context, folder.path(), &[])?;
             (server, seeded.inputs.iter().map(|input| input_path(input)).collect())
         }
+        Inputs::Archives => {
+            let seeded = Seed::Archives.make(context, context.scale.archived)?;
+            seeded.copy_to(folder.path(), &sink.url(0))?;
+            let keep = ("WEBHOOK_LOG_RETENTION", "forever");
+            let server = Server::start(context, folder.path(), &[keep])?;
+            let (bucket, input) = server.api.bucket("load")?;
+            outputs(&server.api, &bucket, load, sink, &Value::Null)?;
+            (server, vec![input_path(&input)])
+        }
         Inputs::One => {
-            let server = Server::start(context, folder.path(), &[])?;
+            let variables: &[_] = if load.watchers > 0 { &[dashboard::LISTEN] } else { &[] };
+            let server = Server::start(context, folder.path(), variables)?;
+            if let Some(address) = server.dashboard {
+                let visitor = Visitor::sign_in(address)?;
+                for _ in 0..load.watchers {
+                    visitor.watch()?;
+                }
+            }
             let (bucket, input) = server.api.bucket("load")?;
             let (mut of_input, mut of_output) = (Value::Null, Value::Null);
             if let Some((place, language)) = load.function {
@@ -132,6 +164,7 @@ pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Star
     Ok(Started::Target(Box::new(Target {
         address: server.address,
         api: Some(server.api),
+        searchers: load.searching.then(|| Searchers::start(server.address)),
         paths,
         running: Running::Server(server),
         _folder: folder,

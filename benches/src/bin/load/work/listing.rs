@@ -88,7 +88,7 @@ pub(super) fn measure(context: &Context, progress: &Progress<'_>) -> Outcome<Mea
 }
 
 /// Full ingest into another bucket, with a second of it behind it.
-fn start_ingest(context: &Context, server: &Server, input: &str) -> Outcome<Generator> {
+pub(super) fn start_ingest(context: &Context, server: &Server, input: &str) -> Outcome<Generator> {
     let mut ingest = Generator::start(context)?;
     let paths = vec![input_path(input)];
     ingest.begin(&seed::events(server.address, paths, 1 << 10, INGEST_AT_MOST))?;

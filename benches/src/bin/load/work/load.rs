@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Pass, Progress, generator::Generator, mib, micros_each, sink::Sink};
+use super::{
+    Pass, Progress, generator::Generator, mib, micros_each, search::Searchers, sink::Sink,
+};
 use crate::{
     Outcome,
     ledger::Ledger,
@@ -32,6 +34,10 @@ pub(crate) struct Load {
     pub(crate) function: Option<(Place, Language)>,
     /// The sender gets the answer of an output.
     pub(crate) answer_from_output: bool,
+    /// Live lists of the dashboard that are open meanwhile.
+    pub(crate) watchers: usize,
+    /// Ten searches go on meanwhile.
+    pub(crate) searching: bool,
     /// What each webhook is signed with, and what the input verifies it with.
     pub(crate) secret: Option<&'static str>,
 }
@@ -41,6 +47,8 @@ pub(crate) enum Inputs {
     One,
     /// One in each of so many buckets, in turn.
     Buckets(usize),
+    /// One in a bucket beside the logs of five accounts.
+    Archives,
     /// As many as the scale says, in buckets of 100.
     Many,
 }
@@ -71,6 +79,8 @@ impl Load {
         inputs: Inputs::One,
         function: None,
         answer_from_output: false,
+        watchers: 0,
+        searching: false,
         secret: None,
     };
 
@@ -86,7 +96,10 @@ impl Load {
             Started::Skipped(reason) => return Ok(Pass::Skipped(reason)),
         };
         // The others know of one destination only.
-        let is_server = matches!(subject, Subject::Server | Subject::Trusting);
+        let is_server = matches!(
+            subject,
+            Subject::Server | Subject::Trusting | Subject::Watched | Subject::Searched
+        );
         let outputs = if is_server { self.outputs } else { 1 };
         let folder = context.scratch()?;
         let mut generator = Generator::start(context)?;
@@ -101,6 +114,7 @@ impl Load {
         let ledger = folder.path().join("acknowledged");
         let plan = Plan { ledger: Some(ledger.clone()), ..self.plan(&target, context.scale.load) };
         let before = Spent::so_far(&target, &generator, &sink)?;
+        let searched = target.searchers.as_ref().map(Searchers::answered);
         let began = Instant::now();
         let answered = generator.run(&plan, |count| {
             progress(&format!("{count} acknowledged"));
@@ -150,6 +164,12 @@ impl Load {
             let newest = api.json("GET", "/v1/logs?limit=1&status=sent", None)?;
             let verified = newest["data"][0]["verified"] == true;
             measured.never("webhooks are not verified", u64::from(!verified));
+        }
+        if let Some((searchers, before)) = target.searchers.as_ref().zip(searched) {
+            let calls = searchers.answered() - before;
+            measured.value("searches/s", calls as f64 / took.as_secs_f64());
+            measured.never("searches that failed", searchers.failed());
+            measured.never("no search was answered", u64::from(calls == 0));
         }
         if is_server {
             measured.never("acknowledged and not delivered", missing);

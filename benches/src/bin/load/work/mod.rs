@@ -2,11 +2,14 @@
 
 pub(crate) mod commit;
 mod crash;
+pub(crate) mod dashboard;
 pub(crate) mod generator;
 mod idle;
 mod listing;
 pub(crate) mod load;
 mod overload;
+mod replay;
+pub(crate) mod search;
 pub(crate) mod sink;
 mod socket;
 mod startup;
@@ -32,6 +35,12 @@ pub(crate) enum Work {
     Crash,
     /// Lists, statistics and resends, alone and beside full ingest.
     Listing,
+    /// Searches, alone and beside full ingest.
+    Search,
+    /// A replay at so many webhooks a second, beside fresh ones.
+    Replay { rate: u32 },
+    /// The dashboard's pages over many logs.
+    Pages,
     /// From a sender to so many WebSocket clients.
     Socket { clients: usize },
     /// Memory of WebSocket clients that do nothing.
@@ -68,6 +77,9 @@ impl Work {
             (Self::Overload, _) => overload::measure(context, progress)?,
             (Self::Crash, _) => crash::measure(context, progress)?,
             (Self::Listing, _) => listing::measure(context, progress)?,
+            (Self::Search, _) => search::measure(context, progress)?,
+            (Self::Replay { rate }, _) => replay::measure(context, rate, progress)?,
+            (Self::Pages, _) => dashboard::measure(context, progress)?,
             (Self::Socket { clients }, _) => socket::measure(context, clients)?,
             (Self::IdleSockets, _) => socket::idle(context)?,
         };

@@ -3,6 +3,7 @@
   "use strict";
   const { paid, paying, payAll, replace, only, constructor, hide, short, copied, isObject, natives, iterator } = kept;
   const { getPrototypeOf, isArray, log2, SORTED } = kept;
+  kept.bytesExist = true;
   const { ArrayBuffer, DataView, Uint8Array } = natives, { isView } = ArrayBuffer;
   const bytes = Uint8Array.prototype, typed = getPrototypeOf(bytes), general = getPrototypeOf(Uint8Array);
 

@@ -3,7 +3,7 @@
 // Made when a script first asks for something of it; what needs none of this to be refused is in the guard.
 (function ($, kept) {
   "use strict";
-  const { apply, Proxy, String, composed, ENDS } = kept;
+  const { apply, Proxy, String, ENDS } = kept;
   const { TypeError, Object } = globalThis;
   const { stringify } = JSON, { slice, indexOf, toLowerCase, toUpperCase, charCodeAt, normalize } = String.prototype;
 
@@ -44,7 +44,7 @@
   };
   const SENSITIVITY = { __proto__: null, base: 1, accent: 2, case: 3, variant: 4 };
   const weights = (text, spanish, numeric) => {
-    const first = [], second = [], third = [], from = apply(normalize, composed(text), ["NFD"]);
+    const first = [], second = [], third = [], from = apply(normalize, text, ["NFD"]);
     for (let i = 0; i < from.length; i++) {
       const c = from[i], code = apply(charCodeAt, from, [i]), lower = code | 32;
       if (lower >= 97 && lower <= 122) {

@@ -2,10 +2,10 @@
 // What fails throws.
 (function ($, kept) {
   "use strict";
-  const { apply, paying, bytes, text, headersOf, limit, long, plain, part, binary, natives } = kept;
+  const { Proxy, apply, paying, bytes, text, limit, long, plain, part, binary, natives } = kept;
   const { JSON, Object, Error, TypeError } = globalThis, { stringify } = JSON, { isArray } = Array;
   const { keys, freeze, defineProperty } = Object, { Uint8Array, ArrayBuffer } = natives;
-  const { replace, startsWith, toUpperCase, match, slice } = String.prototype, { floor } = Math;
+  const { replace, startsWith, toLowerCase, toUpperCase, match, slice } = String.prototype, { floor } = Math;
   const native = paying($.module), send = paying($.send), word = /_([a-z])/g, period = /^([\d.]+)\s*(ms|s)?$/;
 
   // Some of what is made here answers with bytes.
@@ -33,6 +33,15 @@
     const json = stringify(value);
     if (json === undefined) throw new TypeError("a " + typeof value + " cannot be encoded");
     return json;
+  };
+  // Headers of an answer to a request, by their names in any case.
+  const headersOf = (given) => {
+    const lower = plain(), names = keys(given);
+    for (let i = 0; i < names.length; i++) lower[apply(toLowerCase, names[i], [])] = given[names[i]];
+    return new Proxy(given, {
+      get: (_, name) => (typeof name === "string" ? lower[apply(toLowerCase, name, [])] : undefined),
+      has: (_, name) => typeof name === "string" && apply(toLowerCase, name, []) in lower,
+    });
   };
   const camel = (name) => apply(replace, name, [word, (_, letter) => apply(toUpperCase, letter, [])]);
   const made = plain(), open = (name, functions) => {

@@ -107,3 +107,39 @@ async fn an_account_with_many_calls_does_not_keep_another_waiting() {
     // In the order of arrival it would wait for more than two seconds.
     assert!(took < Duration::from_millis(1500), "{took:?}");
 }
+
+#[tokio::test]
+async fn a_script_finds_what_it_names_as_one_that_may_name_anything_does() {
+    let runtime = runtime();
+    for source in [
+        "const { name, n } = JSON.parse(r.body); r.body = `${name} has ${n.length} and ${n}`",
+        "r.body = [3, 1, 2].sort().concat([4], 5).map((x) => x * 2).join('-') + [1, [2]]",
+        "r.body = 'a,b'.split(',').includes('b') + 'x'.repeat(3).padStart(5, '.') + 'ab'.indexOf('b')",
+        "r.body = 'a1b2'.replace(/[0-9]/g, (d) => d * 2) + /b/.test('abc') + 'a/b'.split(/\\//).length",
+        "r.body = [...'a1b2'.matchAll('[0-9]')].flat().join() + 'abc'.search('c') + 'abc'.match('b').index",
+        "r.body = Object.keys({ a: 1 }) + Object.entries({ a: [1] }).flat() + Number('12') + String([1])",
+        "const found = await Promise.all([1, Promise.resolve(2)]); r.body = found.join()",
+        "const { sort } = [], key = 'map'; r.body = [1, 2][key]((x) => x + 1).join() + typeof sort",
+        "r.body = ['b', 'a'].toSorted((a, b) => a.localeCompare(b)).join() + 'é'.normalize('NFD').length",
+        "r.body = [...new Set([1, 1, 2])].length + [...new Map([[1, 2]]).keys()].join() + [1, 2].at(-1)",
+        "r.body = crypto.sha256('a') + base64.encode('b') + new URL('https://a.example/b?c=d').search",
+        "function transform(payload) { payload.more = `${payload.name}!`; return payload }",
+        "r.body = String(new RegExp('a+').exec('caab')) + Array.from({ length: 2 }).length + String.raw`a${1}`",
+    ] {
+        let own = complete(&runtime, source).await;
+        let all = complete(&runtime, &format!("{source}\n// globalThis")).await;
+        let own = own.result.unwrap_or_else(|error| panic!("{source}: {error}")).request.body;
+        assert_eq!(own, all.result.expect(source).request.body, "{source}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_script_cannot_come_to_is_not_there() {
+    // The pattern's name is one that nothing in this source could be taken for.
+    let source = "const found = []; for (const name of ['x']) found.push(typeof [].at, typeof [].shift, \
+        typeof ''.at); r.body = found.join()";
+    assert_eq!(super::fixture::body(source).await, "function,function,function");
+    let natives = "const { values } = Object, { f } = { f: (o) => values(Object.entries(o)).length }; \
+        r.body = String(f([]) + f('') + f(JSON))";
+    assert_eq!(super::fixture::body(natives).await, "0");
+}

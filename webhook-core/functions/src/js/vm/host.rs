@@ -99,6 +99,11 @@ impl Host {
         source::mentioned(&self.script.borrow().source, names)
     }
 
+    /// The text of the script.
+    pub(super) fn source(&self) -> Arc<str> {
+        Arc::clone(&self.script.borrow().source)
+    }
+
     /// What the script has left.
     pub(super) fn outcome(&self) -> Option<ScriptOutcome> {
         let mut script = self.script.borrow_mut();

@@ -3,6 +3,7 @@
 mod failure;
 mod host;
 mod http;
+mod library;
 mod meter;
 mod modules;
 mod prelude;
@@ -236,6 +237,7 @@ fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> JsResult<()> {
     natives.set("mentioned", Function::new(ctx.clone(), mentioned)?)?;
     let takes_payload = |function: String| source::takes_payload(&function);
     natives.set("takesPayload", Function::new(ctx.clone(), takes_payload)?)?;
+    library::install(ctx, host, &natives)?;
     request::install(ctx, host, &natives)?;
     http::install(ctx, host, &natives)?;
     modules::install(ctx, host, &natives)?;

@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use super::library::{self, Names};
 use rquickjs::{
     Context, Ctx, Error, Function, Module, Result, Runtime, WriteOptions,
     loader::{
@@ -17,6 +18,16 @@ use rquickjs::{
 pub(super) enum Part {
     /// Bounds what the engine's own functions do in one step, and makes `r`, `cfg` and `console`.
     Base,
+    /// Bounds what few scripts can come to; before all others but the next.
+    Bounds,
+    /// Makes what few scripts do with `r`, and the globals beside it.
+    Fields,
+    /// Bounds the functions of lists that need more than to be paid for.
+    Lists,
+    /// Bounds the functions of texts that need more than to be paid for.
+    Strings,
+    /// Bounds patterns.
+    Patterns,
     /// Searches and replaces in long texts, piece by piece.
     Texts,
     /// Bounds `Map`, `Set` and what is like them.
@@ -46,8 +57,13 @@ const BASE: &str = concat!(
     "($, kept); return kept; })",
 );
 
-const SOURCES: [(Part, &str, &str); 10] = [
+const SOURCES: [(Part, &str, &str); 15] = [
     (Part::Base, "base", BASE),
+    (Part::Bounds, "bounds", include_str!("../prelude/bounds.js")),
+    (Part::Fields, "fields", include_str!("../prelude/fields.js")),
+    (Part::Lists, "lists", include_str!("../prelude/lists.js")),
+    (Part::Strings, "strings", include_str!("../prelude/strings.js")),
+    (Part::Patterns, "patterns", include_str!("../prelude/patterns.js")),
     (Part::Texts, "texts", include_str!("../prelude/texts.js")),
     (Part::Collections, "collections", include_str!("../prelude/collections.js")),
     (Part::Binary, "binary", include_str!("../prelude/binary.js")),
@@ -59,11 +75,25 @@ const SOURCES: [(Part, &str, &str); 10] = [
     (Part::Subtle, "subtle", include_str!("../prelude/subtle.js")),
 ];
 
-type Compiled = ScaBundleData<&'static [u8]>;
+/// What engines are made from.
+struct Compiled {
+    parts: ScaBundleData<&'static [u8]>,
+    names: Names,
+}
+
+/// The names of what is bounded, by [`library::OWNERS`](super::library).
+pub(super) fn names() -> Result<&'static Names> {
+    compiled().map(|compiled| &compiled.names)
+}
 
 impl Part {
     pub(super) fn named(name: &str) -> Option<Self> {
         SOURCES.iter().find(|(_, known, _)| *known == name).map(|(part, ..)| *part)
+    }
+
+    /// As it is written.
+    pub(super) fn source(self) -> &'static str {
+        SOURCES.iter().find(|(part, ..)| *part == self).map_or("", |(.., source)| source)
     }
 
     fn name(self) -> &'static str {
@@ -73,26 +103,27 @@ impl Part {
     /// The function in this context. There is one in each: scripts that import
     /// the part by its name find nothing in it.
     pub(super) fn load<'js>(self, ctx: &Ctx<'js>) -> Result<Function<'js>> {
-        let module = Bundle(compiled()?).load(ctx, self.name(), None)?;
+        let module = Bundle(compiled()?.parts).load(ctx, self.name(), None)?;
         let (module, _) = module.eval()?;
         module.get::<_, Function<'_>>("take")?.call(())
     }
 }
 
-fn compiled() -> Result<Compiled> {
+fn compiled() -> Result<&'static Compiled> {
     static COMPILED: OnceLock<Compiled> = OnceLock::new();
     if let Some(compiled) = COMPILED.get() {
         return Ok(compiled);
     }
     let compiled = compile()?;
     // Another thread may have been faster; all come to the same.
-    Ok(COMPILED.get_or_init(|| Box::leak(compiled.into_boxed_slice())))
+    Ok(COMPILED.get_or_init(|| compiled))
 }
 
-fn compile() -> Result<Vec<(&'static str, &'static [u8])>> {
+fn compile() -> Result<Compiled> {
     let runtime = Runtime::new()?;
     let context = Context::full(&runtime)?;
     context.with(|ctx| {
+        let names = library::names(&ctx)?;
         let parts = SOURCES.iter().map(|(_, name, source)| {
             let module = format!(
                 "let part = {source}\nexport const take = () => {{ const own = part; part = undefined; return own; }};"
@@ -101,6 +132,7 @@ fn compile() -> Result<Vec<(&'static str, &'static [u8])>> {
             let stripped = WriteOptions { strip_source: true, strip_debug: true, ..Default::default() };
             Ok::<_, Error>((*name, &*module.write(stripped)?.leak()))
         });
-        parts.collect()
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        Ok(Compiled { parts: Box::leak(parts.into_boxed_slice()), names })
     })
 }

@@ -12,9 +12,31 @@ pub(in crate::relay::deliver) struct Compared {
     pub(in crate::relay::deliver) is_due: bool,
     /// This node holds deliveries in the store that are in nobody's hand here.
     pub(in crate::relay::deliver) is_lost: bool,
+    /// A pause lasts: what is due waits for its end.
+    pub(in crate::relay::deliver) is_parked: bool,
 }
 
 impl OutputQueue {
+    /// Whether something waits that needs no timer.
+    pub(in crate::relay::deliver) fn has_work(&self) -> bool {
+        let state = self.state();
+        state.stored || !state.queue.is_empty()
+    }
+
+    /// Deliveries that have not ended.
+    pub(in crate::relay::deliver) fn pending(&self) -> i64 {
+        i64::try_from(self.state().pending).unwrap_or(i64::MAX)
+    }
+
+    /// Whether there is nothing to remember.
+    pub(in crate::relay::deliver) fn is_quiet(&self) -> bool {
+        let state = self.state();
+        let unmarked =
+            state.pace.is_empty() && state.circuit.is_empty() && state.failing.is_empty();
+        let is_at_rest = state.pending == 0 && state.workers == 0;
+        is_at_rest && state.lost_at.is_none() && !state.ownership.is_held() && unmarked
+    }
+
     /// How many deliveries may be held in the store for this queue; none while a claim is
     /// under way.
     pub(in crate::relay::deliver) fn in_hand(&self) -> Option<u64> {
@@ -45,13 +67,13 @@ impl OutputQueue {
         state.stored |= is_due;
         let counted = i64::try_from(state.pending).unwrap_or(i64::MAX)
             - i64::try_from(known).unwrap_or(i64::MAX);
-        Compared { counted, is_due, is_lost }
+        Compared { counted, is_due, is_lost, is_parked: state.parked }
     }
 }
 
 impl State {
     fn in_hand(&self) -> Option<u64> {
-        let in_hand = self.queue.len() + self.promised + self.workers;
+        let in_hand = self.queue.len() + self.promised + self.storing + self.workers;
         (!self.claiming).then(|| u64::try_from(in_hand).unwrap_or(u64::MAX))
     }
 }

@@ -1,7 +1,12 @@
 //! What waits too long for its first attempt, and what does not because of a pause.
 
+use std::mem;
+
 use super::{OutputQueue, QueueLimits, QueuedDelivery, State};
-use crate::clock::Timestamp;
+use crate::{clock::Timestamp, id::ReplayId, relay::deliver::attempt::Report, store::Pending};
+
+/// What a log says whose webhook was received too early to be sent after a pause.
+const DISCARDED: &str = "received before the moment from which on its output was resumed";
 
 impl OutputQueue {
     /// Looks at a pause again.
@@ -27,6 +32,27 @@ impl OutputQueue {
         (expired, state.first_expires_at(now))
     }
 
+    /// Why a delivery was taken out that is not sent.
+    pub(in crate::relay::deliver) fn unsent(&self, pending: &Pending) -> Report {
+        match self.state().limits.discards(pending.created_at) {
+            true => Report::withdrawn(DISCARDED),
+            false => Report::expired(),
+        }
+    }
+
+    /// Takes out what a replay has queued and was never attempted.
+    pub(in crate::relay::deliver) fn take_replayed(&self, replay: ReplayId) -> Vec<QueuedDelivery> {
+        let mut state = self.state();
+        let is_meant = |delivery: &QueuedDelivery| {
+            let Pending { attempts, replay: of, .. } = &delivery.pending;
+            *attempts == 0 && of.as_ref().is_some_and(|of| of.id == replay)
+        };
+        let all = mem::take(&mut state.queue).into_iter();
+        let (taken, left) = all.partition::<Vec<_>, _>(is_meant);
+        state.queue = left.into();
+        taken
+    }
+
     /// When a delivery that is stored at `created_at` will have waited too long.
     pub(in crate::relay::deliver) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
         self.state().limits.expires_at(created_at, created_at)
@@ -39,14 +65,17 @@ impl State {
         expired.then(|| self.queue.pop_front()).flatten()
     }
 
-    /// When the delivery at the head will have waited too long for its first attempt; none
-    /// while nothing may leave.
+    /// When the delivery at the head will have waited too long for its first attempt, or that
+    /// it has been discarded; none while nothing may leave.
     fn first_expires_at(&self, now: Timestamp) -> Option<Timestamp> {
         if self.limits.paused_until.is_some_and(|until| until > now) {
             return None;
         }
-        let head = self.queue.front().filter(|head| head.pending.attempts == 0)?;
-        self.limits.expires_at(head.pending.created_at, now)
+        let head = &self.queue.front()?.pending;
+        if self.limits.discards(head.created_at) {
+            return Some(head.created_at);
+        }
+        (head.attempts == 0).then(|| self.limits.expires_at(head.created_at, now)).flatten()
     }
 
     /// The earlier of `moment` and the deadline of the delivery at the head.

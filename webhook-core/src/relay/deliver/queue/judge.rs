@@ -1,13 +1,19 @@
 //! What attempts tell of the destination.
 
-use super::OutputQueue;
-use crate::{clock::Timestamp, relay::deliver::circuit::Judged};
+use super::{Next, OutputQueue, State};
+use crate::{clock::Timestamp, model::CircuitState, relay::deliver::circuit::Judged};
 
 impl OutputQueue {
-    /// A delivery's turn has ended, and tells this of the destination.
-    pub(in crate::relay::deliver) fn judge(&self, judged: Judged, now: Timestamp) {
+    /// A delivery's turn has ended, and tells this of the destination. Answers since when it
+    /// fails.
+    pub(in crate::relay::deliver) fn judge(
+        &self,
+        judged: Judged,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
         let mut state = self.state();
-        let Some(breaker) = state.limits.circuit else { return };
+        let failing = state.failing.judged(judged, now);
+        let Some(breaker) = state.limits.circuit else { return failing };
         match state.circuit.ended(&breaker, judged, now) {
             Some(true) => {
                 tracing::warn!(output = %self.output_id, "most attempts fail: the circuit is open")
@@ -17,5 +23,43 @@ impl OutputQueue {
             }
             None => {}
         }
+        failing
+    }
+
+    /// How its circuit stands, and when it is open no more.
+    pub(in crate::relay::deliver) fn circuit(
+        &self,
+        now: Timestamp,
+    ) -> (CircuitState, Option<Timestamp>) {
+        let state = self.state();
+        match state.limits.circuit {
+            Some(_) => state.circuit.stands(now),
+            None => (CircuitState::Closed, None),
+        }
+    }
+}
+
+impl State {
+    /// The step of an output that is paused, if it is time to try the oldest of its deliveries.
+    pub(super) fn probe(&mut self, now: Timestamp) -> Option<Next> {
+        if !self.limits.probes || self.pending == 0 {
+            return None;
+        }
+        if !self.failing.is_tried() {
+            if !self.failing.try_again(now) {
+                return None;
+            }
+            if self.queue.is_empty() {
+                return Some(self.claim());
+            }
+        }
+        let delivery = self.queue.pop_front();
+        // Without one the claim is under way, or found none.
+        if delivery.is_some() || !self.claiming {
+            self.failing.tried();
+        }
+        let delivery = delivery?;
+        self.circuit = Default::default();
+        Some(Next::Attempt(delivery))
     }
 }

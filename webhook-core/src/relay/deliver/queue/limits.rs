@@ -24,6 +24,8 @@ pub(in super::super) struct QueueLimits {
     pub(super) deadline: Option<Duration>,
     /// One after the other, in order of receipt, retries included.
     pub(super) strict: bool,
+    /// Of several nodes one attempts what there is, so that the throttle holds over all.
+    pub(super) is_owned: bool,
     /// Nothing leaves before this moment.
     pub(super) paused_until: Option<Timestamp>,
     /// When nothing left, of an output that has been paused or disabled.
@@ -33,6 +35,10 @@ pub(in super::super) struct QueueLimits {
     catch_up: Option<(Timestamp, u32, Duration)>,
     /// When attempts stop because most fail.
     pub(super) circuit: Option<CircuitBreaker>,
+    /// Whether it is remembered since when attempts fail.
+    pub(super) has_health: bool,
+    /// Whether it is paused and one delivery tries now and then.
+    pub(super) probes: bool,
     /// Deliveries that wait in memory.
     pub(super) in_memory: usize,
     /// Deliveries that wait at all; past it the store counts as overloaded.
@@ -46,6 +52,7 @@ impl QueueLimits {
         let mut limits = Self::of_spec(&output.spec, options);
         if !output.pauses.is_empty() || output.spec.disabled {
             limits.paused_until = output.paused_until(now);
+            limits.probes = output.is_probed(now);
             let mut pauses = output.pauses.clone();
             pauses.lapse(now);
             limits.catch_up = pauses.catch_up(now);
@@ -61,10 +68,13 @@ impl QueueLimits {
             rate: None,
             deadline: None,
             strict: false,
+            is_owned: throttle.enabled && options.sweep_interval.is_some(),
             paused_until: None,
             pauses: None,
             catch_up: None,
             circuit: None,
+            has_health: spec.health.set().is_some_and(|health| health.enabled),
+            probes: false,
             in_memory: options.output_queue.max(1),
             backlog: options.output_backlog,
             depth: None,
@@ -106,6 +116,11 @@ impl QueueLimits {
         Some(created_at + self.deadline? + paused.unwrap_or_default())
     }
 
+    /// Whether a delivery that was stored at `created_at` is not sent any more.
+    pub(super) fn discards(&self, created_at: Timestamp) -> bool {
+        self.pauses.as_ref().is_some_and(|pauses| pauses.discards(created_at))
+    }
+
     /// How many may leave in what time, when the next is one that was stored at
     /// `created_at`: of the throttle and the end of a pause the slower.
     pub(super) fn rate_at(&self, created_at: Timestamp) -> Option<(u32, Duration)> {
@@ -116,7 +131,7 @@ impl QueueLimits {
     }
 
     pub(in super::super) fn order(&self) -> ClaimOrder {
-        if self.strict { ClaimOrder::Receipt } else { ClaimOrder::Due }
+        if self.strict || self.probes { ClaimOrder::Receipt } else { ClaimOrder::Due }
     }
 
     /// Whether another delivery may wait beside `pending` ones.

@@ -8,6 +8,7 @@ mod expiry;
 mod judge;
 mod limits;
 mod lost;
+mod owner;
 mod reservation;
 
 use std::{
@@ -16,9 +17,10 @@ use std::{
     time::Duration,
 };
 
+use self::owner::Ownership;
 pub(in crate::relay) use self::reservation::Reservation;
 pub(super) use self::{limits::QueueLimits, reservation::Slot};
-use super::{circuit::Circuit, pace::Pace};
+use super::{circuit::Circuit, health::Failing, lease::Term, pace::Pace};
 use crate::{
     clock::Timestamp, error::Error, id::OutputId, relay::byte_semaphore::BytePermit, store::Pending,
 };
@@ -32,11 +34,17 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 pub(in crate::relay) struct QueuedDelivery {
     pub(in crate::relay) pending: Pending,
     _bytes: Option<Arc<BytePermit>>,
+    /// In which this node took it.
+    pub(super) term: Term,
 }
 
 impl QueuedDelivery {
     pub(in crate::relay) fn new(pending: Pending, bytes: Option<Arc<BytePermit>>) -> Self {
-        Self { pending, _bytes: bytes }
+        Self { pending, _bytes: bytes, term: Term::FIRST }
+    }
+
+    pub(super) fn in_term(self, term: Term) -> Self {
+        Self { term, ..self }
     }
 }
 
@@ -48,6 +56,10 @@ pub(super) enum Next {
     Expire(QueuedDelivery),
     /// Ask the store for so many, then ask again.
     Claim(usize),
+    /// Ask the store whether this node owns the queue, or say that it still does.
+    Own,
+    /// Say that it does not own it any more.
+    Leave,
     /// Free in the store what this node holds of the output: none of it is in hand.
     Recover,
     /// The worker ends; another starts at this moment.
@@ -70,6 +82,8 @@ struct State {
     queue: VecDeque<QueuedDelivery>,
     /// Slots in `queue` that are promised to deliveries which are being stored.
     promised: usize,
+    /// Deliveries that are being stored without such a slot.
+    storing: usize,
     /// The queue was full, so that deliveries went to the store: newer ones
     /// follow them there until a claim finds no more.
     overflown: bool,
@@ -92,8 +106,12 @@ struct State {
     pending: u64,
     /// Whether the destination works, where `limits` has a circuit breaker.
     circuit: Circuit,
+    /// Since when it fails, where `limits` has health.
+    failing: Failing,
     /// The latest starts, where `limits` has a rate.
     pace: Pace,
+    /// Which node attempts what there is, where the throttle holds over several.
+    ownership: Ownership,
 }
 
 impl OutputQueue {
@@ -102,6 +120,7 @@ impl OutputQueue {
             limits,
             queue: VecDeque::new(),
             promised: 0,
+            storing: 0,
             overflown: false,
             stored: false,
             retry_at: None,
@@ -112,7 +131,9 @@ impl OutputQueue {
             seeking: 0,
             pending: 0,
             circuit: Circuit::default(),
+            failing: Failing::default(),
             pace: Pace::default(),
+            ownership: Ownership::default(),
         };
         Self { output_id, state: Mutex::new(state) }
     }
@@ -138,7 +159,10 @@ impl OutputQueue {
     pub(super) fn start_worker(&self) -> bool {
         let mut state = self.state();
         let free = state.workers < state.limits.concurrency && !state.parked;
-        let in_store = state.stored || state.retry_at.is_some() || state.lost_at.is_some();
+        let in_store = state.stored
+            || state.retry_at.is_some()
+            || state.lost_at.is_some()
+            || state.ownership.is_held();
         let work = state.queue.len() + usize::from(in_store && !state.claiming);
         let useful = state.seeking < work;
         if free && useful {
@@ -164,12 +188,19 @@ impl OutputQueue {
         self.state().queue.push_front(delivery);
     }
 
-    /// What the calling worker does next. With `Until` and `Idle` it has been
-    /// counted out already.
-    pub(super) fn next(&self, limits: QueueLimits, now: Timestamp, stopping: bool) -> Next {
+    /// What the calling worker does next, in a lasting term of the lease or in none. With
+    /// `Until` and `Idle` it has been counted out already.
+    pub(super) fn next(
+        &self,
+        limits: QueueLimits,
+        now: Timestamp,
+        term: Option<Term>,
+        stopping: bool,
+    ) -> Next {
         let mut state = self.state();
         state.limits = limits;
-        let next = if stopping { Next::Idle } else { state.next(now) };
+        state.lose_what_lapsed(term, now);
+        let next = if stopping { Next::Idle } else { state.next(term, now) };
         if matches!(next, Next::Until(_) | Next::Idle) {
             state.workers -= 1;
         }
@@ -214,24 +245,6 @@ impl OutputQueue {
         let mut state = self.state();
         state.pending = state.pending.saturating_sub(1);
     }
-
-    /// Whether something waits that needs no timer.
-    pub(super) fn has_work(&self) -> bool {
-        let state = self.state();
-        state.stored || !state.queue.is_empty()
-    }
-
-    /// Deliveries that have not ended.
-    pub(super) fn pending(&self) -> i64 {
-        i64::try_from(self.state().pending).unwrap_or(i64::MAX)
-    }
-
-    /// Whether there is nothing to remember.
-    pub(super) fn is_quiet(&self) -> bool {
-        let state = self.state();
-        let unmarked = state.pace.is_empty() && state.circuit.is_empty();
-        state.pending == 0 && state.lost_at.is_none() && state.workers == 0 && unmarked
-    }
 }
 
 impl State {
@@ -256,11 +269,12 @@ impl State {
         self.queue.insert(place, delivery);
     }
 
-    fn next(&mut self, now: Timestamp) -> Next {
+    fn next(&mut self, term: Option<Term>, now: Timestamp) -> Next {
         if let Some(until) = self.limits.paused_until.filter(|until| *until > now) {
             self.parked = true;
-            return Next::Until(until.min(now + LOOK_AGAIN));
+            return self.probe(now).unwrap_or(Next::Until(until.min(now + LOOK_AGAIN)));
         }
+        self.failing.goes_on(self.limits.has_health);
         if let Some(late) = self.pop_expired(now) {
             return Next::Expire(late);
         }
@@ -270,6 +284,15 @@ impl State {
         }
         if self.lost_at.is_some_and(|lost_at| lost_at <= now) {
             return self.recover(now);
+        }
+        if let Some(first) = self.own(term, now) {
+            return first;
+        }
+        // What was lost sight of may be older than all else, and keeps others from the queue.
+        if self.limits.strict
+            && let Some(lost_at) = self.lost_at
+        {
+            return Next::Until(self.before_deadline(lost_at, now));
         }
         // In strict order what waits in the store may be older than the queue.
         if self.limits.strict {
@@ -286,11 +309,7 @@ impl State {
             }
         }
         if self.queue.is_empty() {
-            return match self.retry_at {
-                _ if self.stored => self.claim(),
-                Some(due) => Next::Until(due),
-                None => Next::Idle,
-            };
+            return if self.stored { self.claim() } else { self.rest() };
         }
         if self.limits.circuit.is_none() {
             self.circuit = Circuit::default();
@@ -305,6 +324,7 @@ impl State {
             return Next::Until(self.before_deadline(slot, now));
         }
         self.circuit.start(now);
+        self.ownership.goes_on();
         self.queue.pop_front().map_or(Next::Idle, Next::Attempt)
     }
 
@@ -315,7 +335,7 @@ impl State {
         let room = self.limits.in_memory.saturating_sub(self.queue.len() + self.promised);
         self.stored = false;
         self.claiming = true;
-        Next::Claim(room.clamp(1, 256))
+        Next::Claim(room.clamp(1, if self.failing.is_tried() { 1 } else { 256 }))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{OutputQueue, QueueLimits, QueuedDelivery};
-use crate::{clock::Timestamp, error::Error};
+use crate::{clock::Timestamp, error::Error, relay::deliver::lease::Term};
 
 /// Where an accepted delivery waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +23,10 @@ impl OutputQueue {
         self: &Arc<Self>,
         limits: QueueLimits,
         in_memory: bool,
+        term: Term,
         early: Option<TaskTrackerToken>,
     ) -> Result<Reservation, Error> {
-        let in_memory = in_memory && early.is_none();
+        let in_memory = in_memory && early.is_none() && !limits.is_owned;
         let mut state = self.state();
         limits.admit(state.pending)?;
         state.pending += 1;
@@ -37,10 +38,11 @@ impl OutputQueue {
             Slot::InMemory
         } else {
             state.overflown = true;
+            state.storing += 1;
             Slot::Stored
         };
         drop(state);
-        Ok(Reservation { queue: Arc::clone(self), slot, given_up: true, early })
+        Ok(Reservation { queue: Arc::clone(self), slot, term, given_up: true, early })
     }
 }
 
@@ -50,6 +52,7 @@ impl OutputQueue {
 pub(in crate::relay) struct Reservation {
     queue: Arc<OutputQueue>,
     slot: Slot,
+    term: Term,
     given_up: bool,
     early: Option<TaskTrackerToken>,
 }
@@ -80,6 +83,7 @@ impl Reservation {
         mut self,
         delivery: QueuedDelivery,
     ) -> (Arc<OutputQueue>, Option<QueuedDelivery>) {
+        let delivery = delivery.in_term(self.term);
         let mut state = self.queue.state();
         if self.slot == Slot::InMemory && state.may_start_at_once() {
             state.promised -= 1;
@@ -99,9 +103,12 @@ impl Reservation {
         match self.slot {
             Slot::InMemory => {
                 state.promised -= 1;
-                state.insert(delivery);
+                state.insert(delivery.in_term(self.term));
             }
-            Slot::Stored => state.stored = true,
+            Slot::Stored => {
+                state.storing -= 1;
+                state.stored = true;
+            }
         }
         drop(state);
         Arc::clone(&self.queue)
@@ -112,9 +119,10 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         if self.given_up {
             let mut state = self.queue.state();
-            state.pending -= 1;
-            if self.slot == Slot::InMemory {
-                state.promised -= 1;
+            state.pending = state.pending.saturating_sub(1);
+            match self.slot {
+                Slot::InMemory => state.promised -= 1,
+                Slot::Stored => state.storing -= 1,
             }
         }
     }

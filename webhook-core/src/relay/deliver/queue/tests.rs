@@ -8,7 +8,11 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId, InputId, WebhookId},
     model::{Output, OutputSpec, Request, Throttle, ThrottleMode, Webhook},
     relay::options::RelayOptions,
+    store::OwnedQueue,
 };
+
+/// The lease was never over.
+const TERM: Option<Term> = Some(Term::FIRST);
 
 fn at(secs: i64) -> Timestamp {
     Timestamp::from_secs(secs)
@@ -69,7 +73,7 @@ fn queue(limits: QueueLimits) -> Arc<OutputQueue> {
 }
 
 fn push(queue: &Arc<OutputQueue>, limits: QueueLimits, id: DeliveryId, due_at: Timestamp) -> Slot {
-    let reservation = queue.reserve(limits, true, None).expect("room");
+    let reservation = queue.reserve(limits, true, Term::FIRST, None).expect("room");
     let slot = reservation.slot();
     reservation.take(queued(id, due_at));
     slot
@@ -95,13 +99,13 @@ fn workers_are_started_for_work_and_up_to_the_concurrency() {
         push(&queue, plain(), DeliveryId::generate(), at(1));
     }
     worker(&queue);
-    attempted(queue.next(plain(), at(1), false));
+    attempted(queue.next(plain(), at(1), TERM, false));
     worker(&queue);
-    attempted(queue.next(plain(), at(1), false));
+    attempted(queue.next(plain(), at(1), TERM, false));
     assert!(!queue.start_worker(), "two are at work");
-    attempted(queue.next(plain(), at(1), false));
-    assert!(matches!(queue.next(plain(), at(1), false), Next::Idle));
-    assert!(matches!(queue.next(plain(), at(1), false), Next::Idle));
+    attempted(queue.next(plain(), at(1), TERM, false));
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Idle));
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Idle));
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn a_busy_worker_does_not_keep_a_second_from_starting() {
     let queue = queue(plain());
     push(&queue, plain(), DeliveryId::generate(), at(1));
     worker(&queue);
-    attempted(queue.next(plain(), at(1), false));
+    attempted(queue.next(plain(), at(1), TERM, false));
     push(&queue, plain(), DeliveryId::generate(), at(1));
     assert!(queue.start_worker());
     assert!(!queue.start_worker(), "one that is about to ask is enough for one delivery");
@@ -118,7 +122,8 @@ fn a_busy_worker_does_not_keep_a_second_from_starting() {
 /// Whether a delivery that has just been stored is started with at once.
 fn starts(queue: &Arc<OutputQueue>, limits: QueueLimits, in_memory: bool) -> bool {
     let id = DeliveryId::generate();
-    let (_, first) = queue.reserve(limits, in_memory, None).expect("room").start(queued(id, at(1)));
+    let (_, first) =
+        queue.reserve(limits, in_memory, Term::FIRST, None).expect("room").start(queued(id, at(1)));
     assert!(first.as_ref().is_none_or(|first| first.pending.id == id));
     first.is_some()
 }
@@ -129,14 +134,14 @@ fn what_nothing_is_before_starts_at_once_up_to_the_concurrency() {
     assert!(starts(&queue, plain(), true) && starts(&queue, plain(), true));
     assert!(!starts(&queue, plain(), true), "two are at work");
     assert!(!queue.start_worker(), "they are counted");
-    attempted(queue.next(plain(), at(1), false));
-    assert!(matches!(queue.next(plain(), at(1), false), Next::Idle));
+    attempted(queue.next(plain(), at(1), TERM, false));
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Idle));
     assert!(starts(&queue, plain(), true), "one has ended, and the queue is empty");
     push(&queue, plain(), DeliveryId::generate(), at(1));
-    attempted(queue.next(plain(), at(1), false));
-    assert!(matches!(queue.next(plain(), at(1), false), Next::Idle));
+    attempted(queue.next(plain(), at(1), TERM, false));
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Idle));
     assert!(!starts(&queue, plain(), false), "it is in the store");
-    assert!(matches!(queue.next(plain(), at(1), false), Next::Claim(_)));
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Claim(_)));
 }
 
 #[test]
@@ -145,7 +150,7 @@ fn what_waits_in_the_queue_goes_first() {
     push(&queue, plain(), DeliveryId::generate(), at(1));
     assert!(!starts(&queue, plain(), true));
     worker(&queue);
-    attempted(queue.next(plain(), at(1), false));
+    attempted(queue.next(plain(), at(1), TERM, false));
 }
 
 #[test]
@@ -155,7 +160,7 @@ fn order_and_pace_are_the_queues_to_keep() {
         let queue = queue(limits.clone());
         assert!(!starts(&queue, limits.clone(), true), "{limits:?}");
         worker(&queue);
-        attempted(queue.next(limits, at(1), false));
+        attempted(queue.next(limits, at(1), TERM, false));
     }
 }
 
@@ -168,18 +173,18 @@ fn past_the_queue_deliveries_wait_in_the_store_until_a_claim_finds_no_more() {
     assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::Stored);
     worker(&queue);
     for _ in 0..3 {
-        attempted(queue.next(plain(), at(1), false));
+        attempted(queue.next(plain(), at(1), TERM, false));
     }
     // There is room again, but the newer one follows the older to the store.
     assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::Stored);
-    let Next::Claim(limit) = queue.next(plain(), at(1), false) else {
+    let Next::Claim(limit) = queue.next(plain(), at(1), TERM, false) else {
         panic!("the store has what the queue has not");
     };
     assert_eq!(limit, 3);
     queue.claimed(vec![queued(DeliveryId::generate(), at(1))], Some(at(0)), at(1));
     assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::Stored, "cut short");
-    attempted(queue.next(plain(), at(1), false));
-    assert!(matches!(queue.next(plain(), at(1), false), Next::Claim(_)));
+    attempted(queue.next(plain(), at(1), TERM, false));
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Claim(_)));
     queue.claimed(Vec::new(), None, at(1));
     assert_eq!(push(&queue, plain(), DeliveryId::generate(), at(1)), Slot::InMemory);
 }
@@ -190,12 +195,12 @@ fn a_retry_is_claimed_when_it_is_due() {
     queue.retry_at(at(10));
     queue.retry_at(at(20));
     worker(&queue);
-    assert!(matches!(queue.next(plain(), at(1), false), Next::Until(due) if due == at(10)));
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Until(due) if due == at(10)));
     worker(&queue);
-    assert!(matches!(queue.next(plain(), at(10), false), Next::Claim(_)));
+    assert!(matches!(queue.next(plain(), at(10), TERM, false), Next::Claim(_)));
     queue.claimed(vec![queued(DeliveryId::generate(), at(10))], Some(at(20)), at(10));
-    attempted(queue.next(plain(), at(10), false));
-    assert!(matches!(queue.next(plain(), at(10), false), Next::Until(due) if due == at(20)));
+    attempted(queue.next(plain(), at(10), TERM, false));
+    assert!(matches!(queue.next(plain(), at(10), TERM, false), Next::Until(due) if due == at(20)));
 }
 
 #[test]
@@ -205,15 +210,15 @@ fn strict_order_waits_for_the_head_and_its_retries() {
     push(&queue, strict(), second, at(1));
     push(&queue, strict(), first, at(1));
     worker(&queue);
-    assert_eq!(attempted(queue.next(strict(), at(1), false)), first);
+    assert_eq!(attempted(queue.next(strict(), at(1), TERM, false)), first);
     assert!(!queue.start_worker(), "one at a time");
     queue.retry_at(at(5));
-    assert!(matches!(queue.next(strict(), at(2), false), Next::Until(due) if due == at(5)));
+    assert!(matches!(queue.next(strict(), at(2), TERM, false), Next::Until(due) if due == at(5)));
     worker(&queue);
-    assert!(matches!(queue.next(strict(), at(5), false), Next::Claim(_)));
+    assert!(matches!(queue.next(strict(), at(5), TERM, false), Next::Claim(_)));
     queue.claimed(vec![queued(first, at(5))], None, at(5));
-    assert_eq!(attempted(queue.next(strict(), at(5), false)), first);
-    assert_eq!(attempted(queue.next(strict(), at(5), false)), second);
+    assert_eq!(attempted(queue.next(strict(), at(5), TERM, false)), first);
+    assert_eq!(attempted(queue.next(strict(), at(5), TERM, false)), second);
 }
 
 #[test]
@@ -221,10 +226,10 @@ fn strict_order_does_not_start_a_head_that_is_not_due() {
     let queue = queue(strict());
     queue.found(1, at(9));
     worker(&queue);
-    assert!(matches!(queue.next(strict(), at(9), false), Next::Claim(_)));
+    assert!(matches!(queue.next(strict(), at(9), TERM, false), Next::Claim(_)));
     // Claimed in order of receipt, the head may be due only later.
     queue.claimed(vec![queued(DeliveryId::generate(), at(30))], None, at(9));
-    assert!(matches!(queue.next(strict(), at(9), false), Next::Until(due) if due == at(30)));
+    assert!(matches!(queue.next(strict(), at(9), TERM, false), Next::Until(due) if due == at(30)));
 }
 
 #[test]
@@ -239,10 +244,10 @@ fn a_rate_is_kept_and_a_deadline_ends_the_waiting() {
     push(&queue, throttled.clone(), DeliveryId::generate(), at(1));
     push(&queue, throttled.clone(), DeliveryId::generate(), at(1));
     worker(&queue);
-    attempted(queue.next(throttled.clone(), at(1), false));
+    attempted(queue.next(throttled.clone(), at(1), TERM, false));
     let deadline = at(1) + Duration::from_millis(500);
     assert!(
-        matches!(queue.next(throttled.clone(), at(1), false), Next::Until(until) if until == deadline)
+        matches!(queue.next(throttled.clone(), at(1), TERM, false), Next::Until(until) if until == deadline)
     );
     let (expired, next) = queue.take_expired(throttled, deadline);
     assert_eq!((expired.len(), next), (1, None));
@@ -258,15 +263,95 @@ fn depth_and_backlog_bound_what_waits_and_a_dropped_reservation_gives_its_slot_b
         ..Throttle::default()
     });
     let queue = queue(deep.clone());
-    let reservation = queue.reserve(deep.clone(), true, None).expect("room");
+    let reservation = queue.reserve(deep.clone(), true, Term::FIRST, None).expect("room");
     push(&queue, deep.clone(), DeliveryId::generate(), at(1));
-    let full = queue.reserve(deep.clone(), true, None).expect_err("full");
+    let full = queue.reserve(deep.clone(), true, Term::FIRST, None).expect_err("full");
     assert_eq!(full.kind(), crate::ErrorKind::Busy);
     assert!(full.retry_after().is_some());
     drop(reservation);
     queue.has_room(&deep).expect("the slot was given back");
     queue.ended();
     queue.found(100, at(1));
-    let error = queue.reserve(plain(), true, None).expect_err("over the backlog");
+    let error = queue.reserve(plain(), true, Term::FIRST, None).expect_err("over the backlog");
     assert_eq!(error.kind(), crate::ErrorKind::Unavailable);
+}
+
+#[test]
+fn what_is_being_stored_is_counted_while_the_store_is_compared() {
+    let queue = queue(plain());
+    let being_stored = queue.reserve(plain(), false, Term::FIRST, None).expect("room");
+    assert_eq!(being_stored.slot(), Slot::Stored);
+    let in_hand = queue.in_hand();
+    let nothing = crate::store::Backlog::new(queue.output_id);
+    queue.compare(&nothing, in_hand, false);
+    assert_eq!(queue.pending(), 1);
+    drop(being_stored);
+    assert_eq!((queue.pending(), queue.is_quiet()), (0, true));
+}
+
+#[test]
+fn what_was_taken_before_the_lease_was_over_is_not_attempted() {
+    let queue = queue(plain());
+    for _ in 0..2 {
+        push(&queue, plain(), DeliveryId::generate(), at(1));
+    }
+    worker(&queue);
+    // Of no lasting term, and so of none of these.
+    assert!(matches!(queue.next(plain(), at(1), None, false), Next::Recover));
+    queue.recovered();
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Claim(_)));
+    queue.claimed(Vec::new(), None, at(1));
+    assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Idle));
+}
+
+/// A queue of several nodes that is in strict order, which this node owns, and its limits.
+fn owned() -> (Arc<OutputQueue>, QueueLimits) {
+    let mut limits = strict();
+    limits.is_owned = true;
+    let queue = queue(limits.clone());
+    assert_eq!(push(&queue, limits.clone(), DeliveryId::generate(), at(1)), Slot::Stored);
+    worker(&queue);
+    assert!(matches!(queue.next(limits.clone(), at(1), TERM, false), Next::Own));
+    queue.owned(Some(OwnedQueue::own(Vec::new(), false, 1)), Term::FIRST, at(1));
+    (queue, limits)
+}
+
+#[test]
+fn an_owned_queue_is_claimed_and_left_when_nothing_is_there() {
+    let (queue, limits) = owned();
+    let next = || queue.next(limits.clone(), at(1), TERM, false);
+    assert!(matches!(next(), Next::Claim(_)));
+    queue.claimed(vec![queued(DeliveryId::generate(), at(1)).in_term(Term::FIRST)], None, at(1));
+    attempted(next());
+    queue.ended();
+    // What others have stored meanwhile.
+    assert!(matches!(next(), Next::Claim(_)));
+    queue.claimed(Vec::new(), None, at(1));
+    assert!(matches!(next(), Next::Leave));
+    assert!(matches!(queue.next(limits.clone(), at(1), TERM, true), Next::Idle));
+}
+
+#[test]
+fn a_queue_of_another_is_asked_for_again_while_something_waits() {
+    let (queue, limits) = owned();
+    queue.owned(Some(OwnedQueue::of_another(1)), Term::FIRST, at(1));
+    let Next::Until(again_at) = queue.next(limits.clone(), at(1), TERM, false) else {
+        panic!("nothing leaves here")
+    };
+    worker(&queue);
+    assert!(matches!(queue.next(limits.clone(), again_at, TERM, false), Next::Own));
+    queue.owned(Some(OwnedQueue::of_another(0)), Term::FIRST, again_at);
+    assert!(matches!(queue.next(limits, again_at, TERM, false), Next::Idle));
+}
+
+#[test]
+fn what_a_lost_answer_brought_is_given_back_before_others_leave_and_before_the_queue() {
+    let (queue, limits) = owned();
+    assert!(matches!(queue.next(limits.clone(), at(1), TERM, false), Next::Claim(_)));
+    queue.claim_failed(at(2));
+    push(&queue, limits.clone(), DeliveryId::generate(), at(1));
+    let next = queue.next(limits.clone(), at(1), TERM, false);
+    assert!(matches!(next, Next::Until(again_at) if again_at == at(2)), "{next:?}");
+    worker(&queue);
+    assert!(matches!(queue.next(limits, at(2), TERM, false), Next::Own | Next::Recover));
 }

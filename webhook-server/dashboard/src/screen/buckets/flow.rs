@@ -2,33 +2,36 @@
 
 use askama::Template;
 use axum::{
-    body::Bytes,
-    extract::{Extension, Path, State},
-    http::{StatusCode, header::CONTENT_TYPE},
+    extract::{Path, State},
     response::Response,
 };
 use webhook_core::{
     FunctionId, Timestamp,
     admin::{LogQuery, MinuteQuery},
-    model::{Bucket, Function, Input, Output, ResponseFromOutput},
-    relay::ClientAddr,
+    model::{AuthType, Bucket, Function, Input, Output, ResponseFromOutput},
+    store::MinuteCount,
 };
 
+use super::{
+    rates::{self, InputRate, Latest},
+    test_webhook::{Arrival, Way},
+};
 use crate::{
     Dashboard, PATH,
     bars::{self, Bars, Sums},
-    form::Submitted,
-    page::{Frame, Problem, page_with},
+    page::{Frame, Problem, page},
     screen::{
-        self, Asked, done, inputs, outputs,
+        self, Asked, inputs, outputs,
         rows::{Names, Rows},
-        webhook::send,
     },
     session::Session,
+    show::{self, Mark},
 };
 
 /// How many outputs are counted one by one.
 const COUNTED_OUTPUTS: usize = 50;
+/// How many of the latest deliveries are listed.
+const LISTED: usize = 10;
 
 #[derive(Template)]
 #[template(path = "flow.html")]
@@ -40,6 +43,8 @@ struct Flow {
     inputs: Vec<InputNode>,
     outputs: Vec<OutputNode>,
     sums: Sums,
+    /// Deliveries of the last hour.
+    rate: String,
     bars: Bars,
     rows: Rows,
 }
@@ -47,7 +52,13 @@ struct Flow {
 struct InputNode {
     id: String,
     name: String,
+    mark: Mark,
+    came: InputRate,
     url: String,
+    /// The command that sends it a webhook.
+    curl: String,
+    /// Whether the test webhook came in here.
+    lit: bool,
     /// What becomes of those that are not verified; empty when nobody asks.
     signature: String,
     function: String,
@@ -70,6 +81,12 @@ struct OutputNode {
     function: String,
     destination: String,
     sums: Sums,
+    /// Its deliveries of the last hour.
+    rate: String,
+    /// How many of a hundred its rules and its function let pass; none before any came.
+    passed: Option<u64>,
+    /// What became of the test webhook.
+    arrival: Option<Arrival>,
 }
 
 pub(crate) async fn show(
@@ -79,22 +96,14 @@ pub(crate) async fn show(
     asked: Asked,
 ) -> Result<Response, Problem> {
     let bucket = screen::bucket(&dashboard, &session, &id).await?;
-    flow(&dashboard, &session, bucket, asked.get("done"), StatusCode::OK).await
-}
-
-async fn flow(
-    dashboard: &Dashboard,
-    session: &Session,
-    bucket: Bucket,
-    notice: Option<&str>,
-    status: StatusCode,
-) -> Result<Response, Problem> {
+    let way = Way::read(&dashboard, &session, &bucket, &asked).await?;
     let admin = dashboard.admin();
-    let functions = screen::functions(dashboard, session).await?;
+    let functions = screen::functions(&dashboard, &session).await?;
     let mut logs = LogQuery::default();
     logs.bucket = Some(bucket.id.into());
-    logs.limit = 10;
-    let latest = admin.logs(&session.caller, &logs).await?;
+    logs.limit = LogQuery::MAX_LIMIT;
+    let latest = admin.log_heads(&session.caller, &logs).await?;
+    let came = Latest::of(&latest.heads, latest.next.is_some(), dashboard.now());
     let mut query = MinuteQuery::default();
     query.bucket = Some(bucket.id.into());
     let minutes = admin.minutes(&session.caller, &query).await?;
@@ -105,26 +114,44 @@ async fn flow(
             true => admin.minutes(&session.caller, &query).await?,
             false => Vec::new(),
         };
-        outputs.push(output_node(output, &functions, Sums::of(&counted), dashboard.now()));
+        let mut node = output_node(output, &functions, &counted, dashboard.now());
+        node.arrival = way.arrival(output.id);
+        outputs.push(node);
     }
-    let mut frame = Frame::new(session, "Buckets", bucket.spec.name.clone()).noticing(notice);
+    let inputs = bucket.inputs.iter().map(|input| InputNode {
+        lit: way.begins(input.id),
+        ..input_node(&dashboard, input, &bucket, &functions, came.at(input.id))
+    });
+    let frame = Frame::new(&session, "Buckets", bucket.spec.name.clone());
+    let mut frame = frame.noticing(asked.get("done"));
     frame.live = true;
     let list = format!("{PATH}/webhooks?bucket={}&", bucket.id);
-    let page = Flow {
+    let flow = Flow {
         frame,
         crumbs: vec![("Buckets".to_owned(), format!("{PATH}/buckets"))],
         id: bucket.id.to_string(),
         suspended: bucket.suspended,
-        inputs: bucket.inputs.iter().map(|it| input_node(dashboard, it, &functions)).collect(),
+        inputs: inputs.collect(),
         outputs,
         sums: Sums::of(&minutes),
+        rate: rates::of_last_hour(&minutes, dashboard.now()),
         bars: bars::hours(&minutes, dashboard.now(), &list),
-        rows: Rows::of(&latest.logs, &Names::of(std::slice::from_ref(&bucket))),
+        rows: Rows::of(
+            &latest.heads[..latest.heads.len().min(LISTED)],
+            &Names::of(std::slice::from_ref(&bucket)),
+        ),
     };
-    Ok(page_with(status, &page))
+    Ok(page(&flow))
 }
 
-fn input_node(dashboard: &Dashboard, input: &Input, functions: &[Function]) -> InputNode {
+fn input_node(
+    dashboard: &Dashboard,
+    input: &Input,
+    bucket: &Bucket,
+    functions: &[Function],
+    came: InputRate,
+) -> InputNode {
+    let url = dashboard.input_url(input.id);
     let spec = &input.spec;
     let domain = match spec.custom_domain.is_empty() {
         true => String::new(),
@@ -134,7 +161,16 @@ fn input_node(dashboard: &Dashboard, input: &Input, functions: &[Function]) -> I
     InputNode {
         id: input.id.to_string(),
         name: spec.name.clone(),
-        url: dashboard.input_url(input.id),
+        mark: match (bucket.suspended, came.webhooks, came.refused) {
+            (true, ..) => Mark { class: "warn", sign: "‖", word: "suspended" },
+            (false, 0, _) => Mark { class: "quiet", sign: "○", word: "quiet" },
+            (false, _, 0) => Mark { class: "good", sign: "✓", word: "receiving" },
+            (false, ..) => Mark { class: "warn", sign: "!", word: "refusing" },
+        },
+        came,
+        curl: curl(bucket, &url),
+        url,
+        lit: false,
         signature: match spec.signature.is_unset() {
             true => String::new(),
             false => inputs::signature::state(spec),
@@ -149,8 +185,13 @@ fn input_node(dashboard: &Dashboard, input: &Input, functions: &[Function]) -> I
     }
 }
 
-fn output_node(output: &Output, functions: &[Function], sums: Sums, now: Timestamp) -> OutputNode {
-    let spec = &output.spec;
+fn output_node(
+    output: &Output,
+    functions: &[Function],
+    minutes: &[MinuteCount],
+    now: Timestamp,
+) -> OutputNode {
+    let (spec, sums) = (&output.spec, Sums::of(minutes));
     let pause = output.pauses.current(now);
     let (class, sign, word) = match (spec.disabled, pause, sums.failed) {
         (true, ..) => ("quiet", "‖", "disabled"),
@@ -177,8 +218,22 @@ fn output_node(output: &Output, functions: &[Function], sums: Sums, now: Timesta
             true => "connected clients".to_owned(),
             false => spec.destination.clone(),
         },
+        rate: rates::of_last_hour(minutes, now),
+        passed: sums.passed_of_hundred(),
         sums,
+        arrival: None,
     }
+}
+
+/// The command that sends the input a webhook, with a place for the bucket's credentials.
+fn curl(bucket: &Bucket, url: &str) -> String {
+    let credentials = match bucket.spec.auth.kind {
+        AuthType::None => "",
+        AuthType::Basic => " -u USER:PASSWORD",
+        AuthType::Token => " -H 'Authorization: Bearer TOKEN'",
+    };
+    let url = show::quoted(url);
+    format!("curl -i {url}{credentials} -H 'Content-Type: application/json' -d '{{\"id\": 17}}'")
 }
 
 /// What a function is called; its identifier where the caller does not reach it.
@@ -186,32 +241,4 @@ fn function_name(id: Option<FunctionId>, functions: &[Function]) -> String {
     let Some(id) = id else { return String::new() };
     let known = functions.iter().find(|function| function.id == id);
     known.map_or_else(|| id.to_string(), |function| function.spec.name.clone())
-}
-
-/// Sends a webhook as any sender would.
-pub(crate) async fn test(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-    client: Option<Extension<ClientAddr>>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&dashboard, &session, &id).await?;
-    let wanted = submitted.text("input");
-    let input = bucket.inputs.iter().find(|input| input.id.to_string() == wanted);
-    let input = input.ok_or_else(|| Problem::no("input"))?;
-    let body = Bytes::from(submitted.text("body").to_owned());
-    let mut headers = axum::http::HeaderMap::new();
-    let json = axum::http::HeaderValue::from_static("application/json");
-    headers.insert(CONTENT_TYPE, json);
-    let request = webhook_core::model::Request {
-        method: axum::http::Method::POST,
-        extra_path: String::new(),
-        raw_query: String::new(),
-        headers,
-        body,
-    };
-    let client = client.map(|Extension(client)| client);
-    send::send(&dashboard, &bucket, input.id, request, client).await?;
-    Ok(done(&format!("/buckets/{id}"), "sent"))
 }

@@ -4,12 +4,15 @@ use axum::{
     extract::{Path, State},
     response::Response,
 };
-use serde_json::json;
-use webhook_core::model::{Bucket, BucketSpec};
+use serde_json::{Map, Value, json};
+use webhook_core::{
+    Error,
+    model::{Bucket, BucketSpec},
+};
 
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted},
+    form::{Field, Form, Kind, Submitted, decode},
     page::{Frame, Problem},
     screen::{
         self, done,
@@ -35,6 +38,15 @@ fn form(action: String, submit: &'static str) -> Form {
             ],
         )
         .section(
+            "Logs",
+            vec![
+                Field::new(Kind::Duration, "retention.logs", "Keep logs for")
+                    .help("Such as 12h or 7d; empty for as long as the account's."),
+                Field::new(Kind::Duration, "retention.failed", "Keep those that failed for")
+                    .help("Empty for as long as the others."),
+            ],
+        )
+        .section(
             "What senders must show",
             vec![
                 Field::new(Kind::Select, "auth.type", "Credentials").options([
@@ -49,6 +61,16 @@ fn form(action: String, submit: &'static str) -> Form {
                     .help("Empty keeps the one that is set."),
             ],
         )
+}
+
+/// What was submitted, where a retention of which both fields are empty is none.
+fn read(form: &Form, base: Value, submitted: &Submitted) -> Result<BucketSpec, Error> {
+    let mut object = form.object(base, submitted)?;
+    let retention = object.get_mut("retention");
+    if let Some(retention) = retention.filter(|it| it.as_object().is_some_and(Map::is_empty)) {
+        *retention = Value::Null;
+    }
+    decode(object)
 }
 
 fn creating(session: &Session) -> Edit {
@@ -72,7 +94,7 @@ pub(crate) async fn create(
     submitted: Submitted,
 ) -> Result<Response, Problem> {
     let page = creating(&session);
-    let made = match page.form.read::<BucketSpec>(json!({}), &submitted) {
+    let made = match read(&page.form, json!({}), &submitted) {
         Ok(spec) => dashboard.admin().create_bucket(&session.caller, spec).await,
         Err(error) => Err(error),
     };
@@ -129,7 +151,7 @@ pub(crate) async fn save(
     for secret in ["auth.password", "auth.token"] {
         submitted.forget_if_empty(secret);
     }
-    let saved = match page.form.read::<BucketSpec>(spec, &submitted) {
+    let saved = match read(&page.form, spec, &submitted) {
         Ok(spec) => dashboard.admin().update_bucket(&session.caller, bucket.id, spec).await,
         Err(error) => Err(error),
     };

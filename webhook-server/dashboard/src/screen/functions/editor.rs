@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use webhook_core::{
     Error, ExecutionId,
     admin::LogQuery,
-    model::{Function, FunctionSpec, Headers, InvokeRequest, InvokedRequest, Log},
+    model::{Function, FunctionSpec, Headers, InvokeRequest, InvokedRequest, Log, LogHead},
 };
 
 use super::{
@@ -110,17 +110,15 @@ async fn editing(
     let variables = admin.variables(caller, function.id).await?;
     let mut query = LogQuery::default();
     query.limit = CHOICE;
-    let mut logs = admin.logs(caller, &query).await?.logs;
-    if let Some(chosen) =
-        chosen.filter(|it| logs.iter().all(|log| log.delivery.id != it.delivery.id))
-    {
-        logs.push(chosen.clone());
+    let mut heads = admin.log_heads(caller, &query).await?.heads;
+    if let Some(chosen) = chosen.filter(|it| heads.iter().all(|head| head.id != it.delivery.id)) {
+        heads.push(LogHead::of(chosen));
     }
     let path = format!("{PATH}/functions/{}", function.id);
     let form = Form::new(path.as_str(), "Save")
         .also("run", "Save and run")
         .section("", code_fields())
-        .open_section("Test request", test_fields(&logs))
+        .open_section("Test request", test_fields(&heads))
         .filled(&serde_json::to_value(&function.spec).unwrap_or_default());
     Ok(FunctionPage {
         frame: Frame::new(session, "Functions", format!("Function {}", function.spec.name)),
@@ -134,15 +132,14 @@ async fn editing(
     })
 }
 
-fn test_fields(logs: &[Log]) -> Vec<Field> {
-    let name = |log: &Log| {
-        let request = &log.webhook.request;
-        let path: String = request.extra_path.chars().take(60).collect();
-        let at = show::time(log.webhook.received_at);
-        format!("{at}  {} {path} {}", request.method, show::size(request.body.len()))
+fn test_fields(heads: &[LogHead]) -> Vec<Field> {
+    let name = |head: &LogHead| {
+        let path: String = head.path.chars().take(60).collect();
+        let (at, size) = (show::time(head.created_at), show::bytes(head.body_bytes));
+        format!("{at}  {} {path} {size}", head.method)
     };
     let below = (String::new(), "the request below".to_owned());
-    let stored = logs.iter().map(|log| (log.delivery.id.to_string(), name(log)));
+    let stored = heads.iter().map(|head| (head.id.to_string(), name(head)));
     vec![
         Field::new(Kind::Select, "log", "Run on").options(std::iter::once(below).chain(stored)),
         Field::new(Kind::Text, "method", "Method").value("POST"),

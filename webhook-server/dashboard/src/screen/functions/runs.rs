@@ -6,7 +6,7 @@ use axum::{
     response::Response,
 };
 use webhook_core::{
-    ExecutionId, FunctionId,
+    Error, ExecutionId, FunctionId,
     admin::ExecutionQuery,
     model::{Execution, ExecutionStatus},
 };
@@ -61,18 +61,37 @@ fn row(run: &Execution) -> Row {
     }
 }
 
+/// How the latest runs of a function ended.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) runs: usize,
+    pub(super) failed: usize,
+}
+
+/// Looks at so many of the latest runs.
+pub(super) async fn tally(
+    dashboard: &Dashboard,
+    session: &Session,
+    id: FunctionId,
+    limit: usize,
+) -> Result<Tally, Error> {
+    let mut query = ExecutionQuery::default();
+    query.limit = limit;
+    let found = dashboard.admin().executions(&session.caller, id, &query).await?.executions;
+    let failed = found.iter().filter(|run| run.status == ExecutionStatus::Error).count();
+    Ok(Tally { runs: found.len(), failed })
+}
+
 /// How the latest runs ended, in words.
 pub(super) async fn latest(
     dashboard: &Dashboard,
     session: &Session,
     id: FunctionId,
 ) -> Result<String, Problem> {
-    let query = ExecutionQuery::default();
-    let found = dashboard.admin().executions(&session.caller, id, &query).await?;
-    let failed = found.executions.iter().filter(|run| run.status == ExecutionStatus::Error);
-    Ok(match (found.executions.len(), failed.count()) {
-        (0, _) => "It has not run yet.".to_owned(),
-        (shown, failed) => format!("Latest runs: {shown}, of which {failed} failed."),
+    let limit = ExecutionQuery::default().limit;
+    Ok(match tally(dashboard, session, id, limit).await? {
+        Tally { runs: 0, .. } => "It has not run yet.".to_owned(),
+        Tally { runs, failed } => format!("Latest runs: {runs}, of which {failed} failed."),
     })
 }
 

@@ -4,13 +4,13 @@ use axum::{
     extract::{Path, State},
     response::Response,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use webhook_core::model::{Bucket, Deduplication, Input, InputSpec};
 
-use super::{find, json_of};
+use super::{find, json_of, put_part};
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted, decode},
+    form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
         Asked, bucket, done,
@@ -97,15 +97,8 @@ pub(super) async fn save(
     let input = find(&bucket, &input)?;
     let page = page(&session, &bucket, input);
     let Some(form) = &page.form else { return Err(Problem::no("page")) };
-    let read = part::read(form, "deduplication", &stored(input).0, &submitted).and_then(|part| {
-        let mut spec = json_of(&input.spec);
-        spec["deduplication"] = part;
-        decode::<InputSpec>(spec)
-    });
-    let saved = match read {
-        Ok(spec) => {
-            dashboard.admin().update_input(&session.caller, bucket.id, input.id, spec).await
-        }
+    let saved = match part::read(form, "deduplication", &stored(input).0, &submitted) {
+        Ok(part) => put_part(&dashboard, &session, &bucket, input, "deduplication", part).await,
         Err(error) => Err(error),
     };
     match saved {
@@ -121,10 +114,7 @@ pub(super) async fn remove(
 ) -> Result<Response, Problem> {
     let bucket = bucket(&dashboard, &session, &id).await?;
     let input = find(&bucket, &input)?;
-    let mut spec = json_of(&input.spec);
-    spec["deduplication"] = json!(null);
-    let spec: InputSpec = decode(spec)?;
-    dashboard.admin().update_input(&session.caller, bucket.id, input.id, spec).await?;
+    put_part(&dashboard, &session, &bucket, input, "deduplication", Value::Null).await?;
     Ok(done(&format!("/buckets/{id}/inputs/{}/deduplication", input.id), "saved"))
 }
 

@@ -6,7 +6,6 @@ use axum::{
 };
 use serde_json::{Value, json};
 use webhook_core::{
-    Error,
     admin::LogQuery,
     model::{
         Bucket, Input, InputSpec, SignatureCheckRequest,
@@ -15,10 +14,10 @@ use webhook_core::{
     store::LogFilter,
 };
 
-use super::{find, json_of};
+use super::{find, json_of, put_part};
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted, decode},
+    form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
         Asked, bucket, done,
@@ -250,20 +249,6 @@ async fn test(
     Ok(test)
 }
 
-/// Stores this as the input's signature; nothing takes it away.
-async fn put(
-    dashboard: &Dashboard,
-    session: &Session,
-    bucket: &Bucket,
-    input: &Input,
-    signature: Value,
-) -> Result<Input, Error> {
-    let mut spec = json_of(&input.spec);
-    spec["signature"] = signature;
-    let spec: InputSpec = decode(spec)?;
-    dashboard.admin().update_input(&session.caller, bucket.id, input.id, spec).await
-}
-
 pub(super) async fn save(
     State(dashboard): State<Dashboard>,
     session: Session,
@@ -277,7 +262,9 @@ pub(super) async fn save(
     let page = page(&dashboard, &session, &bucket, input, &chosen);
     let Some(form) = &page.form else { return Err(Problem::no("provider")) };
     let saved = match part::read(form, "signature", &chosen.part, &submitted) {
-        Ok(signature) => put(&dashboard, &session, &bucket, input, signature).await,
+        Ok(signature) => {
+            put_part(&dashboard, &session, &bucket, input, "signature", signature).await
+        }
         Err(error) => Err(error),
     };
     match saved {
@@ -298,7 +285,9 @@ pub(super) async fn rotate(
     let page = page(&dashboard, &session, &bucket, input, &chosen);
     let Some(form) = &page.rotation else { return Err(Problem::no("secret")) };
     let saved = match part::rotated(&chosen.part, form, &submitted, dashboard.now()) {
-        Ok(signature) => put(&dashboard, &session, &bucket, input, signature).await,
+        Ok(signature) => {
+            put_part(&dashboard, &session, &bucket, input, "signature", signature).await
+        }
         Err(error) => Err(error),
     };
     match saved {
@@ -314,7 +303,7 @@ pub(super) async fn remove(
 ) -> Result<Response, Problem> {
     let bucket = bucket(&dashboard, &session, &id).await?;
     let input = find(&bucket, &input)?;
-    put(&dashboard, &session, &bucket, input, Value::Null).await?;
+    put_part(&dashboard, &session, &bucket, input, "signature", Value::Null).await?;
     Ok(done(&format!("/buckets/{id}/inputs/{}/signature", input.id), "saved"))
 }
 

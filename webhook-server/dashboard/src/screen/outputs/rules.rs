@@ -17,13 +17,13 @@ use axum::{
 use serde_json::Value;
 use webhook_core::{
     Error, ErrorKind, Rules, Subject,
-    model::{Bucket, Log, Output, OutputSpec},
+    model::{Bucket, Output, OutputSpec},
 };
 
 use self::{
     draft::{Change, Draft, Place},
     node::{Node, Said},
-    sample::Count,
+    sample::{Count, Samples},
 };
 use super::{crumbs_of, find};
 use crate::{
@@ -105,11 +105,8 @@ async fn page(
         None => (StatusCode::OK, None),
     };
     let rules = rules_of(&view.draft);
-    let logs = sample::latest(dashboard, session, bucket, &view.sample).await?;
-    let tried = logs
-        .iter()
-        .find(|log| log.delivery.id.to_string() == view.sample)
-        .or_else(|| logs.first().filter(|_| view.sample.is_empty()));
+    let samples = Samples::read(dashboard, session, bucket, &view.sample).await?;
+    let tried = samples.tried.as_ref();
     let is_refused = error.is_some();
     let mut explained = None;
     let mut count = None;
@@ -138,7 +135,7 @@ async fn page(
         crumbs: crumbs_of(bucket, output),
         action: format!("{PATH}/buckets/{}/outputs/{}/rules", bucket.id, output.id),
         sentence: sentence::sentence(&view.draft),
-        samples: samples(&logs, tried),
+        samples: samples.options(),
         untried: match (tried, &rules) {
             (Some(_), Err(_)) => "It is tried when the rules are whole.",
             (None, _) if !view.sample.is_empty() => {
@@ -159,15 +156,6 @@ async fn page(
         error: error.filter(|_| is_refused || !said.has_place()).map(|error| error.to_string()),
     };
     Ok(page_with(status, &builder))
-}
-
-fn samples(logs: &[Log], tried: Option<&Log>) -> Vec<(String, String, bool)> {
-    let chosen = tried.map(|log| log.delivery.id);
-    let option = |log: &Log| {
-        let id = log.delivery.id;
-        (id.to_string(), sample::label(log), Some(id) == chosen)
-    };
-    logs.iter().map(option).collect()
 }
 
 pub(super) async fn show(

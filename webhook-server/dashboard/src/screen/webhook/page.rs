@@ -1,7 +1,5 @@
 //! The page of a webhook.
 
-use std::time::Duration;
-
 use askama::Template;
 use axum::{
     extract::{Path, State},
@@ -9,15 +7,14 @@ use axum::{
 };
 use webhook_core::{
     Error,
-    admin::LogQuery,
     model::{Bucket, Log},
 };
 
-use super::{find, why::Why};
+use super::{find, sample, siblings, why::Why};
 use crate::{
     Dashboard, PATH,
     page::{Frame, Problem, page},
-    screen::{Asked, rows::Names},
+    screen::{Asked, functions, rows::Names},
     session::Session,
     show::{self, Mark},
 };
@@ -48,6 +45,8 @@ struct Webhook {
     attempts: String,
     next: String,
     runs: Vec<(&'static str, String)>,
+    /// What it can be tried on.
+    samples: Vec<(String, String)>,
     outputs: Vec<(String, String)>,
     method: String,
     path: String,
@@ -88,8 +87,9 @@ pub(crate) async fn show(
     let buckets = dashboard.admin().buckets(&session.caller).await?;
     let names = Names::of(&buckets);
     let bucket = buckets.iter().find(|bucket| bucket.id == webhook.bucket_id);
+    let functions = functions(&dashboard, &session).await?;
     let siblings = siblings(&dashboard, &session, &log, &names).await?;
-    let trace = dashboard.admin().trace(&session.caller, delivery.id).await.ok().map(Why::from);
+    let trace = dashboard.admin().trace_of(&session.caller, &log).await.ok().map(Why::from);
     let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
     let (view, body, whole) = body(&request.body, asked.get("view"));
     let query = if request.raw_query.is_empty() { "" } else { "?" };
@@ -122,6 +122,11 @@ pub(crate) async fn show(
         attempts: delivery.attempts.to_string(),
         next: delivery.due_at.map(show::moment).unwrap_or_default(),
         runs: runs.filter_map(|(name, run)| Some((name, run?.to_string()))).collect(),
+        samples: match webhook.ephemeral {
+            // Its content is forgotten.
+            true => Vec::new(),
+            false => sample::choices(bucket, &functions),
+        },
         trace,
         outputs: other_outputs(bucket, &log),
         method: request.method.to_string(),
@@ -209,25 +214,14 @@ async fn siblings(
     log: &Log,
     names: &Names,
 ) -> Result<Vec<Sibling>, Error> {
-    let created = log.delivery.created_at;
-    let mut query = LogQuery::default();
-    query.bucket = Some(log.webhook.bucket_id.into());
-    query.from = Some(created);
-    query.to = Some(created + Duration::from_millis(1));
-    query.limit = LogQuery::MAX_LIMIT;
-    let found = match dashboard.admin().logs(&session.caller, &query).await {
-        Ok(found) => found.logs,
-        // The bucket was deleted.
-        Err(error) if error.kind() == webhook_core::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    let same = found
-        .iter()
-        .filter(|it| it.webhook.id == log.webhook.id && it.delivery.id != log.delivery.id);
-    let siblings = same.map(|it| Sibling {
-        id: it.delivery.id.to_string(),
-        mark: show::mark(it.delivery.status),
-        output: names.output(it.delivery.output_id).to_owned(),
+    let bucket = log.webhook.bucket_id;
+    let stored = log.delivery.created_at;
+    let found = siblings::find(dashboard, session, bucket, log.webhook.id, stored).await?;
+    let others = found.iter().filter(|it| it.id != log.delivery.id);
+    let siblings = others.map(|it| Sibling {
+        id: it.id.to_string(),
+        mark: show::mark(it.status),
+        output: names.output(it.output_id).to_owned(),
     });
     Ok(siblings.collect())
 }

@@ -3,12 +3,13 @@
 use webhook_core::{
     Timestamp,
     model::{
-        Trace, TraceAttempt, TraceChange, TraceFunction, TraceFunctionAt, TraceFunctionOutcome,
-        TracePart,
+        AnswerFrom, Trace, TraceAttempt, TraceCheck, TraceCheckKind, TraceCheckOutcome,
+        TraceFunction, TraceFunctionAt, TraceFunctionOutcome, TraceReceived,
     },
+    rule::{RequestChange, RequestPart},
 };
 
-use crate::show;
+use crate::{PATH, show};
 
 /// How many changes of a function are shown; the API tells more of them.
 const SHOWN_CHANGES: usize = 20;
@@ -16,6 +17,10 @@ const SHOWN_CHANGES: usize = 20;
 /// The trace of one webhook in words.
 pub(super) struct Why {
     pub(super) verdict: String,
+    /// What the sender got; empty when that is not known.
+    pub(super) answered: String,
+    /// Those that were made: name, outcome, and the reason.
+    pub(super) checks: Vec<(&'static str, &'static str, String)>,
     pub(super) functions: Vec<Ran>,
     pub(super) attempts: Vec<Attempt>,
 }
@@ -23,6 +28,8 @@ pub(super) struct Why {
 /// A function that ran.
 pub(super) struct Ran {
     pub(super) what: String,
+    /// Where the run is; empty when it is not known.
+    pub(super) run: String,
     pub(super) error: String,
     pub(super) changes: Vec<Change>,
     pub(super) more: bool,
@@ -49,10 +56,40 @@ impl From<Trace> for Why {
     fn from(trace: Trace) -> Self {
         Self {
             verdict: trace.verdict,
+            answered: answered(&trace.received),
+            checks: trace.checks.into_iter().filter_map(checked).collect(),
             functions: trace.functions.into_iter().map(Ran::from).collect(),
             attempts: trace.attempts.iter().map(Attempt::from).collect(),
         }
     }
+}
+
+fn answered(received: &TraceReceived) -> String {
+    let Some(status) = received.answered else { return String::new() };
+    let from = match received.answer_from {
+        Some(AnswerFrom::Function) => "set by the input's function",
+        Some(AnswerFrom::Output) => "from an output",
+        Some(AnswerFrom::Timeout) => "the input's own, as no output had answered in time",
+        Some(AnswerFrom::Refusal) => "a refusal",
+        _ => "the input's own",
+    };
+    format!("{status}, {from}")
+}
+
+fn checked(check: TraceCheck) -> Option<(&'static str, &'static str, String)> {
+    let name = match check.check {
+        TraceCheckKind::BucketAuth => "Credentials",
+        TraceCheckKind::Challenge => "Handshake",
+        TraceCheckKind::Signature => "Signature",
+        TraceCheckKind::Deduplication => "Duplicates",
+        _ => "Throttle",
+    };
+    let outcome = match check.outcome {
+        TraceCheckOutcome::Passed => "passed",
+        TraceCheckOutcome::Failed => "failed",
+        _ => return None,
+    };
+    Some((name, outcome, check.detail))
 }
 
 impl From<TraceFunction> for Ran {
@@ -68,7 +105,11 @@ impl From<TraceFunction> for Ran {
             _ => "ran, and its run is no longer kept",
         };
         let took = function.duration_ms.map(|took| format!(" in {took} ms")).unwrap_or_default();
+        let run = function.function_id.zip(function.execution_id);
         Self {
+            run: run.map_or_else(String::new, |(function, run)| {
+                format!("{PATH}/functions/{function}/runs/{run}")
+            }),
             what: format!("The {at} function {outcome}{took}"),
             error: function.error,
             more: function.cut || function.changes.len() > SHOWN_CHANGES,
@@ -77,13 +118,13 @@ impl From<TraceFunction> for Ran {
     }
 }
 
-impl From<TraceChange> for Change {
-    fn from(change: TraceChange) -> Self {
+impl From<RequestChange> for Change {
+    fn from(change: RequestChange) -> Self {
         let part = match change.part {
-            TracePart::Method => "method",
-            TracePart::Path => "path",
-            TracePart::Query => "query",
-            TracePart::Header => "header",
+            RequestPart::Method => "method",
+            RequestPart::Path => "path",
+            RequestPart::Query => "query",
+            RequestPart::Header => "header",
             _ => "body",
         };
         let of = format!("{part} {}", change.name).trim_end().to_owned();

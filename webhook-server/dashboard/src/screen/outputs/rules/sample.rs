@@ -6,9 +6,9 @@ use std::{
 };
 
 use webhook_core::{
-    Error, ErrorKind, Rules, Subject,
+    Error, ErrorKind, OutputId, Rules, Subject,
     admin::LogQuery,
-    model::{Bucket, Log, Reason},
+    model::{Bucket, Log, LogHead, Reason},
 };
 
 use crate::{Dashboard, session::Session, show};
@@ -23,52 +23,78 @@ const READ: usize = 25;
 const MAX_BYTES: usize = 64 << 20;
 const MAX_TIME: Duration = Duration::from_secs(3);
 
-/// Whether the webhook came as far as the rules, and is still whole.
-fn can_be_tried(log: &Log) -> bool {
-    let stopped = matches!(
-        log.delivery.reason,
-        Some(Reason::Signature | Reason::Duplicate | Reason::Function)
-    );
-    let before_rules = stopped && log.delivery.output_id.is_none();
-    !(log.webhook.ephemeral || before_rules)
+/// Whether the webhook came as far as the rules.
+fn came_to_rules(reason: Option<Reason>, output: Option<OutputId>) -> bool {
+    let stopped = matches!(reason, Some(Reason::Signature | Reason::Duplicate | Reason::Function));
+    !(stopped && output.is_none())
 }
 
-/// The latest webhooks of the bucket, each once, and before them the one that is asked for.
-pub(super) async fn latest(
-    dashboard: &Dashboard,
-    session: &Session,
-    bucket: &Bucket,
-    asked: &str,
-) -> Result<Vec<Log>, Error> {
-    let mut query = LogQuery::default();
-    query.bucket = Some(bucket.id.into());
-    query.limit = READ;
-    let mut logs = dashboard.admin().logs(&session.caller, &query).await?.logs;
-    let mut seen = HashSet::new();
-    logs.retain(|log| can_be_tried(log) && seen.insert(log.webhook.id));
-    logs.truncate(OFFERED);
-    if let Ok(id) = asked.parse()
-        && !logs.iter().any(|log| log.delivery.id == id)
-    {
-        match dashboard.admin().bucket_log(&session.caller, bucket.id, id).await {
-            Ok(log) if !log.webhook.ephemeral => {
-                logs.retain(|other| other.webhook.id != log.webhook.id);
-                logs.insert(0, log);
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
+/// Whether the webhook came as far as the rules, and is still whole.
+fn can_be_tried(log: &Log) -> bool {
+    !log.webhook.ephemeral && came_to_rules(log.delivery.reason, log.delivery.output_id)
+}
+
+/// Webhooks to choose from, and the one that is tried.
+pub(super) struct Samples {
+    /// The latest of the bucket, each once, and before them the one that is asked for.
+    pub(super) heads: Vec<LogHead>,
+    pub(super) tried: Option<Log>,
+}
+
+impl Samples {
+    /// Of the others no body is read. The latest is tried when none is asked for.
+    pub(super) async fn read(
+        dashboard: &Dashboard,
+        session: &Session,
+        bucket: &Bucket,
+        asked: &str,
+    ) -> Result<Self, Error> {
+        let mut query = LogQuery::default();
+        query.bucket = Some(bucket.id.into());
+        query.limit = READ;
+        let mut heads = match bucket.spec.ephemeral {
+            // Their content is forgotten.
+            true => Vec::new(),
+            false => dashboard.admin().log_heads(&session.caller, &query).await?.heads,
+        };
+        let mut seen = HashSet::new();
+        heads.retain(|head| {
+            came_to_rules(head.reason, head.output_id) && seen.insert(head.webhook_id)
+        });
+        heads.truncate(OFFERED);
+        let id = match asked {
+            "" => heads.first().map(|head| head.id),
+            asked => asked.parse().ok(),
+        };
+        let Some(id) = id else { return Ok(Self { heads, tried: None }) };
+        let found = dashboard.admin().bucket_log(&session.caller, bucket.id, id).await;
+        let tried = match found {
+            Ok(log) => Some(log).filter(|log| !log.webhook.ephemeral),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
+        };
+        if let Some(log) = &tried
+            && !heads.iter().any(|head| head.id == id)
+        {
+            heads.retain(|head| head.webhook_id != log.webhook.id);
+            heads.insert(0, LogHead::of(log));
         }
+        Ok(Self { heads, tried })
     }
-    Ok(logs)
+
+    /// The value of each, what it is called, and whether it is the one that is tried.
+    pub(super) fn options(&self) -> Vec<(String, String, bool)> {
+        let tried = self.tried.as_ref().map(|log| log.delivery.id);
+        let option = |head: &LogHead| (head.id.to_string(), label(head), Some(head.id) == tried);
+        self.heads.iter().map(option).collect()
+    }
 }
 
 /// What a webhook is called in a list.
-pub(super) fn label(log: &Log) -> String {
-    let request = &log.webhook.request;
-    let path: String = request.extra_path.chars().take(40).collect();
-    let size = show::size(request.body.len());
-    format!("{} · {} {path} {size}", show::moment(log.webhook.received_at), request.method)
+fn label(head: &LogHead) -> String {
+    let path: String = head.path.chars().take(40).collect();
+    let size = show::bytes(head.body_bytes);
+    format!("{} · {} {path} {size}", show::moment(head.received_at), head.method)
 }
 
 /// How many of the latest webhooks pass.

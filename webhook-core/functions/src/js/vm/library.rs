@@ -1,0 +1,259 @@
+//! The functions of the engine that are bounded: made where a script can come to them, and
+//! taken away where it cannot.
+
+use std::{cell::RefCell, collections::HashSet, rc::Rc, sync::OnceLock};
+
+use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Result, atom::PredefinedAtom};
+
+use super::{
+    host::Host,
+    prelude::{self, Part},
+};
+use crate::js::{
+    reach::{Reach, has_patterns},
+    source::words,
+};
+
+/// What has functions to be bounded.
+struct Owner {
+    /// Its name in the global object, and whether it is the prototype there.
+    name: &'static str,
+    prototype: bool,
+    which: Which,
+}
+
+enum Which {
+    /// All functions but those that are left as they are, or are bounded for every script.
+    AllBut(&'static [&'static str]),
+    Only(&'static [&'static str]),
+}
+
+const fn owner(name: &'static str, prototype: bool, which: Which) -> Owner {
+    Owner { name, prototype, which }
+}
+
+/// In the order of `OWNERS` in the prelude.
+const OWNERS: [Owner; 11] = [
+    owner(
+        "Array",
+        true,
+        Which::AllBut(&["at", "keys", "values", "entries", "join", "toString", ITERATOR]),
+    ),
+    owner(
+        "String",
+        true,
+        Which::AllBut(&[
+            "at",
+            "charAt",
+            "charCodeAt",
+            "codePointAt",
+            "toString",
+            "valueOf",
+            ITERATOR,
+        ]),
+    ),
+    owner("Array", false, Which::Only(&["from"])),
+    owner("String", false, Which::AllBut(&[])),
+    owner("Number", false, Which::AllBut(&["isFinite", "isInteger", "isNaN", "isSafeInteger"])),
+    owner("RegExp", false, Which::AllBut(&[])),
+    owner("Symbol", false, Which::AllBut(&[])),
+    owner(
+        "Object",
+        false,
+        Which::AllBut(&[
+            "is",
+            "getPrototypeOf",
+            "setPrototypeOf",
+            "isExtensible",
+            "hasOwn",
+            "create",
+            "defineProperty",
+            "getOwnPropertyDescriptor",
+        ]),
+    ),
+    owner("JSON", false, Which::AllBut(&["parse", "stringify"])),
+    owner("Promise", false, Which::AllBut(&[])),
+    owner("Number", true, Which::Only(&["toLocaleString"])),
+];
+
+/// What the engine itself looks for in lists and texts.
+const ITERATOR: &str = "Symbol(Symbol.iterator)";
+
+/// Constructors that are bounded; their owner is behind all others.
+const CONSTRUCTORS: [&str; 3] = ["RegExp", "String", "Number"];
+
+/// What patterns consist of.
+const OF_PATTERNS: [&str; 3] = ["exec", "compile", "test"];
+const SYMBOLS_OF_PATTERNS: [PredefinedAtom; 5] = [
+    PredefinedAtom::SymbolMatch,
+    PredefinedAtom::SymbolMatchAll,
+    PredefinedAtom::SymbolReplace,
+    PredefinedAtom::SymbolSearch,
+    PredefinedAtom::SymbolSplit,
+];
+
+/// The names of the functions of each owner.
+pub(super) type Names = Vec<Vec<String>>;
+
+/// Asks an engine that no script has seen for the names of functions. Getters are none.
+pub(super) fn names(ctx: &Ctx<'_>) -> Result<Names> {
+    const NAMES: &str = "(owner) => Reflect.ownKeys(owner).filter((key) => key !== 'constructor' && \
+        typeof Reflect.getOwnPropertyDescriptor(owner, key).value === 'function').map(String)";
+    let list: Function<'_> = ctx.eval(NAMES)?;
+    let of = |owner: &Owner| {
+        let mut names: Vec<String> = list.call((object(ctx, owner)?,))?;
+        names.retain(|name| match owner.which {
+            Which::AllBut(except) => !except.contains(&name.as_str()),
+            Which::Only(only) => only.contains(&name.as_str()),
+        });
+        // A later engine may have more of them, which would have to be known here.
+        if names.iter().any(|name| name.starts_with("Symbol(")) {
+            return Err(Exception::throw_message(ctx, "a function without a name of its own"));
+        }
+        Ok(names)
+    };
+    OWNERS.iter().map(of).collect()
+}
+
+fn object<'js>(ctx: &Ctx<'js>, owner: &Owner) -> Result<Object<'js>> {
+    let object: Object<'_> = ctx.globals().get(owner.name)?;
+    if owner.prototype { object.get(PredefinedAtom::Prototype) } else { Ok(object) }
+}
+
+/// What a source cannot come to, once that is known.
+#[derive(Debug, Default)]
+struct Unreached {
+    functions: Vec<(usize, &'static str)>,
+    constructors: Vec<&'static str>,
+    patterns: bool,
+}
+
+/// Adds `bounded`, which answers whether the source may have patterns and then what it can
+/// come to, each behind the place of its owner, and `forget`, which takes the rest away.
+pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
+    let unreached = Rc::new(RefCell::new(Unreached::default()));
+    let (own, left) = (Rc::clone(host), Rc::clone(&unreached));
+    let bounded = move |ctx: Ctx<'js>| {
+        let source = own.source();
+        let (reach, parts) = reach(&source);
+        let has =
+            |name: &str| reach.has(name) || parts.iter().any(|part| part.words.contains(name));
+        let patterns = has_patterns(&source)
+            || parts.iter().any(|part| part.patterns)
+            || ["RegExp", "match", "matchAll", "search"].into_iter().any(&has);
+        let list = Array::new(ctx.clone())?;
+        list.set(0, patterns)?;
+        let mut length = 1;
+        let mut add = |owner: usize, name: &str| {
+            list.set(length, owner)?;
+            list.set(length + 1, name)?;
+            length += 2;
+            Ok::<_, Error>(())
+        };
+        let mut unreached = Unreached { patterns: !patterns, ..Unreached::default() };
+        for (owner, names) in prelude::names()?.iter().enumerate() {
+            for name in names {
+                // Templates are calls of it.
+                let template = owner == TEXTS && name == "concat" && source.contains('`');
+                if template || has(name) {
+                    add(owner, name)?;
+                } else {
+                    unreached.functions.push((owner, name));
+                }
+            }
+        }
+        for name in CONSTRUCTORS {
+            if has(name) { add(OWNERS.len(), name)? } else { unreached.constructors.push(name) }
+        }
+        left.replace(unreached);
+        Ok::<_, Error>(list)
+    };
+    natives.set("bounded", Function::new(ctx.clone(), bounded)?)?;
+    let forget = move |ctx: Ctx<'js>| unreached.take().forget(&ctx);
+    natives.set("forget", Function::new(ctx.clone(), forget)?)
+}
+
+/// The place of texts in [`OWNERS`].
+const TEXTS: usize = 1;
+
+impl Unreached {
+    fn forget(self, ctx: &Ctx<'_>) -> Result<()> {
+        let mut known: Option<(usize, Object<'_>)> = None;
+        for (place, name) in self.functions {
+            let object = match known.take() {
+                Some((same, object)) if same == place => object,
+                _ => match OWNERS.get(place) {
+                    Some(owner) => object(ctx, owner)?,
+                    None => continue,
+                },
+            };
+            object.remove(name)?;
+            known = Some((place, object));
+        }
+        if self.patterns {
+            let patterns = object(ctx, &owner("RegExp", true, Which::Only(&[])))?;
+            OF_PATTERNS.into_iter().try_for_each(|name| patterns.remove(name))?;
+            SYMBOLS_OF_PATTERNS.into_iter().try_for_each(|symbol| patterns.remove(symbol))?;
+        }
+        for name in self.constructors {
+            object(ctx, &owner(name, true, Which::Only(&[])))?
+                .remove(PredefinedAtom::Constructor)?;
+            ctx.globals().remove(name)?;
+        }
+        Ok(())
+    }
+}
+
+/// A part of the prelude that needs functions of the engine itself.
+struct Needing {
+    /// The names that lead a script to it.
+    ways: &'static [&'static str],
+    words: HashSet<&'static str>,
+    patterns: bool,
+}
+
+/// What a source names, with the parts that it leads to.
+fn reach(source: &str) -> (Reach<'_>, Vec<&'static Needing>) {
+    static PARTS: OnceLock<Vec<Needing>> = OnceLock::new();
+    let parts = PARTS.get_or_init(|| {
+        let needing = |(ways, parts): (_, &[Part])| Needing {
+            ways,
+            words: parts
+                .iter()
+                .flat_map(|part| words(part.source()))
+                .map(|(_, word)| word)
+                .collect(),
+            patterns: parts.iter().any(|part| has_patterns(part.source())),
+        };
+        LATER.into_iter().map(needing).collect()
+    });
+    let reach = Reach::of(source);
+    let reached = parts.iter().filter(|part| part.ways.iter().any(|way| reach.has(way)));
+    let reached = reached.collect();
+    (reach, reached)
+}
+
+/// The parts that look for functions when they are made, by the names that lead to them.
+const LATER: [(&[&str], &[Part]); 5] = [
+    (
+        &["http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "kv", "time"],
+        &[Part::Modules],
+    ),
+    (&["crypto"], &[Part::Subtle]),
+    (
+        &[
+            "URL",
+            "URLSearchParams",
+            "TextEncoder",
+            "TextDecoder",
+            "Headers",
+            "atob",
+            "btoa",
+            "structuredClone",
+            "fetch",
+        ],
+        &[Part::Modules, Part::Web],
+    ),
+    (&["transform", "handler", "addHandler"], &[Part::Styles]),
+    (&["Intl", "localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"], &[Part::Locales]),
+];

@@ -1,0 +1,94 @@
+//! What the relay is told of changes, so that it and the others over the same stores see them
+//! at once.
+
+use webhook_cluster::{BucketChange, Change, Content, To};
+
+use super::Relay;
+use crate::{
+    error::Error,
+    id::{AccountId, FunctionId, TokenId},
+    model::Bucket,
+};
+
+impl Relay {
+    /// Says that a bucket has changed, with the inputs and outputs that it has
+    /// and that it had: the next webhook sees the change.
+    pub fn bucket_changed(&self, bucket: &Bucket) {
+        let domains = bucket.inputs.iter().map(|input| &input.spec.custom_domain);
+        self.changed(Change::Bucket(BucketChange {
+            account: bucket.account_id,
+            bucket: bucket.id,
+            inputs: bucket.inputs.iter().map(|input| input.id).collect(),
+            outputs: bucket.outputs.iter().map(|output| output.id).collect(),
+            domains: domains.filter(|domain| !domain.is_empty()).cloned().collect(),
+        }));
+    }
+
+    /// Says that a domain has been reserved or given back, or that an input has
+    /// come to it or left it: the next request sees the change.
+    pub fn domain_changed(&self, name: &str) {
+        self.changed(Change::Domain(name.to_owned()));
+    }
+
+    /// Says that a function or one of its variables has changed: the next run
+    /// sees the change.
+    pub fn function_changed(&self, function: FunctionId) {
+        self.changed(Change::Function(function));
+    }
+
+    /// Says that a credential was withdrawn or reaches other buckets now: the clients that
+    /// came with it go. No `token` means the API key.
+    pub fn credential_changed(&self, account: AccountId, token: Option<TokenId>) {
+        self.changed(Change::Credential { account, token });
+    }
+
+    /// Says that a cron was made or changed: it may run sooner than any other.
+    pub fn crons_changed(&self) {
+        self.changed(Change::Crons);
+    }
+
+    /// Says that a notification was made, changed or removed.
+    pub(crate) async fn notifications_changed(&self, account: AccountId) -> Result<(), Error> {
+        self.notifier.changed(account).await?;
+        self.tell_others(Change::Notifications(account));
+        Ok(())
+    }
+
+    /// Says that a replay was made or resumed.
+    pub fn replays_changed(&self) {
+        self.changed(Change::Replays);
+    }
+
+    fn changed(&self, change: Change) {
+        self.apply(&change);
+        self.tell_others(change);
+    }
+
+    fn tell_others(&self, change: Change) {
+        if let Some(cluster) = &self.cluster {
+            cluster.tell(To::All, Content::Changed(change));
+        }
+    }
+
+    /// Forgets here what has changed, and looks at what may have something to do now.
+    pub(super) fn apply(&self, change: &Change) {
+        match change {
+            Change::Bucket(BucketChange { account, bucket, inputs, outputs, domains }) => {
+                self.buckets.changed(inputs, outputs);
+                self.watch.bucket_changed(*account, *bucket);
+                // One of them may have been resumed.
+                self.deliverer.wake(outputs.iter().copied());
+                domains.iter().for_each(|name| self.receiver.domains.changed(name));
+            }
+            Change::Function(function) => self.functions.cache.changed(*function),
+            Change::Credential { account, token } => {
+                self.close_clients(*account, |client| client.token_id == *token);
+            }
+            Change::Domain(name) => self.receiver.domains.changed(name),
+            Change::Crons => self.crons.changed(),
+            Change::Replays => self.replays.changed(),
+            // Who wants to be told of what is read anew, which the caller waits for.
+            Change::Notifications(_) => {}
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What this relay tells others over the same stores, so that they need not look there first.
+//!
+//! Without a [`Broadcast`] there is none of it. Whatever gets lost is found in the store:
+//! what is kept in memory reaches its greatest age, clients look again for what they wait
+//! for, a sender gets the static answer.
+
+mod questions;
+mod take_part;
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use webhook_cluster::{
+    Answered, Awaited, Broadcast, Content, Message, Peers, Presence, Streamed, StreamedWebhook, To,
+};
+
+use self::questions::Questions;
+use super::waiters::DestinationResponse;
+use crate::{
+    clock::Clock,
+    id::{AccountId, BucketId, DeliveryId, NodeId},
+};
+
+/// This relay among the others.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    node: NodeId,
+    broadcast: Arc<dyn Broadcast>,
+    clock: Arc<dyn Clock>,
+    peers: Peers,
+    /// What senders at other nodes wait for.
+    awaited: Awaited,
+    questions: Questions,
+    /// Told when the clients here listen to something else.
+    listening: Notify,
+}
+
+impl Cluster {
+    pub(super) fn new(node: NodeId, broadcast: Arc<dyn Broadcast>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            node,
+            broadcast,
+            clock,
+            peers: Peers::default(),
+            awaited: Awaited::default(),
+            questions: Questions::default(),
+            listening: Notify::new(),
+        }
+    }
+
+    /// Says it; whether it is short enough to be said.
+    pub(super) fn tell(&self, to: To, content: Content) -> bool {
+        let message = Message { from: self.node, sent_at: self.clock.now(), content };
+        let Some(bytes) = message.encode() else { return false };
+        self.broadcast.publish(to, bytes);
+        true
+    }
+
+    fn present(&self, to: To, presence: Presence) {
+        if !self.tell(to, Content::Present(presence)) {
+            let everything = Presence { everything: true, ..Presence::default() };
+            self.tell(to, Content::Present(everything));
+        }
+    }
+
+    /// The clients here listen to something else than before.
+    pub(super) fn listening_changed(&self) {
+        self.listening.notify_one();
+    }
+
+    /// Whether clients of another node listen to the bucket.
+    pub(super) fn listens_to(&self, account: AccountId, bucket: BucketId) -> bool {
+        self.peers.listens_to(account, bucket)
+    }
+
+    /// Gives a webhook to the nodes whose clients listen to its bucket.
+    pub(super) fn stream(&self, account: AccountId, webhook: &StreamedWebhook) {
+        for (node, number) in self.peers.stream_to(account, webhook.bucket_id) {
+            let streamed =
+                |webhook| Content::Streamed(Box::new(Streamed { number, account, webhook }));
+            if !self.tell(To::Node(node), streamed(Some(webhook.clone()))) {
+                self.tell(To::Node(node), streamed(None));
+            }
+        }
+    }
+
+    /// Says that a sender waits here for the answer to one of these, which are not stored yet.
+    pub(super) fn wait_for(&self, deliveries: &[DeliveryId]) {
+        self.tell(To::All, Content::Awaited(deliveries.to_vec()));
+    }
+
+    /// Whether a sender waits for it at another node.
+    pub(super) fn is_awaited(&self, delivery: DeliveryId) -> bool {
+        self.awaited.contains(delivery)
+    }
+
+    /// Passes the end of a delivery on to the node where a sender waits for it.
+    pub(super) fn answer(&self, delivery: DeliveryId, response: Option<DestinationResponse>) {
+        let Some(node) = self.awaited.take(delivery) else { return };
+        let none = Answered {
+            delivery,
+            status: None,
+            headers: http::HeaderMap::new(),
+            body: bytes::Bytes::new(),
+        };
+        let whole = response.map(|DestinationResponse { status, headers, body }| Answered {
+            delivery,
+            status: Some(status.as_u16()),
+            headers,
+            body,
+        });
+        let is_told =
+            whole.is_some_and(|whole| self.tell(To::Node(node), Content::Answered(whole)));
+        if !is_told {
+            self.tell(To::Node(node), Content::Answered(none));
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Replays: many stored webhooks are sent again, not faster than was asked for.
+//!
+//! A replay looks at its logs from a place on, queues what it finds and moves the place on, in
+//! one transaction ([`step`]). Whoever goes on after a crash goes on there. Several nodes do not
+//! do the work of one, because a replay is held while a node goes on with it; that each webhook
+//! is queued once follows from the place, not from the hold.
+
+mod items;
+mod pace;
+mod source;
+mod step;
+mod targets;
+
+use std::{sync::Arc, time::Duration};
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use tokio::{sync::Notify, task::JoinSet};
+
+pub(crate) use self::source::Source;
+pub(super) use self::targets::targets;
+use self::{pace::Pace, step::Stepped};
+use super::{notify::Watch, options::RelayOptions, resend::Resender};
+use crate::{
+    clock::{Clock, Timestamp},
+    error::{Error, ErrorKind},
+    id::{NodeId, ReplayId},
+    model::{Bucket, Log, Replay, ReplaySpec, ReplayStatus},
+    store::{ClaimReplays, FeedReplay, LogStore, Pending, ReplayStore},
+};
+
+/// How long a node holds a replay that it goes on with; it says more often that it does.
+const HOLD: Duration = Duration::from_secs(15);
+/// How soon a replay is looked at again that waits for room or for the store, and how soon it
+/// learns that somebody has changed it.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often other nodes of a shared store look whether one is to be gone on with.
+const SHARED: Duration = Duration::from_secs(5);
+/// How many go on at once here; others wait.
+const AT_ONCE: usize = 64;
+
+/// Names the log that a replay found.
+static REPLAY_OF: HeaderName = HeaderName::from_static("x-webhook-relay-replay-of");
+
+/// Goes on with replays.
+#[derive(Debug)]
+pub(super) struct Replays {
+    pub(super) node: NodeId,
+    pub(super) store: Arc<dyn ReplayStore>,
+    pub(super) logs: Arc<dyn LogStore>,
+    pub(super) resender: Arc<Resender>,
+    /// Who is told of the end.
+    pub(super) watch: Arc<Watch>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) options: Arc<RelayOptions>,
+    /// Told when one is made or resumed.
+    pub(super) changed: Notify,
+}
+
+/// A replay that this node goes on with.
+struct Going {
+    replay: Replay,
+    pace: Pace,
+    /// Whether all of its webhooks are queued.
+    all_queued: bool,
+    /// When this node last said that it goes on with it.
+    held_at: Timestamp,
+}
+
+/// How a turn with a replay ended.
+enum Turn {
+    /// There is more to do, at this moment.
+    Until(Timestamp),
+    /// It is over, or no longer this node's.
+    Over,
+}
+
+impl Replays {
+    /// Says that a replay was made or resumed.
+    pub(super) fn changed(&self) {
+        self.changed.notify_one();
+    }
+
+    /// Leaves what this node goes on with to any node.
+    pub(super) async fn release(&self) -> Result<(), Error> {
+        self.store.release_replays(self.node).await
+    }
+
+    /// Goes on with replays for as long as this is awaited. Where none runs the store is asked
+    /// nothing, unless others share it.
+    pub(super) async fn run(self: &Arc<Self>) {
+        let mut running = JoinSet::new();
+        loop {
+            let wake = self.claim(&mut running).await.unwrap_or_else(|error| {
+                tracing::error!(%error, "replays cannot be read");
+                Some(self.clock.now() + LOOK_AGAIN)
+            });
+            let shared = self.options.crons_max_age.map(|_| self.clock.now() + SHARED);
+            let asleep = async {
+                match wake.into_iter().chain(shared).min() {
+                    Some(moment) => self.clock.sleep_until(moment).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = asleep => {}
+                () = self.changed.notified() => {}
+                Some(_) = running.join_next() => {}
+            }
+        }
+    }
+
+    /// Goes on with those that nobody goes on with; when to look again.
+    async fn claim(
+        self: &Arc<Self>,
+        running: &mut JoinSet<()>,
+    ) -> Result<Option<Timestamp>, Error> {
+        let now = self.clock.now();
+        let wake = self.store.replays_wake_at().await?;
+        let room = AT_ONCE.saturating_sub(running.len());
+        if room == 0 {
+            return Ok(None);
+        }
+        if wake.is_none_or(|wake| wake > now) {
+            return Ok(wake);
+        }
+        let claim = ClaimReplays::new(self.node, now, now + HOLD, room);
+        for replay in self.store.claim_replays(claim).await? {
+            let replays = Arc::clone(self);
+            running.spawn(async move { replays.go_on(replay).await });
+        }
+        self.store.replays_wake_at().await
+    }
+
+    /// Goes on with a replay to its end, or until it is no longer this node's.
+    async fn go_on(self: Arc<Self>, replay: Replay) {
+        tracing::info!(replay = %replay.id, cursor = replay.cursor, "goes on");
+        let now = self.clock.now();
+        let pace = Pace::new(&replay.spec, now);
+        let mut going = Going { replay, pace, all_queued: false, held_at: now };
+        loop {
+            let until = match self.turn(&mut going).await {
+                Ok(Turn::Until(moment)) => moment,
+                Ok(Turn::Over) => return,
+                Err(error) if error.kind() == ErrorKind::Invalid => {
+                    let replay = &mut going.replay;
+                    tracing::error!(replay = %replay.id, %error, "it cannot go on");
+                    replay.error = error.to_string();
+                    match self.finish(replay, ReplayStatus::Failed).await {
+                        Ok(()) => return,
+                        Err(_) => self.clock.now() + LOOK_AGAIN,
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(replay = %going.replay.id, %error, "it waits");
+                    self.clock.now() + LOOK_AGAIN
+                }
+            };
+            self.clock.sleep_until(until).await;
+        }
+    }
+
+    async fn turn(self: &Arc<Self>, going: &mut Going) -> Result<Turn, Error> {
+        let Going { replay, pace, all_queued, held_at } = going;
+        match self.store.replay(replay.account_id, replay.id).await? {
+            Some(stored) if stored.status == ReplayStatus::Running => *replay = stored,
+            stored => {
+                if stored.is_some_and(|it| it.status == ReplayStatus::Cancelled) {
+                    self.withdraw(replay.id).await;
+                }
+                return Ok(Turn::Over);
+            }
+        }
+        let now = self.clock.now();
+        if now >= *held_at + HOLD / 3 {
+            if !self.hold(replay).await? {
+                return Ok(Turn::Over);
+            }
+            *held_at = now;
+        }
+        let most = if *all_queued { 0 } else { pace.most(&replay.spec, now) };
+        if most > 0 {
+            match self.step(replay, most).await? {
+                Stepped::Queued(queued) => pace.spend(queued),
+                Stepped::Blocked => pace.rest(self.clock.now()),
+                Stepped::End => *all_queued = true,
+                Stepped::Lost => return Ok(Turn::Over),
+            }
+        }
+        let soon = self.clock.now() + LOOK_AGAIN;
+        if !*all_queued {
+            return Ok(Turn::Until(pace.next(self.clock.now()).min(soon)));
+        }
+        match self.store.replay_waiting(replay.id).await?.is_empty() {
+            true => self.finish(replay, ReplayStatus::Done).await.map(|()| Turn::Over),
+            false => Ok(Turn::Until(soon)),
+        }
+    }
+
+    /// The bucket of the output that a webhook is sent to again, or of its input.
+    pub(super) async fn bucket_for(
+        &self,
+        log: &Log,
+        spec: &ReplaySpec,
+    ) -> Result<Option<Arc<Bucket>>, Error> {
+        let bucket = match spec.to_output.or(log.delivery.output_id) {
+            Some(output) => self.resender.buckets.of_output(output).await?,
+            None => self.resender.buckets.of_input(log.webhook.input_id).await?,
+        };
+        Ok(bucket.filter(|bucket| bucket.id == log.webhook.bucket_id))
+    }
+
+    /// Ends a replay that somebody else has not ended meanwhile.
+    async fn finish(&self, replay: &mut Replay, status: ReplayStatus) -> Result<(), Error> {
+        let (from, now) = (replay.status, self.clock.now());
+        replay.finish(status, now)?;
+        self.watch.replay_ends(replay, &*self.store).await?;
+        if self.store.change_replay(replay, from, now).await? {
+            tracing::info!(replay = %replay.id, status = status.as_str(), "it is over");
+        }
+        Ok(())
+    }
+
+    /// Says that this node still goes on with it; `false` when it may not.
+    async fn hold(&self, replay: &Replay) -> Result<bool, Error> {
+        let now = self.clock.now();
+        let held = self.store.feed_replay(FeedReplay::new(replay, self.node, now, now + HOLD));
+        held.await.map(|held| held.is_some())
+    }
+
+    /// Ends what waits here of a replay that was cancelled.
+    pub(super) async fn withdraw(&self, id: ReplayId) {
+        self.resender.intake.deliverer.withdraw(id).await;
+    }
+}
+
+/// Which replays were cancelled, for what other nodes queued and this one claimed.
+#[derive(Debug)]
+pub(super) struct Withdrawals(pub(super) Arc<dyn ReplayStore>);
+
+impl Withdrawals {
+    /// Whether a delivery is not to be attempted, because its replay was cancelled before it was.
+    /// Only what a replay made is looked at.
+    pub(super) async fn mean(&self, pending: &Pending) -> bool {
+        let Some(replay) = pending.replay.as_ref().filter(|_| pending.attempts == 0) else {
+            return false;
+        };
+        let stored = Box::pin(self.0.replay(pending.webhook.account_id, replay.id)).await;
+        stored.is_ok_and(|it| it.is_some_and(|it| it.status == ReplayStatus::Cancelled))
+    }
+}
+
+/// Says of what a replay sends which log it found.
+pub(super) fn name_replayed(pending: &Pending, headers: &mut HeaderMap) {
+    if let Some(replay) = &pending.replay
+        && let Ok(of) = HeaderValue::try_from(replay.of.to_string())
+    {
+        headers.insert(REPLAY_OF.clone(), of);
+    }
+}

@@ -1,0 +1,273 @@
+//! A stored webhook is sent again.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    accept::{Intake, new_delivery},
+    cache::BucketCache,
+    checks::{Checker, stored_url},
+    deliver::{QueuedDelivery, Reservation},
+    functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
+    route::{self, Decision, Match},
+};
+use crate::{
+    clock::{Clock, Timestamp},
+    error::{Error, ErrorKind},
+    id::{AccountId, OutputId},
+    ids::Ids,
+    model::{
+        Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, Replayed, Request, Resend,
+        ResponseFromOutput, Webhook,
+    },
+    store::{NewDelivery, NewExecution, Pending, Redeliver},
+};
+
+/// Sends stored webhooks again.
+#[derive(Debug)]
+pub(super) struct Resender {
+    pub(super) intake: Arc<Intake>,
+    pub(super) buckets: Arc<BucketCache>,
+    pub(super) checker: Arc<Checker>,
+    pub(super) functions: Arc<Functions>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<Ids>,
+}
+
+impl Resender {
+    pub(super) async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
+        let log = self.intake.deliveries.log(account, resend.log).await?;
+        let log = log.ok_or_else(|| Error::not_found("log"))?;
+        let was_refused = log.delivery.reason == Some(Reason::Signature);
+        let why_not = match log.delivery.reason {
+            Some(Reason::Signature) => Some("its signature failed"),
+            Some(Reason::Duplicate) => Some("it is a duplicate, whose body is not kept"),
+            _ => None,
+        };
+        if let Some(why_not) = why_not.filter(|_| resend.policy != ProcessPolicy::Force) {
+            let ask = "to send it all the same, resend it with the process_policy force";
+            return Err(Error::conflict(format!("{why_not}; {ask}")));
+        }
+        if resend.policy == ProcessPolicy::Force && (log.webhook.input_failed || was_refused) {
+            return self.receive_again(&resend, &log).await;
+        }
+        match resend.output.or(log.delivery.output_id) {
+            Some(output) => {
+                let bucket = self.buckets.of_output(output).await?;
+                let bucket = bucket.filter(|bucket| bucket.id == log.webhook.bucket_id);
+                let bucket = bucket.ok_or_else(|| Error::not_found("output"))?;
+                let output = enabled_output(&bucket, output)?;
+                self.deliver_again(&bucket, &[Some(output)], &log, resend.policy).await
+            }
+            None => {
+                let bucket = self.bucket_of(&log).await?;
+                self.deliver_again(&bucket, &everywhere(&bucket), &log, resend.policy).await
+            }
+        }
+    }
+
+    async fn bucket_of(&self, log: &Log) -> Result<Arc<Bucket>, Error> {
+        let bucket = self.buckets.of_input(log.webhook.input_id).await?;
+        bucket.ok_or_else(|| Error::not_found("input"))
+    }
+
+    /// Adds a delivery of the stored webhook for each of the outputs, all or none, and
+    /// hands them on.
+    async fn deliver_again(
+        &self,
+        bucket: &Arc<Bucket>,
+        outputs: &[Option<&Output>],
+        log: &Log,
+        policy: ProcessPolicy,
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        let webhook = Arc::new(log.webhook.clone());
+        // With a processed request there is nothing left to process.
+        let processed: Option<Arc<Request>> = match policy {
+            ProcessPolicy::Skip => {
+                let sent = log.delivery.processed.as_ref().unwrap_or(&webhook.request);
+                Some(Arc::new(sent.clone()))
+            }
+            ProcessPolicy::Force => None,
+        };
+        let mut added = Vec::with_capacity(outputs.len());
+        for output in outputs {
+            added.push(self.another(*output, &webhook, policy, now)?);
+        }
+        if added.iter().any(|(delivery, _)| delivery.held_by.is_some()) {
+            self.intake.deliverer.hold_lease().await?;
+        }
+        let deliveries = added.iter().map(|(delivery, _)| delivery.clone()).collect();
+        let (webhook_id, sent) = (webhook.id, processed.clone());
+        let redeliver = Redeliver { webhook_id, deliveries, processed: sent, now };
+        let (intake, bucket) = (Arc::clone(&self.intake), Arc::clone(bucket));
+        // Not to be left half-way when the caller hangs up.
+        let work = async move {
+            intake.deliveries.redeliver(webhook.account_id, redeliver).await?;
+            for again in added {
+                intake.hand_on(again, &bucket, &webhook, processed.as_ref(), (now, now), None);
+            }
+            Ok(())
+        };
+        tokio::spawn(work).await.unwrap_or_else(|panic| {
+            Err(Error::new(ErrorKind::Internal, "internal error").caused_by(panic))
+        })
+    }
+
+    /// Another delivery of `webhook`, with its slot in the output's queue if it is to be
+    /// attempted.
+    pub(super) fn another(
+        &self,
+        output: Option<&Output>,
+        webhook: &Webhook,
+        policy: ProcessPolicy,
+        now: Timestamp,
+    ) -> Result<(NewDelivery, Option<Reservation>), Error> {
+        let mut delivery = new_delivery(self.ids.next(), output, DeliveryStatus::Received);
+        let decided = output.map(|output| match policy {
+            ProcessPolicy::Skip => Ok(Match::unfiltered(output).decision),
+            ProcessPolicy::Force => route::match_of(output, webhook).map(|it| it.decision),
+        });
+        let mut reserved = None;
+        match (decided.transpose()?, output) {
+            (Some(Decision::Deliver), Some(output)) => {
+                let reservation = self.intake.deliverer.reserve(output, true)?;
+                delivery.due_at = Some(now);
+                delivery.held_by = self.intake.deliverer.holder(&reservation);
+                reserved = Some(reservation);
+            }
+            (Some(Decision::Reject), _) => {
+                delivery.status = DeliveryStatus::Rejected;
+                delivery.reason = Some(Reason::Rules);
+                delivery.detail = Some("stopped by the output's rules".to_owned());
+            }
+            _ => {}
+        }
+        Ok((delivery, reserved))
+    }
+
+    /// Receives the webhook of `log` anew, for the output that `resend` or the
+    /// log names, or for all enabled ones.
+    async fn receive_again(&self, resend: &Resend, log: &Log) -> Result<(), Error> {
+        let bucket = self.bucket_of(log).await?;
+        let wanted = resend.output.or(log.delivery.output_id);
+        if let Some(id) = wanted {
+            enabled_output(&bucket, id)?;
+        }
+        let (webhook, runs) = match self.receive(&bucket, log).await? {
+            Again { webhook, run, stop: true } => {
+                let (reason, runs) = (STOPPED_BY_INPUT, run.into_iter().collect());
+                let why = Some(Reason::Function);
+                return self.intake.keep(webhook, runs, &bucket, why, reason, true).await;
+            }
+            Again { webhook, run, stop: false } => (webhook, run.into_iter().collect()),
+        };
+        let mut matches = route::matches(&bucket, &webhook)?;
+        matches.retain(|Match { output, .. }| wanted.is_none_or(|wanted| output.id == wanted));
+        // Whoever sends it again means it.
+        let (no_answer, seen) = (ResponseFromOutput::Static, Vec::new());
+        self.intake.accept(webhook, runs, &bucket, &matches, no_answer, seen).await.map(drop)
+    }
+
+    /// Takes the webhook of `log` through its input again, as one that was just received.
+    pub(super) async fn receive(&self, bucket: &Arc<Bucket>, log: &Log) -> Result<Again, Error> {
+        if log.webhook.ephemeral {
+            return Err(Error::conflict("the webhook is ephemeral: its content is erased"));
+        }
+        let input = bucket.input(log.webhook.input_id).ok_or_else(|| Error::not_found("input"))?;
+        let (id, received_at) = self.ids.next_and_moment();
+        let mut webhook = Webhook {
+            id,
+            received_at,
+            input_execution_id: None,
+            input_failed: false,
+            ..log.webhook.clone()
+        };
+        webhook.checks.duplicates = 0;
+        if log.delivery.reason == Some(Reason::Signature) {
+            let url = stored_url(
+                &webhook.request,
+                webhook.secure,
+                input,
+                &self.intake.options.path_prefix,
+            );
+            self.checker.verify_again(bucket, input, &mut webhook, &url).await?;
+        }
+        let Some(function) = input.spec.function_id else {
+            return Ok(Again { webhook, run: None, stop: false });
+        };
+        match self.functions.run_of_input(function, bucket, input, &mut webhook).await {
+            Ok(InputDecision { stop, run, .. }) => Ok(Again { webhook, run: Some(run), stop }),
+            // The webhook is kept already.
+            Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
+                if let Some(run) = run {
+                    self.functions.record(&run).await;
+                }
+                Err(Error::conflict(reason))
+            }
+            Err(FunctionFailed { reason, .. }) => {
+                Err(Error::unavailable(reason, Duration::from_secs(1)))
+            }
+        }
+    }
+}
+
+/// Why a webhook goes nowhere that its input's function has stopped.
+pub(super) const STOPPED_BY_INPUT: &str = "stopped by the input function";
+
+/// A webhook that has gone through its input again.
+#[derive(Debug)]
+pub(super) struct Again {
+    pub(super) webhook: Webhook,
+    /// The run of the input's function.
+    pub(super) run: Option<NewExecution>,
+    /// Whether that function stopped it.
+    pub(super) stop: bool,
+}
+
+fn enabled_output(bucket: &Bucket, id: OutputId) -> Result<&Output, Error> {
+    let output = bucket.output(id).ok_or_else(|| Error::not_found("output"))?;
+    if output.spec.disabled {
+        return Err(Error::conflict("the output is disabled"));
+    }
+    Ok(output)
+}
+
+/// All enabled outputs; a single none where the bucket has none.
+pub(super) fn everywhere(bucket: &Bucket) -> Vec<Option<&Output>> {
+    let mut outputs: Vec<_> = route::enabled(bucket).map(Some).collect();
+    if outputs.is_empty() {
+        outputs.push(None);
+    }
+    outputs
+}
+
+impl Intake {
+    /// Hands on what has been stored of `webhook` once more: to its output's queue, or to clients.
+    /// It was received and becomes due at these times.
+    pub(super) fn hand_on(
+        &self,
+        (delivery, reservation): (NewDelivery, Option<Reservation>),
+        bucket: &Bucket,
+        webhook: &Arc<Webhook>,
+        processed: Option<&Arc<Request>>,
+        (created_at, due_at): (Timestamp, Timestamp),
+        replay: Option<Replayed>,
+    ) {
+        let NewDelivery { id, output_id, status, .. } = delivery;
+        match (reservation, output_id) {
+            (Some(reservation), Some(output_id)) => {
+                let pending = Pending::new(id, output_id, webhook.clone(), created_at, due_at);
+                let replay = replay.map(Box::new);
+                let pending = Pending { processed: processed.cloned(), replay, ..pending };
+                let bytes = self.deliverer.memory.take_anyway(pending.webhook.request.size_bytes());
+                let delivery = QueuedDelivery::new(pending, Some(Arc::new(bytes)));
+                self.deliverer.dispatch(reservation, delivery);
+            }
+            _ if status == DeliveryStatus::Received => {
+                let processed = processed.map(|request| &**request);
+                self.clients.publish(bucket, webhook, id, output_id, processed);
+            }
+            _ => {}
+        }
+    }
+}

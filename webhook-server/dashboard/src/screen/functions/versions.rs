@@ -1,0 +1,132 @@
+//! What a function was: its versions, each with what differs from its code now.
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use webhook_core::model::{Function, FunctionVersion};
+
+use super::{crumbs, find};
+use crate::{
+    Dashboard, PATH,
+    diff::Diff,
+    page::{Frame, Problem, page, page_with},
+    screen::{done, edit::refusal},
+    session::Session,
+    show,
+};
+
+#[derive(Template)]
+#[template(path = "versions.html")]
+struct Versions {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    path: String,
+    version: u32,
+    since: String,
+    driver: String,
+    size: String,
+    hash: String,
+    current: bool,
+}
+
+impl Row {
+    fn of(function: &Function, version: FunctionVersion) -> Self {
+        let FunctionVersion { version, mut hash, created, driver, payload_size, current, .. } =
+            version;
+        // As many digits as tell the versions of a function apart.
+        hash.truncate(12);
+        Self {
+            path: format!("{PATH}/functions/{}/versions/{version}", function.id),
+            version,
+            since: show::moment(created),
+            driver: driver.to_string(),
+            size: show::size(payload_size),
+            hash,
+            current,
+        }
+    }
+}
+
+pub(super) async fn list(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    let versions = dashboard.admin().function_versions(&session.caller, function.id).await?;
+    let rows = versions.into_iter().map(|version| Row::of(&function, version));
+    Ok(page(&Versions {
+        frame: Frame::new(&session, "Functions", format!("Versions of {}", function.spec.name)),
+        crumbs: crumbs(Some(&function)),
+        rows: rows.collect(),
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "version.html")]
+struct Version {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    error: Option<String>,
+    row: Row,
+    /// None when it is the same as the function's code.
+    diff: Option<Diff>,
+    code: String,
+}
+
+async fn one(
+    dashboard: &Dashboard,
+    session: &Session,
+    function: &Function,
+    version: &str,
+) -> Result<Version, Problem> {
+    let number: u32 = version.parse().map_err(|_| Problem::no("version"))?;
+    let found = dashboard.admin().function_version(&session.caller, function.id, number).await;
+    let mut found = found.map_err(Problem::looking_up)?;
+    let code = found.payload.take().unwrap_or_default();
+    let diff = Diff::between("From this version to the code now", &code, &function.spec.payload);
+    let mut crumbs = crumbs(Some(function));
+    crumbs.push(("Versions".to_owned(), format!("{PATH}/functions/{}/versions", function.id)));
+    let title = format!("Version {number} of {}", function.spec.name);
+    Ok(Version {
+        frame: Frame::new(session, "Functions", title),
+        crumbs,
+        error: None,
+        row: Row::of(function, found),
+        diff: (!diff.is_empty()).then_some(diff),
+        code,
+    })
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, version)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    Ok(page(&one(&dashboard, &session, &function, &version).await?))
+}
+
+pub(super) async fn restore(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path((id, version)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let function = find(&dashboard, &session, &id).await?;
+    let mut shown = one(&dashboard, &session, &function, &version).await?;
+    let number = shown.row.version;
+    match dashboard.admin().restore_function(&session.caller, function.id, number).await {
+        Ok(_) => Ok(done(&format!("/functions/{id}"), "restored")),
+        Err(error) => {
+            let (status, error) = refusal(error)?;
+            shown.error = Some(error.to_string());
+            Ok(page_with(status, &shown))
+        }
+    }
+}

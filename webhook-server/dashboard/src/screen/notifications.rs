@@ -1,0 +1,236 @@
+//! Notifications: what the account is told of, and in which bucket.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, State},
+    response::Response,
+    routing::{get, post},
+};
+use serde_json::{Value, json};
+use webhook_core::{
+    NotificationId,
+    model::{Bucket, Notification, NotificationEvent, NotificationSpec},
+};
+
+use super::{
+    Asked, done,
+    edit::{Edit, Remove},
+};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem, page},
+    session::Session,
+    show,
+};
+
+pub(crate) fn router() -> Router<Dashboard> {
+    Router::new()
+        .route("/notifications", get(list))
+        .route("/notifications/new", get(new).post(create))
+        .route("/notifications/{notification}", get(one).post(save))
+        .route("/notifications/{notification}/test", post(test))
+        .route("/notifications/{notification}/delete", post(delete))
+}
+
+#[derive(Template)]
+#[template(path = "notifications.html")]
+struct Notifications {
+    frame: Frame,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    id: String,
+    events: String,
+    about: String,
+    bucket: String,
+    disabled: bool,
+    last: String,
+}
+
+impl Row {
+    fn of(notification: &Notification, buckets: &[Bucket]) -> Self {
+        let spec = &notification.spec;
+        let name = |id: &String| {
+            let known = buckets.iter().find(|bucket| bucket.id.to_string() == *id);
+            known.map_or("(deleted)".to_owned(), |bucket| bucket.spec.name.clone())
+        };
+        let events: Vec<_> = spec.events.iter().map(|event| event.as_str()).collect();
+        Self {
+            id: notification.id.to_string(),
+            events: events.join(", "),
+            about: match spec.buckets.is_empty() {
+                true => "all buckets".to_owned(),
+                false => spec.buckets.iter().map(name).collect::<Vec<_>>().join(", "),
+            },
+            bucket: name(&spec.to_bucket),
+            disabled: spec.disabled,
+            last: notification.last_sent_at.map_or("never".to_owned(), show::moment),
+        }
+    }
+}
+
+async fn list(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let (admin, caller) = (dashboard.admin(), &session.caller);
+    let found = admin.notifications(caller).await?;
+    let buckets = admin.buckets(caller).await?;
+    let frame = Frame::new(&session, "Notifications", "Notifications");
+    Ok(page(&Notifications {
+        frame: frame.noticing(asked.get("done")),
+        rows: found.iter().map(|it| Row::of(it, &buckets)).collect(),
+    }))
+}
+
+fn form(action: String, submit: &'static str, buckets: &[Bucket]) -> Form {
+    let choose = (String::new(), "choose one".to_owned());
+    let all = buckets.iter().map(|bucket| (bucket.id.to_string(), bucket.spec.name.clone()));
+    Form::new(action, submit).section(
+        "",
+        vec![
+            Field::new(Kind::Lines, "events", "Events").rows(10).help("One in each line."),
+            Field::new(Kind::Select, "to_bucket", "Its webhooks come into")
+                .options(std::iter::once(choose).chain(all))
+                .help("A bucket of its own: what happens there is told by no notification."),
+            Field::new(Kind::Lines, "buckets", "About these buckets")
+                .rows(2)
+                .help("One in each line, by name; all of them when it is empty."),
+            Field::new(Kind::Duration, "min_interval", "At most one in")
+                .help("Of the same event about the same; such as 15m. What happens in between is counted."),
+            Field::new(Kind::Number, "queue_deep_at", "A queue is deep with")
+                .help("So many webhooks that wait for an output; 1000 when it is empty."),
+            Field::new(Kind::Check, "disabled", "It is switched off"),
+        ],
+    )
+}
+
+fn crumbs() -> Vec<(String, String)> {
+    vec![("Notifications".to_owned(), format!("{PATH}/notifications"))]
+}
+
+/// The spec as a form shows it, with buckets by their names.
+fn json_of(spec: &NotificationSpec, buckets: &[Bucket]) -> Value {
+    let mut shown = serde_json::to_value(spec).unwrap_or_default();
+    let name = |id: &String| {
+        let known = buckets.iter().find(|bucket| bucket.id.to_string() == *id);
+        known.map_or_else(|| id.clone(), |bucket| bucket.spec.name.clone())
+    };
+    shown["buckets"] = json!(spec.buckets.iter().map(name).collect::<Vec<_>>());
+    shown
+}
+
+fn creating(session: &Session, buckets: &[Bucket]) -> Edit {
+    let spec = NotificationSpec::new(NotificationEvent::ALL, "");
+    let action = format!("{PATH}/notifications/new");
+    Edit {
+        frame: Frame::new(session, "Notifications", "New notification"),
+        crumbs: crumbs(),
+        lead: "When something happens to an output, its queue, a function, a signature or a replay, a \
+               webhook comes into a bucket, which forwards it as any other."
+            .to_owned(),
+        form: form(action, "Create", buckets).filled(&json_of(&spec, buckets)),
+        remove: None,
+    }
+}
+
+fn editing(session: &Session, notification: &Notification, buckets: &[Bucket]) -> Edit {
+    let path = format!("{PATH}/notifications/{}", notification.id);
+    Edit {
+        frame: Frame::new(session, "Notifications", "Notification"),
+        crumbs: crumbs(),
+        lead: String::new(),
+        form: form(path.clone(), "Save", buckets).filled(&json_of(&notification.spec, buckets)),
+        remove: Some(Remove::new(
+            "Delete the notification",
+            format!("{path}/delete"),
+            "What it has still to tell goes with it. Its bucket stays.",
+        )),
+    }
+}
+
+async fn find(dashboard: &Dashboard, session: &Session, id: &str) -> Result<Notification, Problem> {
+    session.caller.require_account()?;
+    let id: NotificationId = id.parse().map_err(|_| Problem::no("notification"))?;
+    let found = dashboard.admin().notification(&session.caller, id).await;
+    found.map_err(Problem::looking_up)
+}
+
+async fn new(State(dashboard): State<Dashboard>, session: Session) -> Result<Response, Problem> {
+    session.caller.require_account()?;
+    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    Ok(creating(&session, &buckets).show())
+}
+
+async fn create(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    session.caller.require_account()?;
+    let admin = dashboard.admin();
+    let page = creating(&session, &admin.buckets(&session.caller).await?);
+    let made = match page.form.read::<NotificationSpec>(json!({}), &submitted) {
+        Ok(spec) => admin.create_notification(&session.caller, spec).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(_) => Ok(done("/notifications", "created")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+async fn one(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let found = find(&dashboard, &session, &id).await?;
+    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    Ok(editing(&session, &found, &buckets).show())
+}
+
+async fn save(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let found = find(&dashboard, &session, &id).await?;
+    let admin = dashboard.admin();
+    let page = editing(&session, &found, &admin.buckets(&session.caller).await?);
+    let base = serde_json::to_value(&found.spec).unwrap_or_default();
+    let saved = match page.form.read::<NotificationSpec>(base, &submitted) {
+        Ok(spec) => admin.update_notification(&session.caller, found.id, spec).await,
+        Err(error) => Err(error),
+    };
+    match saved {
+        Ok(_) => Ok(done("/notifications", "saved")),
+        Err(error) => page.refuse(&submitted, error),
+    }
+}
+
+/// Puts a webhook into its bucket that says nothing but that it comes.
+async fn test(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let found = find(&dashboard, &session, &id).await?;
+    dashboard.admin().test_notification(&session.caller, found.id).await?;
+    Ok(done("/notifications", "tested"))
+}
+
+async fn delete(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let found = find(&dashboard, &session, &id).await?;
+    dashboard.admin().delete_notification(&session.caller, found.id).await?;
+    Ok(done("/notifications", "deleted"))
+}

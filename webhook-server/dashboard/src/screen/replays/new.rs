@@ -1,0 +1,217 @@
+//! A new replay: which webhooks, how fast, and what it would do.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::{extract::State, http::StatusCode, response::Response};
+use serde_json::json;
+use webhook_core::{
+    Error,
+    model::{Bucket, DeliveryStatus, Reason, ReplayPlan, ReplaySpec},
+};
+
+use super::{crumbs, pace};
+use crate::{
+    Dashboard, PATH,
+    form::{Field, Form, Kind, Submitted},
+    page::{Frame, Problem, page, page_with},
+    screen::{Asked, done, edit::refusal},
+    session::Session,
+    show,
+};
+
+/// What the list of webhooks is filtered by, which a link hands over.
+const FILTERS: [&str; 15] = [
+    "bucket",
+    "input",
+    "output",
+    "status",
+    "status_code",
+    "reason",
+    "method",
+    "path",
+    "min_duration",
+    "verified",
+    "from",
+    "to",
+    "search",
+    "header",
+    "payload",
+];
+
+#[derive(Template)]
+#[template(path = "replay_new.html")]
+struct New {
+    frame: Frame,
+    crumbs: Vec<(String, String)>,
+    plan: Option<Plan>,
+    form: Form,
+}
+
+/// What it would do.
+struct Plan {
+    count: u64,
+    exact: bool,
+    webhooks: u64,
+    size: String,
+    skipped: u64,
+    oldest: String,
+    newest: String,
+    outputs: Vec<(String, u64)>,
+    paused: Vec<String>,
+    lasts: String,
+}
+
+fn form(buckets: &[Bucket]) -> Form {
+    let any = || (String::new(), "any".to_owned());
+    let all = buckets.iter().map(|bucket| (bucket.id.to_string(), bucket.spec.name.clone()));
+    let statuses = [DeliveryStatus::Failed, DeliveryStatus::Rejected, DeliveryStatus::Sent];
+    let statuses = statuses.map(|it| (it.as_str().to_owned(), show::mark(it).word.to_owned()));
+    let reasons = Reason::ALL.map(|it| (it.as_str().to_owned(), show::reason(it)));
+    let same = (String::new(), "the output of each".to_owned());
+    Form::new(format!("{PATH}/replays/new"), "See what it would do")
+        .also("start", "Start")
+        .section(
+            "",
+            vec![
+                Field::new(Kind::Select, "filter.bucket", "Bucket")
+                    .options(std::iter::once(any()).chain(all)),
+                Field::new(Kind::Select, "filter.status", "Status")
+                    .options(std::iter::once(any()).chain(statuses)),
+                Field::new(Kind::Select, "filter.reason", "Reason")
+                    .options(std::iter::once(any()).chain(reasons)),
+                Field::new(Kind::Text, "filter.search", "Has in it"),
+                Field::new(Kind::Text, "filter.from", "From")
+                    .help("A day like 2026-01-31, or a moment like 2026-01-31T12:00:00Z"),
+                Field::new(Kind::Text, "filter.to", "To").help("What comes later is never sent."),
+                Field::new(Kind::Lines, "filter.ids", "Only these webhooks").rows(2).help(
+                    "An identifier in each line, as on the page of each; all when it is empty.",
+                ),
+                Field::new(Kind::Select, "to_output", "Sent to")
+                    .options(std::iter::once(same).chain(outputs(buckets))),
+            ],
+        )
+        .open_section("How fast", pace())
+        .section(
+            "More",
+            vec![
+                Field::new(Kind::Text, "filter.input", "Input").help("Its identifier"),
+                Field::new(Kind::Text, "filter.output", "Output").help("Its identifier"),
+                Field::new(Kind::Text, "filter.method", "Method"),
+                Field::new(Kind::Text, "filter.path", "Path has"),
+                Field::new(Kind::Text, "filter.min_duration", "Took at least").help("300ms, 2s"),
+                Field::new(Kind::Text, "filter.status_code", "Code").help("404, or 5xx"),
+                Field::new(Kind::Select, "filter.verified", "Signature").options([
+                    ("", "any"),
+                    ("true", "verified"),
+                    ("false", "not verified"),
+                ]),
+                Field::new(Kind::Text, "filter.header", "Header").help("Name:text"),
+                Field::new(Kind::Text, "filter.payload", "In the body").help("path:text"),
+                Field::new(Kind::Select, "process_policy", "What is sent").options([
+                    ("skip", "what was sent before"),
+                    ("force", "what today's rules and functions make of it"),
+                ]),
+                Field::new(Kind::Select, "order", "First")
+                    .options([("receipt", "the oldest"), ("newest", "the newest")]),
+                Field::new(Kind::Number, "max_waiting", "May wait for one output").help(
+                    "There it pauses, so that fresh webhooks do not wait behind it. 1 to 1 000",
+                ),
+                Field::new(Kind::Text, "description", "Description"),
+            ],
+        )
+        .filled(&serde_json::to_value(ReplaySpec::default()).unwrap_or_default())
+}
+
+/// Each output, as its bucket and its name.
+fn outputs(buckets: &[Bucket]) -> impl Iterator<Item = (String, String)> {
+    buckets.iter().flat_map(|bucket| {
+        let name = &bucket.spec.name;
+        let named = move |output: &webhook_core::model::Output| {
+            (output.id.to_string(), format!("{name} › {}", output.spec.name))
+        };
+        bucket.outputs.iter().map(named)
+    })
+}
+
+fn creating(session: &Session, buckets: &[Bucket]) -> New {
+    New {
+        frame: Frame::new(session, "Replays", "New replay"),
+        crumbs: crumbs(),
+        plan: None,
+        form: form(buckets),
+    }
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    let mut page_ = creating(&session, &buckets);
+    let given = FILTERS.into_iter().filter_map(|name| Some((name, asked.get(name)?)));
+    let mut given: serde_json::Map<_, _> =
+        given.map(|(name, value)| (name.to_owned(), json!(value))).collect();
+    given.insert("ids".to_owned(), asked.all("log").collect());
+    page_.form = page_.form.filled(&json!({ "filter": given }));
+    Ok(page(&page_))
+}
+
+pub(super) async fn submit(
+    State(dashboard): State<Dashboard>,
+    session: Session,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let (admin, caller) = (dashboard.admin(), &session.caller);
+    let buckets = admin.buckets(caller).await?;
+    let mut page_ = creating(&session, &buckets);
+    let read: Result<ReplaySpec, Error> = page_.form.read(json!({}), &submitted);
+    let error = match read {
+        Ok(spec) if submitted.text("then") == "start" => {
+            match admin.create_replay(caller, spec).await {
+                Ok(made) => return Ok(done(&format!("/replays/{}", made.id), "created")),
+                Err(error) => error,
+            }
+        }
+        Ok(spec) => match admin.plan_replay(caller, spec).await {
+            Ok(plan) => {
+                page_.plan = Some(Plan::of(&plan, &outputs(&buckets).collect()));
+                page_.form = page_.form.retyped(&submitted, None);
+                return Ok(page_with(StatusCode::OK, &page_));
+            }
+            Err(error) => error,
+        },
+        Err(error) => error,
+    };
+    let (status, error) = refusal(error)?;
+    page_.form = page_.form.refused(&submitted, &error);
+    Ok(page_with(status, &page_))
+}
+
+impl Plan {
+    fn of(plan: &ReplayPlan, names: &HashMap<String, String>) -> Self {
+        let name = |id: &str| match (id, names.get(id)) {
+            ("", _) => "connected clients".to_owned(),
+            (_, Some(name)) => name.clone(),
+            _ => id.to_owned(),
+        };
+        let seconds = plan.duration_at_rate.as_secs();
+        Self {
+            count: plan.count,
+            exact: plan.exact,
+            webhooks: plan.webhooks,
+            size: show::bytes(plan.bytes),
+            skipped: plan.skipped,
+            oldest: plan.oldest.map(show::moment).unwrap_or_default(),
+            newest: plan.newest.map(show::moment).unwrap_or_default(),
+            outputs: plan.by_output.iter().map(|(id, count)| (name(id), *count)).collect(),
+            paused: plan.paused_outputs.iter().map(|id| name(&id.to_string())).collect(),
+            lasts: match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+                (0, 0, seconds) => format!("{seconds} s"),
+                (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+                (hours, minutes, _) => format!("{hours} h {minutes} min"),
+            },
+        }
+    }
+}

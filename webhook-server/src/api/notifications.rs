@@ -1,0 +1,134 @@
+//! `/v1/notifications`
+
+use axum::{Json, extract::State, http::StatusCode};
+use webhook_core::{
+    NotificationId,
+    model::{Notification, NotificationSpec},
+};
+
+use super::{Answer, Response};
+use crate::{
+    auth::Authenticated,
+    error::ApiError,
+    extract::{Ids, JsonObject},
+    state::AppState,
+};
+
+/// List the account's notifications, oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/notifications",
+    tag = "Notifications",
+    responses((status = 200, description = "The notifications", body = Vec<Notification>)),
+)]
+pub(crate) async fn list_notifications(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+) -> Answer<Vec<Notification>> {
+    Ok(Json(state.admin().notifications(&caller).await?))
+}
+
+/// Make a notification: from now on what it is about puts webhooks into a bucket.
+#[utoipa::path(
+    post,
+    path = "/v1/notifications",
+    tag = "Notifications",
+    request_body = Notification,
+    responses(
+        (status = 201, description = "The notification", body = Notification),
+        (status = 400, description = "The body is wrong, or the account has all of its \
+            notifications; the text names the field", body = String),
+    ),
+)]
+pub(crate) async fn create_notification(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    JsonObject(spec): JsonObject<NotificationSpec>,
+) -> Result<(StatusCode, Json<Notification>), ApiError> {
+    let created = state.admin().create_notification(&caller, spec).await?;
+    Ok((StatusCode::CREATED, Json(created)))
+}
+
+/// Get a notification.
+#[utoipa::path(
+    get,
+    path = "/v1/notifications/{id}",
+    tag = "Notifications",
+    params(("id" = String, Path, description = "The notification's ID", format = Uuid)),
+    responses(
+        (status = 200, description = "The notification", body = Notification),
+        (status = 404, description = "The account has no such notification", body = String),
+    ),
+)]
+pub(crate) async fn get_notification(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<NotificationId>,
+) -> Answer<Notification> {
+    Ok(Json(state.admin().notification(&caller, id).await?))
+}
+
+/// Replace a notification. What happened while it was disabled, and is still so when it is
+/// enabled again, is told then.
+#[utoipa::path(
+    put,
+    path = "/v1/notifications/{id}",
+    tag = "Notifications",
+    params(("id" = String, Path, description = "The notification's ID", format = Uuid)),
+    request_body = Notification,
+    responses(
+        (status = 200, description = "The notification", body = Notification),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 404, description = "The account has no such notification", body = String),
+    ),
+)]
+pub(crate) async fn update_notification(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<NotificationId>,
+    JsonObject(spec): JsonObject<NotificationSpec>,
+) -> Answer<Notification> {
+    Ok(Json(state.admin().update_notification(&caller, id, spec).await?))
+}
+
+/// Delete a notification, and what it has still to tell.
+#[utoipa::path(
+    delete,
+    path = "/v1/notifications/{id}",
+    tag = "Notifications",
+    params(("id" = String, Path, description = "The notification's ID", format = Uuid)),
+    responses(
+        (status = 204, description = "Deleted"),
+        (status = 404, description = "The account has no such notification", body = String),
+    ),
+)]
+pub(crate) async fn delete_notification(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<NotificationId>,
+) -> Result<StatusCode, ApiError> {
+    state.admin().delete_notification(&caller, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Put a webhook of the type `notification.test` into the bucket of a notification, also of a
+/// disabled one. The answer has the webhook's ID, which is the event's.
+#[utoipa::path(
+    post,
+    path = "/v1/notifications/{id}/test",
+    tag = "Notifications",
+    params(("id" = String, Path, description = "The notification's ID", format = Uuid)),
+    responses(
+        (status = 200, description = "It is in the bucket", body = Response),
+        (status = 404, description = "The account has no such notification", body = String),
+        (status = 412, description = "The bucket is suspended", body = String),
+    ),
+)]
+pub(crate) async fn test_notification(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<NotificationId>,
+) -> Answer<Response> {
+    let webhook = state.admin().test_notification(&caller, id).await?;
+    Ok(Response::of(webhook, "sent"))
+}

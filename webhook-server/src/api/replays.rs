@@ -1,0 +1,138 @@
+//! `/v1/replays`
+
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use serde::Deserialize;
+use webhook_core::{
+    ReplayId,
+    admin::Admin,
+    model::{Replay, ReplayChange, ReplayPlan, ReplaySpec},
+};
+
+use super::Answer;
+use crate::{
+    auth::Authenticated,
+    error::ApiError,
+    extract::{Ids, JsonObject, QueryOf},
+    query::{id, number},
+    state::AppState,
+};
+
+/// Which replays are listed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ReplayQuery {
+    /// The ID of the last replay of the page before.
+    before: String,
+    limit: String,
+}
+
+/// List replays, newest first.
+#[utoipa::path(
+    get,
+    path = "/v1/replays",
+    tag = "Logs",
+    params(
+        ("before" = Option<String>, Query,
+            description = "Only older ones: the ID of the last replay of the page before"),
+        ("limit" = Option<u64>, Query, minimum = 1, maximum = 100,
+            description = "How many; 25 when it is not said"),
+    ),
+    responses(
+        (status = 200, description = "The replays", body = Vec<Replay>),
+        (status = 400, description = "The query is wrong; the text names the field", body = String),
+    ),
+)]
+pub(crate) async fn list_replays(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    QueryOf(query): QueryOf<ReplayQuery>,
+) -> Answer<Vec<Replay>> {
+    let before = id("before", &query.before)?;
+    let limit = number("limit", &query.limit, 1..=Admin::MAX_REPLAYS, 25)?;
+    Ok(Json(state.admin().replays(&caller, before, limit).await?))
+}
+
+/// Send many webhooks again: those whose logs pass the filter, no faster than the rate. With
+/// `dry_run` nothing is sent: the answer says what would be.
+#[utoipa::path(
+    post,
+    path = "/v1/replays",
+    tag = "Logs",
+    request_body = Replay,
+    responses(
+        (status = 200, description = "With `dry_run`: what it would do", body = ReplayPlan),
+        (status = 201, description = "The replay", body = Replay),
+        (status = 400, description = "The body is wrong, the text names the field; or nothing is \
+            like the filter", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such bucket", body = String),
+        (status = 412, description = "Another replay sends to one of its outputs", body = String),
+        (status = 429, description = "The account has 10 replays that are not over, or two \
+            searches running", body = String),
+    ),
+)]
+pub(crate) async fn create_replay(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    JsonObject(spec): JsonObject<ReplaySpec>,
+) -> Result<Response, ApiError> {
+    if spec.dry_run {
+        let plan = state.admin().plan_replay(&caller, spec).await?;
+        return Ok(Json(plan).into_response());
+    }
+    let replay = state.admin().create_replay(&caller, spec).await?;
+    Ok((StatusCode::CREATED, Json(replay)).into_response())
+}
+
+/// Get a replay, with what came of its webhooks so far.
+#[utoipa::path(
+    get,
+    path = "/v1/replays/{id}",
+    tag = "Logs",
+    params(("id" = String, Path, description = "The replay's ID", format = Uuid)),
+    responses(
+        (status = 200, description = "The replay", body = Replay),
+        (status = 403, description = "Its bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such replay", body = String),
+    ),
+)]
+pub(crate) async fn get_replay(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<ReplayId>,
+) -> Answer<Replay> {
+    Ok(Json(state.admin().replay(&caller, id).await?))
+}
+
+/// Pause, resume or cancel a replay, or change its rate. What is absent stays. Cancelling
+/// withdraws what has not started.
+#[utoipa::path(
+    put,
+    path = "/v1/replays/{id}",
+    tag = "Logs",
+    params(("id" = String, Path, description = "The replay's ID", format = Uuid)),
+    request_body = ReplayChange,
+    responses(
+        (status = 200, description = "The replay", body = Replay),
+        (status = 400, description = "The body is wrong; the text names the field", body = String),
+        (status = 403, description = "Its bucket is not in the access token's scope",
+            body = String),
+        (status = 404, description = "The account has no such replay", body = String),
+        (status = 412, description = "It is over", body = String),
+    ),
+)]
+pub(crate) async fn update_replay(
+    State(state): State<AppState>,
+    Authenticated(caller): Authenticated,
+    Ids(id): Ids<ReplayId>,
+    JsonObject(change): JsonObject<ReplayChange>,
+) -> Answer<Replay> {
+    Ok(Json(state.admin().change_replay(&caller, id, change).await?))
+}

@@ -1,0 +1,112 @@
+//! What lists show of logs, read without their content.
+
+use std::time::Duration;
+
+use http::Method;
+use sea_orm::prelude::Uuid;
+use webhook_core::{
+    BucketId, DeliveryId, Error, InputId, OutputId, WebhookId,
+    model::{LogHead, Reason},
+};
+
+use super::{delivery::status, moment};
+use crate::{
+    fault::{DatabaseError, Row},
+    tx::{self, Param, over_set},
+};
+
+/// Neither database reads a body to say how long it is.
+const SELECT: &str = "SELECT delivery.id, webhook_id, delivery.bucket_id, input_id, output_id, status, reason, attempts, \
+    status_code, duration_ns, received_at, created_at, verified, duplicates, method, extra_path, raw_query, \
+    CAST(LENGTH(body) AS bigint) AS body_bytes \
+    FROM delivery JOIN webhook ON webhook.id = webhook_id WHERE delivery.id IN ";
+
+/// A row of it.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) id: Uuid,
+    webhook_id: Uuid,
+    bucket_id: Uuid,
+    input_id: Uuid,
+    output_id: Option<Uuid>,
+    status: i64,
+    reason: Option<String>,
+    attempts: i64,
+    status_code: Option<i64>,
+    duration_ns: Option<i64>,
+    received_at: i64,
+    created_at: i64,
+    verified: Option<bool>,
+    duplicates: Option<i64>,
+    method: String,
+    extra_path: Vec<u8>,
+    raw_query: Vec<u8>,
+    body_bytes: i64,
+}
+
+/// Those that are there of these, in no order.
+pub(crate) async fn find(
+    tx: &impl tx::Read,
+    ids: impl IntoIterator<Item = Uuid>,
+) -> Result<Vec<Model>, DatabaseError> {
+    let ids: Vec<_> = ids.into_iter().map(Param::from).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    tx.query(over_set(SELECT, [], ids, ""), Model::of_row).await
+}
+
+impl Model {
+    fn of_row(row: &tx::Row<'_>) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            id: row.get("id")?,
+            webhook_id: row.get("webhook_id")?,
+            bucket_id: row.get("bucket_id")?,
+            input_id: row.get("input_id")?,
+            output_id: row.get("output_id")?,
+            status: row.get("status")?,
+            reason: row.get("reason")?,
+            attempts: row.get("attempts")?,
+            status_code: row.get("status_code")?,
+            duration_ns: row.get("duration_ns")?,
+            received_at: row.get("received_at")?,
+            created_at: row.get("created_at")?,
+            verified: row.get("verified")?,
+            duplicates: row.get("duplicates")?,
+            method: row.get("method")?,
+            extra_path: row.get("extra_path")?,
+            raw_query: row.get("raw_query")?,
+            body_bytes: row.get("body_bytes")?,
+        })
+    }
+
+    pub(crate) fn read(self) -> Result<LogHead, Error> {
+        let row = Row { table: "delivery", id: self.id };
+        let word = |word: &String| Reason::from_wire(word).ok_or("no such reason");
+        let reason = self.reason.as_ref().map(word).transpose();
+        let duration = self.duration_ns.unwrap_or_default().try_into().map(Duration::from_nanos);
+        let extra_path = row.read("extra_path", String::from_utf8(self.extra_path))?;
+        let raw_query = row.read("raw_query", String::from_utf8(self.raw_query))?;
+        let duplicates = self.duplicates.unwrap_or_default();
+        Ok(LogHead {
+            id: DeliveryId::from_uuid(self.id),
+            webhook_id: WebhookId::from_uuid(self.webhook_id),
+            bucket_id: BucketId::from_uuid(self.bucket_id),
+            input_id: InputId::from_uuid(self.input_id),
+            output_id: self.output_id.map(OutputId::from_uuid),
+            status: row.read("status", status(self.status).ok_or("no such status"))?,
+            reason: row.read("reason", reason)?,
+            attempts: row.read("attempts", self.attempts.try_into())?,
+            status_code: row
+                .read("status_code", self.status_code.unwrap_or_default().try_into())?,
+            duration: row.read("duration_ns", duration)?,
+            verified: self.verified,
+            duplicates: row.read("duplicates", duplicates.try_into())?,
+            method: row.read("method", Method::from_bytes(self.method.as_bytes()))?,
+            path: LogHead::path(&extra_path, &raw_query),
+            body_bytes: row.read("body_bytes", self.body_bytes.try_into())?,
+            received_at: moment(self.received_at),
+            created_at: moment(self.created_at),
+        })
+    }
+}

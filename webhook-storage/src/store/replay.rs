@@ -1,0 +1,167 @@
+//! Replays.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use sea_orm::{DbBackend, prelude::Uuid};
+use webhook_core::{
+    AccountId, Error, NodeId, OutputId, ReplayId, Timestamp,
+    model::{Replay, ReplayStatus, ReplayTotals},
+    store::{ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayStore},
+};
+
+use super::read_error;
+use crate::{
+    Storage,
+    entity::{
+        delivery, millis, moment,
+        replay::{COLUMNS, Model, insert},
+    },
+    fault::{self, DatabaseError},
+    tx::{Param, Read, Row, Tx, over_set, with},
+    writer::{ChangeReplay, FeedOp},
+};
+
+const WHAT: &str = "replay";
+
+/// Holds what nobody goes on with. Rows that another node is just claiming are left to it.
+const CLAIM: &str = "UPDATE replay SET wakes_at = ?, held_by = ? WHERE id IN (SELECT id FROM \
+    replay WHERE wakes_at <= ? ORDER BY wakes_at LIMIT ?{skip}) RETURNING {columns}";
+
+const RELEASE: &str = "UPDATE replay SET wakes_at = 0, held_by = NULL WHERE held_by = ?";
+
+/// Everything that is over and older than the newest so many of an account.
+const TRIM: &str = "DELETE FROM replay WHERE account_id = ? AND finished_at IS NOT NULL AND id <= \
+    (SELECT id FROM replay WHERE account_id = ? AND finished_at IS NOT NULL ORDER BY id DESC \
+    LIMIT 1 OFFSET ?)";
+
+const WAITING: &str = "SELECT output_id, COUNT(*) AS logs FROM delivery WHERE replay_id = ? \
+    AND due_at IS NOT NULL AND attempts = 0 GROUP BY output_id";
+
+fn failed(error: DatabaseError) -> Error {
+    fault::error(error, WHAT)
+}
+
+fn number(count: usize) -> Param<'static> {
+    i64::try_from(count).unwrap_or(i64::MAX).into()
+}
+
+#[async_trait]
+impl ReplayStore for Storage {
+    async fn create_replay(&self, replay: &Replay, most: usize) -> Result<(), Error> {
+        let row = Model::of(replay)?;
+        let transaction = self.begin(WHAT).await?;
+        let created = create(&*transaction, replay, &row, most).await;
+        self.database().finish(transaction, created, WHAT).await
+    }
+
+    async fn replay(&self, account: AccountId, id: ReplayId) -> Result<Option<Replay>, Error> {
+        let find = format!("SELECT {COLUMNS} FROM replay WHERE id = ? AND account_id = ?");
+        let find = with(find, [id.as_uuid().into(), account.as_uuid().into()]);
+        let row = self.database().read.query_one(find, Model::of_row).await;
+        row.map_err(read_error)?.map(Model::read).transpose()
+    }
+
+    async fn replays(
+        &self,
+        account: AccountId,
+        before: Option<ReplayId>,
+        limit: usize,
+    ) -> Result<Vec<Replay>, Error> {
+        let find = format!(
+            "SELECT {COLUMNS} FROM replay WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?"
+        );
+        let before = before.map_or(Uuid::max(), |id| id.as_uuid());
+        let find = with(find, [account.as_uuid().into(), before.into(), number(limit)]);
+        let rows = self.database().read.query(find, Model::of_row).await.map_err(read_error)?;
+        rows.into_iter().map(Model::read).collect()
+    }
+
+    async fn replay_totals(&self, ids: &[ReplayId]) -> Result<Vec<ReplayTotals>, Error> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let head = "SELECT replay_id, status, COUNT(*) AS logs FROM delivery WHERE replay_id IN ";
+        let wanted = ids.iter().map(|id| Param::from(id.as_uuid()));
+        let count = over_set(head, [], wanted, " GROUP BY replay_id, status");
+        let read = |row: &Row<'_>| {
+            Ok((row.get::<Uuid>("replay_id")?, row.get::<i64>("status")?, row.get::<i64>("logs")?))
+        };
+        let rows = self.database().read.query(count, read).await.map_err(read_error)?;
+        let mut totals = HashMap::<_, ReplayTotals>::new();
+        for (id, status, logs) in rows {
+            if let Some(status) = delivery::status(status) {
+                totals.entry(id).or_default().count(status, logs.unsigned_abs());
+            }
+        }
+        Ok(ids.iter().map(|id| totals.get(&id.as_uuid()).copied().unwrap_or_default()).collect())
+    }
+
+    async fn change_replay(
+        &self,
+        replay: &Replay,
+        from: ReplayStatus,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        self.write(ChangeReplay { replay: Box::new(replay.clone()), from, now }).await
+    }
+
+    async fn claim_replays(&self, claim: ClaimReplays) -> Result<Vec<Replay>, Error> {
+        let ClaimReplays { node, now, until, limit, .. } = claim;
+        let skip = match self.database().backend() {
+            DbBackend::Postgres => " FOR UPDATE SKIP LOCKED",
+            _ => "",
+        };
+        let values =
+            [millis(until).into(), node.as_uuid().into(), millis(now).into(), number(limit)];
+        let sql = CLAIM.replace("{skip}", skip).replace("{columns}", COLUMNS);
+        let rows = self.database().write.query(with(sql, values), Model::of_row).await;
+        rows.map_err(failed)?.into_iter().map(Model::read).collect()
+    }
+
+    async fn replays_wake_at(&self) -> Result<Option<Timestamp>, Error> {
+        let first = "SELECT MIN(wakes_at) AS wakes_at FROM replay WHERE wakes_at IS NOT NULL";
+        let read = |row: &Row<'_>| row.get::<Option<i64>>("wakes_at");
+        let first = self.database().read.query_one(with(first, []), read).await;
+        Ok(first.map_err(read_error)?.flatten().map(moment))
+    }
+
+    async fn release_replays(&self, node: NodeId) -> Result<(), Error> {
+        let release = with(RELEASE, [node.as_uuid().into()]);
+        self.database().write.execute(release).await.map(drop).map_err(failed)
+    }
+
+    async fn replay_waiting(&self, id: ReplayId) -> Result<Vec<(OutputId, u64)>, Error> {
+        let read = |row: &Row<'_>| {
+            Ok((row.get::<Option<Uuid>>("output_id")?, row.get::<i64>("logs")?.unsigned_abs()))
+        };
+        let waiting = with(WAITING, [id.as_uuid().into()]);
+        let rows = self.database().read.query(waiting, read).await.map_err(read_error)?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|(id, logs)| Some((OutputId::from_uuid(id?), logs)))
+            .collect())
+    }
+
+    async fn feed_replay(&self, feed: FeedReplay) -> Result<Option<Vec<bool>>, Error> {
+        self.write(FeedOp::of(feed)?).await
+    }
+}
+
+async fn create(tx: &impl Tx, replay: &Replay, row: &Model, most: usize) -> Result<(), Error> {
+    let account = replay.account_id.as_uuid();
+    if tx.backend() == DbBackend::Postgres {
+        // Of two that begin at once the second sees the first.
+        let lock = with("SELECT id FROM account WHERE id = ? FOR UPDATE", [account.into()]);
+        tx.query(lock, |_| Ok(())).await.map_err(failed)?;
+    }
+    let open = format!(
+        "SELECT {COLUMNS} FROM replay WHERE account_id = ? AND finished_at IS NULL ORDER BY id"
+    );
+    let open = tx.query(with(open, [account.into()]), Model::of_row).await.map_err(failed)?;
+    let open = open.into_iter().map(Model::read).collect::<Result<Vec<_>, _>>()?;
+    replay.may_begin(open.iter(), most)?;
+    tx.insert(&insert(), std::slice::from_ref(row), Model::values).await.map_err(failed)?;
+    let trim = with(TRIM, [account.into(), account.into(), number(KEPT_REPLAYS)]);
+    tx.execute(trim).await.map(drop).map_err(failed)
+}
