@@ -115,12 +115,13 @@ impl Cluster {
         let Some(node) = self.any() else { return };
         let body = self.sent.to_string();
         self.sent += 1;
+        let is_timed = self.nodes[node].link.is_timed();
         let answer = self.nodes[node].post(self.input, body.clone());
         let acknowledged = self.acknowledged.clone();
         let sent = Instant::now();
         tokio::spawn(async move {
             if answer.await {
-                let posted = Posted { sent, answered: Instant::now() };
+                let posted = Posted { sent, answered: Instant::now(), is_timed };
                 let mut acknowledged = acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
                 acknowledged.insert(body, posted);
             }

@@ -16,6 +16,8 @@ const CLOCKS: Duration = Duration::from_millis(200);
 pub(crate) struct Posted {
     pub(crate) sent: Instant,
     pub(crate) answered: Instant,
+    /// By a process that knew the store's time: before, a webhook has that of its machine.
+    pub(crate) is_timed: bool,
 }
 
 /// What an output allows.
@@ -114,9 +116,11 @@ fn in_order<'a>(
         }
     }
     for later in all {
-        let Some(posted) = acknowledged.get(&later.body) else { continue };
+        let posted = acknowledged.get(&later.body).filter(|posted| posted.is_timed);
+        let Some(posted) = posted else { continue };
         let overtaken = acknowledged.iter().find(|(body, earlier)| {
-            earlier.answered + CLOCKS < posted.sent
+            earlier.is_timed
+                && earlier.answered + CLOCKS < posted.sent
                 && ended.get(body.as_str()).is_none_or(|ended| *ended > later.began)
         });
         if let Some((body, _)) = overtaken {

@@ -22,6 +22,9 @@ use webhook_core::{
 
 /// How long a call takes at most when nothing is wrong.
 const SLOW: u64 = 200;
+/// How long it takes at most until a call that failed is repeated. An outcome that the store
+/// takes twice may free a delivery that was claimed in between.
+const REPEATED: Duration = Duration::from_secs(1);
 /// How long a call over a cut connection waits for its end.
 const CUT: Duration = Duration::from_secs(3);
 
@@ -32,6 +35,8 @@ pub(crate) struct Link {
     random: Mutex<fastrand::Rng>,
     is_dead: AtomicBool,
     is_cut: AtomicBool,
+    /// Whether the process has read the store's clock.
+    is_timed: AtomicBool,
     /// How many of a thousand calls fail.
     failures: AtomicU64,
     /// From when until when something went wrong that may make the process send twice.
@@ -52,6 +57,7 @@ impl Link {
             random: Mutex::new(fastrand::Rng::with_seed(seed)),
             is_dead: AtomicBool::new(false),
             is_cut: AtomicBool::new(false),
+            is_timed: AtomicBool::new(false),
             failures: AtomicU64::new(0),
             troubles: Mutex::default(),
         })
@@ -84,6 +90,10 @@ impl Link {
         self.is_dead.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn is_timed(&self) -> bool {
+        self.is_timed.load(Ordering::Relaxed)
+    }
+
     /// Whether something was wrong between two moments.
     pub(crate) fn was_troubled(&self, from: Instant, to: Instant) -> bool {
         let troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +124,7 @@ impl Link {
     fn fails(&self) -> bool {
         let fails = self.random(1_000) < self.failures.load(Ordering::Relaxed);
         if fails {
-            self.trouble();
+            self.trouble_for(REPEATED);
         }
         fails
     }
@@ -169,7 +179,9 @@ impl DeliveryStore for Link {
             answer.taken_until = extended.taken_until;
             Ok(answer)
         };
-        self.call(extend).await
+        let extended = self.call(extend).await;
+        self.is_timed.fetch_or(extended.is_ok(), Ordering::Relaxed);
+        extended
     }
     async fn release(&self, node: NodeId, of: Option<OutputId>) -> Result<(), Error> {
         self.call(self.stores.deliveries.release(node, of)).await

@@ -37,8 +37,10 @@ impl Deliverer {
         let mut rest = Duration::ZERO;
         loop {
             sleep(rest.max(interval)).await;
+            let turn = self.is_our_turn().await;
+            // Without the time that a lease took which could not be renewed for long.
             let started = Instant::now();
-            let swept = match self.is_our_turn().await {
+            let swept = match turn {
                 Ok(true) => self.sweep().await,
                 Ok(false) => Ok(()),
                 Err(error) => Err(error),

@@ -28,13 +28,18 @@ impl OutputQueue {
         i64::try_from(self.state().pending).unwrap_or(i64::MAX)
     }
 
-    /// Whether there is nothing to remember.
+    /// Whether there is nothing to remember. Deliveries that came back after an answer of the
+    /// store was lost are not counted, but known of all the same.
     pub(in crate::relay::deliver) fn is_quiet(&self) -> bool {
         let state = self.state();
         let unmarked =
             state.pace.is_empty() && state.circuit.is_empty() && state.failing.is_empty();
-        let is_at_rest = state.pending == 0 && state.workers == 0;
-        is_at_rest && state.lost_at.is_none() && !state.ownership.is_held() && unmarked
+        let knows_of_none = state.pending == 0
+            && state.queue.is_empty()
+            && !state.stored
+            && state.retry_at.is_none()
+            && state.lost_at.is_none();
+        knows_of_none && state.workers == 0 && !state.ownership.is_held() && unmarked
     }
 
     /// How many deliveries may be held in the store for this queue; none while a claim is

@@ -14,7 +14,6 @@ impl OutputQueue {
     pub(in crate::relay::deliver) fn lost(&self, again_at: Timestamp) {
         let mut state = self.state();
         state.lost_at = Some(state.lost_at.map_or(again_at, |known| known.min(again_at)));
-        state.wait_for_retry(again_at);
     }
 
     /// They could not be freed; it is tried again at `again_at`.

@@ -140,16 +140,14 @@ impl State {
         Some(Next::Own)
     }
 
-    /// What follows when nothing is known to wait, but for a retry: an owner looks for what
-    /// others have stored, and leaves when there is nothing.
+    /// What follows when nothing is known to wait, but for a retry and what may be lost: an owner
+    /// looks for what others have stored, and leaves when there is nothing.
     pub(super) fn rest(&mut self) -> Next {
-        let retry = self.retry_at.map_or(Next::Idle, Next::Until);
-        if !self.ownership.is_held() {
-            return retry;
-        }
-        // What this node may still hold is given back before the queue.
-        if let Some(lost_at) = self.lost_at {
-            return Next::Until(lost_at);
+        // A claim that found nothing says nothing of what this node may hold without knowing.
+        let again_at = [self.retry_at, self.lost_at].into_iter().flatten().min();
+        // Such deliveries are given back before the queue.
+        if !self.ownership.is_held() || self.lost_at.is_some() {
+            return again_at.map_or(Next::Idle, Next::Until);
         }
         if !self.ownership.has_looked && self.ownership.term.is_some() {
             self.ownership.has_looked = true;
