@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use super::step::MOST;
 use crate::{clock::Timestamp, model::ReplaySpec};
 
-/// How long those that are queued together have taken to become due, at least.
-const TICK: Duration = Duration::from_millis(100);
+/// How long those that are queued together have taken to become due, at least. A commit with
+/// more of them would hold up what is received meanwhile.
+const TICK: Duration = Duration::from_millis(20);
+/// How soon it goes on when more are due than one step queues.
+const AT_ONCE: Duration = Duration::from_millis(1);
 
 /// Counts what was queued since a moment against a rate.
 #[derive(Debug)]
@@ -29,6 +33,11 @@ impl Pace {
             // The first is due one interval after the last.
             *self = Self { queued: 1, ..current };
         }
+        usize::try_from(self.due(now).saturating_sub(self.queued)).unwrap_or(usize::MAX)
+    }
+
+    /// How many are due by now, queued or not.
+    fn due(&self, now: Timestamp) -> u64 {
         let elapsed = now.as_millis().saturating_sub(self.since.as_millis()).max(0);
         #[expect(
             clippy::cast_possible_truncation,
@@ -37,7 +46,7 @@ impl Pace {
             reason = "a small positive number"
         )]
         let due = (elapsed as f64 / self.millis) as u64 + 1;
-        usize::try_from(due.saturating_sub(self.queued)).unwrap_or(usize::MAX)
+        due
     }
 
     /// So many were queued.
@@ -56,8 +65,9 @@ impl Pace {
         #[expect(clippy::cast_precision_loss, reason = "far less than 2^52")]
         let next = self.queued as f64 * self.millis / 1_000.0;
         let next = self.since + Duration::try_from_secs_f64(next).unwrap_or(TICK);
+        let is_behind = self.due(now).saturating_sub(self.queued) >= MOST as u64;
         // Those of a tick are queued together.
-        next.max(now + TICK)
+        next.max(now + if is_behind { AT_ONCE } else { TICK })
     }
 }
 
@@ -75,7 +85,7 @@ mod tests {
         let start = Timestamp::from_secs(1_700_000_000);
         let (mut pace, mut now, mut all) = (Pace::new(spec, start), start, 0);
         while now < start + lasts {
-            let most = pace.most(spec, now);
+            let most = pace.most(spec, now).min(MOST);
             pace.spend(most);
             all += most;
             let next = pace.next(now);

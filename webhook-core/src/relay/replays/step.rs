@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How many webhooks one step queues at most.
-const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
 
 /// What a step came to.
 #[derive(Debug)]

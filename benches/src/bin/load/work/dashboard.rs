@@ -27,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What every page is to stay below, compressed by nobody.
 const MOST_BYTES: usize = 100_000;
 
+/// A page that looks through logs for as long as a search may, so that it is asked for less often.
+const SEARCH: &str = "/dashboard/webhooks?search=nowhere";
+
 /// Somebody who is signed in.
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
@@ -129,7 +132,7 @@ pub(super) fn measure(context: &Context, progress: &Progress<'_>) -> Outcome<Mea
         ("rules", format!("/dashboard/buckets/{bucket}/outputs/{output}/rules")),
         ("webhooks", "/dashboard/webhooks".to_owned()),
         ("webhooks that failed", format!("/dashboard/webhooks?bucket={bucket}&status=failed")),
-        ("a search", "/dashboard/webhooks?search=nowhere".to_owned()),
+        ("a search", SEARCH.to_owned()),
         ("a webhook", format!("/dashboard/webhooks/{log}")),
         ("compare", format!("/dashboard/compare?a={log}&b={other}")),
         ("functions", "/dashboard/functions".to_owned()),
@@ -155,7 +158,7 @@ pub(super) fn measure(context: &Context, progress: &Progress<'_>) -> Outcome<Mea
             body: Body::Text(String::new()),
             connections: 1,
             // As people ask: one page ends before the next is wanted.
-            rate: Some(20.0),
+            rate: Some(if path == SEARCH { 2.0 } else { 20.0 }),
             ..seed::events(address, vec![path], 0, context.scale.load)
         };
         let answered = asking.run(&plan, |_| Ok(()))?;
