@@ -37,7 +37,8 @@ pub struct Trace {
     pub rules: Option<TraceRules>,
     /// The attempts: the first 8 and the last 56.
     pub attempts: Vec<TraceAttempt>,
-    /// When the next attempt is due, in unix seconds; absent when there is none.
+    /// When the next attempt is due, in unix seconds; absent when there is none, and when the
+    /// output is disabled or paused until somebody resumes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_at: Option<f64>,
 }

@@ -5,7 +5,7 @@ mod checks;
 mod received;
 mod verdict;
 
-use self::verdict::{explained, paused, verdict};
+use self::verdict::{explained, next_at, paused, verdict};
 use crate::{
     admin::{Admin, Caller, function::RUNNING},
     error::Error,
@@ -53,9 +53,10 @@ impl Admin {
         if let Some(id) = delivery.output_execution_id {
             functions.push(self.output_function(caller, log, id).await?);
         }
+        let now = self.now();
         Ok(Trace {
             log_id: delivery.id,
-            verdict: paused(log, output, self.now())
+            verdict: paused(log, output, now)
                 .unwrap_or_else(|| verdict(log, output, rules.as_ref(), bucket.is_some())),
             status: delivery.status,
             reason: delivery.reason,
@@ -64,7 +65,7 @@ impl Admin {
             functions,
             rules,
             attempts: attempts(log),
-            next_at: delivery.due_at.map(seconds),
+            next_at: next_at(log, output, now).map(seconds),
         })
     }
 

@@ -23,6 +23,17 @@ pub(super) fn paused(log: &Log, output: Option<&Output>, now: Timestamp) -> Opti
     Some(format!("waits: the output {name} is paused since {}{until}{because}", rfc3339(*at)))
 }
 
+/// When the next attempt is due, if that is known: a pause may end when somebody ends it.
+pub(super) fn next_at(log: &Log, output: Option<&Output>, now: Timestamp) -> Option<Timestamp> {
+    let due_at = log.delivery.due_at?;
+    let Some(output) = output else { return Some(due_at) };
+    match output.pauses.current(now) {
+        _ if output.spec.disabled => None,
+        Some(pause) => Some(due_at.max(pause.until?)),
+        None => Some(due_at),
+    }
+}
+
 /// In one line: where it stands, then why.
 pub(super) fn verdict(
     log: &Log,
