@@ -11,8 +11,10 @@
 // that is made takes some 10 000 instructions, so there is one in the place of
 // each and no second one around it, and those alone that the source can come to;
 // the others are taken away (`open`). What only a name in the global object leads
-// to (`collections`, `binary`, `dates`, `locales`) waits until it is named.
-(function ($) {
+// to (`collections`, `binary`, `dates`, `locales`) waits until it is named. A small
+// engine has no maps, dates, bytes and patterns, and reads this part when a script
+// needs it.
+(function ($, kept) {
   "use strict";
   const {
     Array, String, RegExp, Promise, Reflect, Object, Proxy, TypeError, RangeError, Symbol, Error, Number,
@@ -86,7 +88,7 @@
   stepping(""[iterator]());
 
   // Texts.
-  const { exec } = RegExp.prototype;
+  const exec = RegExp?.prototype.exec;
   // With a function for each value the engine looks at the limits at each.
   const { stringify, parse } = JSON;
   const visiting = (visit) => function (key, value) {
@@ -122,22 +124,16 @@
 
   // What is made when a script first names it. A source that does not have a name in it and no way to the global
   // object needs not even that, and most have few of them.
-  const late = [], makers = [];
-  const lazily = (make, names) => {
-    for (let i = 0; i < names.length; i++) {
-      makers[late.length] = make;
-      late[late.length] = names[i];
-    }
-  };
+  const makers = { __proto__: null };
+  const lazily = (make, names) => { for (let i = 0; i < names.length; i++) makers[names[i]] = make; };
   // A part of the prelude of its own, made once.
-  let kept;
   const part = (name) => {
     let made;
-    return () => (made ??= (bounds(), $.part(name)($, kept)));
+    return () => (made ??= (bounds(), $.part(name, $)($, kept)));
   };
   // What only some sources need of the guard, before any other part.
   let bounding;
-  const bounds = () => (bounding ??= $.part("bounds")($, kept));
+  const bounds = () => (bounding ??= $.part("bounds", $)($, kept));
   // The engine's own, which no script sees before the part has bounded it.
   const natives = { __proto__: null };
   const later = (make, names) => {
@@ -146,10 +142,12 @@
     lazily(make, names);
   };
   const longTexts = part("texts"), binary = part("binary"), collections = part("collections"), dates = part("dates"), locales = part("locales");
-  later(collections, ["Map", "Set", "WeakMap", "WeakSet"]);
-  later(dates, ["Date"]);
-  later(binary, ["ArrayBuffer", "DataView", "Uint8Array", "Int8Array", "Uint8ClampedArray", "Uint16Array", "Int16Array",
-    "Uint32Array", "Int32Array", "Float16Array", "Float32Array", "Float64Array"]);
+  if (RegExp !== undefined) {
+    later(collections, ["Map", "Set", "WeakMap", "WeakSet"]);
+    later(dates, ["Date"]);
+    later(binary, ["ArrayBuffer", "DataView", "Uint8Array", "Int8Array", "Uint8ClampedArray", "Uint16Array", "Int16Array",
+      "Uint32Array", "Int32Array", "Float16Array", "Float32Array", "Float64Array"]);
+  }
 
   later((name) => ({ __proto__: null, [name]: paying(natives[name]) }), ["parseInt", "parseFloat", "decodeURI",
     "decodeURIComponent", "encodeURI", "encodeURIComponent", "escape", "unescape"]);
@@ -157,24 +155,59 @@
 
   // What depends on a language or a country.
   lazily(locales, ["Intl"]);
-  // What a source can come to, before the script sees anything: `$.bounded` answers whether it may have patterns, and
-  // then the functions that it may name, each behind its owner. `$.forget` takes the others away.
-  const open = () => {
-    const found = $.mentioned(late);
-    for (let i = 0; i < found.length; i++) {
-      const name = late[found[i]], make = makers[found[i]], access = (...given) => {
+  const { fields } = kept, modules = part("modules"), web = part("web");
+  lazily((name) => fields().named(name), ["cfg", "console", "process", "addHandler"]);
+  lazily(() => { fields(); return modules(); }, [
+    "http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "kv", "time",
+  ]);
+  lazily(() => { fields(); modules(); return web(); }, [
+    "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "atob", "btoa", "structuredClone", "fetch",
+  ]);
+
+  // What a source can come to, before the script sees anything: `names` are those of the global object that are made when
+  // they are named; `bounded` has whether there may be patterns, and then the functions, each behind its owner.
+  const open = (names, bounded) => {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i], make = makers[name], access = (...given) => {
         const value = given.length > 0 ? given[0] : make(name)[name];
         hide(globalThis, name, value);
         return value;
       };
       defineProperty(globalThis, name, { __proto__: null, get: access, set: access, enumerable: false, configurable: true });
     }
-    const bounded = $.bounded();
     if (bounded[0] || bounded.length > 1) bounds().bind(bounded);
-    $.forget();
   };
-  return (kept = {
-    __proto__: null,
+
+  // What `r` needs of it.
+  const toWellFormed = paying(strings.toWellFormed), { toString: textOf } = Function.prototype;
+  const { stringify: written } = JSON, { putBody } = kept.request;
+  const setObject = (answer, value) => {
+    if (typeof value !== "object" || value === null || value instanceof Promise || kept.bytesExist) {
+      return fields().setBody(answer, value);
+    }
+    // There are no bytes yet, so it is none.
+    const json = written(value);
+    if (json === undefined) throw new TypeError("the body cannot be written as JSON");
+    return putBody(answer, json);
+  };
+  defineProperty(globalThis, "r", { __proto__: null, set: (value) => { hide(globalThis, "r", value); } });
+  // What is done at the end of a script that is of another style, or does nothing.
+  const styles = part("styles");
+  const ended = (transform, handler, used) => {
+    if (kept.added || transform || (handler && !used)) {
+      fields();
+      return styles()(kept.added, transform, handler);
+    }
+    if (!used && $.onlyDeclares()) {
+      throw new TypeError("the script declares functions and does nothing with the webhook: use r, or declare " +
+        "transform(r), transform(payload), handler(webhook) or addHandler(\"transform\", …)");
+    }
+    return undefined;
+  };
+  Object.assign(kept, {
+    guarded: true, ended, setObject,
+    functionText: (f) => apply(textOf, f, []),
+    text: (value) => apply(toWellFormed, String(value), []),
     apply, arrays, binary, bytesExist: false, collections, copied, dates, defineProperty, exec, floor, getPrototypeOf, hide,
     isArray, iterator, join, lazily, limit, list, listText: arrays.toString, locales, log2, longTexts, max, min, natives, now,
     ofList, open, paid, part, pay, paying, replace, short, stepping, strings, texts: undefined, trunc, CHUNK, ENDS, LONG, Proxy,
@@ -184,4 +217,7 @@
       RegExp, Symbol, TypeError,
     },
   });
+  const { keys, freeze } = Object;
+  kept.request.keys = keys;
+  kept.request.freeze = freeze;
 })
