@@ -197,16 +197,17 @@ fn without_return(inner: &str) -> &str {
     end.and_then(|end| end.strip_suffix("return r")).unwrap_or(inner)
 }
 
-/// Whether a source may come to a function of the library, or to one that the language itself
-/// calls for lists and texts.
+/// Whether a source may come to a function of the library, to one that the language itself
+/// calls for lists and texts, or to more of `r` than its fields.
 fn needs_guard(source: &str, known: &HashSet<&str>, names: &HashSet<String>) -> bool {
     /// Words of the language among the names of the library, and what takes no time.
-    const FREE: [&str; 9] =
-        ["return", "throw", "catch", "finally", "delete", "length", "name", "undefined", "message"];
+    const FREE: [&str; 8] =
+        ["return", "throw", "catch", "finally", "length", "name", "undefined", "message"];
     let bytes = source.as_bytes();
     let lists = memchr::memchr_iter(b'[', bytes).any(|at| !is_literal(&bytes[at + 1..]));
     let named = known.iter().any(|word| {
-        matches!(*word, "of" | "yield") || (names.contains(*word) && !FREE.contains(word))
+        matches!(*word, "of" | "yield" | "delete" | "in")
+            || (names.contains(*word) && !FREE.contains(word))
     });
     lists || named || source.contains('`') || source.contains("...")
 }
@@ -309,6 +310,7 @@ mod tests {
             "r.headers.a",
             "r.headers['x-a'] = 'b'",
             "r.setPath('/a')",
+            "delete r.body",
             "console.log('a')",
             "for (const a of r.body) {}",
             "const [a] = r.body",

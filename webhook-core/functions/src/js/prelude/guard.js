@@ -190,6 +190,8 @@
     if (json === undefined) throw new TypeError("the body cannot be written as JSON");
     return putBody(answer, json);
   };
+  const seldom = { __proto__: null, get: (_, name) => fields().traps[name] };
+  Object.setPrototypeOf(kept.request.traps, new Proxy({ __proto__: null }, seldom));
   defineProperty(globalThis, "r", { __proto__: null, set: (value) => { hide(globalThis, "r", value); } });
   // What is done at the end of a script that is of another style, or does nothing.
   const styles = part("styles");

@@ -40,10 +40,10 @@
 
   // What was made of the request when it was read.
   const seen = { __proto__: null }, methods = { __proto__: null };
-  // `rest` has what every object has, and what a script defines beside. What is asked of `r` seldom is in `traps`.
-  const rest = {}, traps = new Proxy({ __proto__: null }, { __proto__: null, get: (_, name) => fields().traps[name] });
-  const r = new Proxy(rest, {
-    __proto__: traps,
+  // `rest` has what every object has, and what a script defines beside. The guard adds what is asked of `r` seldom: in a
+  // bare engine a script only reads and sets fields.
+  const rest = {}, traps = {
+    __proto__: null,
     get: (_, name) => {
       switch (name) {
         case "body": case "RequestBody": return body(false);
@@ -52,7 +52,7 @@
         case "rawQuery": case "RequestRawQuery": return $.line("rawQuery");
         case "setBody": case "SetRequestBody": return (methods[name] ??= (value) => setBody(false, value));
         case "setHeader": case "SetRequestHeader":
-          return (methods[name] ??= (header, value) => setHeader(false, header, value));
+          return (methods[name] ??= (name, value) => setHeader(false, name, value));
         case "stopForwarding": case "StopForwarding": return (methods[name] ??= () => $.stop());
         // Looked for by the language itself: in what is awaited, and in what is written as JSON.
         case "then": case "toJSON": return rest[name];
@@ -64,27 +64,23 @@
       else fields().set(name, value);
       return true;
     },
-  });
+  };
+  const r = new Proxy(rest, traps);
   let used = false;
-  defineProperty(globalThis, "r", {
-    __proto__: null,
-    get: () => { used = true; return r; },
-    enumerable: false, configurable: true,
-  });
+  defineProperty(globalThis, "r", { get: () => { used = true; return r; }, configurable: true });
 
   // What the end of a script calls with what the script declares. Where it declares nothing and has used `r`, that is all.
   const declared = (transform, handler) => {
     if (transform && !kept.added) {
       // Without a guard no script has spoilt the function that tells the text.
-      const written = kept.guarded ? kept.functionText(transform) : transform.toString();
-      if (!$.takesPayload(written)) return transform(r);
+      if (!$.takesPayload(kept.guarded ? kept.functionText(transform) : transform.toString())) return transform(r);
     } else if (used && !handler && !kept.added) return undefined;
     guard();
     return kept.ended(transform, handler, used);
   };
   // What takes over the result.
-  const finish = (returned) => {
-    if (returned !== r && returned !== undefined && returned !== null) fields().taken(returned);
+  const finish = (value) => {
+    if (value !== r && value !== undefined && value !== null) fields().taken(value);
   };
 
   let made;
@@ -92,7 +88,7 @@
     guard();
     return (made ??= $.part("fields", $)($, kept));
   };
-  kept.request = { __proto__: null, body, changed, methods, putBody, rest, seen, setBody };
+  kept.request = { __proto__: null, body, changed, methods, putBody, rest, seen, setBody, traps };
   kept.setHeader = setHeader;
   kept.r = r;
   kept.declared = declared;

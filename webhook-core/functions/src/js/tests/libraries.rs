@@ -8,7 +8,7 @@ use super::fixture::{headers, invocation, runtime};
 use crate::js::{JsRuntime, library::Library, vm};
 
 /// Scripts that are known to need no more than a part of it.
-const SOURCES: [&str; 24] = [
+const SOURCES: [&str; 27] = [
     "",
     "if (r.method !== 'GET') { r.stopForwarding(); return; }\nr.body = 'not reached'",
     "r.body = r.body + r.path + r.rawQuery; r.setHeader('X-A', 'b'); r.setHeader('x-n', 1)",
@@ -18,6 +18,9 @@ const SOURCES: [&str; 24] = [
     "r.body = undefined",
     "r.body = () => 1",
     "r.foo = 1",
+    "delete r.body",
+    "delete r.foo",
+    "r.toString = 1; r.body = r.toString + r.hasOwnProperty('body')",
     "r.method = 'put'; r.path = '/x y'; r.rawQuery = '?a'; r.body = r.method + r.path + r.rawQuery",
     "r.body = r.foo",
     "r.setHeader('a b', 'c')",
