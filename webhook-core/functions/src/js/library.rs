@@ -18,6 +18,9 @@ pub(super) enum Library {
     Whole,
     /// All but maps, dates, bytes and patterns.
     Small,
+    /// As much as a small one, bounded in JSON and in what the language itself does with lists
+    /// and texts, because the source comes to nothing else of it.
+    Plain,
     /// As much as a small one, and nothing of it is bounded, because the source comes to none
     /// of it. It is bounded where a field of `r` needs that.
     Bare,
@@ -101,7 +104,7 @@ impl Library {
         match names {
             Some(names) if !needs_whole => match fields(source) {
                 Some(fields) if fields.iter().all(|field| is_ready(field)) => {
-                    if needs_guard(source, &known, names) { Self::Small } else { Self::Bare }
+                    Self::bounded_for(source, &known, names)
                 }
                 Some(_) => Self::Small,
                 None => Self::Whole,
@@ -163,6 +166,13 @@ fn fields(source: &str) -> Option<Vec<&str>> {
                 }
                 fields.push(*name);
             }
+            // No field of `r` is taken away in a bare engine.
+            "delete" => {
+                let is_word = rest.trim_start().starts_with(|c: char| c.is_ascii_alphabetic());
+                if !is_word || named.peek().is_none_or(|(_, word)| *word == "r") {
+                    fields.push("delete");
+                }
+            }
             _ => {}
         }
     }
@@ -197,19 +207,38 @@ fn without_return(inner: &str) -> &str {
     end.and_then(|end| end.strip_suffix("return r")).unwrap_or(inner)
 }
 
-/// Whether a source may come to a function of the library, to one that the language itself
-/// calls for lists and texts, or to more of `r` than its fields.
-fn needs_guard(source: &str, known: &HashSet<&str>, names: &HashSet<String>) -> bool {
-    /// Words of the language among the names of the library, and what takes no time.
-    const FREE: [&str; 8] =
-        ["return", "throw", "catch", "finally", "length", "name", "undefined", "message"];
-    let bytes = source.as_bytes();
-    let lists = memchr::memchr_iter(b'[', bytes).any(|at| !is_literal(&bytes[at + 1..]));
-    let named = known.iter().any(|word| {
-        matches!(*word, "of" | "yield" | "delete" | "in")
-            || (names.contains(*word) && !FREE.contains(word))
-    });
-    lists || named || source.contains('`') || source.contains("...")
+impl Library {
+    /// What has to be bounded of a small library for a source that comes to nothing more of `r`
+    /// than a bare engine has.
+    fn bounded_for(source: &str, known: &HashSet<&str>, names: &HashSet<String>) -> Self {
+        /// Words of the language among the names of the library, and what takes no time.
+        const FREE: [&str; 9] = [
+            "return",
+            "throw",
+            "catch",
+            "finally",
+            "delete",
+            "length",
+            "name",
+            "undefined",
+            "message",
+        ];
+        /// Names of what is bounded in a plain engine.
+        const PLAIN: [&str; 3] = ["JSON", "parse", "stringify"];
+        let bytes = source.as_bytes();
+        let named = |word: &&&str| names.contains(**word) && !FREE.contains(word);
+        if known.iter().filter(named).any(|word| !PLAIN.contains(word))
+            || memchr::memchr_iter(b'[', bytes).any(|at| !is_literal(&bytes[at + 1..]))
+        {
+            return Self::Small;
+        }
+        let walks = known.iter().any(|word| matches!(*word, "of" | "yield"));
+        let is_named = known.iter().any(|word| PLAIN.contains(word));
+        if walks || is_named || source.contains('`') || source.contains("...") {
+            return Self::Plain;
+        }
+        Self::Bare
+    }
 }
 
 #[cfg(test)]
@@ -303,23 +332,35 @@ mod tests {
     #[test]
     fn what_comes_to_functions_of_the_library_gets_a_bounded_one() {
         for source in [
-            "const a = JSON.parse(r.body); r.body = JSON.stringify(a)",
+            "const a = JSON.parse(r.body).map(() => 1); r.body = JSON.stringify(a)",
             "r.body = [1, 2].map((a) => a)",
-            "r.body = `${1}`",
             "throw new Error('a')",
             "r.headers.a",
             "r.headers['x-a'] = 'b'",
             "r.setPath('/a')",
             "delete r.body",
+            "delete (a, r.b)",
             "console.log('a')",
-            "for (const a of r.body) {}",
             "const [a] = r.body",
-            "f(...a)",
             "r.body.includes('a')",
             "r.body = 'a' + ({}).toString()",
-            "function transform(r) { r.body = JSON.stringify({ a: 1 }); return r; }",
         ] {
             assert_eq!(of(source), Library::Small, "{source}");
+        }
+    }
+
+    #[test]
+    fn what_comes_to_json_lists_and_texts_alone_gets_a_plain_one() {
+        for source in [
+            "const a = JSON.parse(r.body); delete a.b; r.body = JSON.stringify(a)",
+            "const a = JSON['parse'](r.body); r.setHeader('x-a', a.items[0].id)",
+            "r.body = `${1}`",
+            "for (const a of r.body) {}",
+            "f(...a)",
+            "r.body = { ...a, b: 1 }",
+            "function transform(r) { r.body = JSON.stringify({ a: 1 }); return r; }",
+        ] {
+            assert_eq!(of(source), Library::Plain, "{source}");
         }
     }
 

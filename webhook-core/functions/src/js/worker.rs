@@ -84,6 +84,7 @@ impl Shared {
 struct Ahead {
     whole: Option<Vm>,
     small: Option<Vm>,
+    plain: Option<Vm>,
     bare: Option<Vm>,
 }
 
@@ -92,6 +93,7 @@ impl Ahead {
         match library {
             Library::Whole => &mut self.whole,
             Library::Small => &mut self.small,
+            Library::Plain => &mut self.plain,
             Library::Bare => &mut self.bare,
         }
     }

@@ -1,15 +1,19 @@
 // The request of a script, `r`: leaves in `kept` the function that takes over what `transform(r)` returned, and what other
-// parts need as well. What most scripts do with `r` is here, and the rest of it in `fields`. It comes before the guard, which
-// a bare engine reads when something here needs it; no script that could spoil the library runs without it.
+// parts need as well. What most scripts do with `r` is here, and the rest of it in `fields`. It comes before what bounds the
+// library, which a bare engine reads when something here needs it; no script that could spoil the library runs without it.
 (function ($) {
   "use strict";
   const { Proxy } = globalThis, { defineProperty } = Object;
-  const kept = { __proto__: null, added: undefined, bytesExist: false, guarded: false };
-  const guard = () => { if (!kept.guarded) $.part("guard", $)($, kept); };
+  const kept = { __proto__: null, added: undefined, bytesExist: false, bounded: false, guarded: false };
+  const core = () => { if (!kept.bounded) $.part("core", $)($, kept); };
+  const guard = () => {
+    core();
+    if (!kept.guarded) $.part("guard", $)($, kept);
+  };
   const text = (value) => {
     // A longer text takes time to be looked through.
-    if (!kept.guarded && value.length < 1024) return value.toWellFormed();
-    guard();
+    if (!kept.bounded && value.length < 1024) return value.toWellFormed();
+    core();
     return kept.text(value);
   };
   const setHeader = (answer, name, value) => {
@@ -33,7 +37,7 @@
     if (typeof value === "string") {
       if (value !== read[answer]) putBody(answer, value);
     } else {
-      guard();
+      core();
       kept.setObject(answer, value);
     }
   };
@@ -72,8 +76,8 @@
   // What the end of a script calls with what the script declares. Where it declares nothing and has used `r`, that is all.
   const declared = (transform, handler) => {
     if (transform && !kept.added) {
-      // Without a guard no script has spoilt the function that tells the text.
-      if (!$.takesPayload(kept.guarded ? kept.functionText(transform) : transform.toString())) return transform(r);
+      // Where nothing is bounded no script has spoilt the function that tells the text.
+      if (!$.takesPayload(kept.bounded ? kept.functionText(transform) : transform.toString())) return transform(r);
     } else if (used && !handler && !kept.added) return undefined;
     guard();
     return kept.ended(transform, handler, used);

@@ -8,7 +8,7 @@ use super::fixture::{headers, invocation, runtime};
 use crate::js::{JsRuntime, library::Library, vm};
 
 /// Scripts that are known to need no more than a part of it.
-const SOURCES: [&str; 27] = [
+const SOURCES: [&str; 34] = [
     "",
     "if (r.method !== 'GET') { r.stopForwarding(); return; }\nr.body = 'not reached'",
     "r.body = r.body + r.path + r.rawQuery; r.setHeader('X-A', 'b'); r.setHeader('x-n', 1)",
@@ -18,6 +18,13 @@ const SOURCES: [&str; 27] = [
     "r.body = undefined",
     "r.body = () => 1",
     "r.foo = 1",
+    "const order = JSON.parse(r.body); delete order.n; r.body = { ...order, all: `${order.name}!` }",
+    "const order = JSON.parse(r.body); r.setHeader('x-first', order.n[0]); r.setHeader('x-all', order.n)",
+    "const order = JSON.parse(r.body); let sum = 0; for (const n of order.n) sum += n; r.body = '' + sum + order.n",
+    "const order = JSON.parse('{'); r.body = order",
+    "r.body = JSON.stringify({ a: JSON.parse(r.body, (key, value) => (key === 'n' ? undefined : value)) }, null, 2)",
+    "function transform(r) { const data = JSON.parse(r.body); data.a = `${data.n}`; r.body = data; return r; }",
+    "JSON.parse = () => 1; JSON = JSON.parse(); r.headers = { a: JSON }; r.body = { a: JSON }",
     "delete r.body",
     "delete r.foo",
     "r.toString = 1; r.body = r.toString + r.hasOwnProperty('body')",

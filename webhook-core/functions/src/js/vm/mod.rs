@@ -100,7 +100,9 @@ impl Vm {
             runtime.set_memory_limit(limits.memory_bytes.saturating_add(BASE_BYTES));
             let context = match library {
                 Library::Whole => Context::custom::<Intrinsics>(&runtime)?,
-                Library::Small | Library::Bare => Context::custom::<SmallIntrinsics>(&runtime)?,
+                Library::Small | Library::Plain | Library::Bare => {
+                    Context::custom::<SmallIntrinsics>(&runtime)?
+                }
             };
             let prepared = context.with(|ctx| {
                 prepare(&ctx, &host, library).map_err(|_| Thrown::catch(&ctx).to_string())
@@ -191,7 +193,7 @@ impl Vm {
     /// Bounds what the source can come to, before it runs.
     fn open<'js>(&self, ctx: &Ctx<'js>, kept: &Object<'js>, text: &str) -> JsResult<()> {
         match self.library {
-            Library::Bare => Ok(()),
+            Library::Bare | Library::Plain => Ok(()),
             Library::Small | Library::Whole => library::open(ctx, kept, text, self.library),
         }
     }
@@ -264,6 +266,7 @@ fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, library: Library) -> JsResult<(
     natives.set("part", Function::new(ctx.clone(), later)?)?;
     let part = match library {
         Library::Bare => Part::Request,
+        Library::Plain => Part::Plain,
         Library::Small | Library::Whole => Part::Base,
     };
     install(ctx, host, &natives, part)?;

@@ -16,10 +16,14 @@ use rquickjs::{
 /// before it leave for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The next two together, which most calls need.
+    /// The last three of these together, which most calls need.
     Base,
+    /// The first two of them together.
+    Plain,
     /// Makes `r`.
     Request,
+    /// Bounds what the language itself does with lists and texts, and JSON.
+    Core,
     /// Bounds what the engine's own functions do in one step.
     Guard,
     /// Bounds what few scripts can come to; before all others but the next.
@@ -58,12 +62,25 @@ const BASE: &str = concat!(
     "(function ($) { const kept = ",
     include_str!("../prelude/request.js"),
     "($); ",
+    include_str!("../prelude/core.js"),
+    "($, kept); ",
     include_str!("../prelude/guard.js"),
     "($, kept); return kept; })",
 );
 
-const SOURCES: [(Part, &str, &str); 17] = [
+/// The same for engines in which little is bounded.
+const PLAIN: &str = concat!(
+    "(function ($) { const kept = ",
+    include_str!("../prelude/request.js"),
+    "($); ",
+    include_str!("../prelude/core.js"),
+    "($, kept); return kept; })",
+);
+
+const SOURCES: [(Part, &str, &str); 19] = [
     (Part::Base, "base", BASE),
+    (Part::Plain, "plain", PLAIN),
+    (Part::Core, "core", include_str!("../prelude/core.js")),
     (Part::Request, "request", include_str!("../prelude/request.js")),
     (Part::Guard, "guard", include_str!("../prelude/guard.js")),
     (Part::Bounds, "bounds", include_str!("../prelude/bounds.js")),
