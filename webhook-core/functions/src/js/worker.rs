@@ -110,7 +110,7 @@ impl Known {
     fn library(&mut self, task: &Task) -> Library {
         let Task::Run(invocation, _) = task else { return Library::Whole };
         let source = &invocation.source;
-        // One that is kept is at a place where no other can be.
+        // The memory of a text that is kept is no other text's.
         if let Some((_, library)) = self.0.iter().rev().find(|(own, _)| Arc::ptr_eq(own, source)) {
             return *library;
         }

@@ -11,9 +11,9 @@
 // that is made takes some 10 000 instructions, so there is one in the place of
 // each and no second one around it, and those alone that the source can come to;
 // the others are taken away (`open`). What only a name in the global object leads
-// to (`collections`, `binary`, `dates`, `locales`) waits until it is named. A small
-// engine has no maps, dates, bytes and patterns, and reads this part when a script
-// needs it.
+// to (`collections`, `binary`, `dates`, `locales`) waits until it is named. What most
+// scripts need is in `core`, before this. A small engine has no maps, dates, bytes and
+// patterns; in one that is plain or bare this part comes when a field of `r` needs it.
 (function ($, kept) {
   "use strict";
   const { Array, RegExp, Promise, Reflect, Object, Proxy, TypeError, Symbol, Error, Number } = globalThis;
