@@ -234,7 +234,9 @@ impl Library {
         }
         let walks = known.iter().any(|word| matches!(*word, "of" | "yield"));
         let is_named = known.iter().any(|word| PLAIN.contains(word));
-        if walks || is_named || source.contains('`') || source.contains("...") {
+        // A list as text is joined, however long it was made.
+        let makes_lists = source.contains('[') || source.contains("...");
+        if walks || is_named || makes_lists || source.contains('`') {
             return Self::Plain;
         }
         Self::Bare
@@ -357,6 +359,8 @@ mod tests {
             "r.body = `${1}`",
             "for (const a of r.body) {}",
             "f(...a)",
+            "const a = { b: 1 }; r.setHeader('a', '' + a['b'])",
+            "const a = [1]; a.length = 4e9; r.body = '' + a",
             "r.body = { ...a, b: 1 }",
             "function transform(r) { r.body = JSON.stringify({ a: 1 }); return r; }",
         ] {
@@ -375,7 +379,7 @@ mod tests {
             "r . body = 'a'",
             "r.setBody({ a: { b: 1 } })",
             "r.RequestBody = r.body.length",
-            "const a = { b: 1 }; r.setHeader('a', '' + a['b'])",
+            "const a = { b: 1 }; r.setHeader('a', '' + a.b)",
             "try { throw 'a' } catch (a) { r.body = a }",
             "const f = (a) => a + 1; r.body = f(1) / 2",
             "async function f() { await 1; r.body = 'a' } await f()",

@@ -8,7 +8,7 @@ use super::fixture::{headers, invocation, runtime};
 use crate::js::{JsRuntime, library::Library, vm};
 
 /// Scripts that are known to need no more than a part of it.
-const SOURCES: [&str; 34] = [
+const SOURCES: [&str; 37] = [
     "",
     "if (r.method !== 'GET') { r.stopForwarding(); return; }\nr.body = 'not reached'",
     "r.body = r.body + r.path + r.rawQuery; r.setHeader('X-A', 'b'); r.setHeader('x-n', 1)",
@@ -25,6 +25,9 @@ const SOURCES: [&str; 34] = [
     "r.body = JSON.stringify({ a: JSON.parse(r.body, (key, value) => (key === 'n' ? undefined : value)) }, null, 2)",
     "function transform(r) { const data = JSON.parse(r.body); data.a = `${data.n}`; r.body = data; return r; }",
     "JSON.parse = () => 1; JSON = JSON.parse(); r.headers = { a: JSON }; r.body = { a: JSON }",
+    "const a = [1]; a.length = 4e9; r.body = '' + a",
+    "const a = [1]; a.length = 4e9; r.setHeader('x-a', a)",
+    "const a = { ...'ab' }; a.length = 4e9; if (a == 'b') r.body = 'c'",
     "delete r.body",
     "delete r.foo",
     "r.toString = 1; r.body = r.toString + r.hasOwnProperty('body')",
