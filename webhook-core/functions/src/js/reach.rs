@@ -63,7 +63,7 @@ fn computes_names(source: &str) -> bool {
 }
 
 /// Whether what is behind a bracket is a number or a plain text, and the other bracket.
-fn is_literal(rest: &[u8]) -> bool {
+pub(super) fn is_literal(rest: &[u8]) -> bool {
     let inner = match rest.first() {
         Some(quote @ (b'"' | b'\'')) => {
             let text = &rest[1..];

@@ -14,10 +14,11 @@ use webhook_core::{
 };
 
 use super::{
-    call::{Call, Job},
+    call::{Call, Job, Task},
+    library::Library,
     queue::Queue,
     turns::Turns,
-    vm::Vm,
+    vm::{self, Vm},
 };
 
 /// What all threads have in common.
@@ -48,35 +49,77 @@ impl Shared {
 
     /// Runs scripts until the queue is closed or nothing was to do for a while.
     fn run(self) {
-        // The engine for the next call is made ahead, while nobody waits for it.
-        let mut ahead = self.make();
+        let (mut ahead, mut known) = (Ahead::default(), Known::default());
         while let Some(Job { task, call }) = self.queue.next(IDLE) {
             let running = Running { shared: &self, call: &call };
-            if !call.is_pointless() {
-                match ahead.or_else(|_| self.make()) {
-                    Ok(vm) => {
-                        // An engine that has panicked is dropped in there as well.
-                        let served = catch_unwind(AssertUnwindSafe(|| vm.serve(task, &call)));
-                        if served.is_err() {
-                            call.answer(Err(broken()), Vec::new());
-                        }
-                    }
-                    Err(error) => call.answer(Err(error), Vec::new()),
-                }
-            } else if let Ok(unused) = ahead {
-                drop(running);
-                ahead = Ok(unused);
+            if call.is_pointless() {
                 continue;
             }
+            let library = known.library(&task);
+            match ahead.of(library).take().map_or_else(|| self.make(library), Ok) {
+                Ok(vm) => {
+                    // An engine that has panicked is dropped in there as well.
+                    let served = catch_unwind(AssertUnwindSafe(|| vm.serve(task, &call)));
+                    if served.is_err() {
+                        call.answer(Err(broken()), Vec::new());
+                    }
+                }
+                Err(error) => call.answer(Err(error), Vec::new()),
+            }
             drop(running);
-            ahead = self.make();
+            *ahead.of(library) = self.make(library).ok();
         }
     }
 
-    fn make(&self) -> Result<Vm, FunctionError> {
-        let made = catch_unwind(AssertUnwindSafe(|| Vm::new(self)));
+    fn make(&self, library: Library) -> Result<Vm, FunctionError> {
+        let made = catch_unwind(AssertUnwindSafe(|| Vm::new(self, library)));
         let made = made.unwrap_or_else(|_| Err(broken()));
         made.inspect_err(|error| tracing::error!(%error, "no engine for JavaScript"))
+    }
+}
+
+/// The engines that were made ahead, while nobody waits for them: one of each kind that the
+/// thread was asked for.
+#[derive(Debug, Default)]
+struct Ahead {
+    whole: Option<Vm>,
+    small: Option<Vm>,
+    plain: Option<Vm>,
+    bare: Option<Vm>,
+}
+
+impl Ahead {
+    const fn of(&mut self, library: Library) -> &mut Option<Vm> {
+        match library {
+            Library::Whole => &mut self.whole,
+            Library::Small => &mut self.small,
+            Library::Plain => &mut self.plain,
+            Library::Bare => &mut self.bare,
+        }
+    }
+}
+
+/// What the sources need that the thread ran last, the latest of them at the end.
+#[derive(Debug, Default)]
+struct Known(Vec<(Arc<str>, Library)>);
+
+impl Known {
+    /// How many are kept.
+    const SOURCES: usize = 16;
+
+    fn library(&mut self, task: &Task) -> Library {
+        let Task::Run(invocation, _) = task else { return Library::Whole };
+        let source = &invocation.source;
+        // The memory of a text that is kept is no other text's.
+        if let Some((_, library)) = self.0.iter().rev().find(|(own, _)| Arc::ptr_eq(own, source)) {
+            return *library;
+        }
+        let library = Library::of(source, vm::library_names());
+        if self.0.len() == Self::SOURCES {
+            self.0.remove(0);
+        }
+        self.0.push((Arc::clone(source), library));
+        library
     }
 }
 

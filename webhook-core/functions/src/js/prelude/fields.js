@@ -5,19 +5,22 @@
   const { Proxy, String, apply, binary, defineProperty, getPrototypeOf, isArray, join, natives, paying, r, text } = kept;
   const { body, changed, methods, putBody, rest, seen, setBody: setText } = kept.request;
   const { Error, JSON, Object, Promise, TypeError, ownKeys, set, toStringTag } = kept.engine, { stringify } = JSON;
-  const { Uint8Array, ArrayBuffer } = natives, { isView } = ArrayBuffer, { toString } = Object.prototype;
-  const { getOwnPropertyDescriptor } = Object;
-  const keys = paying(kept.request.keys), freeze = paying(kept.request.freeze), toBase64 = paying(Uint8Array.prototype.toBase64);
-  const typeOf = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), toStringTag).get;
+  const { Uint8Array, ArrayBuffer } = natives, { toString } = Object.prototype, { getOwnPropertyDescriptor } = Object;
+  const keys = paying(kept.request.keys), freeze = paying(kept.request.freeze);
 
   const plain = () => ({ __proto__: null });
-  // The bytes of a body or undefined, when it is text.
-  const bytes = (value) => {
-    if (apply(typeOf, value, []) === "Uint8Array") return apply(toBase64, value, []);
-    if (isView(value)) return apply(toBase64, new Uint8Array(value.buffer, value.byteOffset, value.byteLength), []);
-    if (apply(toString, value, []) === "[object ArrayBuffer]") return apply(toBase64, new Uint8Array(value), []);
-    return undefined;
+  // The bytes of a body or undefined, when it is text. A small engine has none.
+  const ofBytes = () => {
+    const { isView } = ArrayBuffer, bytes = Uint8Array.prototype, toBase64 = paying(bytes.toBase64);
+    const typeOf = getOwnPropertyDescriptor(getPrototypeOf(bytes), toStringTag).get;
+    return (value) => {
+      if (apply(typeOf, value, []) === "Uint8Array") return apply(toBase64, value, []);
+      if (isView(value)) return apply(toBase64, new Uint8Array(value.buffer, value.byteOffset, value.byteLength), []);
+      if (apply(toString, value, []) === "[object ArrayBuffer]") return apply(toBase64, new Uint8Array(value), []);
+      return undefined;
+    };
   };
+  const bytes = Uint8Array === undefined ? () => undefined : ofBytes();
   const shown = (value) => {
     if (typeof value === "string") return value;
     if (value instanceof Error) return value.name + ": " + value.message;
@@ -121,9 +124,9 @@
     switch (name) {
       case "body": case "RequestBody": return body(false);
       case "bodyBytes": return bytesOf(false);
-      case "method": case "RequestMethod": return $.method();
-      case "path": case "RequestPath": return $.path();
-      case "rawQuery": case "RequestRawQuery": return $.rawQuery();
+      case "method": case "RequestMethod": return $.line("method");
+      case "path": case "RequestPath": return $.line("path");
+      case "rawQuery": case "RequestRawQuery": return $.line("rawQuery");
       case "headers": case "RequestHeader": return views(false);
       case "query": case "RequestQuery": return (query ??= pairs($.query(), (o, k, v) => { if (!(k in o)) o[k] = v; }));
       case "formData": case "RequestFormData": return (seen.form ??= readForm());

@@ -11,101 +11,22 @@
 // that is made takes some 10 000 instructions, so there is one in the place of
 // each and no second one around it, and those alone that the source can come to;
 // the others are taken away (`open`). What only a name in the global object leads
-// to (`collections`, `binary`, `dates`, `locales`) waits until it is named.
-(function ($) {
+// to (`collections`, `binary`, `dates`, `locales`) waits until it is named. What most
+// scripts need is in `core`, before this. A small engine has no maps, dates, bytes and
+// patterns; in one that is plain or bare this part comes when a field of `r` needs it.
+(function ($, kept) {
   "use strict";
-  const {
-    Array, String, RegExp, Promise, Reflect, Object, Proxy, TypeError, RangeError, Symbol, Error, Number,
-  } = globalThis;
+  const { Array, RegExp, Promise, Reflect, Object, Proxy, TypeError, Symbol, Error, Number } = globalThis;
+  const { arrays, defineProperty, fields, getPrototypeOf, hide, paying, JSON } = kept;
   const { max, min, floor, trunc, log2 } = Math;
-  const { apply, construct, ownKeys, getPrototypeOf, defineProperty, set } = Reflect;
-  const { isArray } = Array;
-  const { now } = performance;
-  const { iterator, species, toStringTag } = Symbol;
+  const { construct, ownKeys, set } = Reflect;
+  const { species, toStringTag } = Symbol;
   // SEARCH: characters that the engine may compare in one step; CHUNK: those of one step of many.
   // LONG: texts that take time to compare. SORTED: comparisons, times 32 characters.
-  const ELEMENTS = 1 << 22, SEARCH = 1 << 26, CHUNK = 1 << 24, STRING = $.stringBytes, LONG = 1 << 10, SORTED = 1 << 21;
+  const SEARCH = 1 << 26, CHUNK = 1 << 24, STRING = $.stringBytes, LONG = 1 << 10, SORTED = 1 << 21;
   const ENDS = "format with toFixed, or with time.format(seconds, layout, zone)";
 
-  const hide = (object, name, value) =>
-    defineProperty(object, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
-  const limit = (what) => new RangeError("limit exceeded: " + what);
-  // Whole microseconds: the engine counts those faster than others.
-  const pay = (since) => { for (let due = ((now() - since) * 1000) | 0; due > 1; due--); };
-
-  // `run` in the place of what is there, with its name, its length and its attributes.
-  const replace = (owner, key, run) => {
-    const { name, length } = owner[key];
-    if (run.name !== name) defineProperty(run, "name", { __proto__: null, value: name, configurable: true });
-    if (run.length !== length) defineProperty(run, "length", { __proto__: null, value: length, configurable: true });
-    return (owner[key] = run);
-  };
-  // `check(args, this, f)` first, which may change arguments that are there and answers `this`.
-  const paid = (f, self, args, check) => {
-    if (check !== undefined) self = check(args, self, f);
-    const since = now();
-    try { return apply(f, self, args); } finally { pay(since); }
-  };
-  // Methods have the names of their keys. These have the length of `f`.
-  const paying = (f, key = f.name, check = undefined) => {
-    const { length } = f;
-    if (length === 1) return { [key](a) { return paid(f, this, arguments, check); } }[key];
-    if (length === 2) return { [key](a, b) { return paid(f, this, arguments, check); } }[key];
-    if (length === 0) return { [key]() { return paid(f, this, arguments, check); } }[key];
-    return { [key](a, b, c) { return paid(f, this, arguments, check); } }[key];
-  };
-  // Lists. What is only like an array is copied by a loop, which can be stopped.
-  const short = (list) => {
-    if (list.length > ELEMENTS) throw limit("arrays of more than " + ELEMENTS + " elements");
-    return list;
-  };
-  const copied = (like) => {
-    if (like === undefined || like === null) throw new TypeError("not an object");
-    const length = +like.length || 0, list = [];
-    if (length > ELEMENTS) throw limit("arrays of more than " + ELEMENTS + " elements");
-    like = Object(like);
-    for (let i = 0; i < length; i++) if (i in like) list[i] = like[i];
-    if (length > 0 && list.length < length) list.length = length;
-    return list;
-  };
-  const list = (value) => (isArray(value) ? short(value) : copied(value));
-
-  const arrays = Array.prototype, strings = String.prototype;
-  const ofList = (args, self) => list(self);
-  // What is written into a text, a list is joined for.
-  const { join: joined } = arrays;
-  arrays.join = paying(joined, "join", ofList);
-  const { join } = arrays;
-  replace(arrays, "toString", { toString() { return apply(join, this, []); } }.toString);
-  // As functions of the script's kind each step of an iteration is looked at.
-  const stepping = (made) => {
-    const steps = getPrototypeOf(made), { next } = steps;
-    replace(steps, "next", { next() { return apply(next, this, []); } }.next);
-  };
-  stepping(arrays.values());
-  stepping(""[iterator]());
-
-  // Texts.
-  const { exec } = RegExp.prototype;
-  // With a function for each value the engine looks at the limits at each.
-  const { stringify, parse } = JSON;
-  const visiting = (visit) => function (key, value) {
-    if (isArray(value)) short(value);
-    return visit ? apply(visit, this, [key, value]) : value;
-  };
-  replace(JSON, "stringify", {
-    stringify(value, replacer, space) {
-      if (isArray(replacer)) {
-        short(replacer);
-        const whole = paid(stringify, JSON, [value, visiting()]);
-        if (whole === undefined) return whole;
-        return paid(stringify, JSON, [apply(parse, JSON, [whole]), replacer, space]);
-      }
-      const visit = visiting(typeof replacer === "function" ? replacer : undefined);
-      return paid(stringify, JSON, [value, visit, space]);
-    },
-  }.stringify);
-  JSON.parse = paying(parse, "parse");
+  const exec = RegExp?.prototype.exec;
 
   // Numbers without bound, code from text, memory shared or waited on, and what shows the engine's own functions.
   const none = function Function() { throw new TypeError("code from text is not available"); };
@@ -122,22 +43,16 @@
 
   // What is made when a script first names it. A source that does not have a name in it and no way to the global
   // object needs not even that, and most have few of them.
-  const late = [], makers = [];
-  const lazily = (make, names) => {
-    for (let i = 0; i < names.length; i++) {
-      makers[late.length] = make;
-      late[late.length] = names[i];
-    }
-  };
+  const makers = { __proto__: null };
+  const lazily = (make, names) => { for (let i = 0; i < names.length; i++) makers[names[i]] = make; };
   // A part of the prelude of its own, made once.
-  let kept;
   const part = (name) => {
     let made;
-    return () => (made ??= (bounds(), $.part(name)($, kept)));
+    return () => (made ??= (bounds(), $.part(name, $)($, kept)));
   };
   // What only some sources need of the guard, before any other part.
   let bounding;
-  const bounds = () => (bounding ??= $.part("bounds")($, kept));
+  const bounds = () => (bounding ??= $.part("bounds", $)($, kept));
   // The engine's own, which no script sees before the part has bounded it.
   const natives = { __proto__: null };
   const later = (make, names) => {
@@ -146,10 +61,12 @@
     lazily(make, names);
   };
   const longTexts = part("texts"), binary = part("binary"), collections = part("collections"), dates = part("dates"), locales = part("locales");
-  later(collections, ["Map", "Set", "WeakMap", "WeakSet"]);
-  later(dates, ["Date"]);
-  later(binary, ["ArrayBuffer", "DataView", "Uint8Array", "Int8Array", "Uint8ClampedArray", "Uint16Array", "Int16Array",
-    "Uint32Array", "Int32Array", "Float16Array", "Float32Array", "Float64Array"]);
+  if (RegExp !== undefined) {
+    later(collections, ["Map", "Set", "WeakMap", "WeakSet"]);
+    later(dates, ["Date"]);
+    later(binary, ["ArrayBuffer", "DataView", "Uint8Array", "Int8Array", "Uint8ClampedArray", "Uint16Array", "Int16Array",
+      "Uint32Array", "Int32Array", "Float16Array", "Float32Array", "Float64Array"]);
+  }
 
   later((name) => ({ __proto__: null, [name]: paying(natives[name]) }), ["parseInt", "parseFloat", "decodeURI",
     "decodeURIComponent", "encodeURI", "encodeURIComponent", "escape", "unescape"]);
@@ -157,31 +74,55 @@
 
   // What depends on a language or a country.
   lazily(locales, ["Intl"]);
-  // What a source can come to, before the script sees anything: `$.bounded` answers whether it may have patterns, and
-  // then the functions that it may name, each behind its owner. `$.forget` takes the others away.
-  const open = () => {
-    const found = $.mentioned(late);
-    for (let i = 0; i < found.length; i++) {
-      const name = late[found[i]], make = makers[found[i]], access = (...given) => {
+  const modules = part("modules"), web = part("web");
+  lazily((name) => fields().named(name), ["cfg", "console", "process", "addHandler"]);
+  lazily(() => { fields(); return modules(); }, [
+    "http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "kv", "time",
+  ]);
+  lazily(() => { fields(); modules(); return web(); }, [
+    "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "atob", "btoa", "structuredClone", "fetch",
+  ]);
+
+  // What a source can come to, before the script sees anything: `names` are those of the global object that are made when
+  // they are named; `bounded` has whether there may be patterns, and then the functions, each behind its owner.
+  const open = (names, bounded) => {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i], make = makers[name], access = (...given) => {
         const value = given.length > 0 ? given[0] : make(name)[name];
         hide(globalThis, name, value);
         return value;
       };
       defineProperty(globalThis, name, { __proto__: null, get: access, set: access, enumerable: false, configurable: true });
     }
-    const bounded = $.bounded();
     if (bounded[0] || bounded.length > 1) bounds().bind(bounded);
-    $.forget();
   };
-  return (kept = {
-    __proto__: null,
-    apply, arrays, binary, bytesExist: false, collections, copied, dates, defineProperty, exec, floor, getPrototypeOf, hide,
-    isArray, iterator, join, lazily, limit, list, listText: arrays.toString, locales, log2, longTexts, max, min, natives, now,
-    ofList, open, paid, part, pay, paying, replace, short, stepping, strings, texts: undefined, trunc, CHUNK, ENDS, LONG, Proxy,
-    SEARCH, SORTED, STRING, String,
+
+  // What is asked of `r` seldom.
+  const seldom = { __proto__: null, get: (_, name) => fields().traps[name] };
+  Object.setPrototypeOf(kept.request.traps, new Proxy({ __proto__: null }, seldom));
+  defineProperty(globalThis, "r", { __proto__: null, set: (value) => { hide(globalThis, "r", value); } });
+  // What is done at the end of a script that is of another style, or does nothing.
+  const styles = part("styles");
+  const ended = (transform, handler, used) => {
+    if (kept.added || transform || (handler && !used)) {
+      fields();
+      return styles()(kept.added, transform, handler);
+    }
+    if (!used && $.onlyDeclares()) {
+      throw new TypeError("the script declares functions and does nothing with the webhook: use r, or declare " +
+        "transform(r), transform(payload), handler(webhook) or addHandler(\"transform\", …)");
+    }
+    return undefined;
+  };
+  Object.assign(kept, {
+    guarded: true, binary, collections, dates, ended, exec, floor, lazily, listText: arrays.toString, locales, log2, longTexts, max,
+    min, natives, open, part, texts: undefined, trunc, CHUNK, ENDS, LONG, Proxy, SEARCH, SORTED, STRING,
     engine: {
       __proto__: null, construct, ownKeys, set, species, toStringTag, Array, Error, JSON, Number, Object, Promise, Reflect,
       RegExp, Symbol, TypeError,
     },
   });
+  const { keys, freeze } = Object;
+  kept.request.keys = keys;
+  kept.request.freeze = freeze;
 })

@@ -6,7 +6,7 @@
     textNatives, CHUNK, SEARCH, String } = kept;
   const { RegExp, Symbol, TypeError } = globalThis, { match: matching, replace: replacing, split: splitting } = Symbol;
   textNatives();
-  const { indexOf, includes, lastIndexOf } = kept.texts, marks = /\p{M}{256}/u;
+  const { indexOf, includes, lastIndexOf } = kept.texts;
 
   const written = (self) => {
     if (self === undefined || self === null) throw new TypeError("not a string");
@@ -15,7 +15,7 @@
   const isPattern = (value) => {
     if (!isObject(value)) return false;
     const own = value[matching];
-    return own === undefined ? value instanceof RegExp : !!own;
+    return own === undefined ? RegExp !== undefined && value instanceof RegExp : !!own;
   };
   // The method of a pattern, or of what stands for one.
   const method = (value, key) => (isObject(value) ? value[key] ?? undefined : undefined);
@@ -88,8 +88,9 @@
     },
   });
   // One step takes the longer the more marks there are on one letter.
+  let marks;
   kept.composed = (text) => {
-    if (text.length > 256 && apply(exec, marks, [text])) throw limit("256 combining marks in a row");
+    if (text.length > 256 && apply(exec, (marks ??= /\p{M}{256}/u), [text])) throw limit("256 combining marks in a row");
     return text;
   };
   const bounded = (owner, key) => {

@@ -1,5 +1,5 @@
 // The styles of other services, with what their services give a function and take from it. Answers a function
-// that runs what a script declares, and is given the one to call with what takes over the result.
+// that runs what a script declares, and leaves in `kept` the one that takes over the result.
 (function ($, kept) {
   "use strict";
   const { apply, Proxy, r, text, plain, setHeader } = kept;
@@ -114,8 +114,8 @@
     };
     return handler({ headers, body, query, parsed_query: parsed, path }, context);
   };
-  return (added, transform, handler, takeWith) => {
-    takeWith((returned) => take(returned));
+  return (added, transform, handler) => {
+    kept.finish = (returned) => take(returned);
     return added ? ofRequest(added) : transform ? ofPayload(transform) : ofWebhook(handler);
   };
 })

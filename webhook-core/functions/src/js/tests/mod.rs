@@ -1,5 +1,6 @@
 mod fixture;
 mod isolation;
+mod libraries;
 mod limits;
 mod modules;
 mod requests;

@@ -94,16 +94,6 @@ impl Host {
         };
     }
 
-    /// Which of these names of the global object the script may come to, by their places.
-    pub(super) fn mentioned(&self, names: &[String]) -> Vec<usize> {
-        source::mentioned(&self.script.borrow().source, names)
-    }
-
-    /// The text of the script.
-    pub(super) fn source(&self) -> Arc<str> {
-        Arc::clone(&self.script.borrow().source)
-    }
-
     /// What the script has left.
     pub(super) fn outcome(&self) -> Option<ScriptOutcome> {
         let mut script = self.script.borrow_mut();

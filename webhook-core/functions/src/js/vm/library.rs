@@ -1,17 +1,15 @@
 //! The functions of the engine that are bounded: made where a script can come to them, and
 //! taken away where it cannot.
 
-use std::{cell::RefCell, collections::HashSet, rc::Rc, sync::OnceLock};
+use std::{collections::HashSet, sync::OnceLock};
 
 use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Result, atom::PredefinedAtom};
 
-use super::{
-    host::Host,
-    prelude::{self, Part},
-};
+use super::prelude::{self, Part};
 use crate::js::{
+    library::Library,
     reach::{Reach, has_patterns},
-    source::words,
+    source::{mentioned, words},
 };
 
 /// What has functions to be bounded.
@@ -47,6 +45,8 @@ const OWNERS: [Owner; 11] = [
             "charAt",
             "charCodeAt",
             "codePointAt",
+            // Bounded for every script that may have templates.
+            "concat",
             "toString",
             "valueOf",
             ITERATOR,
@@ -115,6 +115,19 @@ pub(super) fn names(ctx: &Ctx<'_>) -> Result<Names> {
     OWNERS.iter().map(of).collect()
 }
 
+/// Asks such an engine for all names of the library, with those that are made late.
+pub(super) fn all_names(ctx: &Ctx<'_>) -> Result<HashSet<String>> {
+    const NAMES: &str = "(() => { const all = [], seen = new Set(); const add = (value) => { \
+        if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return; \
+        seen.add(value); const keys = Reflect.ownKeys(value); for (let i = 0; i < keys.length; i++) { \
+        if (typeof keys[i] === 'string') all.push(keys[i]); \
+        const { value: held, get, set } = Reflect.getOwnPropertyDescriptor(value, keys[i]); add(held); add(get); add(set); } \
+        add(Reflect.getPrototypeOf(value)); }; add(globalThis); add(function* () {}); add(async function () {}); \
+        add(async function* () {}); add([].values()); add(''[Symbol.iterator]()); return all; })()";
+    let names: Vec<String> = ctx.eval(NAMES)?;
+    Ok(names.into_iter().chain(LATE.map(str::to_owned)).collect())
+}
+
 fn object<'js>(ctx: &Ctx<'js>, owner: &Owner) -> Result<Object<'js>> {
     let object: Object<'_> = ctx.globals().get(owner.name)?;
     if owner.prototype { object.get(PredefinedAtom::Prototype) } else { Ok(object) }
@@ -128,53 +141,110 @@ struct Unreached {
     patterns: bool,
 }
 
-/// Adds `bounded`, which answers whether the source may have patterns and then what it can
-/// come to, each behind the place of its owner, and `forget`, which takes the rest away.
-pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
-    let unreached = Rc::new(RefCell::new(Unreached::default()));
-    let (own, left) = (Rc::clone(host), Rc::clone(&unreached));
-    let bounded = move |ctx: Ctx<'js>| {
-        let source = own.source();
-        let (reach, parts) = reach(&source);
-        let has =
-            |name: &str| reach.has(name) || parts.iter().any(|part| part.words.contains(name));
-        let patterns = has_patterns(&source)
+/// What is made when a script first names it, by the guard.
+pub(super) const LATE: [&str; 51] = [
+    "Map",
+    "Set",
+    "WeakMap",
+    "WeakSet",
+    "Date",
+    "ArrayBuffer",
+    "DataView",
+    "Uint8Array",
+    "Int8Array",
+    "Uint8ClampedArray",
+    "Uint16Array",
+    "Int16Array",
+    "Uint32Array",
+    "Int32Array",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "parseInt",
+    "parseFloat",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "escape",
+    "unescape",
+    "Reflect",
+    "Intl",
+    "cfg",
+    "console",
+    "process",
+    "addHandler",
+    "http",
+    "crypto",
+    "base64",
+    "hex",
+    "url",
+    "jwt",
+    "xml",
+    "yaml",
+    "csv",
+    "kv",
+    "time",
+    "URL",
+    "URLSearchParams",
+    "TextEncoder",
+    "TextDecoder",
+    "Headers",
+    "atob",
+    "btoa",
+    "structuredClone",
+    "fetch",
+];
+
+/// Makes what the source can come to, by the guard, and takes the rest away.
+pub(super) fn open<'js>(
+    ctx: &Ctx<'js>,
+    kept: &Object<'js>,
+    source: &str,
+    library: Library,
+) -> Result<()> {
+    let (reach, parts) = reach(source);
+    let has = |name: &str| reach.has(name) || parts.iter().any(|part| part.words.contains(name));
+    let has_patterns = library == Library::Whole
+        && (has_patterns(source)
             || parts.iter().any(|part| part.patterns)
-            || ["RegExp", "match", "matchAll", "search"].into_iter().any(&has);
-        let list = Array::new(ctx.clone())?;
-        list.set(0, patterns)?;
-        let mut length = 1;
-        let mut add = |owner: usize, name: &str| {
-            list.set(length, owner)?;
-            list.set(length + 1, name)?;
-            length += 2;
-            Ok::<_, Error>(())
-        };
-        let mut unreached = Unreached { patterns: !patterns, ..Unreached::default() };
-        for (owner, names) in prelude::names()?.iter().enumerate() {
-            for name in names {
-                // Templates are calls of it.
-                let template = owner == TEXTS && name == "concat" && source.contains('`');
-                if template || has(name) {
-                    add(owner, name)?;
-                } else {
-                    unreached.functions.push((owner, name));
-                }
+            || ["RegExp", "match", "matchAll", "search"].into_iter().any(&has));
+    let list = Array::new(ctx.clone())?;
+    list.set(0, has_patterns)?;
+    let mut length = 1;
+    let mut add = |owner: usize, name: &str| {
+        list.set(length, owner)?;
+        list.set(length + 1, name)?;
+        length += 2;
+        Ok::<_, Error>(())
+    };
+    let patterns = library == Library::Whole && !has_patterns;
+    let mut unreached = Unreached { patterns, ..Unreached::default() };
+    for (owner, names) in prelude::names()?.iter().enumerate() {
+        if library != Library::Whole && owner == PATTERNS {
+            continue;
+        }
+        for name in names {
+            if has(name) {
+                add(owner, name)?;
+            } else {
+                unreached.functions.push((owner, name));
             }
         }
-        for name in CONSTRUCTORS {
-            if has(name) { add(OWNERS.len(), name)? } else { unreached.constructors.push(name) }
+    }
+    for name in CONSTRUCTORS {
+        if library != Library::Whole && name == "RegExp" {
+            continue;
         }
-        left.replace(unreached);
-        Ok::<_, Error>(list)
-    };
-    natives.set("bounded", Function::new(ctx.clone(), bounded)?)?;
-    let forget = move |ctx: Ctx<'js>| unreached.take().forget(&ctx);
-    natives.set("forget", Function::new(ctx.clone(), forget)?)
+        if has(name) { add(OWNERS.len(), name)? } else { unreached.constructors.push(name) }
+    }
+    let names = mentioned(source, &LATE);
+    kept.get::<_, Function<'_>>("open")?.call::<_, ()>((names, list))?;
+    unreached.forget(ctx)
 }
 
-/// The place of texts in [`OWNERS`].
-const TEXTS: usize = 1;
+/// The place of patterns, which a small engine does not have.
+const PATTERNS: usize = 5;
 
 impl Unreached {
     fn forget(self, ctx: &Ctx<'_>) -> Result<()> {

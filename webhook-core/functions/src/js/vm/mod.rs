@@ -12,7 +12,7 @@ mod rows;
 mod wait;
 mod web;
 
-use std::{cell::Cell, rc::Rc, sync::Arc};
+use std::{cell::Cell, collections::HashSet, rc::Rc, sync::Arc};
 
 use rquickjs::{
     Context, Ctx, Exception, Function, Object, Promise, Result as JsResult, Runtime, Value,
@@ -25,6 +25,7 @@ use webhook_core::function::{FunctionError, Invocation, ScriptOutcome};
 use self::{failure::Thrown, host::Host, meter::Meter, prelude::Part};
 use super::{
     call::{Call, Task},
+    library::Library,
     source,
     worker::Shared,
 };
@@ -52,12 +53,27 @@ type Intrinsics = (
     intrinsic::Performance,
 );
 
+/// What a small engine has of it.
+type SmallIntrinsics = (
+    intrinsic::Eval,
+    intrinsic::Json,
+    intrinsic::Proxy,
+    intrinsic::Promise,
+    intrinsic::Performance,
+);
+
 /// An engine that no script has run in.
 pub(super) struct Vm {
     // Before the runtime, which must go last.
     context: Context,
     runtime: Runtime,
     host: Rc<Host>,
+    library: Library,
+}
+
+/// All names of the language's library. Where there are none, no engine can be made either.
+pub(super) fn library_names() -> Option<&'static HashSet<String>> {
+    prelude::library().ok()
 }
 
 /// What is in the global object under a name no script sees: it is removed first.
@@ -65,7 +81,7 @@ const KEPT: &str = "kept";
 
 impl Vm {
     /// Makes an engine. It fails only when there is no memory.
-    pub(super) fn new(shared: &Shared) -> Result<Self, FunctionError> {
+    pub(super) fn new(shared: &Shared, library: Library) -> Result<Self, FunctionError> {
         let limits = Arc::clone(&shared.limits);
         let meter = Meter::new(Arc::clone(&limits), Arc::clone(&shared.turns));
         let host = Rc::new(Host {
@@ -82,16 +98,22 @@ impl Vm {
             runtime.set_gc_threshold(GC_BYTES);
             runtime.set_max_stack_size(STACK_BYTES);
             runtime.set_memory_limit(limits.memory_bytes.saturating_add(BASE_BYTES));
-            let context = Context::custom::<Intrinsics>(&runtime)?;
-            let prepared = context
-                .with(|ctx| prepare(&ctx, &host).map_err(|_| Thrown::catch(&ctx).to_string()));
+            let context = match library {
+                Library::Whole => Context::custom::<Intrinsics>(&runtime)?,
+                Library::Small | Library::Plain | Library::Bare => {
+                    Context::custom::<SmallIntrinsics>(&runtime)?
+                }
+            };
+            let prepared = context.with(|ctx| {
+                prepare(&ctx, &host, library).map_err(|_| Thrown::catch(&ctx).to_string())
+            });
             Ok::<_, rquickjs::Error>((prepared, context, runtime))
         };
         let failed =
             |reason| FunctionError::Script(format!("the engine cannot be started: {reason}"));
         let (prepared, context, runtime) = made().map_err(|error| failed(error.to_string()))?;
         prepared.map_err(failed)?;
-        Ok(Self { context, runtime, host })
+        Ok(Self { context, runtime, host, library })
     }
 
     /// Does what a call asks for and answers it.
@@ -129,14 +151,13 @@ impl Vm {
         self.host.begin(invocation, handle);
         self.context.with(|ctx| {
             let kept = take_kept(&ctx).and_then(|kept| {
-                kept.get::<_, Function<'_>>("open")?.call::<_, ()>(())?;
+                self.open(&ctx, &kept, &text)?;
                 Ok(kept)
             });
             let script = compile(&ctx, &text, &source::wrapped(&text));
             let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
             let ended = kept.and_then(|kept| {
-                let (declared, finish): (Function<'_>, Function<'_>) =
-                    (kept.get("declared")?, kept.get("finish")?);
+                let declared: Function<'_> = kept.get("declared")?;
                 let promise: Promise<'_> = script.call((This(ctx.globals()), declared))?;
                 self.settle(&ctx);
                 if promise.state() == PromiseState::Rejected {
@@ -145,7 +166,11 @@ impl Vm {
                 }
                 self.host.log_rejections();
                 match promise.result::<Value<'_>>() {
-                    Some(returned) => finish.call::<_, ()>((returned?,)).map(Some),
+                    Some(returned) => {
+                        let returned = returned?;
+                        let finish: Function<'_> = kept.get("finish")?;
+                        finish.call::<_, ()>((returned,)).map(Some)
+                    }
                     None => Ok(None),
                 }
             });
@@ -163,6 +188,14 @@ impl Vm {
             }
         })?;
         Ok(self.host.outcome())
+    }
+
+    /// Bounds what the source can come to, before it runs.
+    fn open<'js>(&self, ctx: &Ctx<'js>, kept: &Object<'js>, text: &str) -> JsResult<()> {
+        match self.library {
+            Library::Bare | Library::Plain => Ok(()),
+            Library::Small | Library::Whole => library::open(ctx, kept, text, self.library),
+        }
     }
 
     /// Whether a source compiles; it does not run.
@@ -216,42 +249,61 @@ fn compile_as<'js, T: rquickjs::FromJs<'js>>(
 }
 
 /// Runs the prelude, which leaves the function that ends a call in the global object.
-fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>) -> JsResult<()> {
+fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, library: Library) -> JsResult<()> {
     let natives = Object::new(ctx.clone())?;
-    natives.set("stringBytes", host.limits.string_bytes as f64)?;
-    natives.set("httpCalls", host.limits.http_calls as f64)?;
-    let meter = Rc::clone(&host.meter);
-    natives.set("beginPattern", Function::new(ctx.clone(), move || meter.begin_pattern())?)?;
-    let meter = Rc::clone(&host.meter);
-    natives.set("endPattern", Function::new(ctx.clone(), move || meter.end_pattern())?)?;
-    let own = Rc::clone(host);
-    natives.set("log", Function::new(ctx.clone(), move |line: String| own.log(&line))?)?;
-    let own = Rc::clone(host);
-    let config = move |key: String| own.script.borrow().config.get(&key).cloned();
-    natives.set("config", Function::new(ctx.clone(), config)?)?;
-    let own = Rc::clone(host);
-    let only_declares = move || own.script.borrow().only_declares();
-    natives.set("onlyDeclares", Function::new(ctx.clone(), only_declares)?)?;
-    let own = Rc::clone(host);
-    let mentioned = move |names: Vec<String>| own.mentioned(&names);
-    natives.set("mentioned", Function::new(ctx.clone(), mentioned)?)?;
     let takes_payload = |function: String| source::takes_payload(&function);
     natives.set("takesPayload", Function::new(ctx.clone(), takes_payload)?)?;
-    library::install(ctx, host, &natives)?;
     request::install(ctx, host, &natives)?;
-    http::install(ctx, host, &natives)?;
-    modules::install(ctx, host, &natives)?;
     let own = Rc::clone(host);
-    let later = move |ctx: Ctx<'js>, name: String| match Part::named(&name) {
+    let later = move |ctx: Ctx<'js>, name: String, natives: Object<'js>| match Part::named(&name) {
         Some(part) => {
             own.gives_bytes.set(own.gives_bytes.get() || part == Part::Binary);
+            install(&ctx, &own, &natives, part)?;
             part.load(&ctx)
         }
         None => Err(Exception::throw_message(&ctx, "no such part")),
     };
     natives.set("part", Function::new(ctx.clone(), later)?)?;
-    let kept: Object<'_> = Part::Base.load(ctx)?.call((natives,))?;
+    let part = match library {
+        Library::Bare => Part::Request,
+        Library::Plain => Part::Plain,
+        Library::Small | Library::Whole => Part::Base,
+    };
+    install(ctx, host, &natives, part)?;
+    let kept: Object<'_> = part.load(ctx)?.call((natives,))?;
     ctx.globals().set(KEPT, kept)
+}
+
+/// Adds what a part of the prelude needs of the host, which most calls do not.
+fn install<'js>(
+    ctx: &Ctx<'js>,
+    host: &Rc<Host>,
+    natives: &Object<'js>,
+    part: Part,
+) -> JsResult<()> {
+    match part {
+        Part::Base | Part::Guard => {
+            natives.set("stringBytes", host.limits.string_bytes as f64)?;
+            let own = Rc::clone(host);
+            let only_declares = move || own.script.borrow().only_declares();
+            natives.set("onlyDeclares", Function::new(ctx.clone(), only_declares)?)
+        }
+        Part::Fields => request::install_fields(ctx, host, natives),
+        Part::Patterns => {
+            let meter = Rc::clone(&host.meter);
+            let begin = Function::new(ctx.clone(), move || meter.begin_pattern())?;
+            natives.set("beginPattern", begin)?;
+            let meter = Rc::clone(&host.meter);
+            natives.set("endPattern", Function::new(ctx.clone(), move || meter.end_pattern())?)
+        }
+        Part::Styles => modules::install(ctx, host, natives),
+        Part::Modules => {
+            natives.set("httpCalls", host.limits.http_calls as f64)?;
+            http::install(ctx, host, natives)?;
+            modules::install(ctx, host, natives)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn take_kept<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
@@ -263,5 +315,36 @@ fn take_kept<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
 impl std::fmt::Debug for Vm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Vm").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::js::library::needs_whole;
+
+    /// The names of the global object, and those in what they name, each behind its owner.
+    fn names<I: rquickjs::context::Intrinsic>() -> BTreeSet<String> {
+        const NAMES: &str = "Object.getOwnPropertyNames(globalThis).flatMap((name) => { \
+            const of = (value, path) => (value === globalThis || Object(value) !== value ? [] : \
+            Reflect.ownKeys(value).map((key) => path + '.' + String(key))); const value = globalThis[name]; \
+            return [name, ...of(value, name), ...of(value?.prototype, name + '.prototype')]; })";
+        let runtime = Runtime::new().expect("memory");
+        let context = Context::custom::<I>(&runtime).expect("memory");
+        let names = context.with(|ctx| ctx.eval::<Vec<String>, _>(NAMES));
+        names.expect("names").into_iter().collect()
+    }
+
+    #[test]
+    fn a_source_that_names_what_a_small_engine_has_not_gets_a_whole_one() {
+        let (whole, small) = (names::<Intrinsics>(), names::<SmallIntrinsics>());
+        let missing: Vec<_> = whole.difference(&small).collect();
+        assert!(missing.len() > 300 && small.len() > 300 && small.is_subset(&whole));
+        for name in missing {
+            let global = name.split('.').next().unwrap_or_default();
+            assert!(needs_whole(global), "{name}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The part of a runtime that is written in JavaScript. It is compiled once in a
 //! process; engines read what came of it.
 
-use std::sync::OnceLock;
+use std::{collections::HashSet, sync::OnceLock};
 
 use super::library::{self, Names};
 use rquickjs::{
@@ -16,8 +16,16 @@ use rquickjs::{
 /// before it leave for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Bounds what the engine's own functions do in one step, and makes `r`, `cfg` and `console`.
+    /// The last three of these together, which most calls need.
     Base,
+    /// The first two of them together.
+    Plain,
+    /// Makes `r`.
+    Request,
+    /// Bounds what the language itself does with lists and texts, and JSON.
+    Core,
+    /// Bounds what the engine's own functions do in one step.
+    Guard,
     /// Bounds what few scripts can come to; before all others but the next.
     Bounds,
     /// Makes what few scripts do with `r`, and the globals beside it.
@@ -48,17 +56,33 @@ pub(super) enum Part {
     Subtle,
 }
 
-/// What every call needs is one module, because each costs an engine more than what is in it.
+/// What every call but those of bare engines needs is one module, because each costs an engine
+/// more than what is in it.
 const BASE: &str = concat!(
     "(function ($) { const kept = ",
-    include_str!("../prelude/guard.js"),
-    "($); ",
     include_str!("../prelude/request.js"),
+    "($); ",
+    include_str!("../prelude/core.js"),
+    "($, kept); ",
+    include_str!("../prelude/guard.js"),
     "($, kept); return kept; })",
 );
 
-const SOURCES: [(Part, &str, &str); 15] = [
+/// The same for engines in which little is bounded.
+const PLAIN: &str = concat!(
+    "(function ($) { const kept = ",
+    include_str!("../prelude/request.js"),
+    "($); ",
+    include_str!("../prelude/core.js"),
+    "($, kept); return kept; })",
+);
+
+const SOURCES: [(Part, &str, &str); 19] = [
     (Part::Base, "base", BASE),
+    (Part::Plain, "plain", PLAIN),
+    (Part::Core, "core", include_str!("../prelude/core.js")),
+    (Part::Request, "request", include_str!("../prelude/request.js")),
+    (Part::Guard, "guard", include_str!("../prelude/guard.js")),
     (Part::Bounds, "bounds", include_str!("../prelude/bounds.js")),
     (Part::Fields, "fields", include_str!("../prelude/fields.js")),
     (Part::Lists, "lists", include_str!("../prelude/lists.js")),
@@ -79,11 +103,17 @@ const SOURCES: [(Part, &str, &str); 15] = [
 struct Compiled {
     parts: ScaBundleData<&'static [u8]>,
     names: Names,
+    library: HashSet<String>,
 }
 
 /// The names of what is bounded, by [`library::OWNERS`](super::library).
 pub(super) fn names() -> Result<&'static Names> {
     compiled().map(|compiled| &compiled.names)
+}
+
+/// All names of the language's library.
+pub(super) fn library() -> Result<&'static HashSet<String>> {
+    compiled().map(|compiled| &compiled.library)
 }
 
 impl Part {
@@ -123,7 +153,7 @@ fn compile() -> Result<Compiled> {
     let runtime = Runtime::new()?;
     let context = Context::full(&runtime)?;
     context.with(|ctx| {
-        let names = library::names(&ctx)?;
+        let (names, library) = (library::names(&ctx)?, library::all_names(&ctx)?);
         let parts = SOURCES.iter().map(|(_, name, source)| {
             let module = format!(
                 "let part = {source}\nexport const take = () => {{ const own = part; part = undefined; return own; }};"
@@ -133,6 +163,6 @@ fn compile() -> Result<Compiled> {
             Ok::<_, Error>((*name, &*module.write(stripped)?.leak()))
         });
         let parts = parts.collect::<Result<Vec<_>>>()?;
-        Ok(Compiled { parts: Box::leak(parts.into_boxed_slice()), names })
+        Ok(Compiled { parts: Box::leak(parts.into_boxed_slice()), names, library })
     })
 }

@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use rquickjs::{Array, Ctx, Exception, Function, Object, Result};
-use webhook_core::model::{Checks, Headers};
+use webhook_core::model::{Checks, Headers, Request};
 
 use super::host::{Host, Script};
 use crate::{js::limit::Limit, modules::form};
@@ -17,33 +17,41 @@ const MAX_TEXT_BYTES: usize = 64 << 10;
 /// Headers that a script may leave; beyond that no server takes the request.
 const MAX_HEADERS: usize = 1_000;
 
-/// Adds the functions to `natives`. Those with the argument `answer` are for
-/// the response when it is true and for the request when it is not.
+/// Adds the functions that most scripts need to `natives`. Those with the argument
+/// `answer` are for the response when it is true and for the request when it is not.
 pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
     let function = |name: &str, function: Result<Function<'js>>| natives.set(name, function?);
     let new = || (ctx.clone(), Rc::clone(host));
 
     let (c, h) = new();
     function(
-        "method",
-        Function::new(c, move || {
-            read(&h, |s| s.request.as_ref().map(|request| request.method.as_str().to_owned()))
+        "line",
+        Function::new(c, move |part: String| {
+            read(&h, |s| {
+                let Request { method, extra_path, raw_query, .. } = s.request.as_ref()?;
+                Some(match part.as_str() {
+                    "method" => method.as_str().to_owned(),
+                    "path" => extra_path.clone(),
+                    _ => raw_query.clone(),
+                })
+            })
         }),
     )?;
     let (c, h) = new();
-    function(
-        "path",
-        Function::new(c, move || {
-            read(&h, |s| s.request.as_ref().map(|request| request.extra_path.clone()))
-        }),
-    )?;
-    let (c, h) = new();
-    function(
-        "rawQuery",
-        Function::new(c, move || {
-            read(&h, |s| s.request.as_ref().map(|request| request.raw_query.clone()))
-        }),
-    )?;
+    function("stop", Function::new(c, move || write(&h, |s| s.stop_forwarding = true)))?;
+    body(ctx, host, natives)?;
+    set_header(ctx, host, natives)
+}
+
+/// Adds what `fields` needs of the host beside that.
+pub(super) fn install_fields<'js>(
+    ctx: &Ctx<'js>,
+    host: &Rc<Host>,
+    natives: &Object<'js>,
+) -> Result<()> {
+    let function = |name: &str, function: Result<Function<'js>>| natives.set(name, function?);
+    let new = || (ctx.clone(), Rc::clone(host));
+
     let (c, h) = new();
     function(
         "setMethod",
@@ -170,8 +178,13 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
         }),
     )?;
     let (c, h) = new();
-    function("stop", Function::new(c, move || write(&h, |s| s.stop_forwarding = true)))?;
-    body(ctx, host, natives)?;
+    function("log", Function::new(c, move |line: String| h.log(&line)))?;
+    let (c, h) = new();
+    function(
+        "config",
+        Function::new(c, move |key: String| h.script.borrow().config.get(&key).cloned()),
+    )?;
+    bytes(ctx, host, natives)?;
     headers(ctx, host, natives)
 }
 
@@ -183,16 +196,19 @@ fn body<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<(
     };
     natives.set("body", Function::new(ctx.clone(), text)?)?;
     let h = Rc::clone(host);
+    let set_text = move |ctx: Ctx<'js>, answer: bool, text: String| {
+        h.set_body(&ctx, answer, Bytes::from(text))
+    };
+    natives.set("setBody", Function::new(ctx.clone(), set_text)?)
+}
+
+fn bytes<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
+    let h = Rc::clone(host);
     let bytes = move |ctx: Ctx<'js>, answer: bool| {
         let body = read(&h, |s| s.body(answer).cloned());
         body.map(|body| h.give_bytes(&ctx, &body)).transpose()
     };
     natives.set("bytes", Function::new(ctx.clone(), bytes)?)?;
-    let h = Rc::clone(host);
-    let set_text = move |ctx: Ctx<'js>, answer: bool, text: String| {
-        h.set_body(&ctx, answer, Bytes::from(text))
-    };
-    natives.set("setBody", Function::new(ctx.clone(), set_text)?)?;
     let h = Rc::clone(host);
     let set_bytes = move |ctx: Ctx<'js>, answer: bool, base64: String| {
         let bytes = STANDARD.decode(base64).map_err(|_| fail(&ctx, "not bytes"))?;
@@ -201,24 +217,7 @@ fn body<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<(
     natives.set("setBytes", Function::new(ctx.clone(), set_bytes)?)
 }
 
-fn headers<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
-    let h = Rc::clone(host);
-    let get = move |answer: bool, name: String| {
-        read(&h, |s| {
-            let value = s.headers(answer)?.get(name.as_str())?;
-            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-        })
-    };
-    natives.set("header", Function::new(ctx.clone(), get)?)?;
-    let h = Rc::clone(host);
-    let names = move |answer: bool| {
-        let names = read(&h, |s| {
-            let keys = s.headers(answer)?.keys();
-            Some(keys.map(Headers::canonical_name).collect::<Vec<_>>())
-        });
-        names.unwrap_or_default()
-    };
-    natives.set("headerNames", Function::new(ctx.clone(), names)?)?;
+fn set_header<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
     let h = Rc::clone(host);
     let set = move |ctx: Ctx<'js>, answer: bool, name: String, value: String| {
         let key = header_name(&ctx, &name)?;
@@ -239,7 +238,27 @@ fn headers<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Resul
         }
         Ok(())
     };
-    natives.set("setHeader", Function::new(ctx.clone(), set)?)?;
+    natives.set("setHeader", Function::new(ctx.clone(), set)?)
+}
+
+fn headers<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
+    let h = Rc::clone(host);
+    let get = move |answer: bool, name: String| {
+        read(&h, |s| {
+            let value = s.headers(answer)?.get(name.as_str())?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        })
+    };
+    natives.set("header", Function::new(ctx.clone(), get)?)?;
+    let h = Rc::clone(host);
+    let names = move |answer: bool| {
+        let names = read(&h, |s| {
+            let keys = s.headers(answer)?.keys();
+            Some(keys.map(Headers::canonical_name).collect::<Vec<_>>())
+        });
+        names.unwrap_or_default()
+    };
+    natives.set("headerNames", Function::new(ctx.clone(), names)?)?;
     let h = Rc::clone(host);
     let delete = move |ctx: Ctx<'js>, answer: bool, name: String| {
         let key = header_name(&ctx, &name)?;
