@@ -32,25 +32,42 @@ async fn sharded_sqlite() -> Fixture {
     Fixture::of(storage.stores()).keep(folder).teardown(async move { close.close().await })
 }
 
-/// Two databases, and a third one that has the configuration.
+/// The same with two schemas.
 async fn sharded_postgres() -> Fixture {
-    let mut all = Vec::new();
-    for _ in 0..3 {
-        let Some(one) = databases::postgres().await else {
-            return Fixture::skip("TEST_POSTGRES_URL is not set");
-        };
-        all.push(one);
-    }
-    let (options, removals): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-    let shards = [options[1].database_url.clone(), options[2].database_url.clone()];
-    let storage = ShardedStorage::connect(&options[0], &shards).await.expect("they can be opened");
+    let one = databases::postgres().await;
+    let Some(((control, remove), (second, remove_second))) = one.zip(databases::postgres().await)
+    else {
+        return Fixture::skip("TEST_POSTGRES_URL is not set");
+    };
+    let shards = [control.database_url.clone(), second.database_url.clone()];
+    let storage = ShardedStorage::connect(&control, &shards).await.expect("they can be opened");
     let close = storage.clone();
     Fixture::of(storage.stores()).teardown(async move {
         close.close().await;
-        for remove in removals {
-            remove.await;
-        }
+        remove.await;
+        remove_second.await;
     })
+}
+
+/// The suites of what is divided among shards.
+macro_rules! suites_of_shards {
+    ($database:ident) => {
+        mod deliveries {
+            webhook_conformance::delivery_store_conformance!(crate::conformance::$database);
+        }
+        mod logs {
+            webhook_conformance::log_store_conformance!(crate::conformance::$database);
+        }
+        mod replays {
+            webhook_conformance::replay_store_conformance!(crate::conformance::$database);
+        }
+        mod queues {
+            webhook_conformance::queue_store_conformance!(crate::conformance::$database);
+        }
+        mod deletion {
+            webhook_conformance::deletion_conformance!(crate::conformance::$database);
+        }
+    };
 }
 
 macro_rules! suites {
@@ -71,12 +88,6 @@ macro_rules! suites {
             mod functions {
                 webhook_conformance::function_store_conformance!(crate::conformance::$database);
             }
-            mod deliveries {
-                webhook_conformance::delivery_store_conformance!(crate::conformance::$database);
-            }
-            mod logs {
-                webhook_conformance::log_store_conformance!(crate::conformance::$database);
-            }
             mod tokens {
                 webhook_conformance::token_store_conformance!(crate::conformance::$database);
             }
@@ -89,18 +100,10 @@ macro_rules! suites {
             mod notifications {
                 webhook_conformance::notification_store_conformance!(crate::conformance::$database);
             }
-            mod replays {
-                webhook_conformance::replay_store_conformance!(crate::conformance::$database);
-            }
-            mod queues {
-                webhook_conformance::queue_store_conformance!(crate::conformance::$database);
-            }
             mod billing {
                 webhook_conformance::billing_store_conformance!(crate::conformance::$database);
             }
-            mod deletion {
-                webhook_conformance::deletion_conformance!(crate::conformance::$database);
-            }
+            suites_of_shards!($database);
         }
     };
 }
@@ -108,4 +111,9 @@ macro_rules! suites {
 suites!(sqlite);
 suites!(postgres);
 suites!(sharded_sqlite);
-suites!(sharded_postgres);
+
+/// What shards do not divide is in one of them, as in a database that is alone, and a schema takes
+/// PostgreSQL a second.
+mod sharded_postgres {
+    suites_of_shards!(sharded_postgres);
+}

@@ -184,7 +184,8 @@ pub async fn accepting_a_webhook_again_changes_nothing(stores: &Stores) {
     let logs = logs_of(stores, &first).await;
 
     accept(stores, &first, std::slice::from_ref(&delivery)).await;
-    let different = Webhook { id: first.id, ..odd_webhook(first.account_id) };
+    let bucket_id = first.bucket_id;
+    let different = Webhook { id: first.id, bucket_id, ..odd_webhook(first.account_id) };
     let others = [new_delivery(output, NOW), new_delivery(OutputId::generate(), NOW)];
     accept(stores, &different, &others).await;
 
