@@ -83,13 +83,15 @@ impl Output {
         now.since(since).saturating_sub(self.pauses.stood_still(since, now))
     }
 
+    /// The end of what somebody has to end.
+    pub(crate) const NEVER: Timestamp = Timestamp::from_millis(i64::MAX);
+
     /// Until when nothing leaves: it is paused or disabled. None when it is neither.
     #[must_use]
     pub fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
-        const NEVER: Timestamp = Timestamp::from_millis(i64::MAX);
         match self.pauses.current(now) {
-            _ if self.spec.disabled => Some(NEVER),
-            Some(pause) => Some(pause.until.unwrap_or(NEVER)),
+            _ if self.spec.disabled => Some(Self::NEVER),
+            Some(pause) => Some(pause.until.unwrap_or(Self::NEVER)),
             None => None,
         }
     }

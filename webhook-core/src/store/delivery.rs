@@ -24,8 +24,9 @@ use crate::{
 pub trait DeliveryStore: Send + Sync + fmt::Debug {
     /// Stores a webhook with its deliveries. Storing the same webhook ID again
     /// changes nothing, succeeds and says so: the deliveries and runs that were given
-    /// then are not those that are stored. A delivery ID that another delivery of the bucket has
-    /// is a [`Conflict`](crate::ErrorKind::Conflict), and nothing is stored. An output of a
+    /// then are not those that are stored. A webhook that is stored again is of the same bucket.
+    /// A delivery ID that another delivery of the bucket has is a
+    /// [`Conflict`](crate::ErrorKind::Conflict), and nothing is stored. An output of a
     /// webhook's delivery, and its input, are those of the webhook's bucket.
     ///
     /// Of two webhooks of an input that have a [key](Accept::seen) in common, one is

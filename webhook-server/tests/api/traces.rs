@@ -240,7 +240,7 @@ async fn a_pause_is_why_it_waits() {
     let told = verdict().await;
     assert!(told.starts_with("waits: the output shop is paused since 20"), "{told}");
     assert!(told.ends_with("Z: a deploy"), "{told}");
-    // Nobody knows when it is resumed, and in two days a pause with an end is over.
+    // Nobody knows when somebody resumes it; a pause with an end is over then.
     assert_eq!(trace(&server, &log).await["next_at"], Value::Null);
     let ends = log["created_at"].as_i64().expect("a time") + 2 * 24 * 3_600;
     let pause = server.request("PUT", &format!("{path}/pause")).json(&json!({"until": ends}));

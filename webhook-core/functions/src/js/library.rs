@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use super::{
+    names::{MODULES, OF_WEB},
     reach::{Reach, has_patterns, is_literal},
     source::words,
 };
@@ -53,41 +54,15 @@ pub(super) fn needs_whole(word: &str) -> bool {
             | "RequestFormData"
             | "RequestFormParts"
     );
-    let is_module = matches!(
-        word,
-        "http"
-            | "crypto"
-            | "base64"
-            | "hex"
-            | "url"
-            | "jwt"
-            | "xml"
-            | "yaml"
-            | "csv"
-            | "kv"
-            | "time"
-    );
-    let is_of_web = matches!(
-        word,
-        "URL"
-            | "URLSearchParams"
-            | "TextEncoder"
-            | "TextDecoder"
-            | "Headers"
-            | "atob"
-            | "btoa"
-            | "structuredClone"
-            | "fetch"
-    );
     // Ways to what a function is called with, and styles that give it something else than `r`.
     let hides_names = matches!(word, "arguments" | "handler" | "addHandler" | "eval" | "with");
     is_object
         || makes_patterns
         || knows_languages
         || gives_bytes
-        || is_module
-        || is_of_web
         || hides_names
+        || MODULES.contains(&word)
+        || OF_WEB.contains(&word)
 }
 
 impl Library {

@@ -32,6 +32,7 @@
 mod call;
 mod library;
 mod limit;
+mod names;
 mod options;
 mod place;
 mod queue;

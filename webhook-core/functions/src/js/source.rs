@@ -79,12 +79,12 @@ pub(super) fn words(source: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// Those of the names in the global object to which a source may come: those that are words in
 /// it, and all when it may reach the object itself or writes a name in another way.
-pub(super) fn mentioned<'n>(source: &str, names: &[&'n str]) -> Vec<&'n str> {
+pub(super) fn mentioned<'n>(source: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let all = source.contains("\\u")
         || words(source).any(|(_, word)| matches!(word, "globalThis" | "this"));
     let known: HashSet<_> =
         if all { HashSet::new() } else { words(source).map(|(_, word)| word).collect() };
-    names.iter().copied().filter(|name| all || known.contains(name)).collect()
+    names.filter(|name| all || known.contains(name)).collect()
 }
 
 /// Whether there are functions in a source.
@@ -208,7 +208,7 @@ mod tests {
             ("(function () { return this })()", names.to_vec()),
             (r"new M\u0061p()", names.to_vec()),
         ] {
-            assert_eq!(mentioned(source, &names), expected, "{source}");
+            assert_eq!(mentioned(source, names.into_iter()), expected, "{source}");
         }
     }
 

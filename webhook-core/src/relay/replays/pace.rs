@@ -9,7 +9,7 @@ use crate::{clock::Timestamp, model::ReplaySpec};
 /// more of them would hold up what is received meanwhile.
 const TICK: Duration = Duration::from_millis(20);
 /// How soon it goes on when more are due than one step queues.
-const AT_ONCE: Duration = Duration::from_millis(1);
+const CATCH_UP: Duration = Duration::from_millis(1);
 
 /// Counts what was queued since a moment against a rate.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Pace {
         let next = self.since + Duration::try_from_secs_f64(next).unwrap_or(TICK);
         let is_behind = self.due(now).saturating_sub(self.queued) >= MOST as u64;
         // Those of a tick are queued together.
-        next.max(now + if is_behind { AT_ONCE } else { TICK })
+        next.max(now + if is_behind { CATCH_UP } else { TICK })
     }
 }
 

@@ -8,6 +8,7 @@ use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Result, atom::Pre
 use super::prelude::{self, Part};
 use crate::js::{
     library::Library,
+    names,
     reach::{Reach, has_patterns},
     source::{mentioned, words},
 };
@@ -125,7 +126,7 @@ pub(super) fn all_names(ctx: &Ctx<'_>) -> Result<HashSet<String>> {
         add(Reflect.getPrototypeOf(value)); }; add(globalThis); add(function* () {}); add(async function () {}); \
         add(async function* () {}); add([].values()); add(''[Symbol.iterator]()); return all; })()";
     let names: Vec<String> = ctx.eval(NAMES)?;
-    Ok(names.into_iter().chain(LATE.map(str::to_owned)).collect())
+    Ok(names.into_iter().chain(names::late().map(str::to_owned)).collect())
 }
 
 fn object<'js>(ctx: &Ctx<'js>, owner: &Owner) -> Result<Object<'js>> {
@@ -140,61 +141,6 @@ struct Unreached {
     constructors: Vec<&'static str>,
     patterns: bool,
 }
-
-/// What is made when a script first names it, by the guard.
-pub(super) const LATE: [&str; 51] = [
-    "Map",
-    "Set",
-    "WeakMap",
-    "WeakSet",
-    "Date",
-    "ArrayBuffer",
-    "DataView",
-    "Uint8Array",
-    "Int8Array",
-    "Uint8ClampedArray",
-    "Uint16Array",
-    "Int16Array",
-    "Uint32Array",
-    "Int32Array",
-    "Float16Array",
-    "Float32Array",
-    "Float64Array",
-    "parseInt",
-    "parseFloat",
-    "decodeURI",
-    "decodeURIComponent",
-    "encodeURI",
-    "encodeURIComponent",
-    "escape",
-    "unescape",
-    "Reflect",
-    "Intl",
-    "cfg",
-    "console",
-    "process",
-    "addHandler",
-    "http",
-    "crypto",
-    "base64",
-    "hex",
-    "url",
-    "jwt",
-    "xml",
-    "yaml",
-    "csv",
-    "kv",
-    "time",
-    "URL",
-    "URLSearchParams",
-    "TextEncoder",
-    "TextDecoder",
-    "Headers",
-    "atob",
-    "btoa",
-    "structuredClone",
-    "fetch",
-];
 
 /// Makes what the source can come to, by the guard, and takes the rest away.
 pub(super) fn open<'js>(
@@ -238,7 +184,7 @@ pub(super) fn open<'js>(
         }
         if has(name) { add(OWNERS.len(), name)? } else { unreached.constructors.push(name) }
     }
-    let names = mentioned(source, &LATE);
+    let names = mentioned(source, names::late());
     kept.get::<_, Function<'_>>("open")?.call::<_, ()>((names, list))?;
     unreached.forget(ctx)
 }
@@ -305,25 +251,9 @@ fn reach(source: &str) -> (Reach<'_>, Vec<&'static Needing>) {
 
 /// The parts that look for functions when they are made, by the names that lead to them.
 const LATER: [(&[&str], &[Part]); 5] = [
-    (
-        &["http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "kv", "time"],
-        &[Part::Modules],
-    ),
+    (&names::MODULES, &[Part::Modules]),
     (&["crypto"], &[Part::Subtle]),
-    (
-        &[
-            "URL",
-            "URLSearchParams",
-            "TextEncoder",
-            "TextDecoder",
-            "Headers",
-            "atob",
-            "btoa",
-            "structuredClone",
-            "fetch",
-        ],
-        &[Part::Modules, Part::Web],
-    ),
+    (&names::OF_WEB, &[Part::Modules, Part::Web]),
     (&["transform", "handler", "addHandler"], &[Part::Styles]),
     (&["Intl", "localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"], &[Part::Locales]),
 ];

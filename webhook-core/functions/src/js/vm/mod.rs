@@ -346,5 +346,14 @@ mod tests {
             let global = name.split('.').next().unwrap_or_default();
             assert!(needs_whole(global), "{name}");
         }
+        // What nothing bounds in a plain or bare engine is what such a source cannot name.
+        let known = library_names().expect("they are known");
+        let unknown: Vec<_> = small
+            .iter()
+            .filter(|name| !name.contains("Symbol("))
+            .flat_map(|name| name.split('.'))
+            .filter(|name| !known.contains(*name))
+            .collect();
+        assert_eq!(unknown, Vec::<&str>::new());
     }
 }

@@ -26,12 +26,9 @@ pub(super) fn paused(log: &Log, output: Option<&Output>, now: Timestamp) -> Opti
 /// When the next attempt is due, if that is known: a pause may end when somebody ends it.
 pub(super) fn next_at(log: &Log, output: Option<&Output>, now: Timestamp) -> Option<Timestamp> {
     let due_at = log.delivery.due_at?;
-    let Some(output) = output else { return Some(due_at) };
-    match output.pauses.current(now) {
-        _ if output.spec.disabled => None,
-        Some(pause) => Some(due_at.max(pause.until?)),
-        None => Some(due_at),
-    }
+    let paused_until = output.and_then(|output| output.paused_until(now));
+    let due_at = paused_until.map_or(due_at, |until| due_at.max(until));
+    (due_at != Output::NEVER).then_some(due_at)
 }
 
 /// In one line: where it stands, then why.
