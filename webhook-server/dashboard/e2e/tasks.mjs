@@ -129,10 +129,13 @@ export const tasks = ({ page, base, key, paths, webhook, send, shows, note, pict
     await picture("replay-planned");
     await press(page, "form.edit button[name=then]");
     const sent = page.locator("dl.facts div", { hasText: "Sent" }).locator("dd");
-    for (let look = 0; look < 40 && (await sent.textContent()) !== "2"; look++) {
+    const state = page.locator(".head .mark");
+    // Until it is over no other replay may send to the same outputs.
+    for (let look = 0; look < 40 && !(await state.textContent()).includes("done"); look++) {
       await page.waitForTimeout(250);
       await page.reload();
     }
+    if (!(await state.textContent()).includes("done")) note(`it is ${await state.textContent()}`);
     if ((await sent.textContent()) !== "2") note(`${await sent.textContent()} were sent`);
     await picture("replay-done");
   },

@@ -18,7 +18,10 @@ use tokio::{sync::Notify, task::JoinSet};
 
 pub(crate) use self::source::Source;
 pub(super) use self::targets::targets;
-use self::{pace::Pace, step::Stepped};
+use self::{
+    pace::{Pace, TICK},
+    step::Stepped,
+};
 use super::{notify::Watch, options::RelayOptions, resend::Resender};
 use crate::{
     clock::{Clock, Timestamp},
@@ -62,6 +65,8 @@ struct Going {
     pace: Pace,
     /// Whether all of its webhooks are queued.
     all_queued: bool,
+    /// How long it then waits before it looks again whether they were sent.
+    rest: Duration,
     /// When this node last said that it goes on with it.
     held_at: Timestamp,
 }
@@ -136,7 +141,7 @@ impl Replays {
         tracing::info!(replay = %replay.id, cursor = replay.cursor, "goes on");
         let now = self.clock.now();
         let pace = Pace::new(&replay.spec, now);
-        let mut going = Going { replay, pace, all_queued: false, held_at: now };
+        let mut going = Going { replay, pace, all_queued: false, rest: TICK, held_at: now };
         loop {
             let until = match self.turn(&mut going).await {
                 Ok(Turn::Until(moment)) => moment,
@@ -160,7 +165,7 @@ impl Replays {
     }
 
     async fn turn(self: &Arc<Self>, going: &mut Going) -> Result<Turn, Error> {
-        let Going { replay, pace, all_queued, held_at } = going;
+        let Going { replay, pace, all_queued, rest, held_at } = going;
         match self.store.replay(replay.account_id, replay.id).await? {
             Some(stored) if stored.status == ReplayStatus::Running => *replay = stored,
             stored => {
@@ -192,7 +197,12 @@ impl Replays {
         }
         match self.store.replay_waiting(replay.id).await?.is_empty() {
             true => self.finish(replay, ReplayStatus::Done).await.map(|()| Turn::Over),
-            false => Ok(Turn::Until(soon)),
+            false => {
+                // What was sent at once is over at once, and what takes long is asked for seldom.
+                let until = self.clock.now() + *rest;
+                *rest = (*rest * 2).min(LOOK_AGAIN);
+                Ok(Turn::Until(until))
+            }
         }
     }
 

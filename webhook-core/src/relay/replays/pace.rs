@@ -7,7 +7,7 @@ use crate::{clock::Timestamp, model::ReplaySpec};
 
 /// How long those that are queued together have taken to become due, at least. A commit with
 /// more of them would hold up what is received meanwhile.
-const TICK: Duration = Duration::from_millis(20);
+pub(super) const TICK: Duration = Duration::from_millis(20);
 /// How soon it goes on when more are due than one step queues.
 const CATCH_UP: Duration = Duration::from_millis(1);
 

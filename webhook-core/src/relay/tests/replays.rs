@@ -170,6 +170,17 @@ async fn the_dry_run_counts_what_is_made_and_what_comes_meanwhile_is_left_out() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_sent_at_once_is_over_at_once() {
+    let mut archive = Archive::new().await;
+    archive.output("a").await;
+    archive.delivered(1).await;
+    let replay = archive.begin(everything()).await;
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    assert_eq!(archive.stored(replay.id).await.status, ReplayStatus::Done);
+    archive.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_replay_is_fast_and_newest_first_when_that_is_asked_for() {
     let mut archive = Archive::new().await;
     archive.output("a").await;
