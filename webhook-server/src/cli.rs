@@ -30,7 +30,12 @@ enum Command {
     /// Prints the OpenAPI document.
     Openapi,
     /// Brings the database up to date and exits.
-    Migrate,
+    Migrate {
+        /// Gives PostgreSQL tables for each day, so that old logs go a day at once. No server may
+        /// be running.
+        #[arg(long)]
+        by_day: bool,
+    },
     /// Forwards a bucket's webhooks to a service on this machine.
     ///
     /// The credential is WEBHOOK_API_KEY: an API key, or an access token as
@@ -174,7 +179,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
     let done = runtime.block_on(async {
         match command {
             Command::Serve => lifecycle::serve(config).await,
-            Command::Migrate => service::migrate(&config.storage).await,
+            Command::Migrate { by_day } => service::migrate(&config.storage, by_day).await,
             Command::Account(command) => account::run(command, &config).await,
             Command::Forward(options) => agent::run(*options, config.storage.api_key).await,
             Command::Explain(options) => agent::explain(options, config.storage.api_key).await,

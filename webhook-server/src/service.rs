@@ -105,10 +105,13 @@ fn admin_options(config: &Config, guard: AddressGuard) -> AdminOptions {
     options
 }
 
-/// Brings the database up to date.
-pub(crate) async fn migrate(config: &StorageConfig) -> Result<(), Failure> {
+/// Brings the database up to date, and gives it tables for each day when that is asked for.
+pub(crate) async fn migrate(config: &StorageConfig, by_day: bool) -> Result<(), Failure> {
     let options = data_folder::open(config).await?;
-    Ok(ShardedStorage::migrate(&options, &config.shards).await?)
+    match by_day {
+        false => Ok(ShardedStorage::migrate(&options, &config.shards).await?),
+        true => Ok(ShardedStorage::divide_by_day(&options, &config.shards).await?),
+    }
 }
 
 fn guard(config: &Config) -> AddressGuard {

@@ -34,7 +34,8 @@
 //!   counts: with a million logs they take milliseconds. What changes in the
 //!   counts is appended in the transaction that changes the logs, and added to
 //!   them later by a transaction of its own; totals are exact all the while.
-//!   [`purge`] removes a hundred logs in one commit, between those of everybody else.
+//!   [`purge`] removes a hundred logs in one commit, between those of everybody else; where
+//!   PostgreSQL has tables for each day ([`Storage::divide_by_day`]) it drops those.
 //! * An idle storage runs no queries.
 //!
 //! [`accept`]: webhook_core::store::DeliveryStore::accept
@@ -51,6 +52,8 @@ compile_error!("webhook-storage needs the feature `sqlite` or `postgres`");
 
 mod codec;
 mod database;
+#[cfg(feature = "postgres")]
+mod days;
 mod entity;
 mod fault;
 mod first_key;

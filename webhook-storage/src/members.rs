@@ -46,7 +46,7 @@ impl Storage {
     }
 }
 
-async fn members(tx: &impl Read) -> Result<Vec<Member>, DatabaseError> {
+pub(crate) async fn members(tx: &impl Read) -> Result<Vec<Member>, DatabaseError> {
     let now = match tx.backend() {
         // Leases count by its clock.
         DbBackend::Postgres => tx.query_one(with(CLOCK, []), |row| row.get("shown")).await?,

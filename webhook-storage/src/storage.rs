@@ -5,6 +5,8 @@ use std::{fmt, sync::Arc};
 use sea_orm::{DbBackend, DbErr, EntityTrait};
 use tokio::sync::watch;
 use webhook_core::Error;
+#[cfg(feature = "postgres")]
+use webhook_core::{Clock, SystemClock};
 
 use crate::{
     DatabaseUrl, SecretKey, StorageOptions, WriteStats,
@@ -116,6 +118,23 @@ impl Storage {
         let migrated = migration::migrate(&database).await;
         database.close().await;
         migrated
+    }
+
+    /// Gives a PostgreSQL database tables for each day (UTC), after bringing its schema up to
+    /// date; does nothing where it has them. Old logs are removed by dropping their day then,
+    /// instead of row by row.
+    ///
+    /// No row is copied. What there is already is read once, and becomes a part of its own; a
+    /// call that was interrupted goes on where it was. A statement takes the locks of all
+    /// tables: let `max_locks_per_transaction` of the server be 256 or more.
+    ///
+    /// # Errors
+    /// As [`migrate`](Self::migrate); [`Invalid`](webhook_core::ErrorKind::Invalid) with SQLite
+    /// and before PostgreSQL 12; [`Conflict`](webhook_core::ErrorKind::Conflict) while a server
+    /// has the database open.
+    #[cfg(feature = "postgres")]
+    pub async fn divide_by_day(options: &StorageOptions) -> Result<(), Error> {
+        crate::days::divide(options).await
     }
 
     /// Whether a [`Storage`] was opened on this database before: whether there are
@@ -266,6 +285,8 @@ async fn prepare(database: &Database, vault: &Vault) -> Result<(), Error> {
     if database.backend() == DbBackend::Sqlite {
         free_all(database).await?;
     }
+    #[cfg(feature = "postgres")]
+    crate::days::make_ahead(database, SystemClock.now()).await?;
     // What the last process had no more time for.
     fold::fold(database).await.map_err(|error| fault::error(error, "database"))
 }

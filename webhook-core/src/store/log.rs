@@ -102,6 +102,12 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     /// how many logs went: fewer than `limit` when no more are left.
     async fn purge(&self, old: &OldLogs, limit: usize) -> Result<u64, Error>;
 
+    /// Does what the store needs from time to time, at least every hour, such as making room for
+    /// what comes after `now`. Most need nothing.
+    async fn maintain(&self, _now: Timestamp) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Forgets [keys of webhooks](super::Accept::seen) that make no duplicate any more at
     /// `now`, those that ended first, at most `limit`. Returns how many went: fewer than
     /// `limit` when no more are left.

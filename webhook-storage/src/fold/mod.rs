@@ -50,7 +50,15 @@ const TAKE: &str = "WITH taken AS (DELETE FROM tally_delta RETURNING changes) \
 
 /// Appends what a transaction changes, unless that is nothing.
 pub(crate) async fn append(tx: &impl Tx, counters: &LogCounters) -> Result<(), DatabaseError> {
-    let changes = block::encode(tally::changes(counters).into_iter());
+    append_changes(tx, tally::changes(counters).into_iter()).await
+}
+
+/// Appends changes of minutes and months, in order.
+pub(crate) async fn append_changes(
+    tx: &impl Tx,
+    changes: impl Iterator<Item = tally::Change>,
+) -> Result<(), DatabaseError> {
+    let changes = block::encode(changes);
     if !changes.is_empty() {
         tx.execute(with(APPEND, [changes.into()])).await?;
     }

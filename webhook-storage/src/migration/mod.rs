@@ -18,6 +18,7 @@ mod leases;
 mod logs;
 mod notifications;
 mod places;
+mod purges;
 mod queues;
 pub(crate) mod reader;
 mod replays;
@@ -72,6 +73,7 @@ const STEPS: &[Step] = &[
     ("m0030_runs", |_| runs::SCHEMA.to_owned()),
     ("m0034_queues", |_| queues::SCHEMA.to_owned()),
     ("m0035_shards", |_| shards::SCHEMA.to_owned()),
+    ("m0036_purges", |_| purges::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

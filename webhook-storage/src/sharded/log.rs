@@ -229,6 +229,7 @@ impl LogStore for ShardedStorage {
         }
         let (mut days, mut gone) = (BTreeMap::<_, Vec<_>>::new(), 0);
         for shard in &shards {
+            gone += later(shard, shard.ask(shard.storage.drop_old_days(old)).await)?;
             let of_shard = shard.ask(shard.storage.days_before(old)).await;
             for day in later(shard, of_shard)? {
                 days.entry(day).or_default().push(shard);
@@ -245,6 +246,16 @@ impl LogStore for ShardedStorage {
             }
         }
         Ok(gone)
+    }
+
+    /// A shard that does not answer is maintained later.
+    async fn maintain(&self, now: Timestamp) -> Result<(), Error> {
+        for shard in self.shared.slots.all().await {
+            if let Err(error) = shard.ask(shard.storage.maintain(now)).await {
+                tracing::warn!(shard = shard.number, %error, "it is maintained later");
+            }
+        }
+        Ok(())
     }
 
     async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {

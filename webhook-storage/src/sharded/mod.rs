@@ -269,6 +269,24 @@ impl ShardedStorage {
         Ok(())
     }
 
+    /// As [`Storage::divide_by_day`], of all databases.
+    ///
+    /// # Errors
+    /// As [`Storage::divide_by_day`]; those that come before are divided then.
+    #[cfg(feature = "postgres")]
+    pub async fn divide_by_day(
+        control: &StorageOptions,
+        shards: &[DatabaseUrl],
+    ) -> Result<(), Error> {
+        Storage::divide_by_day(control).await?;
+        for url in shards.iter().filter(|url| **url != control.database_url) {
+            let mut options = control.clone();
+            options.database_url = url.clone();
+            Storage::divide_by_day(&options).await?;
+        }
+        Ok(())
+    }
+
     /// As [`Storage::close`], of all databases.
     pub async fn close(&self) {
         join_all(self.shared.opened.iter().map(|shard| shard.storage.close())).await;

@@ -117,6 +117,11 @@ impl LogStore for Storage {
         self.purge_old(old, limit).await
     }
 
+    #[cfg(feature = "postgres")]
+    async fn maintain(&self, now: Timestamp) -> Result<(), Error> {
+        crate::days::make_ahead(self.database(), now).await
+    }
+
     async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
         // What others look at now goes the next time.
         let skip = match self.database().backend() {

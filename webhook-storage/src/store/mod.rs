@@ -13,6 +13,7 @@ mod log;
 mod notification;
 mod output;
 mod purge;
+mod purge_turn;
 mod queue;
 mod replay;
 mod route;

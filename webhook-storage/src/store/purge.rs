@@ -9,7 +9,9 @@ use webhook_core::{
     store::{LogCursor, OldLogs, tally::DAY_MILLIS},
 };
 
-use super::read_error;
+use super::{purge_turn::PurgeTurn, read_error};
+#[cfg(feature = "postgres")]
+use crate::days;
 use crate::{
     Storage,
     entity::{delivery::number, millis, moment},
@@ -39,15 +41,30 @@ struct Step {
 
 impl Storage {
     pub(super) async fn purge_old(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {
-        let mut purged = 0;
-        let mut left = limit;
+        let Some(turn) = PurgeTurn::take(self.database()).await? else { return Ok(0) };
+        let purged = self.purge_in_turn(&turn, old, limit).await;
+        turn.give_up().await;
+        purged
+    }
+
+    async fn purge_in_turn(
+        &self,
+        turn: &PurgeTurn<'_>,
+        old: &OldLogs,
+        limit: usize,
+    ) -> Result<u64, Error> {
+        let mut purged = self.drop_old_days(old).await?;
+        let gone = usize::try_from(purged).unwrap_or(usize::MAX);
+        let mut left = limit.saturating_sub(gone);
         while left > 0 {
+            turn.keep().await?;
             self.fold().await?;
             let steps = self.old(old, left.min(LOGS_OF_A_ROUND)).await;
             let steps = steps.map_err(read_error)?;
             if steps.is_empty() {
                 break;
             }
+            let before = purged;
             for step in &steps {
                 for some in step.logs.chunks(LOGS_AT_ONCE) {
                     let gone = self.write(Purge { logs: some.to_vec() }).await?;
@@ -59,8 +76,33 @@ impl Storage {
             for step in &steps {
                 self.forget_tallies(step).await?;
             }
+            if purged == before {
+                // Another node has removed them, or is about to.
+                break;
+            }
         }
         Ok(purged)
+    }
+
+    /// Drops the tables of days that can go as a whole; how many logs went.
+    pub(crate) async fn drop_old_days(&self, old: &OldLogs) -> Result<u64, Error> {
+        #[cfg(feature = "postgres")]
+        {
+            let gone = days::drop_old(self.database(), old).await?;
+            if gone.logs > 0 {
+                self.fold().await?;
+            }
+            for (day, account, bucket) in gone.tallies {
+                let buckets = BTreeSet::from([(account, bucket)]);
+                self.forget_tallies(&Step { day, buckets, logs: Vec::new() }).await?;
+            }
+            Ok(gone.logs)
+        }
+        #[cfg(not(feature = "postgres"))]
+        {
+            let _ = old;
+            Ok(0)
+        }
     }
 
     /// Purging looks at tallies for what is there, and removes those that count nothing any more.

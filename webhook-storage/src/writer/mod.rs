@@ -41,7 +41,10 @@ use self::{backlog::BatchLimits, queue::Queue};
 pub(crate) use self::{
     batch::Queued,
     job::{InAccount, Job, Op, Reply},
-    ops::{ChangeReplay, FeedOp, Purge, Record, WithRuns, forget, lease, leased, ranges, read_kv},
+    ops::{
+        ChangeReplay, FeedOp, Purge, Record, WithRuns, forget, lease, leased, ranges, read_kv,
+        remove_unneeded,
+    },
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};
 

@@ -32,7 +32,7 @@ async fn sharded_sqlite() -> Fixture {
     Fixture::of(storage.stores()).keep(folder).teardown(async move { close.close().await })
 }
 
-/// The same with two schemas.
+/// The same with two schemas, both with tables for each day.
 async fn sharded_postgres() -> Fixture {
     let one = databases::postgres().await;
     let Some(((control, remove), (second, remove_second))) = one.zip(databases::postgres().await)
@@ -40,6 +40,7 @@ async fn sharded_postgres() -> Fixture {
         return Fixture::skip("TEST_POSTGRES_URL is not set");
     };
     let shards = [control.database_url.clone(), second.database_url.clone()];
+    ShardedStorage::divide_by_day(&control, &shards).await.expect("they can be divided");
     let storage = ShardedStorage::connect(&control, &shards).await.expect("they can be opened");
     let close = storage.clone();
     Fixture::of(storage.stores()).teardown(async move {
@@ -112,7 +113,7 @@ suites!(sqlite);
 suites!(postgres);
 suites!(sharded_sqlite);
 
-/// What shards do not divide is in one of them, as in a database that is alone, and a schema takes
+/// What neither shards nor days divide is as in a database that is alone, and a schema takes
 /// PostgreSQL a second.
 mod sharded_postgres {
     suites_of_shards!(sharded_postgres);

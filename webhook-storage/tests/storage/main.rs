@@ -8,6 +8,7 @@ mod commits;
 mod conformance;
 mod crash;
 mod databases;
+mod days;
 mod logs;
 mod nodes;
 mod opening;

@@ -33,11 +33,19 @@ impl Admin {
     /// How many went, and the shortest time for which a bucket keeps logs.
     async fn purge_all(&self, keep: Option<Duration>) -> Result<(u64, Option<Duration>), Error> {
         let mut gone = 0;
+        self.stores.logs.maintain(self.now()).await?;
         if self.quotas.limits_logs() {
+            let mut keeps = Vec::new();
             for account in self.stores.accounts.accounts().await? {
                 let plan = self.quotas.plan(account.id).await?;
-                let keep = plan.limits.keep_logs_for().or(keep);
-                gone += self.purge_webhooks(Some(account.id), keep).await?;
+                keeps.push((account.id, plan.limits.keep_logs_for().or(keep)));
+            }
+            // What nobody keeps may go all at once.
+            let all: Option<Vec<_>> = keeps.iter().map(|(_, keep)| *keep).collect();
+            let longest = all.and_then(|all| all.into_iter().max());
+            gone += self.purge_webhooks(None, longest).await?;
+            for (account, keep) in keeps {
+                gone += self.purge_webhooks(Some(account), keep).await?;
             }
         } else {
             gone += self.purge_webhooks(None, keep).await?;

@@ -22,7 +22,7 @@ pub(super) use self::{
 pub(crate) use self::{
     drain::{leased, ranges},
     kv::read as read_kv,
-    purge::Purge,
+    purge::{Purge, remove_unneeded},
     record::{Record, WithRuns},
     replay::{Change as ChangeReplay, Feed as FeedOp},
     settle::forget,

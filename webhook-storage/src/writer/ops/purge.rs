@@ -72,12 +72,18 @@ async fn remove(
     webhooks.sort_unstable();
     webhooks.dedup();
     if !webhooks.is_empty() {
-        lock_webhooks(tx, &webhooks).await?;
-        let head = "DELETE FROM webhook WHERE id IN ";
-        let tail = " AND NOT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id)";
-        tx.execute(over_set(head, [], set(&webhooks), tail)).await?;
+        remove_unneeded(tx, &webhooks).await?;
     }
     Ok(removed.len() as u64)
+}
+
+/// Removes those of the webhooks, which are in their order, that have no delivery any more.
+pub(crate) async fn remove_unneeded(tx: &impl Tx, webhooks: &[Uuid]) -> Result<(), DatabaseError> {
+    lock_webhooks(tx, webhooks).await?;
+    let head = "DELETE FROM webhook WHERE id IN ";
+    let tail = " AND NOT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id)";
+    tx.execute(over_set(head, [], webhooks.iter().map(|id| Param::from(*id)), tail)).await?;
+    Ok(())
 }
 
 fn removed(row: &Row<'_>) -> Result<(Uuid, CountedLog), DatabaseError> {

@@ -1,0 +1,56 @@
+//! Closing a day, so that what has come to an end in it changes no more.
+
+use sea_orm::prelude::Uuid;
+
+use super::{TABLES, begin, end, old::open};
+use crate::{
+    database::Database,
+    fault::DatabaseError,
+    tx::{Commit, Tx},
+};
+
+/// What the triggers of a closed day do: nothing takes a new row, and a row that has come to an
+/// end stays as it is. Whoever changes or removes it finds none, as when it is purged.
+pub(super) const FUNCTION: &str = "CREATE OR REPLACE FUNCTION day_is_closed() RETURNS trigger \
+    LANGUAGE plpgsql AS $$ BEGIN \
+    IF TG_OP = 'INSERT' THEN RAISE EXCEPTION 'the day of this key is closed'; END IF; \
+    RETURN NULL; \
+    END $$";
+
+/// Closes a day; what is open in it.
+pub(super) async fn close(database: &Database, name: &str) -> Result<Vec<Uuid>, DatabaseError> {
+    let transaction = begin(database).await?;
+    let closed = close_in(transaction.tx(), name).await;
+    end(transaction, closed).await
+}
+
+/// Takes back what [`close`] did.
+pub(super) async fn reopen(database: &Database, name: &str) -> Result<(), DatabaseError> {
+    let transaction = begin(database).await?;
+    let reopened = drop_triggers(transaction.tx(), name).await;
+    end(transaction, reopened).await
+}
+
+async fn close_in(tx: &impl Tx, name: &str) -> Result<Vec<Uuid>, DatabaseError> {
+    drop_triggers(tx, name).await?;
+    for table in TABLES {
+        let insert = format!(
+            "CREATE TRIGGER closed BEFORE INSERT ON {table}_{name} \
+             FOR EACH ROW EXECUTE FUNCTION day_is_closed()"
+        );
+        tx.run(&insert).await?;
+    }
+    let change = format!(
+        "CREATE TRIGGER ended BEFORE UPDATE OR DELETE ON delivery_{name} FOR EACH ROW \
+         WHEN (OLD.due_at IS NULL AND OLD.held_by IS NULL) EXECUTE FUNCTION day_is_closed()"
+    );
+    tx.run(&change).await?;
+    open(tx, name).await
+}
+
+async fn drop_triggers(tx: &impl Tx, name: &str) -> Result<(), DatabaseError> {
+    for table in TABLES {
+        tx.run(&format!("DROP TRIGGER IF EXISTS closed ON {table}_{name}")).await?;
+    }
+    tx.run(&format!("DROP TRIGGER IF EXISTS ended ON delivery_{name}")).await
+}

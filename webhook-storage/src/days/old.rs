@@ -1,0 +1,236 @@
+//! Dropping the tables of days whose logs are all too old.
+//!
+//! The counts of what goes are read from the table itself, which takes seconds where it is
+//! large. So that they are right, the day is *closed* first: what has come to an end in it
+//! changes no more, as if it were purged already, while what a relay has still to attempt goes
+//! on as ever. Then one short transaction takes both tables out, moves what was still open into
+//! the rest, and takes the counts off. Whoever ends between these steps has lost nothing: the
+//! next purge begins anew.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use sea_orm::{DbBackend, prelude::Uuid};
+use webhook_core::{
+    Error, Timestamp,
+    store::{
+        OldLogs,
+        tally::{self, DAY_MILLIS, MINUTE_MILLIS},
+    },
+};
+
+use super::{Part, TABLES, begin, closing, end, is_divided, key_of, left, parts};
+use crate::{
+    database::Database,
+    entity::{millis, moment},
+    fault::{self, DatabaseError},
+    fold,
+    tx::{Commit, MAX_ROWS, Read, Row, Tx, over_set, with},
+    writer::tally::{Change, Key, Span},
+};
+
+/// So much later than its end a day is looked at: keys and moments are of two clocks.
+const SLACK: Duration = Duration::from_secs(300);
+/// How many deliveries of a day may still be open, and how many of its webhooks may have other
+/// deliveries. More of them, and the day is purged row by row.
+const MOST_KEPT: usize = 1_000;
+/// How many counts are taken off at once: what is sent to so many outputs in a minute of a day,
+/// with so many outcomes. More of them, and the day is purged row by row.
+const MOST_COUNTS: usize = 500_000;
+/// How often it is tried to take a day out, which others may not let happen in time.
+const TRIES: usize = 5;
+const BETWEEN_TRIES: Duration = Duration::from_millis(200);
+
+/// What has gone with the tables of days.
+#[derive(Debug, Default)]
+pub(crate) struct Gone {
+    pub(crate) logs: u64,
+    /// The days (UTC) and the buckets with their accounts whose tallies count less.
+    pub(crate) tallies: BTreeSet<(i64, Uuid, Uuid)>,
+}
+
+/// Drops the days of which all logs are so old. What is left of them is purged row by row.
+pub(crate) async fn drop_old(database: &Database, old: &OldLogs) -> Result<Gone, Error> {
+    let mut gone = Gone::default();
+    let of_all = old.account_id.is_none() && old.bucket_id.is_none() && old.failed.is_none();
+    if of_all && database.read.backend() == DbBackend::Postgres {
+        let dropped = drop_in(database, old.before, &mut gone).await;
+        dropped.map_err(|error| fault::error(error, "log"))?;
+    }
+    Ok(gone)
+}
+
+async fn drop_in(
+    database: &Database,
+    before: Timestamp,
+    gone: &mut Gone,
+) -> Result<(), DatabaseError> {
+    if !is_divided(&database.read).await? {
+        return Ok(());
+    }
+    left::forget(database).await?;
+    for part in parts(&database.read).await? {
+        if part.until.is_some_and(|until| until + SLACK <= before) {
+            drop_day(database, &part, before, gone).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn drop_day(
+    database: &Database,
+    part: &Part,
+    before: Timestamp,
+    gone: &mut Gone,
+) -> Result<(), DatabaseError> {
+    let name = &*part.name;
+    if open(&database.read, name).await?.len() > MOST_KEPT
+        || needed(&database.read, part).await?.len() > MOST_KEPT
+    {
+        tracing::debug!(day = name, "too much of it is needed yet");
+        return Ok(());
+    }
+    let Some(open) = tried(|| closing::close(database, name)).await? else { return Ok(()) };
+    let counts = count(&database.read, name, &open).await?;
+    let is_old = counts.iter().all(|(_, newest)| *newest < before);
+    let changes: Vec<_> = counts.into_iter().map(|(change, _)| change).collect();
+    let may_go = is_old && changes.len() <= MOST_COUNTS;
+    if !may_go || tried(|| take_out(database, part, &open, &changes)).await?.is_none() {
+        tried(|| closing::reopen(database, name)).await?;
+        return Ok(());
+    }
+    let logs: i64 = changes.iter().map(|change| change.logs).sum();
+    gone.logs += logs.unsigned_abs();
+    gone.tallies.extend(changes.iter().map(|Change { key, .. }| {
+        (millis(tally::floor(moment(key.moment), DAY_MILLIS)), key.account_id, key.bucket_id)
+    }));
+    tracing::info!(day = name, logs = -logs, kept = open.len(), "a day of logs is dropped");
+    left::forget(database).await
+}
+
+/// Does what waits for the locks of tables, again where it waited too long; none when it was
+/// in vain.
+async fn tried<R, F>(change: impl Fn() -> F) -> Result<Option<R>, DatabaseError>
+where
+    F: Future<Output = Result<R, DatabaseError>>,
+{
+    for _ in 0..TRIES {
+        match change().await {
+            Ok(done) => return Ok(Some(done)),
+            Err(error) => tracing::debug!(%error, "a day of logs cannot be dropped yet"),
+        }
+        tokio::time::sleep(BETWEEN_TRIES).await;
+    }
+    Ok(None)
+}
+
+/// What a relay has still to attempt of a day; some of it, where it is too much.
+pub(super) async fn open(tx: &impl Read, name: &str) -> Result<Vec<Uuid>, DatabaseError> {
+    // Each half has an index.
+    let open = format!(
+        "SELECT id FROM delivery_{name} WHERE due_at IS NOT NULL AND held_by IS NULL \
+         UNION ALL SELECT id FROM delivery_{name} WHERE held_by IS NOT NULL LIMIT {}",
+        MOST_KEPT + 1
+    );
+    tx.query(with(open, []), |row| row.get("id")).await
+}
+
+/// The webhooks of a day that have deliveries of other days; some of them, where they are too
+/// many.
+async fn needed(tx: &impl Read, day: &Part) -> Result<Vec<Uuid>, DatabaseError> {
+    let Some(until) = day.until.map(key_of) else { return Ok(Vec::new()) };
+    let from = day.from.unwrap_or_default();
+    let others = parts(tx).await?.into_iter().filter(|part| part.name != day.name);
+    let mut needed = Vec::new();
+    for Part { name, .. } in others {
+        let find = format!(
+            "SELECT DISTINCT webhook_id FROM delivery_{name} \
+             WHERE webhook_id >= ? AND webhook_id < ? LIMIT {}",
+            MOST_KEPT + 1
+        );
+        let find = with(find, [from.into(), until.into()]);
+        needed.extend(tx.query(find, |row| row.get::<Uuid>("webhook_id")).await?);
+    }
+    Ok(needed)
+}
+
+/// What goes with a day, as changes of minutes, and the latest moment of each; some more than
+/// can go where it is too much.
+async fn count(
+    tx: &impl Read,
+    name: &str,
+    open: &[Uuid],
+) -> Result<Vec<(Change, Timestamp)>, DatabaseError> {
+    let nothing = [Uuid::nil()];
+    let kept = if open.is_empty() { &nothing } else { open };
+    let head = format!(
+        "SELECT account_id, bucket_id, COALESCE(output_id, '{}'::uuid) AS output_id, \
+         created_at - created_at % {MINUTE_MILLIS} AS moment, \
+         CASE WHEN status IN (0, 4) THEN 4 ELSE status END AS status, \
+         CASE WHEN status IN (0, 4) THEN 0 ELSE COALESCE(status_code, 0) END AS status_code, \
+         CASE WHEN status IN (0, 4) OR attempts = 0 THEN 0 ELSE attempts - 1 END AS retries, \
+         COUNT(*) AS logs, CAST(SUM(CASE WHEN status IN (0, 4) THEN 0 \
+         ELSE LEAST(COALESCE(duration_ns, 0) / 1000, 3600000000) END) AS bigint) AS micros, \
+         MAX(created_at) AS newest FROM delivery_{name} WHERE id NOT IN ",
+        Uuid::nil()
+    );
+    let tail = format!(" GROUP BY 1, 2, 3, 4, 5, 6, 7 LIMIT {}", MOST_COUNTS + 1);
+    let kept = kept.iter().map(|id| (*id).into());
+    tx.query(over_set(&head, [], kept, &tail), less).await
+}
+
+fn less(row: &Row<'_>) -> Result<(Change, Timestamp), DatabaseError> {
+    let key = Key {
+        span: Span::Minute,
+        account_id: row.get("account_id")?,
+        bucket_id: row.get("bucket_id")?,
+        moment: row.get("moment")?,
+        output_id: row.get("output_id")?,
+        status: row.get("status")?,
+        status_code: row.get("status_code")?,
+        retries: row.get("retries")?,
+    };
+    let (logs, micros): (i64, i64) = (row.get("logs")?, row.get("micros")?);
+    Ok((Change { key, logs: -logs, micros: -micros }, moment(row.get("newest")?)))
+}
+
+/// Takes the tables of a closed day out of the log, and the counts off.
+async fn take_out(
+    database: &Database,
+    day: &Part,
+    open: &[Uuid],
+    changes: &[Change],
+) -> Result<(), DatabaseError> {
+    let transaction = begin(database).await?;
+    let taken = take_out_in(transaction.tx(), day, open, changes).await;
+    end(transaction, taken).await
+}
+
+async fn take_out_in(
+    tx: &impl Tx,
+    day: &Part,
+    open: &[Uuid],
+    changes: &[Change],
+) -> Result<(), DatabaseError> {
+    // Nobody else uses the tables from here on.
+    tx.run("LOCK TABLE webhook, delivery IN ACCESS EXCLUSIVE MODE").await?;
+    let mut webhooks = needed(tx, day).await?;
+    let of_open = format!("SELECT webhook_id FROM delivery_{} WHERE id IN ", day.name);
+    for some in open.chunks(MAX_ROWS) {
+        let find = over_set(&of_open, [], some.iter().map(|id| (*id).into()), "");
+        webhooks.extend(tx.query(find, |row| row.get::<Uuid>("webhook_id")).await?);
+    }
+    for table in TABLES {
+        let part = format!("{table}_{}", day.name);
+        tx.run(&format!("ALTER TABLE {table} DETACH PARTITION {part}")).await?;
+        tx.run(&format!("ALTER TABLE {part} RENAME TO gone_{part}")).await?;
+    }
+    for (table, kept) in [("webhook", &webhooks[..]), ("delivery", open)] {
+        let part = format!("gone_{table}_{}", day.name);
+        let keep = format!("INSERT INTO {table} SELECT * FROM {part} WHERE id IN ");
+        for some in kept.chunks(MAX_ROWS) {
+            let ids = some.iter().map(|id| (*id).into());
+            tx.execute(over_set(&keep, [], ids, " ON CONFLICT (id) DO NOTHING")).await?;
+        }
+    }
+    fold::append_changes(tx, changes.iter().copied()).await
+}
