@@ -98,6 +98,11 @@ async fn migrate_makes_the_database_and_ends() {
     let output = command(&data).arg("migrate").output().await.expect("the program starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(data.join("secret.key").is_file());
+    // Days are PostgreSQL's: the tests of several servers have them.
+    let output = command(&data).args(["migrate", "--by-day"]).output().await.expect("it starts");
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("only PostgreSQL has tables for each day"), "{said}");
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ mod proxy;
 
 mod cuts;
 mod failover;
+mod growth;
 mod lossy;
 mod pauses;
 mod pools;

@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use sea_orm::{
     ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, RuntimeErr, SqlxError,
     Statement,
-    sqlx::{Connection, PgConnection},
+    sqlx::{Connection, Executor, PgConnection},
 };
 use tokio::time::timeout;
 use webhook_core::Error;
@@ -27,6 +27,11 @@ const OLDEST: u32 = 10;
 /// A connection that was idle for so long is tried before it is used, because
 /// the server or something between may have dropped it.
 const TRIED_AFTER: Duration = Duration::from_secs(20);
+
+/// What each connection begins with. A log that is divided by day looks dear enough for worker
+/// processes, which cost a list more than all that it reads.
+const PREPARE: &str = "SELECT set_config('max_parallel_workers_per_gather', '0', false) \
+    FROM pg_class WHERE oid = to_regclass('delivery') AND relkind = 'p'";
 
 /// How long is asked once more why a server cannot be reached.
 const REASON_TIMEOUT: Duration = Duration::from_secs(2);
@@ -114,6 +119,11 @@ async fn connect(
         .acquire_timeout(options.connection_timeout)
         .test_before_acquire_if_idle_for(TRIED_AFTER)
         .sqlx_logging(false)
+        .map_sqlx_postgres_pool_opts(|pool| {
+            pool.after_connect(|connection, _| {
+                Box::pin(async move { connection.execute(PREPARE).await.map(|_| ()) })
+            })
+        })
         .map_sqlx_postgres_opts(|options| options.statement_cache_capacity(STATEMENTS));
     if !url.contains("application_name=") {
         connect.set_application_name("webhook-storage");

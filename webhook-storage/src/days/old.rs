@@ -7,7 +7,10 @@
 //! the rest, and takes the counts off. Whoever ends between these steps has lost nothing: the
 //! next purge begins anew.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use sea_orm::{DbBackend, prelude::Uuid};
 use webhook_core::{
@@ -94,16 +97,26 @@ async fn drop_day(
     let is_old = counts.iter().all(|(_, newest)| *newest < before);
     let changes: Vec<_> = counts.into_iter().map(|(change, _)| change).collect();
     let may_go = is_old && changes.len() <= MOST_COUNTS;
-    if !may_go || tried(|| take_out(database, part, &open, &changes)).await?.is_none() {
+    let taken = match may_go {
+        true => tried(|| take_out(database, part, &open, &changes)).await?,
+        false => None,
+    };
+    let Some(locked) = taken else {
         tried(|| closing::reopen(database, name)).await?;
         return Ok(());
-    }
+    };
     let logs: i64 = changes.iter().map(|change| change.logs).sum();
     gone.logs += logs.unsigned_abs();
     gone.tallies.extend(changes.iter().map(|Change { key, .. }| {
         (millis(tally::floor(moment(key.moment), DAY_MILLIS)), key.account_id, key.bucket_id)
     }));
-    tracing::info!(day = name, logs = -logs, kept = open.len(), "a day of logs is dropped");
+    tracing::info!(
+        day = name,
+        logs = -logs,
+        kept = open.len(),
+        ?locked,
+        "a day of logs is dropped"
+    );
     left::forget(database).await
 }
 
@@ -193,16 +206,19 @@ fn less(row: &Row<'_>) -> Result<(Change, Timestamp), DatabaseError> {
     Ok((Change { key, logs: -logs, micros: -micros }, moment(row.get("newest")?)))
 }
 
-/// Takes the tables of a closed day out of the log, and the counts off.
+/// Takes the tables of a closed day out of the log, and the counts off. How long that took,
+/// while everybody else waited.
 async fn take_out(
     database: &Database,
     day: &Part,
     open: &[Uuid],
     changes: &[Change],
-) -> Result<(), DatabaseError> {
+) -> Result<Duration, DatabaseError> {
     let transaction = begin(database).await?;
+    let since = Instant::now();
     let taken = take_out_in(transaction.tx(), day, open, changes).await;
-    end(transaction, taken).await
+    end(transaction, taken).await?;
+    Ok(since.elapsed())
 }
 
 async fn take_out_in(
