@@ -37,14 +37,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use webhook_core::Error;
 
+#[cfg(feature = "postgres")]
+pub(crate) use self::ops::remove_unneeded;
 use self::{backlog::BatchLimits, queue::Queue};
 pub(crate) use self::{
     batch::Queued,
     job::{InAccount, Job, Op, Reply},
-    ops::{
-        ChangeReplay, FeedOp, Purge, Record, WithRuns, forget, lease, leased, ranges, read_kv,
-        remove_unneeded,
-    },
+    ops::{ChangeReplay, FeedOp, Purge, Record, WithRuns, forget, lease, leased, ranges, read_kv},
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};
 

@@ -44,6 +44,9 @@ pub(crate) struct Options {
     /// measures nothing.
     #[arg(long)]
     pub(crate) quick: bool,
+    /// A PostgreSQL server, as postgres://user@host:port/database, for what is measured on one.
+    #[arg(long, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
     /// The server; without it, the one beside this program, built before.
     #[arg(long, value_name = "PATH")]
     pub(crate) server: Option<PathBuf>,
@@ -112,6 +115,7 @@ pub(crate) struct Context {
     /// The program itself, whose parts are processes of their own.
     pub(crate) exe: PathBuf,
     pub(crate) server: PathBuf,
+    pub(crate) postgres: Option<String>,
     /// For what is measured, beyond what every pass sets.
     pub(crate) variables: &'static [(&'static str, &'static str)],
     /// Databases are here: on a disk, where temporary folders often are not.
@@ -129,7 +133,8 @@ impl Context {
             }
         };
         let folder = program::scratch("load")?;
-        Ok(Self { scale, passes, exe, server, variables: &[], folder })
+        let postgres = options.postgres.clone();
+        Ok(Self { scale, passes, exe, server, postgres, variables: &[], folder })
     }
 
     /// The same for subjects without a piece.

@@ -3,7 +3,8 @@
 use crate::{
     Outcome,
     subject::Subject::{
-        self, Bare, Embedded, Nginx, Proxy, Qhook, Searched, Server, Store, Trusting, Watched,
+        self, Bare, ByHand, Embedded, Nginx, Postgres, Proxy, Qhook, Searched, Server, Store,
+        Trusting, Watched,
     },
     work::{
         Work,
@@ -57,6 +58,22 @@ pub(crate) const ALL: &[Scenario] = &[
         )
     },
     Scenario { subjects: FORWARDING, ..load("cycle-64", "the same with 64 connections", ORDINARY) },
+    Scenario {
+        subjects: &[Postgres, ByHand, Server],
+        ..load(
+            "cycle-64-postgres",
+            "cycle-64 on PostgreSQL, the same rows by hand, and SQLite (--postgres)",
+            ORDINARY,
+        )
+    },
+    Scenario {
+        subjects: &[Postgres],
+        ..load(
+            "cycle-64-postgres-buckets-50",
+            "the same over 50 buckets (--postgres)",
+            Load { inputs: Inputs::Buckets(50), ..ORDINARY },
+        )
+    },
     Scenario {
         subjects: &[Server, Watched],
         ..load("cycle-64-watched", "cycle-64, and the same beside ten live lists", ORDINARY)

@@ -13,6 +13,8 @@ mod report;
 mod seen;
 mod settle;
 
+#[cfg(feature = "postgres")]
+pub(crate) use self::purge::remove_unneeded;
 #[cfg(all(test, feature = "sqlite"))]
 pub(super) use self::{
     claim::{NEXT_DUE, by_due, by_receipt},
@@ -22,7 +24,7 @@ pub(super) use self::{
 pub(crate) use self::{
     drain::{leased, ranges},
     kv::read as read_kv,
-    purge::{Purge, remove_unneeded},
+    purge::Purge,
     record::{Record, WithRuns},
     replay::{Change as ChangeReplay, Feed as FeedOp},
     settle::forget,

@@ -16,6 +16,7 @@ pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
         paths: vec![path],
         api: None,
         searchers: None,
+        schema: None,
         _folder: context.scratch()?,
     })))
 }

@@ -2,6 +2,7 @@
 
 mod embedded;
 mod nginx;
+pub(crate) mod postgres;
 mod proxy;
 mod qhook;
 pub(crate) mod server;
@@ -43,6 +44,10 @@ pub(crate) enum Subject {
     Proxy,
     /// The crate of this name, from the PATH.
     Qhook,
+    /// The server on PostgreSQL.
+    Postgres,
+    /// PostgreSQL with the same rows, written by hand.
+    ByHand,
     /// The server's store without the server.
     Store,
     /// SQLite with shared commits and nothing else.
@@ -60,6 +65,8 @@ impl Subject {
             Self::Nginx => "nginx",
             Self::Proxy => "hyper proxy",
             Self::Qhook => "qhook",
+            Self::Postgres => "server on PostgreSQL",
+            Self::ByHand => "pgbench",
             Self::Store => "store",
             Self::Bare => "bare SQLite",
         }
@@ -77,6 +84,8 @@ pub(crate) struct Target {
     pub(crate) api: Option<Api>,
     /// Who searches meanwhile.
     pub(crate) searchers: Option<Searchers>,
+    /// Where a server on PostgreSQL keeps what it has.
+    pub(crate) schema: Option<postgres::Schema>,
     /// Removed after the process has ended.
     pub(crate) _folder: TempDir,
 }
@@ -117,7 +126,10 @@ impl Subject {
             Self::Nginx => nginx::start(context, sink),
             Self::Proxy => proxy::start(context, sink),
             Self::Qhook => qhook::start(context, sink),
-            Self::Store | Self::Bare => Err(format!("{} has no HTTP", self.name()).into()),
+            Self::Postgres => server::start_on_postgres(context, load, sink),
+            Self::Store | Self::Bare | Self::ByHand => {
+                Err(format!("{} has no HTTP", self.name()).into())
+            }
         }
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
         paths: vec!["/0".to_owned()],
         api: None,
         searchers: None,
+        schema: None,
         _folder: folder,
     })))
 }

@@ -12,6 +12,7 @@ pub(super) fn start(context: &Context, sink: &Sink) -> Outcome<Started> {
         paths: vec!["/0".to_owned()],
         api: None,
         searchers: None,
+        schema: None,
         _folder: context.scratch()?,
     })))
 }

@@ -38,6 +38,7 @@ handlers: {{ sink: {{ source: load, events: ['*'], url: '{}' }} }}
         paths: vec!["/webhooks/load".to_owned()],
         api: None,
         searchers: None,
+        schema: None,
         _folder: folder,
     })))
 }

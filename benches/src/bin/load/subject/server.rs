@@ -10,7 +10,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Running, Started, Target};
+use super::{
+    Running, Started, Target,
+    postgres::{self, Schema},
+};
 use crate::{
     Outcome,
     api::{Api, KEY, input_path, text},
@@ -165,6 +168,33 @@ pub(super) fn start(context: &Context, load: &Load, sink: &Sink) -> Outcome<Star
         address: server.address,
         api: Some(server.api),
         searchers: load.searching.then(|| Searchers::start(server.address)),
+        schema: None,
+        paths,
+        running: Running::Server(server),
+        _folder: folder,
+    })))
+}
+
+/// Starts a server on a schema of its own.
+pub(super) fn start_on_postgres(context: &Context, load: &Load, sink: &Sink) -> Outcome<Started> {
+    let Some(schema) = Schema::create(context.postgres.as_deref())? else {
+        return Ok(Started::Skipped(postgres::SKIPPED.to_owned()));
+    };
+    let folder = context.scratch()?;
+    let url = schema.url();
+    let server = Server::start(context, folder.path(), &[("WEBHOOK_DATABASE_URL", &*url)])?;
+    let buckets = if let Inputs::Buckets(buckets) = load.inputs { buckets } else { 1 };
+    let mut paths = Vec::with_capacity(buckets);
+    for number in 0..buckets {
+        let (bucket, input) = server.api.bucket(&format!("load-{number}"))?;
+        outputs(&server.api, &bucket, load, sink, &Value::Null)?;
+        paths.push(input_path(&input));
+    }
+    Ok(Started::Target(Box::new(Target {
+        address: server.address,
+        api: Some(server.api),
+        searchers: None,
+        schema: Some(schema),
         paths,
         running: Running::Server(server),
         _folder: folder,

@@ -13,7 +13,7 @@ use crate::{
     part::{generator::Plan, latency::Stopwatch},
     process::Usage,
     seed,
-    subject::{Started, Subject, Target},
+    subject::{Started, Subject, Target, postgres::Schema},
 };
 
 /// What is sent, and what becomes of it.
@@ -98,7 +98,11 @@ impl Load {
         // The others know of one destination only.
         let is_server = matches!(
             subject,
-            Subject::Server | Subject::Trusting | Subject::Watched | Subject::Searched
+            Subject::Server
+                | Subject::Trusting
+                | Subject::Watched
+                | Subject::Searched
+                | Subject::Postgres
         );
         let outputs = if is_server { self.outputs } else { 1 };
         let folder = context.scratch()?;
@@ -114,6 +118,7 @@ impl Load {
         let ledger = folder.path().join("acknowledged");
         let plan = Plan { ledger: Some(ledger.clone()), ..self.plan(&target, context.scale.load) };
         let before = Spent::so_far(&target, &generator, &sink)?;
+        let stored = target.schema.as_ref().map(Schema::done).transpose()?;
         let searched = target.searchers.as_ref().map(Searchers::answered);
         let began = Instant::now();
         let answered = generator.run(&plan, |count| {
@@ -149,6 +154,9 @@ impl Load {
         measured.value("failed", (answered.failed + answered.broken) as f64);
         measured.value("acknowledged, not arrived", missing as f64);
         measured.value("arrived again", arrived.again as f64);
+        if let Some((schema, before)) = target.schema.as_ref().zip(stored) {
+            schema.done()?.measure(before, events as f64, &mut measured);
+        }
         if let Some((api, (place, _))) = target.api.zip(self.function) {
             let newest = api.json("GET", "/v1/logs?limit=1&status=sent", None)?;
             let run = match place {

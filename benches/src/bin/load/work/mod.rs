@@ -8,6 +8,7 @@ mod idle;
 mod listing;
 pub(crate) mod load;
 mod overload;
+mod postgres;
 mod replay;
 pub(crate) mod search;
 pub(crate) mod sink;
@@ -68,6 +69,9 @@ impl Work {
                 let commits =
                     commit::Commits { callers: load.connections, ..commit::Commits::ORDINARY };
                 commits.measure(context, subject, progress)?
+            }
+            (Self::Load(load), Subject::ByHand) => {
+                return postgres::by_hand(context, load.connections);
             }
             (Self::Load(load), _) => return load.measure(context, subject, progress),
             (Self::Commit(commits), _) => commits.measure(context, subject, progress)?,
