@@ -38,11 +38,22 @@ struct Shared {
     read_bytes: usize,
     /// What the schema asks of a version, once that is more than this one knows.
     asked: watch::Sender<Option<u32>>,
+    /// The days whose logs go row by row.
+    #[cfg(feature = "postgres")]
+    given_up: crate::days::GivenUp,
 }
 
 impl Shared {
     fn new(database: Database, vault: Vault, writer: Writer, read_bytes: usize) -> Self {
-        Self { database, vault, writer, read_bytes, asked: watch::Sender::new(None) }
+        Self {
+            database,
+            vault,
+            writer,
+            read_bytes,
+            asked: watch::Sender::new(None),
+            #[cfg(feature = "postgres")]
+            given_up: Default::default(),
+        }
     }
 }
 
@@ -251,6 +262,11 @@ impl Storage {
 
     pub(crate) fn database(&self) -> &Database {
         &self.shared.database
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(crate) fn given_up(&self) -> &crate::days::GivenUp {
+        &self.shared.given_up
     }
 
     pub(crate) fn vault(&self) -> &Vault {

@@ -16,6 +16,7 @@
 
 mod ahead;
 mod closing;
+mod counting;
 mod divide;
 mod left;
 mod old;
@@ -23,7 +24,11 @@ mod old;
 use sea_orm::prelude::Uuid;
 use webhook_core::{Timestamp, store::tally::DAY_MILLIS};
 
-pub(crate) use self::{ahead::make_ahead, divide::divide, old::drop_old};
+pub(crate) use self::{
+    ahead::make_ahead,
+    divide::divide,
+    old::{GivenUp, drop_old},
+};
 use crate::{
     database::{Database, Transaction},
     entity::{millis, moment},

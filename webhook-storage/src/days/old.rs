@@ -8,7 +8,8 @@
 //! next purge begins anew.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -17,18 +18,22 @@ use webhook_core::{
     Error, Timestamp,
     store::{
         OldLogs,
-        tally::{self, DAY_MILLIS, MINUTE_MILLIS},
+        tally::{self, DAY_MILLIS},
     },
 };
 
-use super::{Part, TABLES, begin, closing, end, is_divided, key_of, left, parts};
+use super::{
+    Part, TABLES, begin, closing,
+    counting::{MOST_COUNTS, count},
+    end, is_divided, key_of, left, parts,
+};
 use crate::{
     database::Database,
     entity::{millis, moment},
     fault::{self, DatabaseError},
     fold,
-    tx::{Commit, MAX_ROWS, Read, Row, Tx, over_set, with},
-    writer::tally::{Change, Key, Span},
+    tx::{Commit, MAX_ROWS, Read, Tx, over_set, with},
+    writer::tally::Change,
 };
 
 /// So much later than its end a day is looked at: keys and moments are of two clocks.
@@ -36,12 +41,28 @@ const SLACK: Duration = Duration::from_secs(300);
 /// How many deliveries of a day may still be open, and how many of its webhooks may have other
 /// deliveries. More of them, and the day is purged row by row.
 const MOST_KEPT: usize = 1_000;
-/// How many counts are taken off at once: what is sent to so many outputs in a minute of a day,
-/// with so many outcomes. More of them, and the day is purged row by row.
-const MOST_COUNTS: usize = 500_000;
 /// How often it is tried to take a day out, which others may not let happen in time.
 const TRIES: usize = 5;
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
+/// When a day is looked at again that could not go: a purge asks for each few hundred rows.
+const LOOKED_AT_AGAIN: Duration = Duration::from_secs(3_600);
+
+/// The days that could not go as a whole, and when that was.
+#[derive(Debug, Default)]
+pub(crate) struct GivenUp(Mutex<HashMap<String, Instant>>);
+
+impl GivenUp {
+    fn days(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it is time to look at a day.
+    fn may_be_looked_at(&self, day: &str) -> bool {
+        let mut days = self.days();
+        days.retain(|_, at| at.elapsed() < LOOKED_AT_AGAIN);
+        !days.contains_key(day)
+    }
+}
 
 /// What has gone with the tables of days.
 #[derive(Debug, Default)]
@@ -52,11 +73,15 @@ pub(crate) struct Gone {
 }
 
 /// Drops the days of which all logs are so old. What is left of them is purged row by row.
-pub(crate) async fn drop_old(database: &Database, old: &OldLogs) -> Result<Gone, Error> {
+pub(crate) async fn drop_old(
+    database: &Database,
+    given_up: &GivenUp,
+    old: &OldLogs,
+) -> Result<Gone, Error> {
     let mut gone = Gone::default();
     let of_all = old.account_id.is_none() && old.bucket_id.is_none() && old.failed.is_none();
     if of_all && database.read.backend() == DbBackend::Postgres {
-        let dropped = drop_in(database, old.before, &mut gone).await;
+        let dropped = drop_in(database, given_up, old.before, &mut gone).await;
         dropped.map_err(|error| fault::error(error, "log"))?;
     }
     Ok(gone)
@@ -64,6 +89,7 @@ pub(crate) async fn drop_old(database: &Database, old: &OldLogs) -> Result<Gone,
 
 async fn drop_in(
     database: &Database,
+    given_up: &GivenUp,
     before: Timestamp,
     gone: &mut Gone,
 ) -> Result<(), DatabaseError> {
@@ -72,27 +98,32 @@ async fn drop_in(
     }
     left::forget(database).await?;
     for part in parts(&database.read).await? {
-        if part.until.is_some_and(|until| until + SLACK <= before) {
-            drop_day(database, &part, before, gone).await?;
+        let is_over = part.until.is_some_and(|until| until + SLACK <= before);
+        if is_over
+            && given_up.may_be_looked_at(&part.name)
+            && !drop_day(database, &part, before, gone).await?
+        {
+            given_up.days().insert(part.name, Instant::now());
         }
     }
     Ok(())
 }
 
+/// Drops a day; `false` when it cannot go as a whole.
 async fn drop_day(
     database: &Database,
     part: &Part,
     before: Timestamp,
     gone: &mut Gone,
-) -> Result<(), DatabaseError> {
+) -> Result<bool, DatabaseError> {
     let name = &*part.name;
     if open(&database.read, name).await?.len() > MOST_KEPT
         || needed(&database.read, part).await?.len() > MOST_KEPT
     {
         tracing::debug!(day = name, "too much of it is needed yet");
-        return Ok(());
+        return Ok(false);
     }
-    let Some(open) = tried(|| closing::close(database, name)).await? else { return Ok(()) };
+    let Some(open) = tried(|| closing::close(database, name)).await? else { return Ok(false) };
     let counts = count(&database.read, name, &open).await?;
     let is_old = counts.iter().all(|(_, newest)| *newest < before);
     let changes: Vec<_> = counts.into_iter().map(|(change, _)| change).collect();
@@ -103,7 +134,7 @@ async fn drop_day(
     };
     let Some(locked) = taken else {
         tried(|| closing::reopen(database, name)).await?;
-        return Ok(());
+        return Ok(false);
     };
     let logs: i64 = changes.iter().map(|change| change.logs).sum();
     gone.logs += logs.unsigned_abs();
@@ -117,7 +148,8 @@ async fn drop_day(
         ?locked,
         "a day of logs is dropped"
     );
-    left::forget(database).await
+    left::forget(database).await?;
+    Ok(true)
 }
 
 /// Does what waits for the locks of tables, again where it waited too long; none when it was
@@ -164,46 +196,6 @@ async fn needed(tx: &impl Read, day: &Part) -> Result<Vec<Uuid>, DatabaseError> 
         needed.extend(tx.query(find, |row| row.get::<Uuid>("webhook_id")).await?);
     }
     Ok(needed)
-}
-
-/// What goes with a day, as changes of minutes, and the latest moment of each; some more than
-/// can go where it is too much.
-async fn count(
-    tx: &impl Read,
-    name: &str,
-    open: &[Uuid],
-) -> Result<Vec<(Change, Timestamp)>, DatabaseError> {
-    let nothing = [Uuid::nil()];
-    let kept = if open.is_empty() { &nothing } else { open };
-    let head = format!(
-        "SELECT account_id, bucket_id, COALESCE(output_id, '{}'::uuid) AS output_id, \
-         created_at - created_at % {MINUTE_MILLIS} AS moment, \
-         CASE WHEN status IN (0, 4) THEN 4 ELSE status END AS status, \
-         CASE WHEN status IN (0, 4) THEN 0 ELSE COALESCE(status_code, 0) END AS status_code, \
-         CASE WHEN status IN (0, 4) OR attempts = 0 THEN 0 ELSE attempts - 1 END AS retries, \
-         COUNT(*) AS logs, CAST(SUM(CASE WHEN status IN (0, 4) THEN 0 \
-         ELSE LEAST(COALESCE(duration_ns, 0) / 1000, 3600000000) END) AS bigint) AS micros, \
-         MAX(created_at) AS newest FROM delivery_{name} WHERE id NOT IN ",
-        Uuid::nil()
-    );
-    let tail = format!(" GROUP BY 1, 2, 3, 4, 5, 6, 7 LIMIT {}", MOST_COUNTS + 1);
-    let kept = kept.iter().map(|id| (*id).into());
-    tx.query(over_set(&head, [], kept, &tail), less).await
-}
-
-fn less(row: &Row<'_>) -> Result<(Change, Timestamp), DatabaseError> {
-    let key = Key {
-        span: Span::Minute,
-        account_id: row.get("account_id")?,
-        bucket_id: row.get("bucket_id")?,
-        moment: row.get("moment")?,
-        output_id: row.get("output_id")?,
-        status: row.get("status")?,
-        status_code: row.get("status_code")?,
-        retries: row.get("retries")?,
-    };
-    let (logs, micros): (i64, i64) = (row.get("logs")?, row.get("micros")?);
-    Ok((Change { key, logs: -logs, micros: -micros }, moment(row.get("newest")?)))
 }
 
 /// Takes the tables of a closed day out of the log, and the counts off. How long that took,

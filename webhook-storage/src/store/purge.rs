@@ -88,7 +88,7 @@ impl Storage {
     pub(crate) async fn drop_old_days(&self, old: &OldLogs) -> Result<u64, Error> {
         #[cfg(feature = "postgres")]
         {
-            let gone = days::drop_old(self.database(), old).await?;
+            let gone = days::drop_old(self.database(), self.given_up(), old).await?;
             if gone.logs > 0 {
                 self.fold().await?;
             }

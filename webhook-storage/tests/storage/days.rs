@@ -242,6 +242,36 @@ async fn what_comes_on_a_day_without_a_table_is_purged_row_by_row() {
     .await;
 }
 
+#[tokio::test]
+async fn a_day_of_which_too_much_is_open_is_purged_row_by_row() {
+    on_postgres(async |options| {
+        let (place, storage) = (Place::new(), divided(&options).await);
+        let open_ones = (0..1_001).map(|secs| place.receive(&storage, moment(1, secs)));
+        futures_util::future::join_all(open_ones).await;
+        for secs in 0..600 {
+            place.send(&storage, moment(1, secs)).await;
+        }
+        let beside = Beside::of(&options).await;
+        let day = beside.tables().await[1].clone();
+        let old = OldLogs::new(moment(2, 301));
+        let mut gone = 0;
+        // As a server does it.
+        loop {
+            let some = storage.purge(&old, 500).await.expect("they are old");
+            gone += some;
+            if some < 500 {
+                break;
+            }
+        }
+        assert_eq!(gone, 600);
+        assert!(beside.tables().await.contains(&day), "{:?}", beside.tables().await);
+        let (held, counted) = (beside.count("delivery").await, "tally WHERE span = 0 AND logs > 0");
+        assert_eq!((held, beside.count(counted).await), (1_001, 1));
+        storage.close().await;
+    })
+    .await;
+}
+
 /// Each of two nodes would count what the other one takes off.
 #[tokio::test]
 async fn nodes_that_purge_at_once_count_each_log_once() {
