@@ -353,3 +353,23 @@ async fn a_purge_that_was_killed_is_done_anew() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn one_node_purges_at_a_time() {
+    on_postgres(async |options| {
+        let (place, storage) = (Place::new(), open(&options).await);
+        let (beside, old) = (Beside::of(&options).await, OldLogs::new(moment(9, 0)));
+        let now = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)";
+        // Another one has its turn; one has lapsed; and one was taken before the clock was set back.
+        for (until, gone) in [("20000", 0), ("-1", 1), ("86400000", 1)] {
+            place.send(&storage, moment(1, 0)).await;
+            beside.run(&format!("UPDATE purge_turn SET until = {now} + {until}")).await;
+            assert_eq!(storage.purge(&old, 500).await.expect("it ends") > 0, gone > 0, "{until}");
+        }
+        assert_eq!(place.total(&storage, None).await, 0);
+        // A turn is given up at the end.
+        assert_eq!(beside.count("purge_turn WHERE until = 0").await, 1);
+        storage.close().await;
+    })
+    .await;
+}
