@@ -36,6 +36,8 @@
 //!   them later by a transaction of its own; totals are exact all the while.
 //!   [`purge`] removes a hundred logs in one commit, between those of everybody else.
 //! * An idle storage runs no queries.
+//! * With [`StorageOptions::objects`] large bodies are objects, in a bucket of S3 for example,
+//!   and are there before the commit. Without it nothing of that costs anything.
 //!
 //! [`accept`]: webhook_core::store::DeliveryStore::accept
 //! [`claim`]: webhook_core::store::DeliveryStore::claim
@@ -58,6 +60,7 @@ mod fold;
 mod listing;
 mod members;
 mod migration;
+mod objects;
 mod options;
 mod secret;
 mod sharded;
@@ -67,6 +70,7 @@ mod tx;
 mod writer;
 
 pub use members::Member;
+pub use objects::{ObjectError, ObjectOptions, ObjectStore};
 pub use options::{DatabaseUrl, StorageOptions};
 pub use secret::SecretKey;
 pub use sharded::{SLOTS, ShardStatus, ShardedStorage, slot_of};

@@ -11,6 +11,7 @@ use crate::{
     database::Database,
     entity::meta,
     fault, fold, migration,
+    objects::Bodies,
     secret::{Cell, Vault},
     tx::{Tx, with},
     writer::{Job, Op, Queued, Reply, Writer, lease},
@@ -34,13 +35,17 @@ struct Shared {
     writer: Writer,
     /// How many bytes of logs one call returns.
     read_bytes: usize,
+    /// Where large bodies are, if they are objects.
+    bodies: Option<Bodies>,
     /// What the schema asks of a version, once that is more than this one knows.
     asked: watch::Sender<Option<u32>>,
 }
 
 impl Shared {
-    fn new(database: Database, vault: Vault, writer: Writer, read_bytes: usize) -> Self {
-        Self { database, vault, writer, read_bytes, asked: watch::Sender::new(None) }
+    fn new(database: Database, vault: Vault, writer: Writer, options: &StorageOptions) -> Self {
+        let (read_bytes, asked) = (options.claim_bytes, watch::Sender::new(None));
+        let bodies = options.objects.clone().map(Bodies::new);
+        Self { database, vault, writer, read_bytes, bodies, asked }
     }
 }
 
@@ -67,8 +72,7 @@ impl Storage {
         match prepare(&database, &vault).await {
             Ok(()) => {
                 let writer = Writer::start(&database, options)?;
-                let read_bytes = options.claim_bytes;
-                Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, read_bytes)) })
+                Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, options)) })
             }
             Err(error) => {
                 database.close().await;
@@ -102,8 +106,7 @@ impl Storage {
             return Err(error);
         }
         let writer = Writer::start(&database, options)?;
-        let read_bytes = options.claim_bytes;
-        Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, read_bytes)) })
+        Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, options)) })
     }
 
     /// Brings the schema up to date and does nothing else. [`connect`](Self::connect)
@@ -240,6 +243,10 @@ impl Storage {
 
     pub(crate) fn read_bytes(&self) -> usize {
         self.shared.read_bytes
+    }
+
+    pub(crate) fn bodies(&self) -> Option<&Bodies> {
+        self.shared.bodies.as_ref()
     }
 
     /// Writes `op` with whatever else is waiting; returns after the commit.

@@ -17,6 +17,7 @@ mod kv;
 mod leases;
 mod logs;
 mod notifications;
+mod objects;
 mod places;
 mod queues;
 pub(crate) mod reader;
@@ -72,6 +73,7 @@ const STEPS: &[Step] = &[
     ("m0030_runs", |_| runs::SCHEMA.to_owned()),
     ("m0034_queues", |_| queues::SCHEMA.to_owned()),
     ("m0035_shards", |_| shards::SCHEMA.to_owned()),
+    ("m0037_objects", |_| objects::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -17,7 +17,7 @@ use crate::{
     fold,
     listing::{self, Direction, IndexRange, Kind, Range},
     tx::{Param, Read, Row, Tx, with},
-    writer::{Purge, tally::Span},
+    writer::{Purge, Purged, tally::Span},
 };
 
 /// How many logs are removed in one commit with what others write: so few that
@@ -41,6 +41,8 @@ impl Storage {
     pub(super) async fn purge_old(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {
         let mut purged = 0;
         let mut left = limit;
+        // Once the object store does not answer, the rest is for the rule of its bucket.
+        let mut bodies = self.bodies();
         while left > 0 {
             self.fold().await?;
             let steps = self.old(old, left.min(LOGS_OF_A_ROUND)).await;
@@ -50,9 +52,14 @@ impl Storage {
             }
             for step in &steps {
                 for some in step.logs.chunks(LOGS_AT_ONCE) {
-                    let gone = self.write(Purge { logs: some.to_vec() }).await?;
+                    let purge =
+                        Purge { logs: some.to_vec(), with_objects: self.bodies().is_some() };
+                    let Purged { logs: gone, objects } = self.write(purge).await?;
                     purged += gone;
                     left = left.saturating_sub(usize::try_from(gone).unwrap_or(usize::MAX));
+                    if let Some(some) = bodies.filter(|_| !objects.is_empty()) {
+                        bodies = some.delete(objects).await.then_some(some);
+                    }
                 }
             }
             self.fold().await?;

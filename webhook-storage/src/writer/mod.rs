@@ -40,8 +40,11 @@ use webhook_core::Error;
 use self::{backlog::BatchLimits, queue::Queue};
 pub(crate) use self::{
     batch::Queued,
-    job::{InAccount, Job, Op, Reply},
-    ops::{ChangeReplay, FeedOp, Purge, Record, WithRuns, forget, lease, leased, ranges, read_kv},
+    job::{Context, InAccount, Job, Op, Reply},
+    ops::{
+        ChangeReplay, FeedOp, Incoming, Purge, Purged, Record, Taken, WithRuns, forget, give_up,
+        lease, leased, ranges, read_kv,
+    },
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};
 
