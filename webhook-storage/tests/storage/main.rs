@@ -10,6 +10,7 @@ mod crash;
 mod databases;
 mod logs;
 mod nodes;
+mod objects;
 mod opening;
 mod pools;
 mod sample;
