@@ -22,6 +22,9 @@ const SESSION_TOKEN: &str = "WEBHOOK_OBJECTS_SESSION_TOKEN";
 /// the storage waits.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Whether a byte may be in a text.
+type MayBe = fn(u8) -> bool;
+
 /// A bucket of S3, or of what speaks like it.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = HEADING)]
@@ -63,18 +66,18 @@ impl ObjectsConfig {
                 _ => Err(ConfigError::new(URL, "must be set together with its access key")),
             };
         }
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        let is_graphic = |byte: u8| byte.is_ascii_graphic();
+        let is_name: MayBe = |byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let is_graphic: MayBe = |byte| byte.is_ascii_graphic();
         let names = "must have only letters, digits, hyphens, dots and _";
         let graphic = "must have only visible ASCII characters";
         let token = self.objects_session_token.as_ref().map_or("-", Secret::expose);
         let together = "must be set together with WEBHOOK_OBJECTS_URL";
         // A secret in the wrong place would be shown. It is not repeated here.
-        let parts: [(_, Option<&str>, &dyn Fn(u8) -> bool, _); 4] = [
-            (REGION, Some(&self.objects_region), &is_name, names),
-            (ACCESS_KEY_ID, id, &is_name, names),
-            (SECRET_ACCESS_KEY, secret, &is_graphic, graphic),
-            (SESSION_TOKEN, Some(token), &is_graphic, graphic),
+        let parts: [(_, _, MayBe, _); 4] = [
+            (REGION, Some(&*self.objects_region), is_name, names),
+            (ACCESS_KEY_ID, id, is_name, names),
+            (SECRET_ACCESS_KEY, secret, is_graphic, graphic),
+            (SESSION_TOKEN, Some(token), is_graphic, graphic),
         ];
         for (option, text, may_be, reason) in parts {
             match text {

@@ -27,6 +27,7 @@ use crate::{
     fold,
     listing::Loaded,
     objects::{Body, Fetched, ObjectError, StoredBody, unavailable},
+    tx::{Read, with},
     writer::{Context, InAccount, Op, Taken, give_up, lease},
 };
 
@@ -282,11 +283,16 @@ impl Storage {
         }
     }
 
-    /// Deletes the object of a webhook beside whoever goes on.
+    /// Deletes the object of a duplicate, beside whoever goes on.
     pub(super) fn forget_body(&self, object: StoredBody) {
         let storage = self.clone();
         tokio::spawn(async move {
-            if let Some(bodies) = storage.bodies() {
+            let Some(bodies) = storage.bodies() else { return };
+            // It may have been stored before, when it was none.
+            let find = "SELECT 1 AS one FROM webhook WHERE id = ? AND object_bytes IS NOT NULL";
+            let find = with(find, [object.webhook.into()]);
+            let stored = storage.database().read.query(find, |_| Ok(())).await;
+            if stored.is_ok_and(|rows| rows.is_empty()) {
                 bodies.delete(vec![object.webhook]).await;
             }
         });
