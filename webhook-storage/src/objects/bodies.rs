@@ -12,20 +12,15 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use ring::digest::{SHA256, digest};
 use sea_orm::prelude::Uuid;
-use tokio::{
-    sync::Semaphore,
-    time::{Instant, timeout},
-};
+use tokio::{sync::Semaphore, time::timeout};
 use webhook_core::{Error, WebhookId, model::Webhook};
 
 use super::{ObjectError, ObjectOptions};
 
 /// When a caller may try again after the object store did not answer.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// For how long reads fail at once after one has failed: whoever claims deliveries does not
-/// wait for the timeout again and again.
-const AWAY: Duration = Duration::from_secs(2);
-/// How many bodies one caller reads, or deletes, at the same time.
+/// How many bodies one caller reads, or deletes, at the same time; and after how many errors it
+/// stops to read, because there is more to them than one object.
 const AT_ONCE: usize = 8;
 /// How many webhooks are remembered whose objects are gone.
 const REMEMBERED: usize = 16_384;
@@ -92,8 +87,6 @@ pub(crate) struct Bodies {
     options: ObjectOptions,
     writes: Semaphore,
     reads: Semaphore,
-    /// Until when reads fail at once.
-    away_until: Mutex<Option<Instant>>,
     /// The webhooks whose objects were found to be gone lately, so that nobody sends a
     /// webhook again from a log that is shown without its body.
     gone: Mutex<VecDeque<Uuid>>,
@@ -102,7 +95,7 @@ pub(crate) struct Bodies {
 impl Bodies {
     pub(crate) fn new(options: ObjectOptions) -> Self {
         let [writes, reads] = [(); 2].map(|()| Semaphore::new(options.concurrency.max(1)));
-        Self { options, writes, reads, away_until: Mutex::default(), gone: Mutex::default() }
+        Self { options, writes, reads, gone: Mutex::default() }
     }
 
     /// Puts the body of a webhook that is about to be stored, if it is one for an object.
@@ -121,7 +114,7 @@ impl Bodies {
         Ok(Some(stored))
     }
 
-    /// Reads bodies, in their order, until one cannot be read.
+    /// Reads bodies. One that cannot be read keeps nobody from the others.
     pub(crate) async fn fetch(&self, mut wanted: Vec<StoredBody>) -> Fetched {
         let mut known = HashSet::with_capacity(wanted.len());
         wanted.retain(|body| known.insert(body.webhook));
@@ -129,12 +122,15 @@ impl Bodies {
         let read = |body: StoredBody| async move { (body.webhook, self.read(body).await) };
         let reading = stream::iter(wanted.clone()).map(read);
         let mut reading = std::pin::pin!(reading.buffered(AT_ONCE));
-        while let Some((webhook, body)) = reading.next().await {
+        let mut errors = 0;
+        while errors < AT_ONCE
+            && let Some((webhook, body)) = reading.next().await
+        {
             match body {
                 Ok(body) => drop(fetched.bodies.insert(webhook, body)),
                 Err(error) => {
                     fetched.error = Some(error);
-                    break;
+                    errors += 1;
                 }
             }
         }
@@ -147,16 +143,12 @@ impl Bodies {
     }
 
     async fn read(&self, body: StoredBody) -> Result<Body, Error> {
-        if locked(&self.away_until).is_some_and(|until| Instant::now() < until) {
-            return Err(unavailable(ObjectError::new("the object store did not answer lately")));
-        }
         // One byte more shows an object that is too long.
         let key = key(body.webhook);
         let get = self.options.store.get(&key, body.bytes.saturating_add(1));
         let found = self.within(&self.reads, get).await.map_err(|error| {
             let webhook = WebhookId::from_uuid(body.webhook);
             tracing::warn!(%webhook, error = %told(&error), "a body cannot be read");
-            *locked(&self.away_until) = Some(Instant::now() + AWAY);
             unavailable(error)
         })?;
         let problem = match found {

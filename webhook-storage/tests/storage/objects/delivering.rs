@@ -17,11 +17,6 @@ use crate::{
 
 const LATER: Duration = Duration::from_secs(3);
 
-/// The longest that reads fail at once after one has failed.
-async fn pause() {
-    tokio::time::sleep(LATER).await;
-}
-
 #[tokio::test]
 async fn a_claim_has_the_body_after_a_restart() {
     on_each(async |options| {
@@ -85,12 +80,31 @@ async fn others_are_delivered_while_the_store_is_away() {
         let claimed = storage.claim(claim(node, output)).await.expect("a claim");
         assert_eq!((claimed.deliveries.len(), claimed.next_due_at), (0, Some(again_at)));
         objects.set_away(false);
-        pause().await;
         let later = with(claim(node, output), |claim| claim.now = again_at);
         let claimed = storage.claim(later).await.expect("a claim");
         let bodies: Vec<_> = claimed.deliveries.iter().map(|it| it.webhook.clone()).collect();
         assert_eq!(bodies, large.iter().map(|it| it.webhook.clone()).collect::<Vec<_>>());
         assert_eq!(claimed.deliveries[0].attempts, 0);
+        storage.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn others_are_delivered_while_one_cannot_be_read() {
+    on_each(async |options| {
+        let objects = Objects::new();
+        let (storage, node) = opened(&options, &objects).await;
+        let output = OutputId::generate();
+        let large: Vec<_> = (0..20).map(|_| accept_of(output, body(500))).collect();
+        for accept in &large {
+            storage.accept(accept.clone()).await.expect("it is new");
+        }
+        objects.state().unreadable = Some(super::key(large[0].webhook.id));
+        let claimed = storage.claim(claim(node, output)).await.expect("a claim");
+        let bodies: Vec<_> = claimed.deliveries.iter().map(|it| it.webhook.clone()).collect();
+        assert_eq!(bodies, large[1..].iter().map(|it| it.webhook.clone()).collect::<Vec<_>>());
+        assert_eq!(claimed.next_due_at, Some(NOW + Duration::from_secs(10)));
         storage.close().await;
     })
     .await;
@@ -115,7 +129,6 @@ async fn a_queue_in_order_waits_for_its_first() {
         let error = storage.claim(in_order).await.expect_err("the next one is away");
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         objects.set_away(false);
-        pause().await;
         let claimed = storage.claim(in_order).await.expect("a claim");
         let bodies: Vec<_> = claimed.deliveries.iter().map(|it| it.webhook.clone()).collect();
         assert_eq!(bodies, [accepts[1].webhook.clone(), accepts[2].webhook.clone()]);
@@ -231,7 +244,6 @@ async fn what_cannot_be_read_is_drained_later_and_in_order() {
         let leased = with(Drain::new(NOW, 9), |drain| drain.lease = Some(LATER));
         storage.drain(account, &leased).await.expect_err("it is away");
         objects.set_away(false);
-        pause().await;
         // The last one is lost meanwhile.
         objects.replace(accepts[3].webhook.id, None);
         let shown = storage.waiting(account, &buckets, None, 9).await.expect("a list");

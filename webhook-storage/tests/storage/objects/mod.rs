@@ -3,6 +3,7 @@
 mod accepting;
 mod delivering;
 mod reading;
+mod replaying;
 
 use std::{
     collections::BTreeMap,
@@ -41,6 +42,8 @@ pub(crate) struct Objects {
 struct State {
     objects: BTreeMap<String, Bytes>,
     is_away: bool,
+    /// What cannot be read, and the rest can.
+    unreadable: Option<String>,
     gets: usize,
 }
 
@@ -92,6 +95,9 @@ impl ObjectStore for Objects {
     async fn get(&self, key: &str, max_bytes: usize) -> Result<Option<Bytes>, ObjectError> {
         let mut state = self.answering()?;
         state.gets += 1;
+        if state.unreadable.as_deref() == Some(key) {
+            return Err(ObjectError::new("not this one"));
+        }
         Ok(state.objects.get(key).map(|bytes| bytes.slice(..bytes.len().min(max_bytes))))
     }
 
