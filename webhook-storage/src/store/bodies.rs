@@ -8,7 +8,8 @@
 //! |---|---|---|
 //! | claim by due time | the delivery fails | it is due again in 10 s, others are delivered |
 //! | claim by receipt | the delivery fails | it and those after it wait, in their order |
-//! | drain | the log fails | it and those after it wait |
+//! | drain | the log fails | it waits, others are handed out; after a place those after it wait, too |
+//! | what waits for clients | it is left out | it and those after it are left for later |
 //! | lists, logs, searches | shown without a body, as erased | 503 |
 //! | sending it again | 412 | 503 |
 
@@ -109,7 +110,7 @@ impl Storage {
             return Ok(Loaded { logs, objects, broken, is_cut });
         }
         let mut fetched = self.fetch(objects).await;
-        let Sorted { ready, unread, .. } = Sorted::of(logs, &fetched);
+        let Sorted { ready, unread, .. } = Sorted::of(logs, &fetched, true);
         if let Some(error) = fetched.error.take().filter(|_| ready.is_empty()) {
             return Err(error);
         }
@@ -224,7 +225,9 @@ impl Storage {
     ) -> Result<Drained, Error> {
         let Drained { logs, has_more, .. } = what;
         let mut fetched = self.fetch(objects).await;
-        let Sorted { ready, gone, unread } = Sorted::of(logs, &fetched);
+        // Who goes on after a place does not come back for what was left out.
+        let in_order = op.what.after.is_some();
+        let Sorted { ready, gone, unread } = Sorted::of(logs, &fetched, in_order);
         let (is_cut, has_gone) = (!unread.is_empty(), !gone.is_empty());
         if is_cut || has_gone {
             self.undrain(op, unread, gone).await?;
@@ -301,21 +304,20 @@ impl Storage {
 
 /// Logs by what became of their bodies, each in their order.
 struct Sorted {
-    /// Up to the first one that cannot be read.
     ready: Vec<Log>,
     gone: Vec<Log>,
-    /// That one, and those after it.
+    /// What cannot be read now; in order, with all that comes after the first one of it.
     unread: Vec<Log>,
 }
 
 impl Sorted {
-    fn of(logs: Vec<Log>, fetched: &Fetched) -> Self {
+    fn of(logs: Vec<Log>, fetched: &Fetched, in_order: bool) -> Self {
         let (mut ready, mut gone, mut unread) = (Vec::new(), Vec::new(), Vec::new());
         for mut log in logs {
             match fetched.of(log.webhook.id) {
                 Some(Body::Gone) => gone.push(log),
                 Some(Body::Unread) => unread.push(log),
-                _ if !unread.is_empty() => unread.push(log),
+                _ if in_order && !unread.is_empty() => unread.push(log),
                 None => ready.push(log),
                 Some(Body::Whole(bytes)) => {
                     log.webhook.request.body = bytes.clone();
