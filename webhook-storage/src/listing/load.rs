@@ -26,8 +26,8 @@ const MANY: usize = 128;
 /// Each query costs switches between threads, which wait for a turn where the
 /// processors are busy; so a page of small logs is read with few.
 const SIZE: &str = "SELECT CAST(SUM(LENGTH(extra_path) + LENGTH(raw_query) + LENGTH(headers) \
-    + COALESCE(object_bytes, LENGTH(body)) + COALESCE(LENGTH(response_headers), 0) + COALESCE(LENGTH(response_body), 0) \
-    + COALESCE(LENGTH(processed), 0)) AS bigint) AS bytes \
+    + COALESCE(object_bytes, LENGTH(body)) + COALESCE(LENGTH(response_headers), 0) \
+    + COALESCE(LENGTH(response_body), 0) + COALESCE(LENGTH(processed), 0)) AS bigint) AS bytes \
     FROM delivery JOIN webhook ON webhook.id = webhook_id WHERE delivery.id IN ";
 
 /// What was read.

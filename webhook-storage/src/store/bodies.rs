@@ -29,7 +29,7 @@ use crate::{
     listing::Loaded,
     objects::{Body, Fetched, ObjectError, StoredBody, unavailable},
     tx::{Read, with},
-    writer::{Context, InAccount, Op, Taken, give_up, lease},
+    writer::{Context, InAccount, Op, Taken, give_up, lease, waiting},
 };
 
 /// How long a delivery is put off whose body cannot be read.
@@ -251,7 +251,7 @@ impl Storage {
             let mut context = Context { counters: tally::LogCounters::default(), claim_bytes: 0 };
             let taken = Taken { what: Drained::new(logs, false), objects: Vec::new() };
             op.take_back(tx, taken, &mut context).await?;
-            for id in ids {
+            for id in waiting(tx, &ids).await? {
                 let error = Error::not_found("body");
                 give_up(tx, id, &error, GONE, &mut context.counters).await?;
             }

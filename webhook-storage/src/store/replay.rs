@@ -172,9 +172,9 @@ impl Storage {
             ReplayedWebhook::Received(_) => true,
         };
         let there: Vec<_> = feed.items.iter().map(is_there).collect();
-        let all = feed.items.len();
-        feed.items.retain(is_there);
-        feed.skipped += (all - feed.items.len()) as u64;
+        let mut kept = there.iter();
+        feed.items.retain(|_| kept.next() == Some(&true));
+        feed.skipped += (there.len() - feed.items.len()) as u64;
         let queued = self.write(FeedOp::of(feed, &objects)?).await?;
         let expanded = |queued: Vec<bool>| {
             let mut queued = queued.into_iter();

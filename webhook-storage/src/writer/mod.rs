@@ -43,7 +43,7 @@ pub(crate) use self::{
     job::{Context, InAccount, Job, Op, Reply},
     ops::{
         ChangeReplay, FeedOp, Incoming, Purge, Purged, Record, Taken, WithRuns, forget, give_up,
-        lease, leased, ranges, read_kv,
+        lease, leased, ranges, read_kv, waiting,
     },
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};

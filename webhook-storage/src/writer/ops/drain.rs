@@ -18,7 +18,7 @@ use super::{
         tally::{COLUMNS, counted, counted_with},
     },
     claim::{self, Taken},
-    settle,
+    settle::{self, for_update},
 };
 use crate::{
     entity::{delivery::number, millis},
@@ -165,6 +165,18 @@ async fn take(
         taken.contains(&log.delivery.id.as_uuid())
     });
     Ok(Taken { what: Drained::new(logs, has_more), objects: loaded.objects })
+}
+
+/// Those of these logs that still wait for somebody to ask for them.
+pub(crate) async fn waiting(tx: &impl Read, ids: &[Uuid]) -> Result<Vec<Uuid>, DatabaseError> {
+    let tail = format!(" AND due_at IS NULL AND status IN (0, 4){}", for_update(tx.backend()));
+    let mut waiting = Vec::new();
+    for some in ids.chunks(MAX_ROWS) {
+        let ids = some.iter().map(|id| Param::from(*id));
+        let find = over_set("SELECT id FROM delivery WHERE id IN ", [], ids, &tail);
+        waiting.extend(tx.query(find, |row| row.get::<Uuid>("id")).await?);
+    }
+    Ok(waiting)
 }
 
 /// Where the webhooks lie that the consumer asked for.

@@ -16,7 +16,7 @@ mod settle;
 pub(crate) use self::{
     accept::Incoming,
     claim::{Taken, give_up},
-    drain::{leased, ranges},
+    drain::{leased, ranges, waiting},
     kv::read as read_kv,
     purge::{Purge, Purged},
     record::{Record, WithRuns},
