@@ -34,6 +34,7 @@ mod mcp;
 mod nats;
 mod node;
 mod nodes;
+mod objects;
 mod openapi;
 mod otel;
 mod pages;

@@ -17,7 +17,7 @@ use crate::{
     data_folder,
     database::Opened,
     failure::Failure,
-    nats, node, otel, router, runtime,
+    nats, node, objects, otel, router, runtime,
     state::AppState,
     telemetry::Metrics,
 };
@@ -37,7 +37,8 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) async fn build(config: &Config, bound: SocketAddr) -> Result<Self, Failure> {
-        let opening = data_folder::open(&config.storage).await?;
+        let mut opening = data_folder::open(&config.storage).await?;
+        opening.objects = objects::open(&config.objects).await?;
         let storage = Opened::connect(&opening, &config.storage.shards).await?;
         let guard = guard(config);
         let metrics = Arc::new(Metrics::new(config.storage.is_shared()));

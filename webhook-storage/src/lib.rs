@@ -37,6 +37,8 @@
 //!   [`purge`] removes a hundred logs in one commit, between those of everybody else; where
 //!   PostgreSQL has tables for each day ([`Storage::divide_by_day`]) it drops those.
 //! * An idle storage runs no queries.
+//! * With [`StorageOptions::objects`] large bodies are objects, in a bucket of S3 for example,
+//!   and are there before the commit. Without it nothing of that costs anything.
 //!
 //! [`accept`]: webhook_core::store::DeliveryStore::accept
 //! [`claim`]: webhook_core::store::DeliveryStore::claim
@@ -61,6 +63,7 @@ mod fold;
 mod listing;
 mod members;
 mod migration;
+mod objects;
 mod options;
 mod secret;
 mod sharded;
@@ -70,6 +73,7 @@ mod tx;
 mod writer;
 
 pub use members::Member;
+pub use objects::{ObjectError, ObjectOptions, ObjectStore};
 pub use options::{DatabaseUrl, StorageOptions};
 pub use secret::SecretKey;
 pub use sharded::{SLOTS, ShardStatus, ShardedStorage, slot_of};

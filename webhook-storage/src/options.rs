@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
 use webhook_core::Error;
 
-use crate::SecretKey;
+use crate::{ObjectOptions, SecretKey};
 
 /// Which database: `sqlite://path` or `postgres://user:password@host/name`.
 ///
@@ -118,6 +118,8 @@ pub struct StorageOptions {
     /// How long SQLite's file may be checked for damage when it is opened, 5 s; zero for
     /// not at all. A file that takes longer is opened unchecked, and the log says so.
     pub check_timeout: Duration,
+    /// Where large bodies go; none, and all bodies are in the database.
+    pub objects: Option<ObjectOptions>,
 }
 
 impl StorageOptions {
@@ -140,6 +142,7 @@ impl StorageOptions {
             claim_bytes: 16 << 20,
             connection_timeout: Duration::from_secs(10),
             check_timeout: Duration::from_secs(5),
+            objects: None,
         }
     }
 }

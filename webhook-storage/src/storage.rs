@@ -13,6 +13,7 @@ use crate::{
     database::Database,
     entity::meta,
     fault, fold, migration,
+    objects::Bodies,
     secret::{Cell, Vault},
     tx::{Tx, with},
     writer::{Job, Op, Queued, Reply, Writer, lease},
@@ -36,6 +37,8 @@ struct Shared {
     writer: Writer,
     /// How many bytes of logs one call returns.
     read_bytes: usize,
+    /// Where large bodies are, if they are objects.
+    bodies: Option<Bodies>,
     /// What the schema asks of a version, once that is more than this one knows.
     asked: watch::Sender<Option<u32>>,
     /// The days whose logs go row by row.
@@ -44,12 +47,13 @@ struct Shared {
 }
 
 impl Shared {
-    fn new(database: Database, vault: Vault, writer: Writer, read_bytes: usize) -> Self {
+    fn new(database: Database, vault: Vault, writer: Writer, options: &StorageOptions) -> Self {
         Self {
             database,
             vault,
             writer,
-            read_bytes,
+            read_bytes: options.claim_bytes,
+            bodies: options.objects.clone().map(Bodies::new),
             asked: watch::Sender::new(None),
             #[cfg(feature = "postgres")]
             given_up: Default::default(),
@@ -80,8 +84,7 @@ impl Storage {
         match prepare(&database, &vault).await {
             Ok(()) => {
                 let writer = Writer::start(&database, options)?;
-                let read_bytes = options.claim_bytes;
-                Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, read_bytes)) })
+                Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, options)) })
             }
             Err(error) => {
                 database.close().await;
@@ -115,8 +118,7 @@ impl Storage {
             return Err(error);
         }
         let writer = Writer::start(&database, options)?;
-        let read_bytes = options.claim_bytes;
-        Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, read_bytes)) })
+        Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, options)) })
     }
 
     /// Brings the schema up to date and does nothing else. [`connect`](Self::connect)
@@ -275,6 +277,10 @@ impl Storage {
 
     pub(crate) fn read_bytes(&self) -> usize {
         self.shared.read_bytes
+    }
+
+    pub(crate) fn bodies(&self) -> Option<&Bodies> {
+        self.shared.bodies.as_ref()
     }
 
     /// Writes `op` with whatever else is waiting; returns after the commit.

@@ -47,7 +47,8 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     /// Looks at the account's logs one by one, newest first or in the search's
     /// [order](LogSearch::order), and returns those that pass the
     /// filter. It stops at its limit and at its bounds, and says how far it came; who asks again
-    /// from there on sees every log once. It keeps nobody waiting who stores something.
+    /// from there on sees every log once. It keeps nobody waiting who stores something. A
+    /// store that keeps large bodies elsewhere may look for text and places without them.
     async fn search(&self, account: AccountId, search: &LogSearch) -> Result<LogsFound, Error>;
 
     /// Counts per UTC day, oldest first; days without logs are left out.

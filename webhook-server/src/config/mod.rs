@@ -16,6 +16,7 @@ mod listen;
 mod log;
 mod management;
 mod metrics;
+mod objects;
 #[cfg(test)]
 mod reference;
 mod retention;
@@ -37,6 +38,7 @@ pub(crate) use listen::ListenConfig;
 pub(crate) use log::{LogConfig, LogFormat};
 pub(crate) use management::ManagementConfig;
 pub(crate) use metrics::MetricsConfig;
+pub(crate) use objects::ObjectsConfig;
 pub(crate) use retention::{Retention, RetentionConfig};
 pub(crate) use socket::SocketConfig;
 pub(crate) use storage::StorageConfig;
@@ -55,6 +57,8 @@ pub(crate) struct Config {
     pub(crate) tls: TlsConfig,
     #[command(flatten)]
     pub(crate) storage: StorageConfig,
+    #[command(flatten)]
+    pub(crate) objects: ObjectsConfig,
     #[command(flatten)]
     pub(crate) cluster: ClusterConfig,
     #[command(flatten)]
@@ -109,6 +113,7 @@ impl Config {
             listen,
             connection,
             storage,
+            objects,
             cluster,
             ingest,
             delivery,
@@ -129,6 +134,7 @@ impl Config {
             connection.validate(),
             tls.validate(),
             storage.validate(),
+            objects.validate(),
             cluster.validate(storage),
             ingest.validate(),
             delivery.validate(),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     counted::{Seen, Senders, statuses},
-    harness::postgres::{KEY, SECRET, Schema, node_with, skipped},
+    harness::postgres::{SECRET, Schema, node_with, skipped},
 };
 
 /// Days that are full when the test begins, up to yesterday.

@@ -13,6 +13,7 @@ mod destinations;
 mod forwarding;
 mod functions;
 mod notifications;
+mod objects;
 mod pausing;
 mod postgres;
 mod readiness;

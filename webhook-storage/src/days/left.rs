@@ -30,7 +30,8 @@ pub(super) async fn forget(database: &Database) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Removes the webhooks of other days whose last delivery was in this one.
+/// Removes the webhooks of other days whose last delivery was in this one. Bodies that are
+/// objects are left to the rule of their bucket, as those of the day are.
 async fn forget_webhooks(database: &Database, day: &str) -> Result<(), DatabaseError> {
     // What was there before has no older day.
     let Some(start) = day_named(day) else { return Ok(()) };
@@ -47,7 +48,7 @@ async fn forget_webhooks(database: &Database, day: &str) -> Result<(), DatabaseE
             let Some(last) = webhooks.last() else { break };
             from = *last;
             let transaction = begin(database).await?;
-            let removed = remove_unneeded(transaction.tx(), &webhooks).await;
+            let removed = remove_unneeded(transaction.tx(), &webhooks, false).await;
             end(transaction, removed).await?;
         }
     }

@@ -15,10 +15,10 @@ use crate::{
     tx::{self, Param, over_set},
 };
 
-/// Neither database reads a body to say how long it is.
+/// Neither database reads a body to say how long it is; of an object the row says it.
 const SELECT: &str = "SELECT delivery.id, webhook_id, delivery.bucket_id, input_id, output_id, status, reason, attempts, \
     status_code, duration_ns, received_at, created_at, verified, duplicates, method, extra_path, raw_query, \
-    CAST(LENGTH(body) AS bigint) AS body_bytes \
+    CAST(COALESCE(object_bytes, LENGTH(body)) AS bigint) AS body_bytes \
     FROM delivery JOIN webhook ON webhook.id = webhook_id WHERE delivery.id IN ";
 
 /// A row of it.

@@ -1,5 +1,6 @@
 //! Webhooks as they were received.
 
+use bytes::Bytes;
 use http::Method;
 use sea_orm::entity::prelude::*;
 use webhook_core::{
@@ -11,6 +12,7 @@ use super::{delivery::text, millis, moment};
 use crate::{
     codec,
     fault::{DatabaseError, Row},
+    objects::StoredBody,
     tx::{self, Param},
 };
 
@@ -36,7 +38,10 @@ pub struct Model {
     pub(crate) event: Option<String>,
     pub(crate) duplicate_of: Option<Uuid>,
     pub(crate) duplicates: Option<i64>,
+    /// The body, or its SHA-256 when it is an object.
     pub(crate) body: Vec<u8>,
+    /// How long the body is that is an object.
+    pub(crate) object_bytes: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -48,13 +53,13 @@ impl ActiveModelBehavior for ActiveModel {}
 const COLUMNS: &str = "\
     id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
     remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, \
-    verified, event, duplicate_of, duplicates, body";
+    verified, event, duplicate_of, duplicates, body, object_bytes";
 
 /// The columns that a webhook is inserted with, in the order of [`values`].
 pub(crate) const INSERTED: &str = "\
     id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
     remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, \
-    verified, event, duplicate_of, body";
+    verified, event, duplicate_of, body, object_bytes";
 
 /// The webhooks that are there of these, in no order.
 pub(crate) async fn find(
@@ -64,8 +69,13 @@ pub(crate) async fn find(
     super::find(tx, "webhook", COLUMNS, ids, Model::of_row).await
 }
 
-/// What is stored of a webhook, or what is left of it when its content is not to be kept.
-pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 18] {
+/// What is stored of a webhook, or what is left of it when its content is not to be kept. With
+/// `object` its body is an object.
+pub(crate) fn values<'a>(
+    webhook: &'a Webhook,
+    object: Option<&'a StoredBody>,
+    with_content: bool,
+) -> [Param<'a>; 19] {
     let request = &webhook.request;
     let Checks { verified, event, duplicate_of, duplicates: _ } = &webhook.checks;
     let (raw_query, headers, body) = match with_content {
@@ -74,6 +84,8 @@ pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 18] {
         }
         false => ("", Vec::new(), &[][..]),
     };
+    let body = object.map_or(body, |object| &object.sha256[..]);
+    let object_bytes = object.map(|object| i64::try_from(object.bytes).unwrap_or(i64::MAX));
     [
         webhook.id.as_uuid().into(),
         webhook.account_id.as_uuid().into(),
@@ -93,6 +105,7 @@ pub(crate) fn values(webhook: &Webhook, with_content: bool) -> [Param<'_>; 18] {
         event.as_deref().map(text).into(),
         duplicate_of.map(|id| id.as_uuid()).into(),
         body.into(),
+        object_bytes.into(),
     ]
 }
 
@@ -118,15 +131,27 @@ impl Model {
             duplicate_of: row.get("duplicate_of")?,
             duplicates: row.get("duplicates")?,
             body: row.get("body")?,
+            object_bytes: row.get("object_bytes")?,
         })
     }
 
-    pub(crate) fn read(self) -> Result<Webhook, Error> {
+    /// The webhook. When its body is an object, it is still to be read: the webhook is without
+    /// one so far.
+    pub(crate) fn read(self) -> Result<(Webhook, Option<StoredBody>), Error> {
         let row = Row { table: "webhook", id: self.id };
+        let (body, object) = match self.object_bytes {
+            None => (self.body.into(), None),
+            Some(bytes) => {
+                let sum = <[u8; 32]>::try_from(self.body).map_err(|_| "is no SHA-256");
+                let bytes = row.read("object_bytes", bytes.try_into())?;
+                let sha256 = row.read("body", sum)?;
+                (Bytes::new(), Some(StoredBody { webhook: self.id, bytes, sha256 }))
+            }
+        };
         let method = Method::from_bytes(self.method.as_bytes());
         let duplicates = self.duplicates.unwrap_or_default().try_into();
         let remote_addr = self.remote_addr.map(|addr| addr.parse()).transpose();
-        Ok(Webhook {
+        let webhook = Webhook {
             id: WebhookId::from_uuid(self.id),
             account_id: AccountId::from_uuid(self.account_id),
             bucket_id: BucketId::from_uuid(self.bucket_id),
@@ -136,7 +161,7 @@ impl Model {
                 extra_path: row.read("extra_path", String::from_utf8(self.extra_path))?,
                 raw_query: row.read("raw_query", String::from_utf8(self.raw_query))?,
                 headers: row.read("headers", codec::decode_headers(&self.headers))?,
-                body: self.body.into(),
+                body,
             },
             remote_addr: row.read("remote_addr", remote_addr)?,
             secure: self.secure,
@@ -150,6 +175,7 @@ impl Model {
                 duplicates: row.read("duplicates", duplicates)?,
             },
             received_at: moment(self.received_at),
-        })
+        };
+        Ok((webhook, object))
     }
 }

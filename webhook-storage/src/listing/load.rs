@@ -11,6 +11,7 @@ use webhook_core::{
 use crate::{
     entity::{delivery, head, webhook},
     fault::DatabaseError,
+    objects::StoredBody,
     tx::{Param, Read, over_set},
 };
 
@@ -25,15 +26,18 @@ const MANY: usize = 128;
 /// Each query costs switches between threads, which wait for a turn where the
 /// processors are busy; so a page of small logs is read with few.
 const SIZE: &str = "SELECT CAST(SUM(LENGTH(extra_path) + LENGTH(raw_query) + LENGTH(headers) \
-    + LENGTH(body) + COALESCE(LENGTH(response_headers), 0) + COALESCE(LENGTH(response_body), 0) \
-    + COALESCE(LENGTH(processed), 0)) AS bigint) AS bytes \
+    + COALESCE(object_bytes, LENGTH(body)) + COALESCE(LENGTH(response_headers), 0) \
+    + COALESCE(LENGTH(response_body), 0) + COALESCE(LENGTH(processed), 0)) AS bigint) AS bytes \
     FROM delivery JOIN webhook ON webhook.id = webhook_id WHERE delivery.id IN ";
 
 /// What was read.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
-    /// The logs in the order of the IDs, without those that are gone meanwhile.
+    /// The logs in the order of the IDs, without those that are gone meanwhile. Bodies that
+    /// are objects are still to be read.
     pub(crate) logs: Vec<Log>,
+    /// Those bodies.
+    pub(crate) objects: Vec<StoredBody>,
     /// Those that cannot be read.
     pub(crate) broken: Vec<(DeliveryId, Error)>,
     /// Whether the bytes ran out before the IDs.
@@ -52,13 +56,15 @@ pub(crate) async fn load(
     for some in cursors.chunks(at_once) {
         for (id, log) in read(tx, some).await? {
             match log {
-                Ok(log) => {
-                    bytes = bytes.saturating_add(size_bytes(&log));
+                Ok((log, object)) => {
+                    let elsewhere = object.map_or(0, |object| object.bytes);
+                    bytes = bytes.saturating_add(size_bytes(&log)).saturating_add(elsewhere);
                     if bytes > max_bytes && !loaded.logs.is_empty() {
                         loaded.is_cut = true;
                         return Ok(loaded);
                     }
                     loaded.logs.push(log);
+                    loaded.objects.extend(object);
                 }
                 Err(error) => {
                     let cause = std::error::Error::source(&error).map(ToString::to_string);
@@ -91,6 +97,9 @@ pub(crate) async fn heads(
     Ok(readable.collect())
 }
 
+/// A log, and its body if that is an object.
+type LoadedLog = (Log, Option<StoredBody>);
+
 /// Whether the logs are known to be no more than so many bytes as they are
 /// stored, which is asked only where an answer saves queries.
 async fn fit(
@@ -116,7 +125,7 @@ fn size_bytes(log: &Log) -> usize {
 async fn read(
     tx: &impl Read,
     cursors: &[LogCursor],
-) -> Result<Vec<(DeliveryId, Result<Log, Error>)>, DatabaseError> {
+) -> Result<Vec<(DeliveryId, Result<LoadedLog, Error>)>, DatabaseError> {
     let rows = delivery::find(tx, cursors.iter().map(|cursor| cursor.id.as_uuid())).await?;
     let webhooks = webhook::find(tx, rows.iter().map(|row| row.webhook_id)).await?;
     let webhooks: HashMap<_, _> = webhooks.into_iter().map(|row| (row.id, row)).collect();
@@ -133,6 +142,10 @@ async fn read(
     Ok(rows.map(log).collect())
 }
 
-fn log(row: delivery::Model, webhook: Result<Webhook, Error>) -> Result<Log, Error> {
-    Ok(Log { webhook: webhook?, delivery: row.read()? })
+fn log(
+    row: delivery::Model,
+    webhook: Result<(Webhook, Option<StoredBody>), Error>,
+) -> Result<LoadedLog, Error> {
+    let (webhook, object) = webhook?;
+    Ok((Log { webhook, delivery: row.read()? }, object))
 }

@@ -17,6 +17,7 @@ mod kv;
 mod leases;
 mod logs;
 mod notifications;
+mod objects;
 mod places;
 mod purges;
 mod queues;
@@ -74,6 +75,7 @@ const STEPS: &[Step] = &[
     ("m0034_queues", |_| queues::SCHEMA.to_owned()),
     ("m0035_shards", |_| shards::SCHEMA.to_owned()),
     ("m0036_purges", |_| purges::SCHEMA.to_owned()),
+    ("m0037_objects", |_| objects::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -115,7 +115,7 @@ impl Storage {
     }
 
     /// Leaves deliveries that a claim took to any node.
-    pub(super) async fn give_back(&self, node: NodeId, taken: &[Pending]) -> Result<(), Error> {
+    pub(crate) async fn give_back(&self, node: NodeId, taken: &[Pending]) -> Result<(), Error> {
         let freed = lease::give_back(&self.database().write, node, taken).await;
         freed.map_err(|error| fault::error(error, "delivery"))
     }
@@ -165,13 +165,15 @@ impl Storage {
         after: Option<LogCursor>,
         limit: usize,
     ) -> Result<(Vec<Log>, bool), Error> {
-        self.count(account, async |snapshot, deltas| {
+        let found = self.count(account, async |snapshot, deltas| {
             let asked = (buckets, after);
-            let found = self.waiting_in(snapshot, deltas, account.as_uuid(), asked, limit).await?;
-            let is_cut = found.is_cut || found.logs.len() >= limit;
-            Ok((found.logs, is_cut))
-        })
-        .await
+            let mut found =
+                self.waiting_in(snapshot, deltas, account.as_uuid(), asked, limit).await?;
+            found.is_cut |= found.logs.len() >= limit;
+            Ok(found)
+        });
+        let shown = self.show_waiting(found.await?).await?;
+        Ok((shown.logs, shown.is_cut))
     }
 
     /// What a drain of the account would take.

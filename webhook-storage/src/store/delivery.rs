@@ -18,18 +18,26 @@ use crate::{
     Storage,
     entity::{delivery, webhook},
     fault,
-    writer::{InAccount, Record, WithRuns, lease},
+    writer::{InAccount, Incoming, Record, WithRuns, lease},
 };
 
 #[async_trait]
 impl DeliveryStore for Storage {
     async fn accept(&self, mut accept: Accept) -> Result<Accepted, Error> {
         let runs = Record::of(mem::take(&mut accept.runs))?;
-        self.write(WithRuns { what: accept, runs }).await
+        // Before the commit: no row names an object that is not there. Where the commit fails
+        // the object stays behind, as nobody knows whether it was made.
+        let object = self.put_body(&accept.webhook).await?;
+        let accepted = self.write(WithRuns { what: Incoming { accept, object }, runs }).await?;
+        if let (Accepted::Duplicate { .. }, Some(object)) = (accepted, object) {
+            self.forget_body(object);
+        }
+        Ok(accepted)
     }
 
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
-        self.write(claim).await
+        let taken = self.write(claim).await?;
+        self.claimed(claim, taken).await
     }
 
     async fn settle(&self, mut settle: Settle) -> Result<(), Error> {
@@ -38,6 +46,7 @@ impl DeliveryStore for Storage {
     }
 
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {
+        self.expect_body(redeliver.webhook_id)?;
         self.write(InAccount { account: account.as_uuid(), what: redeliver }).await
     }
 
@@ -67,7 +76,11 @@ impl DeliveryStore for Storage {
         let Some(row) = row else { return Ok(None) };
         let webhook = self.webhook(row.webhook_id).await?;
         let Some(webhook) = webhook else { return Ok(None) };
-        Ok(Some(Log { webhook: webhook.read()?, delivery: row.read()? }))
+        let (webhook, object) = webhook.read()?;
+        let mut log = Log { webhook, delivery: row.read()? };
+        let object = object.into_iter().collect();
+        self.show(std::slice::from_mut(&mut log), object).await?;
+        Ok(Some(log))
     }
 
     async fn logs_of(&self, account: AccountId, webhook: WebhookId) -> Result<Vec<Log>, Error> {
@@ -81,10 +94,12 @@ impl DeliveryStore for Storage {
         }
         let webhook = self.webhook(webhook.as_uuid()).await?;
         let Some(webhook) = webhook else { return Ok(Vec::new()) };
-        let webhook = webhook.read()?;
+        let (webhook, object) = webhook.read()?;
         let log =
             |row: delivery::Model| Ok(Log { webhook: webhook.clone(), delivery: row.read()? });
-        rows.into_iter().map(log).collect()
+        let mut logs = rows.into_iter().map(log).collect::<Result<Vec<_>, Error>>()?;
+        self.show(&mut logs, object.into_iter().collect()).await?;
+        Ok(logs)
     }
 }
 

@@ -21,8 +21,9 @@ use crate::{
         self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Loaded,
         Places, Range, Source,
     },
+    objects::StoredBody,
     tx::{Read, Tx, with},
-    writer::InAccount,
+    writer::{InAccount, Taken},
 };
 
 /// How many logs a search reads with one query.
@@ -34,13 +35,14 @@ const SEARCHED_AT_ONCE_BYTES: usize = 4 << 20;
 #[async_trait]
 impl LogStore for Storage {
     async fn logs(&self, account: AccountId, query: &LogQuery) -> Result<LogPage, Error> {
-        self.count(account, async |snapshot, deltas| {
+        let read = self.count(account, async |snapshot, deltas| {
             let found = found_by(snapshot, deltas, account.as_uuid(), query).await?;
             let loaded = listing::load(snapshot, &found.cursors, self.read_bytes()).await;
-            let loaded = loaded.map_err(read_error)?;
-            Ok(LogPage::new(loaded.logs, found.total, loaded.is_cut || found.has_more))
-        })
-        .await
+            Ok((loaded.map_err(read_error)?, found))
+        });
+        let (mut loaded, found) = read.await?;
+        self.show(&mut loaded.logs, loaded.objects).await?;
+        Ok(LogPage::new(loaded.logs, found.total, loaded.is_cut || found.has_more))
     }
 
     async fn heads(&self, account: AccountId, query: &LogQuery) -> Result<LogHeads, Error> {
@@ -58,7 +60,11 @@ impl LogStore for Storage {
         let found = self.found(&snapshot, account.as_uuid(), search).await;
         // Nothing was written: this only ends the snapshot.
         snapshot.commit().await.map_err(read_error)?;
-        found
+        let (found, objects) = found?;
+        match objects.is_empty() {
+            true => Ok(found),
+            false => self.show_found(found, objects).await,
+        }
     }
 
     async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
@@ -90,7 +96,12 @@ impl LogStore for Storage {
     }
 
     async fn drain(&self, account: AccountId, drain: &Drain) -> Result<Drained, Error> {
-        self.write(InAccount { account: account.as_uuid(), what: drain.clone() }).await
+        let op = || InAccount { account: account.as_uuid(), what: drain.clone() };
+        let taken = self.write(op()).await?;
+        match taken.objects.is_empty() {
+            true => Ok(taken.what),
+            false => self.drained(op(), taken).await,
+        }
     }
 
     async fn waiting(
@@ -100,17 +111,31 @@ impl LogStore for Storage {
         after: Option<LogCursor>,
         limit: usize,
     ) -> Result<Vec<Log>, Error> {
-        self.count(account, async |snapshot, deltas| {
-            let asked = (buckets, after);
-            let found = self.waiting_in(snapshot, deltas, account.as_uuid(), asked, limit).await?;
-            Ok(found.logs)
-        })
-        .await
+        let mut after = after;
+        loop {
+            let loaded = self.count(account, async |snapshot, deltas| {
+                let asked = (buckets, after);
+                self.waiting_in(snapshot, deltas, account.as_uuid(), asked, limit).await
+            });
+            let loaded = loaded.await?;
+            let last = loaded.logs.last().map(LogCursor::of);
+            let shown = self.show_waiting(loaded).await?;
+            // A page of nothing but bodies that are gone is not the end.
+            if last.is_none() || !shown.logs.is_empty() {
+                return Ok(shown.logs);
+            }
+            after = last;
+        }
     }
 
     async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error> {
         let report = InAccount { account: account.as_uuid(), what: report.clone() };
-        self.write(report).await.map(|reported| *reported)
+        let Taken { what: mut reported, objects } = *self.write(report).await?;
+        // It is written: that is not taken back for the want of a body.
+        if let Err(error) = self.show(std::slice::from_mut(&mut reported.log), objects).await {
+            tracing::warn!(%error, "a reported log is returned without its body");
+        }
+        Ok(reported)
     }
 
     async fn purge(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {
@@ -228,7 +253,7 @@ impl Storage {
         snapshot: &DatabaseTransaction,
         account: Uuid,
         search: &LogSearch,
-    ) -> Result<LogsFound, Error> {
+    ) -> Result<(LogsFound, Vec<StoredBody>), Error> {
         let LogQuery { bucket_id, status, from, to, .. } = &search.query;
         let deltas = Deltas::of(snapshot, account).await.map_err(read_error)?;
         let sources = listing::sources(snapshot, &deltas, account, None).await;
@@ -240,22 +265,24 @@ impl Storage {
             LogOrder::NewestFirst => NewestFirst,
             LogOrder::OldestFirst(_) => OldestFirst,
         };
-        let mut scan = Scan::new(search);
+        // Bodies that are objects are not looked into.
+        let (mut scan, mut objects) = (Scan::new(search), Vec::new());
         loop {
             let range = range.before(scan.before()).after(scan.after());
             let cursors = places.first(snapshot, range, direction, LOOKED_AT_ONCE).await;
             let cursors = cursors.map_err(read_error)?;
-            let Some(last) = cursors.last() else { return Ok(scan.end(true)) };
+            let Some(last) = cursors.last() else { return Ok((scan.end(true), objects)) };
             let bytes = self.read_bytes().min(SEARCHED_AT_ONCE_BYTES);
             let loaded = listing::load(snapshot, &cursors, bytes).await.map_err(read_error)?;
+            objects.extend(loaded.objects);
             if !loaded.logs.into_iter().all(|log| scan.look(log)) {
-                return Ok(scan.end(false));
+                return Ok((scan.end(false), objects));
             }
             if !loaded.is_cut {
                 scan.skip(*last);
             }
             if !scan.has_time() {
-                return Ok(scan.end(false));
+                return Ok((scan.end(false), objects));
             }
         }
     }

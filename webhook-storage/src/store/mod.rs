@@ -2,6 +2,7 @@
 
 mod account;
 mod billing;
+mod bodies;
 mod bucket;
 mod cron;
 mod delivery;

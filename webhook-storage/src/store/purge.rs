@@ -19,7 +19,7 @@ use crate::{
     fold,
     listing::{self, Direction, IndexRange, Kind, Range},
     tx::{Param, Read, Row, Tx, with},
-    writer::{Purge, tally::Span},
+    writer::{Purge, Purged, tally::Span},
 };
 
 /// How many logs are removed in one commit with what others write: so few that
@@ -56,6 +56,8 @@ impl Storage {
         let mut purged = self.drop_old_days(old).await?;
         let gone = usize::try_from(purged).unwrap_or(usize::MAX);
         let mut left = limit.saturating_sub(gone);
+        // Once the object store does not answer, the rest is for the rule of its bucket.
+        let mut bodies = self.bodies();
         while left > 0 {
             turn.keep().await?;
             self.fold().await?;
@@ -67,9 +69,14 @@ impl Storage {
             let before = purged;
             for step in &steps {
                 for some in step.logs.chunks(LOGS_AT_ONCE) {
-                    let gone = self.write(Purge { logs: some.to_vec() }).await?;
+                    let purge =
+                        Purge { logs: some.to_vec(), with_objects: self.bodies().is_some() };
+                    let Purged { logs: gone, objects } = self.write(purge).await?;
                     purged += gone;
                     left = left.saturating_sub(usize::try_from(gone).unwrap_or(usize::MAX));
+                    if let Some(some) = bodies.filter(|_| !objects.is_empty()) {
+                        bodies = some.delete(objects).await.then_some(some);
+                    }
                 }
             }
             self.fold().await?;

@@ -7,7 +7,7 @@ use sea_orm::{DbBackend, prelude::Uuid};
 use webhook_core::{
     AccountId, Error, NodeId, OutputId, ReplayId, Timestamp,
     model::{Replay, ReplayStatus, ReplayTotals},
-    store::{ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayStore},
+    store::{ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayItem, ReplayStore, ReplayedWebhook},
 };
 
 use super::read_error;
@@ -18,6 +18,7 @@ use crate::{
         replay::{COLUMNS, Model, insert},
     },
     fault::{self, DatabaseError},
+    objects::Bodies,
     tx::{Param, Read, Row, Tx, over_set, with},
     writer::{ChangeReplay, FeedOp},
 };
@@ -144,7 +145,42 @@ impl ReplayStore for Storage {
     }
 
     async fn feed_replay(&self, feed: FeedReplay) -> Result<Option<Vec<bool>>, Error> {
-        self.write(FeedOp::of(feed)?).await
+        match self.bodies() {
+            None => self.write(FeedOp::of(feed, &HashMap::new())?).await,
+            Some(bodies) => self.feed_with(bodies, feed).await,
+        }
+    }
+}
+
+impl Storage {
+    /// Puts the bodies of what is received again, and leaves out what has lost its own.
+    async fn feed_with(
+        &self,
+        bodies: &Bodies,
+        mut feed: FeedReplay,
+    ) -> Result<Option<Vec<bool>>, Error> {
+        let mut objects = HashMap::new();
+        for item in &feed.items {
+            if let ReplayedWebhook::Received(accept) = &item.webhook
+                && let Some(object) = bodies.put(&accept.webhook).await?
+            {
+                objects.insert(object.webhook, object);
+            }
+        }
+        let is_there = |item: &ReplayItem| match &item.webhook {
+            ReplayedWebhook::Stored { id, .. } => !bodies.is_gone(*id),
+            ReplayedWebhook::Received(_) => true,
+        };
+        let there: Vec<_> = feed.items.iter().map(is_there).collect();
+        let mut kept = there.iter();
+        feed.items.retain(|_| kept.next() == Some(&true));
+        feed.skipped += (there.len() - feed.items.len()) as u64;
+        let queued = self.write(FeedOp::of(feed, &objects)?).await?;
+        let expanded = |queued: Vec<bool>| {
+            let mut queued = queued.into_iter();
+            there.iter().map(|there| *there && queued.next() == Some(true)).collect()
+        };
+        Ok(queued.map(expanded))
     }
 }
 

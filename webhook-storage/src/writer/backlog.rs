@@ -79,7 +79,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::writer::{WithRuns, job::Job, queue::Queue, tests::accept};
+    use crate::writer::{Incoming, WithRuns, job::Job, queue::Queue, tests::accept};
 
     const LIMITS: BatchLimits = BatchLimits { operations: 4, bytes: 1 << 20 };
 
@@ -88,7 +88,7 @@ mod tests {
         let queue = Arc::new(Queue::new(usize::MAX));
         for bytes in sizes {
             let reserved = queue.reserve(bytes).expect("there is room");
-            let op = WithRuns::from(accept(0));
+            let op = WithRuns::from(Incoming::from(accept(0)));
             backlog.push(Job { op, reply: oneshot::channel().0, reserved }.into());
         }
         backlog

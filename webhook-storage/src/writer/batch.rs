@@ -1,11 +1,11 @@
 //! What is written in one transaction.
 
 use tokio::sync::oneshot;
-use webhook_core::store::{Accept, Claim, ClientReport, Drain, KvWrite, Redeliver, Settle};
+use webhook_core::store::{Claim, ClientReport, Drain, KvWrite, Redeliver, Settle};
 
 use super::{
     job::{Context, Failure, InAccount, Job, Op, Reply, refusal},
-    ops::{ChangeReplay, FeedOp, Purge, Record, WithRuns},
+    ops::{ChangeReplay, FeedOp, Incoming, Purge, Record, WithRuns},
     queue::Reserved,
 };
 use crate::{
@@ -241,7 +241,7 @@ operations! {
     // First, so that PostgreSQL's lock of an account is waited for before there are any rows
     // to hold: nobody waits for it crosswise.
     drains: Drain(InAccount<Drain>),
-    accepts: Accept(WithRuns<Accept>),
+    accepts: Accept(WithRuns<Incoming>),
     redeliveries: Redeliver(InAccount<Redeliver>),
     feeds: Feed(FeedOp),
     replay_changes: ChangeReplay(ChangeReplay),

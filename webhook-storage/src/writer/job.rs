@@ -101,7 +101,7 @@ pub(crate) struct Job<O: Op> {
 }
 
 /// An operation on what belongs to an account.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct InAccount<T> {
     /// Whose it is.
     pub(crate) account: Uuid,

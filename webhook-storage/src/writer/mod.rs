@@ -42,8 +42,11 @@ pub(crate) use self::ops::remove_unneeded;
 use self::{backlog::BatchLimits, queue::Queue};
 pub(crate) use self::{
     batch::Queued,
-    job::{InAccount, Job, Op, Reply},
-    ops::{ChangeReplay, FeedOp, Purge, Record, WithRuns, forget, lease, leased, ranges, read_kv},
+    job::{Context, InAccount, Job, Op, Reply},
+    ops::{
+        ChangeReplay, FeedOp, Incoming, Purge, Purged, Record, Taken, WithRuns, forget, give_up,
+        lease, leased, ranges, read_kv, waiting,
+    },
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};
 

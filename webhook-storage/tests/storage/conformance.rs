@@ -3,11 +3,31 @@
 use webhook_conformance::Fixture;
 use webhook_storage::ShardedStorage;
 
-use crate::databases;
+use crate::{
+    databases,
+    objects::{Objects, with_objects},
+};
 
 async fn sqlite() -> Fixture {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let storage = databases::open(&databases::sqlite(folder.path())).await;
+    Fixture::new(storage.clone()).keep(folder).teardown(async move { storage.close().await })
+}
+
+/// Every body is an object.
+async fn sqlite_objects() -> Fixture {
+    with_objects_above(0).await
+}
+
+/// Those are objects that no suite searches in.
+async fn sqlite_large_objects() -> Fixture {
+    with_objects_above(2_500).await
+}
+
+async fn with_objects_above(min_bytes: usize) -> Fixture {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = with_objects(databases::sqlite(folder.path()), &Objects::new(), min_bytes);
+    let storage = databases::open(&options).await;
     Fixture::new(storage.clone()).keep(folder).teardown(async move { storage.close().await })
 }
 
@@ -112,6 +132,25 @@ macro_rules! suites {
 suites!(sqlite);
 suites!(postgres);
 suites!(sharded_sqlite);
+
+/// What has bodies.
+mod sqlite_objects {
+    mod deliveries {
+        webhook_conformance::delivery_store_conformance!(crate::conformance::sqlite_objects);
+    }
+    mod logs {
+        webhook_conformance::log_store_conformance!(crate::conformance::sqlite_large_objects);
+    }
+    mod replays {
+        webhook_conformance::replay_store_conformance!(crate::conformance::sqlite_objects);
+    }
+    mod queues {
+        webhook_conformance::queue_store_conformance!(crate::conformance::sqlite_objects);
+    }
+    mod deletion {
+        webhook_conformance::deletion_conformance!(crate::conformance::sqlite_objects);
+    }
+}
 
 /// What neither shards nor days divide is as in a database that is alone, and a schema takes
 /// PostgreSQL a second.

@@ -11,6 +11,7 @@ mod databases;
 mod days;
 mod logs;
 mod nodes;
+mod objects;
 mod opening;
 mod pools;
 mod sample;

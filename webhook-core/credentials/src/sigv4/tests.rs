@@ -89,6 +89,79 @@ fn signed(key: &Key<'_>, url: &str, headers: &[(&'static str, &str)]) -> HeaderM
     headers
 }
 
+/// The examples of S3's documentation, the keys and the moment of which are these:
+/// <https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html>.
+#[test]
+fn aws_examples_for_s3() {
+    let key = Key {
+        id: "AKIAIOSFODNN7EXAMPLE",
+        secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        session_token: "",
+        region: "us-east-1",
+        service: "s3",
+    };
+    let date = "20130524T000000Z";
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let welcome = "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072";
+    for (method, path, query, more, payload, signature) in [
+        (
+            "GET",
+            "/test.txt",
+            "",
+            &[("range", "bytes=0-9")][..],
+            empty,
+            "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
+        ),
+        (
+            "PUT",
+            "/test$file.text",
+            "",
+            &[
+                ("date", "Fri, 24 May 2013 00:00:00 GMT"),
+                ("x-amz-storage-class", "REDUCED_REDUNDANCY"),
+            ],
+            welcome,
+            "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
+        ),
+        (
+            "GET",
+            "/",
+            "lifecycle",
+            &[],
+            empty,
+            "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543",
+        ),
+        (
+            "GET",
+            "/",
+            "max-keys=2&prefix=J",
+            &[],
+            empty,
+            "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
+        ),
+    ] {
+        let mut headers: Vec<(&str, &[u8])> = vec![
+            ("host", b"examplebucket.s3.amazonaws.com"),
+            ("x-amz-content-sha256", payload.as_bytes()),
+            ("x-amz-date", date.as_bytes()),
+        ];
+        headers.extend(more.iter().map(|(name, value)| (*name, value.as_bytes())));
+        let path_form = PathForm::of(key.service);
+        let canonical = Canonical { method, path, path_form, query, headers, payload };
+        let signed = authorization(&key, &canonical, date);
+        assert!(signed.ends_with(&format!("Signature={signature}")), "{method} {path} {signed}");
+    }
+    // The same by what signs requests, where nothing else is signed.
+    let mut headers = HeaderMap::new();
+    let mut url = Uri::from_static("https://examplebucket.s3.amazonaws.com/?lifecycle");
+    let request = Request { method: &Method::GET, url: &mut url, headers: &mut headers, body: b"" };
+    sign(&key, request, 1_369_353_600).expect("it can be signed");
+    let authorization = authorization_of(&headers);
+    assert!(
+        authorization.ends_with("54ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543")
+    );
+}
+
 fn authorization_of(headers: &HeaderMap) -> &str {
     headers[AUTHORIZATION].to_str().expect("text")
 }

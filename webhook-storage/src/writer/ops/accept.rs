@@ -1,6 +1,6 @@
 //! Storing webhooks with their deliveries.
 
-use std::sync::LazyLock;
+use std::{borrow::Borrow, sync::LazyLock};
 
 use webhook_core::{
     AccountId, BucketId, Error, Month, OutputId,
@@ -15,21 +15,46 @@ use super::{
 };
 use crate::{
     entity::{delivery, moment, webhook},
+    objects::StoredBody,
     tx::{Insert, Param, Tx},
 };
 
 /// Storing a webhook again changes nothing.
-static WEBHOOK: LazyLock<Insert<18>> =
+static WEBHOOK: LazyLock<Insert<19>> =
     LazyLock::new(|| Insert::new("webhook", webhook::INSERTED, " ON CONFLICT (id) DO NOTHING"));
 
 pub(super) static DELIVERY: LazyLock<Insert<16>> =
     LazyLock::new(|| Insert::new("delivery", delivery::INSERTED, ""));
 
-impl Op for WithRuns<Accept> {
+/// A webhook to be stored, whose body may be an object already.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    /// The webhook, with its body in any case.
+    pub(crate) accept: Accept,
+    /// What its row says in place of the body.
+    pub(crate) object: Option<StoredBody>,
+}
+
+impl From<Accept> for Incoming {
+    fn from(accept: Accept) -> Self {
+        Self { accept, object: None }
+    }
+}
+
+impl Borrow<Accept> for Incoming {
+    fn borrow(&self) -> &Accept {
+        &self.accept
+    }
+}
+
+impl Op for WithRuns<Incoming> {
     type Answer = Accepted;
 
+    /// A body that is an object is written nowhere here.
     fn size_bytes(&self) -> usize {
-        self.what.webhook.request.size_bytes() + self.runs_bytes()
+        let Incoming { accept, object } = &self.what;
+        let elsewhere = object.map_or(0, |object| object.bytes);
+        accept.webhook.request.size_bytes().saturating_sub(elsewhere) + self.runs_bytes()
     }
 
     /// Stores all of them, none of which may have been stored before, unless it is the only
@@ -41,11 +66,14 @@ impl Op for WithRuns<Accept> {
         context: &mut Context,
     ) -> Result<Vec<Result<Accepted, Error>>, Failure> {
         let mut ordered: Vec<_> = accepts.iter().map(|accept| &accept.what).collect();
-        ordered.sort_unstable_by_key(|accept| accept.webhook.id);
+        ordered.sort_unstable_by_key(|incoming| incoming.accept.webhook.id);
         let sorted = seen::sort(tx, &ordered).await?;
-        let stored = ordered.iter().filter_map(|accept| match sorted.duplicate(accept) {
-            Some((_, log)) => log.as_ref(),
-            None => Some(*accept),
+        let stored = ordered.iter().filter_map(|Incoming { accept, object }| {
+            match sorted.duplicate(accept) {
+                // Of a duplicate no body is kept.
+                Some((_, log)) => log.as_ref().map(|log| (log, None)),
+                None => Some((accept, object.as_ref())),
+            }
         });
         let stored: Vec<_> = stored.collect();
         let inserted = tx.insert(&WEBHOOK, &stored, webhook_values).await?;
@@ -56,7 +84,7 @@ impl Op for WithRuns<Accept> {
             _ => {}
         }
         let mut rows = Vec::with_capacity(stored.len());
-        for accept in stored {
+        for (accept, _) in stored {
             let webhook = &accept.webhook;
             if accept.counts() {
                 context.counters.receive(webhook.account_id, Month::of(webhook.received_at));
@@ -69,12 +97,13 @@ impl Op for WithRuns<Accept> {
         }
         rows.sort_unstable_by_key(|row| row.id);
         tx.insert(&DELIVERY, &rows, delivery::Model::inserted).await?;
-        let is_new = |accept: &&Self| sorted.duplicate(&accept.what).is_none();
+        let is_new = |accept: &&Self| sorted.duplicate(&accept.what.accept).is_none();
         let runs = accepts.iter().filter(is_new).flat_map(|accept| &accept.runs);
         record::keep(tx, runs).await?;
         sorted.count(tx).await?;
-        let accepted =
-            |accept: &Self| sorted.duplicate(&accept.what).map_or(Accepted::Stored, |(it, _)| *it);
+        let accepted = |incoming: &Self| {
+            sorted.duplicate(&incoming.what.accept).map_or(Accepted::Stored, |(it, _)| *it)
+        };
         Ok(accepts.iter().map(|accept| Ok(accepted(accept))).collect())
     }
 }
@@ -90,8 +119,8 @@ pub(super) fn counted(row: &delivery::Model, status: DeliveryStatus) -> CountedL
     open.with_outcome(status, 0, 0, 0)
 }
 
-fn webhook_values<'a>(accept: &'a &Accept) -> [Param<'a>; 18] {
+fn webhook_values<'a>((accept, object): &'a (&Accept, Option<&StoredBody>)) -> [Param<'a>; 19] {
     // What is final in every part when it comes is not going to be sent.
     let needed = accept.deliveries.iter().any(|delivery| !delivery.status.is_final());
-    webhook::values(&accept.webhook, needed || !accept.webhook.ephemeral)
+    webhook::values(&accept.webhook, *object, needed || !accept.webhook.ephemeral)
 }

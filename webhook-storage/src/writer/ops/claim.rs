@@ -19,6 +19,7 @@ use super::{
 use crate::{
     entity::{delivery, millis, moment, webhook},
     fault::DatabaseError,
+    objects::StoredBody,
     tx::{Param, Read, Row, Tx, over_set, with},
 };
 
@@ -26,7 +27,8 @@ use crate::{
 const MAX_DELIVERIES: usize = 1_024;
 
 /// The deliveries that no node holds, and how much each would take to hand out.
-const FREE: &str = "SELECT d.id AS id, CAST(COALESCE(octet_length(w.body), 0) \
+const FREE: &str = "SELECT d.id AS id, \
+    CAST(COALESCE(w.object_bytes, octet_length(w.body), 0) \
     + COALESCE(octet_length(w.headers), 0) + COALESCE(octet_length(d.processed), 0) AS bigint) \
     AS size FROM delivery d LEFT JOIN webhook w ON w.id = d.webhook_id \
     WHERE d.output_id = ? AND d.due_at IS NOT NULL AND d.held_by IS NULL";
@@ -50,8 +52,17 @@ pub(crate) fn by_receipt() -> String {
     [FREE, BY_RECEIPT].concat()
 }
 
+/// What was taken out, with the bodies that are still to be read.
+#[derive(Debug)]
+pub(crate) struct Taken<T> {
+    /// What was taken. Webhooks whose bodies are objects are without them.
+    pub(crate) what: T,
+    /// Those bodies.
+    pub(crate) objects: Vec<StoredBody>,
+}
+
 impl Op for Claim {
-    type Answer = Claimed;
+    type Answer = Taken<Claimed>;
 
     const IS_TAKEN_BACK: bool = true;
 
@@ -63,7 +74,7 @@ impl Op for Claim {
         tx: &impl Tx,
         claims: &[Self],
         context: &mut Context,
-    ) -> Result<Vec<Result<Claimed, Error>>, Failure> {
+    ) -> Result<Vec<Result<Taken<Claimed>, Error>>, Failure> {
         let mut replies = Vec::with_capacity(claims.len());
         let mut freed_at = None;
         for claim in claims {
@@ -79,10 +90,10 @@ impl Op for Claim {
     async fn take_back(
         &self,
         tx: &impl Tx,
-        claimed: Claimed,
+        taken: Taken<Claimed>,
         _context: &mut Context,
     ) -> Result<(), DatabaseError> {
-        lease::give_back(tx, self.node, &claimed.deliveries).await
+        lease::give_back(tx, self.node, &taken.what.deliveries).await
     }
 }
 
@@ -90,10 +101,10 @@ async fn take(
     tx: &impl Tx,
     claim: &Claim,
     context: &mut Context,
-) -> Result<Claimed, DatabaseError> {
+) -> Result<Taken<Claimed>, DatabaseError> {
     let ids = candidates(tx, claim, context.claim_bytes).await?;
-    let deliveries = if ids.is_empty() {
-        Vec::new()
+    let (deliveries, objects) = if ids.is_empty() {
+        (Vec::new(), Vec::new())
     } else {
         let head = "UPDATE delivery SET held_by = ?, status = ?, updated_at = ? WHERE id IN ";
         let values = [
@@ -106,7 +117,7 @@ async fn take(
     };
     let next_due = with(NEXT_DUE, [claim.output_id.as_uuid().into()]);
     let next_due = tx.query_one(next_due, |row| row.get::<Option<i64>>("due_at")).await?;
-    Ok(Claimed::new(deliveries, next_due.flatten().map(moment)))
+    Ok(Taken { what: Claimed::new(deliveries, next_due.flatten().map(moment)), objects })
 }
 
 /// What the claim takes, in its order.
@@ -140,17 +151,25 @@ async fn candidates(
     Ok(ids)
 }
 
-/// The deliveries with their webhooks, in the order of `ids`.
+/// The deliveries with their webhooks, in the order of `ids`, and the bodies that are objects.
 async fn load(
     tx: &impl Tx,
     ids: &[Uuid],
     counters: &mut LogCounters,
-) -> Result<Vec<Pending>, DatabaseError> {
+) -> Result<(Vec<Pending>, Vec<StoredBody>), DatabaseError> {
     let rows = delivery::find(tx, ids.iter().copied()).await?;
     let webhooks = webhook::find(tx, rows.iter().map(|row| row.webhook_id)).await?;
     // Several deliveries can be of one webhook.
-    let webhooks: HashMap<_, _> =
-        webhooks.into_iter().map(|row| (row.id, row.read().map(Arc::new))).collect();
+    let mut objects = Vec::new();
+    let read = |row: webhook::Model| {
+        let id = row.id;
+        let webhook = row.read().map(|(webhook, object)| {
+            objects.extend(object);
+            Arc::new(webhook)
+        });
+        (id, webhook)
+    };
+    let webhooks: HashMap<_, _> = webhooks.into_iter().map(read).collect();
     let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
 
     let mut deliveries = Vec::with_capacity(ids.len());
@@ -158,10 +177,10 @@ async fn load(
         let (id, webhook) = (row.id, webhooks.get(&row.webhook_id));
         match pending(row, webhook) {
             Ok(pending) => deliveries.push(pending),
-            Err(error) => give_up(tx, id, &error, counters).await?,
+            Err(error) => give_up(tx, id, &error, UNREADABLE, counters).await?,
         }
     }
-    Ok(deliveries)
+    Ok((deliveries, objects))
 }
 
 fn pending(
@@ -178,12 +197,16 @@ fn pending(
     }
 }
 
+/// What the log of a delivery says whose row, or whose webhook's, does not read.
+pub(super) const UNREADABLE: &str = "the stored webhook cannot be read";
+
 /// Fails a delivery that cannot be read, which would otherwise be the first of
-/// its output at every claim.
-pub(super) async fn give_up(
+/// its output at every claim. `said` is what its log says.
+pub(crate) async fn give_up(
     tx: &impl Tx,
     id: Uuid,
     error: &Error,
+    said: &'static str,
     counters: &mut LogCounters,
 ) -> Result<(), DatabaseError> {
     let cause = std::error::Error::source(error).map(ToString::to_string);
@@ -193,7 +216,7 @@ pub(super) async fn give_up(
          status_code = COALESCE(status_code, 0), error = ? WHERE id = ? RETURNING {COLUMNS}"
     );
     let failed = delivery::number(DeliveryStatus::Failed);
-    let values = [failed.into(), "the stored webhook cannot be read".into(), id.into()];
+    let values = [failed.into(), said.into(), id.into()];
     for failed in tx.query(with(sql, values), counted).await? {
         counters.replace(failed.while_open(), failed);
     }

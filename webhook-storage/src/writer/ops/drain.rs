@@ -17,7 +17,8 @@ use super::{
         job::{Context, Failure, InAccount, Op},
         tally::{COLUMNS, counted, counted_with},
     },
-    claim, settle,
+    claim::{self, Taken},
+    settle::{self, for_update},
 };
 use crate::{
     entity::{delivery::number, millis},
@@ -34,7 +35,7 @@ const MAX_LOGS: usize = 1_024;
 const LOCK_CLASS: i64 = 0x6472_6169;
 
 impl Op for InAccount<Drain> {
-    type Answer = Drained;
+    type Answer = Taken<Drained>;
 
     const IS_TAKEN_BACK: bool = true;
 
@@ -50,7 +51,7 @@ impl Op for InAccount<Drain> {
         tx: &impl Tx,
         drains: &[Self],
         context: &mut Context,
-    ) -> Result<Vec<Result<Drained, Error>>, Failure> {
+    ) -> Result<Vec<Result<Taken<Drained>, Error>>, Failure> {
         if tx.backend() == DbBackend::Postgres {
             lock_accounts(tx, drains.iter().map(|drain| drain.account)).await?;
         }
@@ -68,7 +69,7 @@ impl Op for InAccount<Drain> {
     async fn take_back(
         &self,
         tx: &impl Tx,
-        drained: Drained,
+        Taken { what: drained, .. }: Taken<Drained>,
         context: &mut Context,
     ) -> Result<(), DatabaseError> {
         let ids: Vec<_> = drained.logs.iter().map(|log| log.delivery.id.as_uuid()).collect();
@@ -139,7 +140,7 @@ async fn take(
     drain: &Drain,
     room: usize,
     context: &mut Context,
-) -> Result<Drained, DatabaseError> {
+) -> Result<Taken<Drained>, DatabaseError> {
     let ranges = ranges(tx, account, drain).await?;
     let range = Range::ALL.from(Some(drain.since)).after(drain.after);
     let limit = room.min(MAX_LOGS);
@@ -150,7 +151,7 @@ async fn take(
     let loaded = listing::load(tx, &found, context.claim_bytes).await?;
     has_more |= loaded.is_cut;
     for (id, error) in &loaded.broken {
-        claim::give_up(tx, id.as_uuid(), error, &mut context.counters).await?;
+        claim::give_up(tx, id.as_uuid(), error, claim::UNREADABLE, &mut context.counters).await?;
     }
     let mut logs = loaded.logs;
     let cursors: Vec<_> = logs.iter().map(LogCursor::of).collect();
@@ -163,7 +164,19 @@ async fn take(
         log.delivery.updated_at = drain.now;
         taken.contains(&log.delivery.id.as_uuid())
     });
-    Ok(Drained::new(logs, has_more))
+    Ok(Taken { what: Drained::new(logs, has_more), objects: loaded.objects })
+}
+
+/// Those of these logs that still wait for somebody to ask for them.
+pub(crate) async fn waiting(tx: &impl Read, ids: &[Uuid]) -> Result<Vec<Uuid>, DatabaseError> {
+    let tail = format!(" AND due_at IS NULL AND status IN (0, 4){}", for_update(tx.backend()));
+    let mut waiting = Vec::new();
+    for some in ids.chunks(MAX_ROWS) {
+        let ids = some.iter().map(|id| Param::from(*id));
+        let find = over_set("SELECT id FROM delivery WHERE id IN ", [], ids, &tail);
+        waiting.extend(tx.query(find, |row| row.get::<Uuid>("id")).await?);
+    }
+    Ok(waiting)
 }
 
 /// Where the webhooks lie that the consumer asked for.

@@ -7,6 +7,7 @@ use webhook_core::{
     store::{Backlog, Extended, Lease, Pending, Sweep},
 };
 
+use super::settle::for_update;
 use crate::{
     entity::{delivery::number, millis, moment},
     fault::DatabaseError,
@@ -190,6 +191,41 @@ pub(crate) async fn give_back(
         tx.execute(over_set(head, values, set, "")).await?;
     }
     Ok(())
+}
+
+/// Frees some of what `node` holds, to be attempted at `due_at` and not before.
+pub(crate) async fn put_off(
+    tx: &impl Tx,
+    node: NodeId,
+    deliveries: &[Pending],
+    due_at: Timestamp,
+) -> Result<(), DatabaseError> {
+    let head = "UPDATE delivery SET held_by = NULL, status = ?, due_at = ? \
+        WHERE due_at IS NOT NULL AND held_by = ? AND id IN ";
+    for some in deliveries.chunks(MAX_ROWS) {
+        let status = number(DeliveryStatus::Received);
+        let values = [status.into(), millis(due_at).into(), node.as_uuid().into()];
+        let set = some.iter().map(|pending| Param::from(pending.id.as_uuid()));
+        tx.execute(over_set(head, values, set, "")).await?;
+    }
+    Ok(())
+}
+
+/// Those of these deliveries that `node` still holds.
+pub(crate) async fn held(
+    tx: &impl Read,
+    node: NodeId,
+    deliveries: &[Pending],
+) -> Result<Vec<Uuid>, DatabaseError> {
+    let tail = for_update(tx.backend());
+    let mut held = Vec::new();
+    for some in deliveries.chunks(MAX_ROWS) {
+        let head = "SELECT id FROM delivery WHERE held_by = ? AND id IN ";
+        let set = some.iter().map(|pending| Param::from(pending.id.as_uuid()));
+        let find = over_set(head, [node.as_uuid().into()], set, tail);
+        held.extend(tx.query(find, |row| row.get::<Uuid>("id")).await?);
+    }
+    Ok(held)
 }
 
 /// Frees everything and forgets all leases: for a database that no other

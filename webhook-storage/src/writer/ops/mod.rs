@@ -15,17 +15,19 @@ mod settle;
 
 #[cfg(feature = "postgres")]
 pub(crate) use self::purge::remove_unneeded;
+pub(crate) use self::{
+    accept::Incoming,
+    claim::{Taken, give_up},
+    drain::{leased, ranges, waiting},
+    kv::read as read_kv,
+    purge::{Purge, Purged},
+    record::{Record, WithRuns},
+    replay::{Change as ChangeReplay, Feed as FeedOp},
+    settle::forget,
+};
 #[cfg(all(test, feature = "sqlite"))]
 pub(super) use self::{
     claim::{NEXT_DUE, by_due, by_receipt},
     record::TRIM,
     settle::SETTLE,
-};
-pub(crate) use self::{
-    drain::{leased, ranges},
-    kv::read as read_kv,
-    purge::Purge,
-    record::{Record, WithRuns},
-    replay::{Change as ChangeReplay, Feed as FeedOp},
-    settle::forget,
 };

@@ -18,16 +18,26 @@ use crate::{
     tx::{MAX_ROWS, Param, Row, Tx, over_set},
 };
 
-/// Removes logs, but for those that a relay has still to attempt. The answer is how many
-/// went.
+/// Removes logs, but for those that a relay has still to attempt.
 #[derive(Debug)]
 pub(crate) struct Purge {
     /// The logs.
     pub(crate) logs: Vec<Uuid>,
+    /// Whether bodies may be objects, which are to be deleted then.
+    pub(crate) with_objects: bool,
+}
+
+/// What was removed.
+#[derive(Debug, Default)]
+pub(crate) struct Purged {
+    /// How many logs.
+    pub(crate) logs: u64,
+    /// The webhooks whose bodies were objects.
+    pub(crate) objects: Vec<Uuid>,
 }
 
 impl Op for Purge {
-    type Answer = u64;
+    type Answer = Purged;
 
     fn size_bytes(&self) -> usize {
         128 + 16 * self.logs.len()
@@ -41,14 +51,16 @@ impl Op for Purge {
         tx: &impl Tx,
         purges: &[Self],
         context: &mut Context,
-    ) -> Result<Vec<Result<u64, Error>>, Failure> {
+    ) -> Result<Vec<Result<Purged, Error>>, Failure> {
         let mut replies = Vec::with_capacity(purges.len());
-        for Purge { logs } in purges {
-            let mut removed = 0;
+        for Purge { logs, with_objects } in purges {
+            let mut purged = Purged::default();
             for some in logs.chunks(MAX_ROWS) {
-                removed += remove(tx, some, &mut context.counters).await?;
+                let removed = remove(tx, some, *with_objects, &mut context.counters).await?;
+                purged.logs += removed.logs;
+                purged.objects.extend(removed.objects);
             }
-            replies.push(Ok(removed));
+            replies.push(Ok(purged));
         }
         Ok(replies)
     }
@@ -58,8 +70,9 @@ impl Op for Purge {
 async fn remove(
     tx: &impl Tx,
     ids: &[Uuid],
+    with_objects: bool,
     counters: &mut LogCounters,
-) -> Result<u64, DatabaseError> {
+) -> Result<Purged, DatabaseError> {
     let set = |ids: &[Uuid]| ids.iter().map(|id| Param::from(*id)).collect::<Vec<_>>();
     let head = "DELETE FROM delivery WHERE id IN ";
     let tail = format!(" AND due_at IS NULL RETURNING webhook_id, {COLUMNS}");
@@ -71,19 +84,34 @@ async fn remove(
     }
     webhooks.sort_unstable();
     webhooks.dedup();
+    let mut objects = Vec::new();
     if !webhooks.is_empty() {
-        remove_unneeded(tx, &webhooks).await?;
+        objects = remove_unneeded(tx, &webhooks, with_objects).await?;
     }
-    Ok(removed.len() as u64)
+    Ok(Purged { logs: removed.len() as u64, objects })
 }
 
 /// Removes those of the webhooks, which are in their order, that have no delivery any more.
-pub(crate) async fn remove_unneeded(tx: &impl Tx, webhooks: &[Uuid]) -> Result<(), DatabaseError> {
+/// Returns those whose bodies are objects, when that is asked.
+pub(crate) async fn remove_unneeded(
+    tx: &impl Tx,
+    webhooks: &[Uuid],
+    with_objects: bool,
+) -> Result<Vec<Uuid>, DatabaseError> {
     lock_webhooks(tx, webhooks).await?;
     let head = "DELETE FROM webhook WHERE id IN ";
     let tail = " AND NOT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id)";
-    tx.execute(over_set(head, [], webhooks.iter().map(|id| Param::from(*id)), tail)).await?;
-    Ok(())
+    let ids = webhooks.iter().map(|id| Param::from(*id));
+    if !with_objects {
+        tx.execute(over_set(head, [], ids, tail)).await?;
+        return Ok(Vec::new());
+    }
+    let tail = format!("{tail} RETURNING id, object_bytes IS NOT NULL AS is_object");
+    let read = |row: &Row<'_>| {
+        Ok(Some(row.get::<Uuid>("id")?).filter(|_| row.get("is_object").unwrap_or(true)))
+    };
+    let gone = tx.query(over_set(head, [], ids, &tail), read).await?;
+    Ok(gone.into_iter().flatten().collect())
 }
 
 fn removed(row: &Row<'_>) -> Result<(Uuid, CountedLog), DatabaseError> {

@@ -1,13 +1,13 @@
 //! Steps of replays: what they queue, with the place that they have come to.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use sea_orm::prelude::Uuid;
 use webhook_core::{
     DeliveryId, Error, Timestamp,
     model::{DeliveryStatus, Replay, ReplayStatus, ReplayTotals},
     store::{
-        Accept, FeedReplay, Redeliver, ReplayItem, ReplayedWebhook,
+        FeedReplay, Redeliver, ReplayItem, ReplayedWebhook,
         tally::{CountedLog, LogCounters},
     },
 };
@@ -17,6 +17,7 @@ use super::{
         job::{Context, Failure, InAccount, Op},
         tally::{COLUMNS, counted},
     },
+    accept::Incoming,
     record::{Record, WithRuns},
     redeliver,
     settle::forget,
@@ -24,6 +25,7 @@ use super::{
 use crate::{
     entity::{delivery::number, json, millis},
     fault::DatabaseError,
+    objects::StoredBody,
     tx::{Param, Row, Tx, over_set, with},
 };
 
@@ -46,19 +48,27 @@ struct Item {
 #[derive(Debug)]
 enum Write {
     Again(InAccount<Redeliver>),
-    Received(Box<WithRuns<Accept>>),
+    Received(Box<WithRuns<Incoming>>),
 }
 
 impl Feed {
-    pub(crate) fn of(mut feed: FeedReplay) -> Result<Self, Error> {
+    /// With the objects that bodies were put into.
+    pub(crate) fn of(
+        mut feed: FeedReplay,
+        objects: &HashMap<Uuid, StoredBody>,
+    ) -> Result<Self, Error> {
         let items = std::mem::take(&mut feed.items).into_iter();
-        let items = items.map(|item| Item::of(item, &feed)).collect::<Result<_, _>>()?;
+        let items = items.map(|item| Item::of(item, &feed, objects)).collect::<Result<_, _>>()?;
         Ok(Self { feed, items })
     }
 }
 
 impl Item {
-    fn of(item: ReplayItem, feed: &FeedReplay) -> Result<Self, Error> {
+    fn of(
+        item: ReplayItem,
+        feed: &FeedReplay,
+        objects: &HashMap<Uuid, StoredBody>,
+    ) -> Result<Self, Error> {
         let ReplayItem { of, webhook } = item;
         Ok(match webhook {
             ReplayedWebhook::Stored { id, deliveries, processed } => {
@@ -72,7 +82,9 @@ impl Item {
                 let made = accept.deliveries.iter().map(|delivery| delivery.id).collect();
                 let runs = Record::of(std::mem::take(&mut accept.runs))?;
                 let webhook = accept.webhook.id.as_uuid();
-                let write = Write::Received(Box::new(WithRuns { what: *accept, runs }));
+                let object = objects.get(&webhook).copied();
+                let what = Incoming { accept: *accept, object };
+                let write = Write::Received(Box::new(WithRuns { what, runs }));
                 Self { of, webhook, made, write }
             }
         })
@@ -156,7 +168,7 @@ async fn queue(
         }
         Write::Received(received) => {
             let one = std::slice::from_ref(&**received);
-            let written = WithRuns::<Accept>::apply(tx, one, context).await?;
+            let written = WithRuns::<Incoming>::apply(tx, one, context).await?;
             written.into_iter().next().unwrap_or_else(|| Err(Error::not_found("webhook"))).map(drop)
         }
     };

@@ -17,6 +17,7 @@ use super::{
         job::{Context, Failure, InAccount, Op},
         tally::{COLUMNS, counted},
     },
+    claim::Taken,
     settle::{self, for_update},
 };
 use crate::{
@@ -32,7 +33,7 @@ const SET: &str = "UPDATE delivery SET status = ?, handed_over = ?, leased_until
     WHERE id = ?";
 
 impl Op for InAccount<ClientReport> {
-    type Answer = Box<Reported>;
+    type Answer = Box<Taken<Reported>>;
 
     fn size_bytes(&self) -> usize {
         256 + self.what.response_body.len()
@@ -46,7 +47,7 @@ impl Op for InAccount<ClientReport> {
         tx: &impl Tx,
         reports: &[Self],
         context: &mut Context,
-    ) -> Result<Vec<Result<Box<Reported>, Error>>, Failure> {
+    ) -> Result<Vec<Result<Box<Taken<Reported>>, Error>>, Failure> {
         let mut replies = Vec::with_capacity(reports.len());
         for InAccount { account, what } in reports {
             let reported = write(tx, *account, what, &mut context.counters).await?;
@@ -90,7 +91,7 @@ async fn write(
     account: Uuid,
     report: &ClientReport,
     counters: &mut LogCounters,
-) -> Result<Option<Reported>, Failure> {
+) -> Result<Option<Taken<Reported>>, Failure> {
     let find = format!(
         "SELECT webhook_id, ephemeral, due_at, handed_over, leased_until, {COLUMNS} FROM delivery \
          WHERE id = ? AND account_id = ?{}",
@@ -134,5 +135,5 @@ async fn write(
     let mut loaded = listing::load(tx, &[cursor], usize::MAX).await?;
     // A webhook that cannot be read has no log to answer with: nothing is written then.
     let log = loaded.logs.pop().ok_or(Failure::Split)?;
-    Ok(Some(Reported::new(log, taken)))
+    Ok(Some(Taken { what: Reported::new(log, taken), objects: loaded.objects }))
 }

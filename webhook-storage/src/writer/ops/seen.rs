@@ -5,6 +5,7 @@
 //! has ended, and goes ahead if that failed.
 
 use std::{
+    borrow::Borrow,
     collections::{BTreeMap, BTreeSet},
     sync::LazyLock,
 };
@@ -68,13 +69,18 @@ impl Sorted {
 
 /// Finds the duplicates among `accepts`, which are in the order of their identifiers, and
 /// remembers the keys of the others.
-pub(super) async fn sort(tx: &impl Tx, accepts: &[&Accept]) -> Result<Sorted, DatabaseError> {
-    if accepts.iter().all(|accept| accept.seen.is_empty()) {
+pub(super) async fn sort<A: Borrow<Accept>>(
+    tx: &impl Tx,
+    accepts: &[&A],
+) -> Result<Sorted, DatabaseError> {
+    let has_keys = |accept: &&A| !Borrow::<Accept>::borrow(*accept).seen.is_empty();
+    if !accepts.iter().any(has_keys) {
         return Ok(Sorted::default());
     }
+    let accepts: Vec<&Accept> = accepts.iter().map(|accept| (*accept).borrow()).collect();
     // In one order everywhere, so that two transactions do not wait for each other crosswise.
     let mut wanted = BTreeMap::new();
-    for accept in accepts {
+    for accept in &accepts {
         for seen in &accept.seen {
             wanted.entry(key(accept, seen)).or_insert_with(|| holder(accept, seen));
         }
@@ -94,7 +100,7 @@ pub(super) async fn sort(tx: &impl Tx, accepts: &[&Accept]) -> Result<Sorted, Da
         tx.insert(&SEEN, &missing, |(key, holder)| values(key, holder)).await?;
         held = self::held(tx, &wanted).await?;
     }
-    decide(tx, accepts, held).await
+    decide(tx, &accepts, held).await
 }
 
 /// Who has these keys, which nobody changes until the transaction ends.

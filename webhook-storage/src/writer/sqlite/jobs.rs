@@ -94,7 +94,7 @@ mod tests {
 
     use super::{super::tests::sent, *};
     use crate::writer::{
-        WithRuns,
+        Incoming, WithRuns,
         job::{Job, Op},
         queue::Queue,
         tests::accept,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn webhook() -> Queued {
-        job(WithRuns::from(accept(1)))
+        job(WithRuns::from(Incoming::from(accept(1))))
     }
 
     #[test]

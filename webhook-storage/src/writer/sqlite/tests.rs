@@ -16,7 +16,7 @@ use super::{
     },
     *,
 };
-use crate::Storage;
+use crate::{Storage, writer::Incoming};
 
 const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
 
@@ -65,12 +65,12 @@ impl Batches {
     }
 
     /// The same with one that no function has run for.
-    fn add_alone<T>(&mut self, what: T) -> oneshot::Receiver<Reply<WithRuns<T>>>
+    fn add_alone<T>(&mut self, what: impl Into<T>) -> oneshot::Receiver<Reply<WithRuns<T>>>
     where
         WithRuns<T>: Op,
         Queued: From<Job<WithRuns<T>>>,
     {
-        self.add(WithRuns::from(what))
+        self.add(WithRuns::from(what.into()))
     }
 
     fn commit(&mut self) -> Result<(), &'static str> {
@@ -94,10 +94,10 @@ async fn each_operation_has_its_own_answer() -> Tested {
     let mut batches = Batches::of(folder.path())?;
     let (earlier, later) = (accept(100), accept(100));
     storage.accept(earlier.clone()).await?;
-    let mut lost = batches.add_alone(sent(&accept(100), NodeId::generate()));
-    let mut stored = batches.add_alone(later);
-    let mut settled = batches.add_alone(sent(&earlier, NodeId::generate()));
-    let mut known = batches.add_alone(earlier);
+    let mut lost = batches.add_alone::<Settle>(sent(&accept(100), NodeId::generate()));
+    let mut stored = batches.add_alone::<Incoming>(later);
+    let mut settled = batches.add_alone::<Settle>(sent(&earlier, NodeId::generate()));
+    let mut known = batches.add_alone::<Incoming>(earlier);
     batches.commit()?;
     assert_eq!(lost.try_recv()?.map_err(|error| error.kind()), Err(ErrorKind::Conflict));
     assert_eq!(stored.try_recv()??, Accepted::Stored);
@@ -119,7 +119,7 @@ async fn of_several_outcomes_of_a_delivery_the_first_counts() -> Tested {
     let node = NodeId::generate();
     let mut settles: Vec<_> = [&first, &second, &first, &second, &first]
         .into_iter()
-        .map(|of| batches.add_alone(sent(of, node)))
+        .map(|of| batches.add_alone::<Settle>(sent(of, node)))
         .collect();
     batches.commit()?;
     let written = settles.iter_mut().map(|settled| Ok(settled.try_recv()?.is_ok()));
@@ -142,14 +142,14 @@ async fn one_bad_operation_spoils_nothing_for_the_others() -> Tested {
     };
     let (first, second) = (delivery(node), delivery(node));
     let (stored, spoiled, other) = (with(&first), with(&first), with(&second));
-    let mut accepted = vec![batches.add_alone(stored.clone())];
-    let mut settled = vec![batches.add_alone(sent(&stored, node))];
+    let mut accepted = vec![batches.add_alone::<Incoming>(stored.clone())];
+    let mut settled = vec![batches.add_alone::<Settle>(sent(&stored, node))];
     // Another webhook whose delivery has a taken ID.
-    accepted.push(batches.add_alone(spoiled.clone()));
-    settled.push(batches.add_alone(sent(&stored, node)));
-    accepted.push(batches.add_alone(other.clone()));
+    accepted.push(batches.add_alone::<Incoming>(spoiled.clone()));
+    settled.push(batches.add_alone::<Settle>(sent(&stored, node)));
+    accepted.push(batches.add_alone::<Incoming>(other.clone()));
     // The same again changes nothing.
-    accepted.push(batches.add_alone(other.clone()));
+    accepted.push(batches.add_alone::<Incoming>(other.clone()));
     batches.commit()?;
     let mut accepts = Vec::new();
     for accepted in &mut accepted {
@@ -179,7 +179,7 @@ async fn when_the_disk_is_full_nothing_is_written_and_later_all_is_well() -> Tes
     batches.committer.begin.pragma_update(None, "max_page_count", 100)?;
     // The large one does not fit, and the small ones share its transaction.
     let accepts = [accept(100), accept(1_000_000), accept(100)];
-    let mut refused = accepts.clone().map(|accept| batches.add_alone(accept));
+    let mut refused = accepts.clone().map(|accept| batches.add_alone::<Incoming>(accept));
     batches.commit()?;
     for refused in &mut refused {
         let error = refused.try_recv()?.err().ok_or("it does not fit")?;
@@ -190,7 +190,7 @@ async fn when_the_disk_is_full_nothing_is_written_and_later_all_is_well() -> Tes
     }
 
     batches.committer.begin.pragma_update(None, "max_page_count", 1_073_741_823)?;
-    let mut accepted = accepts.clone().map(|accept| batches.add_alone(accept));
+    let mut accepted = accepts.clone().map(|accept| batches.add_alone::<Incoming>(accept));
     batches.commit()?;
     for accepted in &mut accepted {
         assert!(accepted.try_recv()?.is_ok());
