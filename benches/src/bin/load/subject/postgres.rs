@@ -21,16 +21,17 @@ SELECT gen_random_uuid() AS webhook, gen_random_uuid() AS delivery \gset
 BEGIN;
 INSERT INTO webhook (id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers,
   secure, ephemeral, received_at, body)
-  VALUES (:'webhook', :'webhook', :'webhook', :'webhook', 'POST', '', '',
-    convert_to(repeat('h', 180), 'UTF8'), false, false, :n, convert_to(repeat('x', 1024), 'UTF8'));
+  VALUES (CAST(:webhook AS uuid), CAST(:webhook AS uuid), CAST(:webhook AS uuid),
+    CAST(:webhook AS uuid), 'POST', '', '', convert_to(repeat('h', 180), 'UTF8'), false, false, :n,
+    convert_to(repeat('x', 1024), 'UTF8'));
 INSERT INTO delivery (id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, status,
   due_at, held_by, created_at, updated_at)
-  VALUES (:'delivery', :'webhook', :'webhook', :'webhook', :'webhook', false, false, 0, :n,
-    :'webhook', :n, :n);
+  VALUES (CAST(:delivery AS uuid), CAST(:webhook AS uuid), CAST(:webhook AS uuid),
+    CAST(:webhook AS uuid), CAST(:webhook AS uuid), false, false, 0, :n, CAST(:webhook AS uuid), :n, :n);
 COMMIT;
 UPDATE delivery SET status = 1, due_at = NULL, held_by = NULL, attempts = 1, updated_at = :n,
   status_code = 200, duration_ns = 1000000, response_headers = '', response_body = 'ok'
-  WHERE id = :'delivery' AND held_by = :'webhook';
+  WHERE id = CAST(:delivery AS uuid) AND held_by = CAST(:webhook AS uuid);
 ";
 
 /// A schema of its own, which is removed when it is dropped.
