@@ -136,12 +136,7 @@ impl Process {
     pub fn usage(&self) -> Outcome<Usage> {
         let mut sum = Usage::default();
         for id in self.ids() {
-            let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
-            // The name, in parentheses, may have blanks in it.
-            let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-            let ticks: u64 =
-                fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-            sum.cpu += Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND);
+            sum.cpu += cpu_of(id)?;
             sum.written += field(&format!("/proc/{id}/io"), "write_bytes:")?;
         }
         Ok(sum)
@@ -174,6 +169,15 @@ impl Process {
         }
         Ok(rests)
     }
+}
+
+/// The time of the CPU that a process has used so far, whoever started it.
+pub fn cpu_of(id: u32) -> Outcome<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
+    // The name, in parentheses, may have blanks in it.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Ok(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))
 }
 
 /// The number after `name` in a file of `/proc`.

@@ -224,8 +224,17 @@ pub(crate) const ALL: &[Scenario] = &[
     alone("dashboard", "the dashboard's pages over a bucket of a million logs", Work::Pages),
     alone("socket-1", "from a sender to one WebSocket client", Work::Socket { clients: 1 }),
     alone("socket-100", "from a sender to 100 WebSocket clients", Work::Socket { clients: 100 }),
+    nodes("nodes-1", 1),
+    nodes("nodes-2", 2),
+    nodes("nodes-3", 3),
     alone("socket-idle", "memory of 1 000 idle WebSocket clients", Work::IdleSockets),
 ];
+
+/// As many servers on one PostgreSQL database.
+const fn nodes(name: &'static str, nodes: usize) -> Scenario {
+    let about = "cycle-64 over several servers on one PostgreSQL database (--postgres)";
+    Scenario { name, about, subjects: &[Postgres], work: Work::Nodes { nodes } }
+}
 
 /// Those with these names; all of them without names.
 pub(crate) fn chosen(names: &[String]) -> Outcome<Vec<Scenario>> {

@@ -7,6 +7,7 @@ pub(crate) mod generator;
 mod idle;
 mod listing;
 pub(crate) mod load;
+mod nodes;
 mod overload;
 mod postgres;
 mod replay;
@@ -46,6 +47,8 @@ pub(crate) enum Work {
     Socket { clients: usize },
     /// Memory of WebSocket clients that do nothing.
     IdleSockets,
+    /// Webhooks over HTTP to so many servers on one PostgreSQL database.
+    Nodes { nodes: usize },
 }
 
 /// What came of a pass, or why it was left out.
@@ -86,6 +89,7 @@ impl Work {
             (Self::Pages, _) => dashboard::measure(context, progress)?,
             (Self::Socket { clients }, _) => socket::measure(context, clients)?,
             (Self::IdleSockets, _) => socket::idle(context)?,
+            (Self::Nodes { nodes }, _) => return nodes::measure(context, nodes, progress),
         };
         Ok(Pass::Measured(measured))
     }
