@@ -63,7 +63,7 @@ DROP TABLE filled; ANALYZE webhook; ANALYZE delivery";
 
 async fn fill(schema: &Schema, bucket: &Value, from: u64, to: u64) {
     let rows = ROWS.replace("$from", &from.to_string()).replace("$to", &to.to_string());
-    schema.run(&rows.replace("$bucket", &id(bucket))).await;
+    schema.run(&rows.replace("$bucket", id(bucket))).await;
 }
 
 /// What the slowest of a hundred lists takes but for one.

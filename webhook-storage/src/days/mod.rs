@@ -146,7 +146,7 @@ mod tests {
         let (first, next) = (key_of(day), key_of(after(day, 1)));
         assert_eq!(time_of(first), day);
         assert_eq!(time_of(next).since(day).as_secs(), 86_400);
-        let now = Uuid::now_v7();
+        let now = webhook_core::WebhookId::generate().as_uuid();
         let today = day_of(time_of(now));
         assert!(key_of(today) <= now && now < key_of(after(today, 1)));
     }
