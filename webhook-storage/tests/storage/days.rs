@@ -32,9 +32,9 @@ fn moment(day: u32, secs: u64) -> Timestamp {
 /// A key of this moment.
 fn key(moment: Timestamp) -> Uuid {
     let millis = u64::try_from(moment.as_millis()).expect("after 1970");
-    let random = Uuid::new_v4().into_bytes();
+    let other = BucketId::generate().as_uuid().into_bytes();
     let mut rest = [0; 10];
-    rest.copy_from_slice(&random[6..]);
+    rest.copy_from_slice(&other[6..]);
     uuid::Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()
 }
 
