@@ -130,11 +130,14 @@ async fn follow(plan: Plan) -> Outcome<Answered> {
     let connections = try_join_all(connections).await?;
     let request = plan.request()?;
     let connections: Vec<_> = connections.into_iter().map(|each| (each, request.clone())).collect();
+    // Before the pace begins, or what is sent at once would be early.
+    let answered = Answered { began: now_micros(), ..Answered::default() };
+    let began = Instant::now();
     let shared = Rc::new(Shared {
-        due: plan.rate.map(|rate| pace(rate, plan.lasts, plan.connections)),
-        began: Instant::now(),
+        due: plan.rate.map(|rate| pace(began, rate, plan.lasts, plan.connections)),
+        began,
         next: Cell::new(0),
-        answered: RefCell::new(Answered { began: now_micros(), ..Answered::default() }),
+        answered: RefCell::new(answered),
         watch: RefCell::new(Stopwatch::new()?),
         ledger: RefCell::default(),
         plan,
@@ -216,11 +219,10 @@ impl Shared {
 
 /// Adds a permit whenever a request is due. A thread, because the timers of the
 /// runtime only know milliseconds.
-fn pace(rate: f64, lasts: Duration, connections: usize) -> Arc<Semaphore> {
+fn pace(began: Instant, rate: f64, lasts: Duration, connections: usize) -> Arc<Semaphore> {
     let due = Arc::new(Semaphore::new(0));
     let permits = Arc::clone(&due);
     std::thread::spawn(move || {
-        let began = Instant::now();
         for number in 0_u32.. {
             let at = Duration::from_secs_f64(f64::from(number) / rate);
             if at >= lasts {
