@@ -100,7 +100,7 @@ impl Database {
                 ..Default::default()
             },
         };
-        connection.begin_with_options(options).await
+        begun(connection, options).await
     }
 
     /// Commits what went well and takes back the rest. `what` names for the
@@ -140,6 +140,21 @@ impl Database {
             lock.release();
         }
     }
+}
+
+/// Begins, with PostgreSQL also when the caller has gone meanwhile: of a beginning that is given
+/// up on its way the driver forgets to take it back (sqlx 0.9), and what others then write on
+/// the connection would be in a transaction that nobody commits.
+async fn begun(
+    connection: &DatabaseConnection,
+    options: TransactionOptions,
+) -> Result<DatabaseTransaction, DbErr> {
+    if connection.get_database_backend() != DbBackend::Postgres {
+        return connection.begin_with_options(options).await;
+    }
+    let connection = connection.clone();
+    let begun = tokio::spawn(async move { connection.begin_with_options(options).await });
+    begun.await.unwrap_or_else(|panic| Err(DbErr::Custom(panic.to_string())))
 }
 
 #[cfg(all(test, feature = "sqlite"))]

@@ -155,3 +155,51 @@ async fn reason(url: &str, error: &DbErr) -> Option<SqlxError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::{DatabaseUrl, SecretKey};
+
+    #[tokio::test]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "what a test needs from outside comes in variables"
+    )]
+    async fn a_beginning_that_is_given_up_leaves_no_transaction_to_others() {
+        let Ok(server) = std::env::var("TEST_POSTGRES_URL") else {
+            println!("skipped: TEST_POSTGRES_URL is not set");
+            return;
+        };
+        let key = SecretKey::generate().expect("a key");
+        let mut options = StorageOptions::new(DatabaseUrl::Postgres(server.clone()), key);
+        (options.write_connections, options.read_connections) = (1, 1);
+        let database = open(&server, &options).await.expect("it is there");
+        // A statement that is alone begins when its transaction does, which is not before the
+        // last one ended.
+        let last = "SELECT pg_sleep(0.01)";
+        let alone = "SELECT statement_timestamp() - now() < interval '5 ms' AS alone";
+        for polls in 0..8 {
+            // Given up where it waits for the server the first time, or a later one.
+            let (mut begin, mut snapshot) =
+                (Box::pin(database.begin().fuse()), Box::pin(database.snapshot().fuse()));
+            for _ in 0..=polls {
+                let _ = (futures_util::poll!(&mut begin), futures_util::poll!(&mut snapshot));
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            drop((begin, snapshot));
+            for connection in [database.write.connection(), &database.read] {
+                connection.execute_unprepared(last).await.expect("it sleeps");
+                let ask = Statement::from_string(DbBackend::Postgres, alone);
+                let row = connection.query_one_raw(ask).await.expect("it is read").expect("a row");
+                assert!(
+                    row.try_get_by::<bool, _>("alone").expect("a truth"),
+                    "given up at {polls}"
+                );
+            }
+        }
+        database.close().await;
+    }
+}

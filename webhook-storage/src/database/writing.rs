@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc};
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult,
-    QueryResult, Statement, TransactionOptions, TransactionTrait,
+    QueryResult, Statement, TransactionOptions,
 };
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
 
@@ -46,7 +46,7 @@ impl Writing {
             Some(lock) => Some(Arc::clone(lock).lock_owned().await),
             None => None,
         };
-        let inner = self.connection.begin_with_options(options).await?;
+        let inner = super::begun(&self.connection, options).await?;
         Ok(Transaction { inner, _lock: lock })
     }
 

@@ -35,7 +35,10 @@ pub(crate) async fn postgres() -> Option<(StorageOptions, impl Future<Output = (
     let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
     run(&server, &format!("CREATE SCHEMA {schema}")).await;
     let separator = if server.contains('?') { '&' } else { '?' };
-    let url = format!("{server}{separator}options=-csearch_path%3D{schema}");
+    // Whether the server keeps a commit when it crashes itself is not asked here, and each schema
+    // is made by a hundred statements.
+    let settings = format!("-csearch_path%3D{schema}%20-csynchronous_commit%3Doff");
+    let url = format!("{server}{separator}options={settings}");
     let options = StorageOptions::new(url.parse().expect("a url"), key());
     Some((options, async move { run(&server, &format!("DROP SCHEMA {schema} CASCADE")).await }))
 }
