@@ -61,6 +61,7 @@ mod fault;
 mod first_key;
 mod fold;
 mod listing;
+mod locked;
 mod members;
 mod migration;
 mod objects;

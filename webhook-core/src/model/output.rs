@@ -360,6 +360,15 @@ pub struct Durability {
     pub handoff_after: Duration,
 }
 
+impl Durability {
+    /// A schedule that uses each of these delays once.
+    #[must_use]
+    pub fn once_after(delays: &[Duration]) -> Self {
+        let schedule = RetrySchedule::Custom;
+        Self { enabled: true, schedule, custom_delays: delays.to_vec(), ..Self::default() }
+    }
+}
+
 /// The schedules of a [`Durability`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use webhook_core::{
     Timestamp,
     forward::{ForwardError, ForwardRequest, ForwardResponse},
-    model::{OutputSpec, RetrySchedule},
+    model::{Durability, OutputSpec},
     retry::{self, Next, Outcome, Progress},
 };
 
@@ -83,7 +83,8 @@ impl Stripe {
 
     async fn send(&self, request: ForwardRequest) -> Result<ForwardResponse, Failure> {
         let started = self.clock.now();
-        let schedule = schedule();
+        let mut schedule = OutputSpec::default();
+        schedule.durability = Durability::once_after(&DELAYS);
         let mut attempts = 0;
         loop {
             let result = self.forwarder.forward(request.clone()).await;
@@ -103,18 +104,6 @@ impl Stripe {
             }
         }
     }
-}
-
-/// The house's retry mechanism, set to these delays.
-fn schedule() -> OutputSpec {
-    let mut spec = OutputSpec::default();
-    let durability = &mut spec.durability;
-    durability.enabled = true;
-    durability.schedule = RetrySchedule::Custom;
-    durability.custom_delays = DELAYS.to_vec();
-    // Each delay is used once.
-    durability.deadline = Duration::ZERO;
-    spec
 }
 
 /// What an answer comes to (<https://docs.stripe.com/error-low-level>).

@@ -8,7 +8,7 @@ use webhook_core::{
     Timestamp,
     forward::{ForwardError, ForwardRequest, ForwardResponse},
     model::{
-        OutputSpec, RetrySchedule, Secret,
+        Durability, OutputSpec, Secret,
         credentials::{AuthSpec, CredentialType, Request},
     },
     retry::{self, Next, Outcome, Progress},
@@ -34,7 +34,8 @@ impl S3 {
         max_bytes: usize,
     ) -> Result<ForwardResponse, ObjectError> {
         let started = self.clock.now();
-        let schedule = schedule();
+        let mut schedule = OutputSpec::default();
+        schedule.durability = Durability::once_after(&DELAYS);
         let mut attempts = 0;
         loop {
             // Each attempt has a signature of its own: they are good for some minutes.
@@ -100,18 +101,6 @@ fn auth(options: &S3Options) -> AuthSpec {
     auth.secret_access_key = secret_access_key.clone();
     auth.session_token = session_token.clone().unwrap_or_else(|| Secret::new(""));
     auth
-}
-
-/// The house's retry mechanism, set to these delays.
-fn schedule() -> OutputSpec {
-    let mut spec = OutputSpec::default();
-    let durability = &mut spec.durability;
-    durability.enabled = true;
-    durability.schedule = RetrySchedule::Custom;
-    durability.custom_delays = DELAYS.to_vec();
-    // Each delay is used once.
-    durability.deadline = Duration::ZERO;
-    spec
 }
 
 /// What an answer comes to

@@ -3,7 +3,7 @@
 use sea_orm::DbBackend;
 use webhook_core::{Error, Timestamp};
 
-use super::{Part, add_day, after, begin, day_of, end, is_divided, parts};
+use super::{Part, add_day, after, begin, day_of, end, parts};
 use crate::{
     database::Database,
     entity::{millis, moment},
@@ -24,10 +24,11 @@ pub(crate) async fn make_ahead(database: &Database, now: Timestamp) -> Result<()
 }
 
 async fn make(database: &Database, now: Timestamp) -> Result<(), DatabaseError> {
-    if !is_divided(&database.read).await? {
+    let parts = parts(&database.read).await?;
+    if parts.is_empty() {
         return Ok(());
     }
-    for (day, name) in missing(&parts(&database.read).await?, now) {
+    for (day, name) in missing(&parts, now) {
         let transaction = begin(database).await?;
         let added = add_day(transaction.tx(), &name, day).await;
         let added = end(transaction, added).await;

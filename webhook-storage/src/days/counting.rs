@@ -40,16 +40,7 @@ pub(super) async fn count(
 }
 
 fn less(row: &Row<'_>) -> Result<(Change, Timestamp), DatabaseError> {
-    let key = Key {
-        span: Span::Minute,
-        account_id: row.get("account_id")?,
-        bucket_id: row.get("bucket_id")?,
-        moment: row.get("moment")?,
-        output_id: row.get("output_id")?,
-        status: row.get("status")?,
-        status_code: row.get("status_code")?,
-        retries: row.get("retries")?,
-    };
+    let key = Key::of_row(row, Span::Minute)?;
     let (logs, micros): (i64, i64) = (row.get("logs")?, row.get("micros")?);
     Ok((Change { key, logs: -logs, micros: -micros }, moment(row.get("newest")?)))
 }

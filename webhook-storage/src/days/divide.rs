@@ -3,7 +3,7 @@
 use sea_orm::prelude::Uuid;
 use webhook_core::{Clock, Error, SystemClock, Timestamp};
 
-use super::{TABLES, after, ahead, closing, day_of, is_divided, key_of, time_of};
+use super::{TABLES, after, ahead, closing, day_of, key_of, parts, time_of};
 use crate::{
     DatabaseUrl, StorageOptions,
     database::Database,
@@ -36,7 +36,7 @@ pub(crate) async fn divide(options: &StorageOptions) -> Result<(), Error> {
 async fn divide_in(database: &Database) -> Result<(), Error> {
     let failed = |error| fault::error(error, "schema");
     let read = &database.read;
-    if is_divided(read).await.map_err(failed)? {
+    if !parts(read).await.map_err(failed)?.is_empty() {
         tracing::info!("the log is divided by day already");
         return Ok(());
     }

@@ -74,12 +74,6 @@ async fn parts(tx: &impl Read) -> Result<Vec<Part>, DatabaseError> {
     Ok(parts)
 }
 
-/// Whether the log is divided by day.
-async fn is_divided(tx: &impl Read) -> Result<bool, DatabaseError> {
-    let kind = "SELECT relkind = 'p' AS divided FROM pg_class WHERE oid = to_regclass('delivery')";
-    Ok(tx.query_one(with(kind, []), |row| row.get("divided")).await? == Some(true))
-}
-
 /// The first key of a moment.
 fn key_of(time: Timestamp) -> Uuid {
     Uuid::from_u128(u128::from(millis(time).unsigned_abs()) << 80)

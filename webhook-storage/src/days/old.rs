@@ -9,7 +9,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -25,13 +25,14 @@ use webhook_core::{
 use super::{
     Part, TABLES, begin, closing,
     counting::{MOST_COUNTS, count},
-    end, is_divided, key_of, left, parts,
+    end, key_of, left, parts,
 };
 use crate::{
     database::Database,
     entity::{millis, moment},
     fault::{self, DatabaseError},
     fold,
+    locked::locked,
     tx::{Commit, MAX_ROWS, Read, Tx, over_set, with},
     writer::tally::Change,
 };
@@ -52,13 +53,9 @@ const LOOKED_AT_AGAIN: Duration = Duration::from_secs(3_600);
 pub(crate) struct GivenUp(Mutex<HashMap<String, Instant>>);
 
 impl GivenUp {
-    fn days(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether it is time to look at a day.
     fn may_be_looked_at(&self, day: &str) -> bool {
-        let mut days = self.days();
+        let mut days = locked(&self.0);
         days.retain(|_, at| at.elapsed() < LOOKED_AT_AGAIN);
         !days.contains_key(day)
     }
@@ -93,17 +90,18 @@ async fn drop_in(
     before: Timestamp,
     gone: &mut Gone,
 ) -> Result<(), DatabaseError> {
-    if !is_divided(&database.read).await? {
+    let parts = parts(&database.read).await?;
+    if parts.is_empty() {
         return Ok(());
     }
     left::forget(database).await?;
-    for part in parts(&database.read).await? {
+    for part in parts {
         let is_over = part.until.is_some_and(|until| until + SLACK <= before);
         if is_over
             && given_up.may_be_looked_at(&part.name)
             && !drop_day(database, &part, before, gone).await?
         {
-            given_up.days().insert(part.name, Instant::now());
+            locked(&given_up.0).insert(part.name, Instant::now());
         }
     }
     Ok(())

@@ -268,17 +268,7 @@ async fn most_retries(
 
 /// A tally, and how many logs it counts. Its span is known to who asked.
 fn tally_logs(row: &Row<'_>) -> Result<(Key, i64), DatabaseError> {
-    let key = Key {
-        span: Span::Ever,
-        account_id: row.get("account_id")?,
-        bucket_id: row.get("bucket_id")?,
-        moment: row.get("moment")?,
-        output_id: row.get("output_id")?,
-        status: row.get("status")?,
-        status_code: row.get("status_code")?,
-        retries: row.get("retries")?,
-    };
-    Ok((key, row.get("logs")?))
+    Ok((Key::of_row(row, Span::Ever)?, row.get("logs")?))
 }
 
 pub(crate) async fn days(

@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, HashSet, VecDeque},
     fmt,
     future::Future,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use tokio::{sync::Semaphore, time::timeout};
 use webhook_core::{Error, WebhookId, model::Webhook};
 
 use super::{ObjectError, ObjectOptions};
+use crate::locked::locked;
 
 /// When a caller may try again after the object store did not answer.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -231,8 +232,4 @@ fn told(error: &ObjectError) -> String {
         cause = error.source();
     }
     text
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -38,7 +38,7 @@ mod tidy;
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use foldhash::{HashMap, HashMapExt};
@@ -47,7 +47,7 @@ use webhook_core::{BucketId, Error, FunctionId, OutputId, store::Stores};
 
 pub use self::slots::{SLOTS, slot_of};
 use self::{replay::Feeding, shard::Shard, slots::Slots, tidy::Tidying};
-use crate::{DatabaseUrl, Member, Storage, StorageOptions};
+use crate::{DatabaseUrl, Member, Storage, StorageOptions, locked::locked};
 
 /// The most shards.
 const MAX_SHARDS: usize = 256;
@@ -327,8 +327,4 @@ impl fmt::Debug for ShardedStorage {
         let shards: Vec<_> = self.shared.opened.iter().map(|shard| shard.number).collect();
         f.debug_struct("ShardedStorage").field("shards", &shards).finish_non_exhaustive()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -53,7 +53,7 @@ impl Storage {
         old: &OldLogs,
         limit: usize,
     ) -> Result<u64, Error> {
-        let mut purged = self.drop_old_days(old).await?;
+        let mut purged = self.drop_days(old).await?;
         let gone = usize::try_from(purged).unwrap_or(usize::MAX);
         let mut left = limit.saturating_sub(gone);
         // Once the object store does not answer, the rest is for the rule of its bucket.
@@ -91,8 +91,16 @@ impl Storage {
         Ok(purged)
     }
 
-    /// Drops the tables of days that can go as a whole; how many logs went.
+    /// Drops the tables of days that can go as a whole, unless another node purges; how many
+    /// logs went.
     pub(crate) async fn drop_old_days(&self, old: &OldLogs) -> Result<u64, Error> {
+        let Some(turn) = PurgeTurn::take(self.database()).await? else { return Ok(0) };
+        let gone = self.drop_days(old).await;
+        turn.give_up().await;
+        gone
+    }
+
+    async fn drop_days(&self, old: &OldLogs) -> Result<u64, Error> {
         #[cfg(feature = "postgres")]
         {
             let gone = days::drop_old(self.database(), self.given_up(), old).await?;

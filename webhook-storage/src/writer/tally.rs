@@ -80,6 +80,22 @@ pub(crate) struct Key {
     pub(crate) retries: i64,
 }
 
+impl Key {
+    /// The key of this row, whose span is known to who asked.
+    pub(crate) fn of_row(row: &Row<'_>, span: Span) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            span,
+            account_id: row.get("account_id")?,
+            bucket_id: row.get("bucket_id")?,
+            moment: row.get("moment")?,
+            output_id: row.get("output_id")?,
+            status: row.get("status")?,
+            status_code: row.get("status_code")?,
+            retries: row.get("retries")?,
+        })
+    }
+}
+
 /// By how much a row changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {

@@ -24,7 +24,7 @@ use crate::{
 
 /// Connections of all senders together.
 const CONNECTIONS: usize = 63;
-/// More than one sender sends at once: no two send the same, and ledgers have a place for each.
+/// Events of one sender in one run: no two send the same, and ledgers have a place for each.
 const NUMBERS: u64 = 2_000_000;
 /// What all servers of a pass seal with.
 const SECRET: (&str, &str) = ("WEBHOOK_SECRET_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
