@@ -124,10 +124,7 @@ impl Settler {
                 queue.retry_at(due_at);
                 self.timers.add(due_at, queue.output_id);
             }
-            _ => {
-                queue.ended();
-                self.observer.pending(-1);
-            }
+            _ => self.observer.pending(queue.ended()),
         }
         // Who waits gets the first response, whatever its status. What was handed
         // over is answered by the report of who delivers it.

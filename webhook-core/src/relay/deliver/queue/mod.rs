@@ -240,10 +240,13 @@ impl OutputQueue {
         self.state().wait_for_retry(due_at);
     }
 
-    /// A delivery has ended.
-    pub(super) fn ended(&self) {
+    /// A delivery has ended. Answers how many more deliveries are known of than before: what
+    /// other nodes stored may not have been counted yet.
+    pub(super) fn ended(&self) -> i64 {
         let mut state = self.state();
-        state.pending = state.pending.saturating_sub(1);
+        let is_counted = state.pending > (state.promised + state.storing) as u64;
+        state.pending -= u64::from(is_counted);
+        -i64::from(is_counted)
     }
 }
 

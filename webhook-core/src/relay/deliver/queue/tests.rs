@@ -270,7 +270,7 @@ fn depth_and_backlog_bound_what_waits_and_a_dropped_reservation_gives_its_slot_b
     assert!(full.retry_after().is_some());
     drop(reservation);
     queue.has_room(&deep).expect("the slot was given back");
-    queue.ended();
+    assert_eq!(queue.ended(), -1);
     queue.found(100, at(1));
     let error = queue.reserve(plain(), true, Term::FIRST, None).expect_err("over the backlog");
     assert_eq!(error.kind(), crate::ErrorKind::Unavailable);
@@ -323,12 +323,25 @@ fn an_owned_queue_is_claimed_and_left_when_nothing_is_there() {
     assert!(matches!(next(), Next::Claim(_)));
     queue.claimed(vec![queued(DeliveryId::generate(), at(1)).in_term(Term::FIRST)], None, at(1));
     attempted(next());
-    queue.ended();
+    assert_eq!(queue.ended(), -1);
     // What others have stored meanwhile.
     assert!(matches!(next(), Next::Claim(_)));
     queue.claimed(Vec::new(), None, at(1));
     assert!(matches!(next(), Next::Leave));
     assert!(matches!(queue.next(limits.clone(), at(1), TERM, true), Next::Idle));
+}
+
+#[test]
+fn what_others_stored_and_was_not_counted_ends_uncounted() {
+    let (queue, limits) = owned();
+    assert!(matches!(queue.next(limits.clone(), at(1), TERM, false), Next::Claim(_)));
+    let three = (0..3).map(|_| queued(DeliveryId::generate(), at(1)).in_term(Term::FIRST));
+    queue.claimed(three.collect(), None, at(1));
+    let being_stored = queue.reserve(limits, false, Term::FIRST, None).expect("room");
+    let counted: Vec<_> = (0..3).map(|_| queue.ended()).collect();
+    assert_eq!((counted, queue.pending()), (vec![-1, 0, 0], 1));
+    drop(being_stored);
+    assert_eq!(queue.pending(), 0);
 }
 
 #[test]
