@@ -93,6 +93,8 @@ pub enum Change {
     Replays,
     /// A notification of the account was made, changed or removed.
     Notifications(AccountId),
+    /// The account has another plan, or has used up what its plan includes of a month's webhooks.
+    Plan(AccountId),
 }
 
 /// Which bucket has changed, with all that it had before or has now.
@@ -332,6 +334,7 @@ mod tests {
             Content::Changed(Change::Crons),
             Content::Changed(Change::Replays),
             Content::Changed(Change::Notifications(account)),
+            Content::Changed(Change::Plan(account)),
             Content::Present(Presence {
                 listening: vec![(account, listening), all],
                 everything: false,

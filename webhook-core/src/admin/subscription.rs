@@ -58,7 +58,7 @@ impl Admin {
             }
             self.stores.billing.put_subscription(account, &subscription).await?;
         }
-        self.quotas.plan_changed(account);
+        self.relay.plan_changed(account);
         let replaced = replaces.filter(|replaced| *replaced != subscription.id);
         match replaced.filter(|_| subscription.status.is_current()) {
             // Nobody pays twice. When this fails the event comes again.

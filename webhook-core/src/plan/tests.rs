@@ -27,6 +27,11 @@ const PLANS: &str = r#"{"default": "free", "plans": [
     {"name": "free", "limits": {"webhooks": 2, "reserved_domains": "none", "tokens": 1}}
 ]}"#;
 
+fn plans_of(webhooks: u64) -> Plans {
+    let plan = format!(r#"{{"name": "one", "limits": {{"webhooks": {webhooks}}}}}"#);
+    format!(r#"{{"plans": [{plan}]}}"#).parse().expect("plans")
+}
+
 fn plans() -> Plans {
     PLANS.parse().expect("plans")
 }
@@ -212,6 +217,37 @@ async fn what_other_servers_receive_is_seen_within_ten_seconds() {
     drop(shop.admit().await.expect("it is asked beside this one"));
     tokio::task::yield_now().await;
     assert_eq!(shop.admit().await.expect_err("known").kind(), ErrorKind::Busy);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_out_soon_is_read_more_often() {
+    let mut shop = shop(plans_of(200));
+    shop.clock = TokioClock::starting_at(Month::of(LATE).start);
+    let (plans, clock) = (plans_of(200), Arc::new(shop.clock));
+    shop.quotas = Arc::new(Quotas::new(plans, shop.stores.clone(), clock));
+    let mut stored = 0;
+    // Others receive ten webhooks a second, and nothing that comes here is stored.
+    while let Ok(ticket) = shop.admit().await {
+        drop(ticket);
+        shop.store().await;
+        stored += 1;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!((200..=205).contains(&stored), "{stored}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn others_are_told_once_that_all_are_used() {
+    let shop = shop(plans());
+    shop.receive().await.expect("the first");
+    shop.receive().await.expect("the second");
+    assert!(shop.admit().await.is_err());
+    let told = [shop.quotas.is_used_up(shop.account), shop.quotas.is_used_up(shop.account)];
+    assert_eq!(told, [true, false]);
+    // Who is told reads, and tells nobody.
+    shop.quotas.plan_changed(shop.account);
+    assert!(shop.admit().await.is_err());
+    assert!(!shop.quotas.is_used_up(shop.account));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,15 +1,17 @@
 //! Webhooks a month: counted in memory, so that receiving one asks no store.
 //!
 //! What is known of an account is read with its first webhook, and again, beside
-//! the webhooks, when it is [`MAX_AGE`] old and another one comes. Between two
-//! readings a server counts what itself receives. So one server is exact, and of
-//! several each lets through at most what the others received since its last
-//! reading; a change of plan that another server took is seen as late as that.
+//! the webhooks, when it is old and another one comes: after [`MAX_AGE`], or sooner where
+//! the month's webhooks run out soon. Between two readings a server counts what itself
+//! receives. So one server is exact, but for what is on its way to the store while it reads,
+//! and of several each lets through what the others received since its last reading; a change
+//! of plan that another server took is seen as late as that. Where they tell one another, a
+//! change of plan and the first refusal are known at once.
 
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -23,6 +25,10 @@ use crate::{
 
 /// How old what is known of an account may be before it is read again.
 const MAX_AGE: Duration = Duration::from_secs(10);
+/// The same before it is known how many webhooks come.
+const FIRST_AGE: Duration = Duration::from_secs(1);
+/// What is younger is not read again.
+const MIN_AGE: Duration = Duration::from_millis(250);
 /// A sender that is refused asks again after this at the latest: the plan may
 /// have changed by then.
 const LONGEST_WAIT: Duration = Duration::from_secs(60 * 60);
@@ -38,8 +44,11 @@ pub(super) struct Standing {
     before: u64,
     /// As many have been let through since.
     since: AtomicU64,
+    read_at: Timestamp,
     /// In milliseconds since 1970.
     read_again_at: AtomicI64,
+    /// Whether other servers need not be told that all are used: they were, or told us.
+    is_told: AtomicBool,
 }
 
 /// One webhook that the plan has room for. Unless it is [used](Self::used), it
@@ -79,6 +88,23 @@ impl Standing {
         }
     }
 
+    /// How long it counts: half as long as the rest of the month's webhooks lasts, if as many
+    /// come as have come since it was read before.
+    fn lasts(&self, before: Option<&Self>) -> Duration {
+        let left = self.most.map_or(0, |most| most.saturating_sub(self.before));
+        let Some(before) = before.filter(|_| left > 0) else {
+            return if left > 0 { FIRST_AGE } else { MAX_AGE };
+        };
+        let come = self.before.saturating_sub(before.before).max(1);
+        let took = self.read_at.since(before.read_at).as_secs_f64();
+        let lasts = Duration::try_from_secs_f64(took * left as f64 / come as f64 / 2.0);
+        lasts.unwrap_or(MAX_AGE).clamp(MIN_AGE, MAX_AGE)
+    }
+
+    fn lasts_for(&self, age: Duration) {
+        self.read_again_at.store((self.read_at + age).as_millis(), Ordering::Release);
+    }
+
     /// Whether it is this caller's turn to read it again.
     fn is_to_be_read(&self, now: Timestamp) -> bool {
         let due = self.read_again_at.load(Ordering::Acquire);
@@ -108,13 +134,19 @@ impl Quotas {
         self.standings.remove_if(&account, is_over);
         let standing = self.standings.get_or_insert_async(&account, self.read(account)).await?;
         if standing.is_to_be_read(now) {
-            let quotas = Arc::clone(self);
-            tokio::spawn(async move { quotas.read_again(account).await });
+            let (quotas, before) = (Arc::clone(self), Arc::clone(&standing));
+            tokio::spawn(async move { quotas.read_again(account, &before).await });
         }
         standing.admit(now)
     }
 
-    /// The account has another plan now.
+    /// Whether other servers are to be told that the account has used all: once.
+    pub(crate) fn is_used_up(&self, account: AccountId) -> bool {
+        let standing = self.standings.get(&account);
+        standing.is_some_and(|standing| !standing.is_told.swap(true, Ordering::AcqRel))
+    }
+
+    /// The account has another plan now, or has used all, as another server says.
     pub(crate) fn plan_changed(&self, account: AccountId) {
         self.changes.fetch_add(1, Ordering::AcqRel);
         self.standings.remove(&account);
@@ -128,21 +160,28 @@ impl Quotas {
             Some(_) => self.stores.logs.received(account, now).await?,
             None => 0,
         };
-        Ok(Arc::new(Standing {
+        let standing = Standing {
             plan: plan.name.clone(),
             most,
             month: Month::of(now),
             before,
             since: AtomicU64::new(0),
-            read_again_at: AtomicI64::new((now + MAX_AGE).as_millis()),
-        }))
+            read_at: now,
+            read_again_at: AtomicI64::new(0),
+            is_told: AtomicBool::new(most.is_some_and(|most| before >= most)),
+        };
+        standing.lasts_for(standing.lasts(None));
+        Ok(Arc::new(standing))
     }
 
-    async fn read_again(&self, account: AccountId) {
+    async fn read_again(&self, account: AccountId, before: &Standing) {
         let seen = self.changes.load(Ordering::Acquire);
         match self.read(account).await {
             // What was let through and is not stored yet is counted next time.
             Ok(standing) if self.changes.load(Ordering::Acquire) == seen => {
+                standing.lasts_for(standing.lasts(Some(before)));
+                let is_told = before.is_told.load(Ordering::Acquire);
+                standing.is_told.store(is_told, Ordering::Release);
                 self.standings.insert(account, standing);
             }
             Ok(_) => {}

@@ -54,6 +54,11 @@ impl Relay {
         Ok(())
     }
 
+    /// Says that an account has another plan.
+    pub(crate) fn plan_changed(&self, account: AccountId) {
+        self.changed(Change::Plan(account));
+    }
+
     /// Says that a replay was made or resumed.
     pub fn replays_changed(&self) {
         self.changed(Change::Replays);
@@ -87,6 +92,9 @@ impl Relay {
             Change::Domain(name) => self.receiver.domains.changed(name),
             Change::Crons => self.crons.changed(),
             Change::Replays => self.replays.changed(),
+            Change::Plan(account) => {
+                self.receiver.quotas.iter().for_each(|quotas| quotas.plan_changed(*account));
+            }
             // Who wants to be told of what is read anew, which the caller waits for.
             Change::Notifications(_) => {}
         }

@@ -254,6 +254,7 @@ impl Relay {
             buckets: buckets.clone(),
             domains: DomainCache::new(options.cached_domains, max_age, stores.domains),
             quotas,
+            cluster: cluster.clone(),
             body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
             checker,
             functions: functions.clone(),

@@ -82,10 +82,20 @@ impl Nats {
 
 /// So many servers on the schema and on this NATS.
 async fn nodes<const N: usize>(schema: &Schema, nats: &Nats) -> [Server; N] {
+    nodes_with(schema, nats, &[]).await
+}
+
+/// The same with further environment variables.
+async fn nodes_with<const N: usize>(
+    schema: &Schema,
+    nats: &Nats,
+    further: &[(&str, &str)],
+) -> [Server; N] {
     let url = nats.url();
+    let variables = [&[("WEBHOOK_NATS_URL", &*url)], further].concat();
     let mut nodes = Vec::new();
     for _ in 0..N {
-        nodes.push(node_with(schema, &[("WEBHOOK_NATS_URL", &url)]).await);
+        nodes.push(node_with(schema, &variables).await);
     }
     nodes.try_into().expect("so many")
 }
@@ -118,6 +128,32 @@ async fn until(server: &Server, path: &str, status: u16) -> Duration {
         assert!(since.elapsed() < harness::PATIENCE, "{}", answer.status);
         sleep(Duration::from_millis(5)).await;
     }
+}
+
+#[tokio::test]
+async fn webhooks_of_a_month_that_are_used_up_are_refused_by_all() {
+    let Some(schema) = Schema::create("nats_plans").await else { return skipped() };
+    let Some(nats) = Nats::start(&[]).await else { return };
+    let plans = r#"{"plans": [{"name": "one", "limits": {"webhooks": 300}}]}"#;
+    let [here, there] = nodes_with(&schema, &nats, &[("WEBHOOK_PLANS", plans)]).await;
+    let bucket = here.bucket("events").await;
+    // It reads twice how much there is, which counts for long then, because so little comes.
+    post(&there, &bucket, "first").await;
+    sleep(Duration::from_millis(1_100)).await;
+    post(&there, &bucket, "second").await;
+    let read = Instant::now();
+    let mut sent = 2;
+    while here.anonymous("POST", &input_path(&bucket)).body("x").send().await.status == 200 {
+        sent += 1;
+    }
+    // Some are on their way to the store when it is read how many there are.
+    assert!((300..310).contains(&sent), "{sent}");
+    // Without being told it would go on for as long as what it has read counts.
+    let took = until(&there, &input_path(&bucket), 429).await;
+    println!("refused by the other {took:?} after the first refusal");
+    assert!(took < SOON && read.elapsed() < Duration::from_secs(9), "{took:?}");
+    drop((here, there));
+    schema.remove().await;
 }
 
 #[tokio::test]

@@ -21,12 +21,13 @@ use crate::{
     id::{InputId, WebhookId},
     ids::Ids,
     model::{Bucket, Input, Reason, Request, ResponseFromOutput, Webhook},
-    plan::{Quotas, Ticket},
+    plan::Quotas,
     relay::{
         accept::{Intake, PendingResponse, Taken},
         byte_semaphore::ByteSemaphore,
         cache::{BucketCache, DomainCache, DomainRoutes},
         checks::{Checked, Checker},
+        cluster::Cluster,
         functions::{FunctionFailed, FunctionFailure, Functions, INPUT_FAILED, InputDecision},
         headers,
         observer::Observer,
@@ -97,6 +98,7 @@ pub(in crate::relay) struct Receiver {
     pub(in crate::relay) domains: DomainCache,
     /// How many webhooks a month accounts may receive; none for any number.
     pub(in crate::relay) quotas: Option<Arc<Quotas>>,
+    pub(in crate::relay) cluster: Option<Arc<Cluster>>,
     /// Bounds the bodies that are being received.
     pub(in crate::relay) body_bytes: ByteSemaphore,
     pub(in crate::relay) checker: Arc<Checker>,
@@ -170,10 +172,7 @@ impl Receiver {
         let reading = body::read(body, &parts.headers, limit, &self.body_bytes, timeout);
         let (body, receiving) = reading.await?;
 
-        let ticket = match &self.quotas {
-            Some(quotas) => quotas.admit(bucket.account_id).await?,
-            None => Ticket::default(),
-        };
+        let ticket = self.room(bucket.account_id).await?;
         let client = parts.extensions.get::<ClientAddr>().copied();
         let headers = headers::received(parts.headers, &parts.uri, &bucket.spec.auth)?;
         let (id, received_at) = self.ids.next_and_moment();

@@ -6,6 +6,7 @@ mod domain;
 mod hosts;
 mod ingest;
 mod proxies;
+mod quota;
 mod refusals;
 mod response;
 
