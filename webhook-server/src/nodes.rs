@@ -37,14 +37,17 @@ fn table(members: &[Member]) -> String {
     if members.is_empty() {
         return "no server is running on this database\n".to_owned();
     }
-    let head = format!("{:36}  {:24}  {:>10}  {:>10}\n", "NODE", "SINCE", "LEASE", "DELIVERIES");
+    let head = format!(
+        "{:36}  {:24}  {:>10}  {:>10}  {:>6}\n",
+        "NODE", "SINCE", "LEASE", "DELIVERIES", "QUEUES"
+    );
     members.iter().fold(head, |table, member| {
-        let Member { node, since, lease_left, deliveries, .. } = member;
+        let Member { node, since, lease_left, deliveries, queues, .. } = member;
         let since = since.map(rfc3339).unwrap_or_else(|| "-".to_owned());
         let lease = match lease_left {
             &Duration::ZERO => "over".to_owned(),
             left => format!("{:.1} s", left.as_secs_f64()),
         };
-        table + &format!("{node}  {since:24}  {lease:>10}  {deliveries:>10}\n")
+        table + &format!("{node}  {since:24}  {lease:>10}  {deliveries:>10}  {queues:>6}\n")
     })
 }

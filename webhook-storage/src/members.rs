@@ -12,7 +12,7 @@ use crate::{
     tx::{Read, Row, with},
 };
 
-/// A node that has a lease, or holds deliveries in whose name nobody attempts them.
+/// A node that has a lease, or left deliveries or queues in whose name nobody attempts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member {
@@ -24,13 +24,18 @@ pub struct Member {
     pub lease_left: Duration,
     /// How many deliveries it holds.
     pub deliveries: u64,
+    /// How many queues of throttled outputs it owns.
+    pub queues: u64,
 }
 
-/// Both have an index, or few rows: what waits in the database is held by nobody.
-const MEMBERS: &str = "SELECT id, MAX(until) AS until, CAST(SUM(held) AS bigint) AS held FROM (\
-    SELECT node_id AS id, until, 0 AS held FROM node_lease \
-    UNION ALL SELECT held_by, NULL, COUNT(*) FROM delivery \
-    WHERE held_by IS NOT NULL GROUP BY held_by\
+/// All have an index, or few rows: what waits in the database is held by nobody.
+const MEMBERS: &str = "SELECT id, MAX(until) AS until, CAST(SUM(held) AS bigint) AS held, \
+    CAST(SUM(owned) AS bigint) AS owned FROM (\
+    SELECT node_id AS id, until, 0 AS held, 0 AS owned FROM node_lease \
+    UNION ALL SELECT held_by, NULL, COUNT(*), 0 FROM delivery \
+    WHERE held_by IS NOT NULL GROUP BY held_by \
+    UNION ALL SELECT node_id, NULL, 0, COUNT(*) FROM queue_owner \
+    WHERE node_id IS NOT NULL GROUP BY node_id\
     ) AS found GROUP BY id ORDER BY id";
 
 const CLOCK: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) AS shown";
@@ -55,10 +60,11 @@ pub(crate) async fn members(tx: &impl Read) -> Result<Vec<Member>, DatabaseError
     let now = now.map_or_else(|| SystemClock.now(), moment);
     let found = |row: &Row<'_>| {
         let (id, until) = (row.get::<Uuid>("id")?, row.get::<Option<i64>>("until")?);
-        Ok((id, until, row.get::<i64>("held")?.unsigned_abs()))
+        let count = |column| Ok::<_, DatabaseError>(row.get::<i64>(column)?.unsigned_abs());
+        Ok((id, until, count("held")?, count("owned")?))
     };
     let found = tx.query(with(MEMBERS, []), found).await?;
-    let member = |(id, until, deliveries): (Uuid, Option<i64>, u64)| Member {
+    let member = |(id, until, deliveries, queues): (Uuid, Option<i64>, u64, u64)| Member {
         node: NodeId::from_uuid(id),
         since: id
             .get_timestamp()
@@ -66,6 +72,7 @@ pub(crate) async fn members(tx: &impl Read) -> Result<Vec<Member>, DatabaseError
             .map(Timestamp::from_secs),
         lease_left: until.map(|until| moment(until).since(now)).unwrap_or_default(),
         deliveries,
+        queues,
     };
     Ok(found.into_iter().map(member).collect())
 }

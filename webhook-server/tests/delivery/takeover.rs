@@ -184,15 +184,19 @@ async fn a_node_that_is_killed_starts_again_with_its_folder() {
     schema.remove().await;
 }
 
-/// What `nodes` prints, by the names of the nodes: lease and deliveries.
-async fn shown(server: &Server) -> HashMap<String, (String, u64)> {
+/// What `nodes` prints of one: its lease, deliveries and queues.
+type Shown = (String, u64, u64);
+
+/// What `nodes` prints, by the names of the nodes.
+async fn shown(server: &Server) -> HashMap<String, Shown> {
     let output = server.command(&["nodes"]).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("text");
     let row = |line: &str| {
         let words: Vec<_> = line.split_whitespace().collect();
-        let (lease, held) = (words[2..words.len() - 1].join(" "), words[words.len() - 1]);
-        (words[0].to_owned(), (lease, held.parse().expect("a number")))
+        let [id, _, lease @ .., held, owned] = &words[..] else { panic!("{line}") };
+        let count = |word: &str| word.parse().expect("a number");
+        ((*id).to_owned(), (lease.join(" "), count(held), count(owned)))
     };
     assert!(text.starts_with("NODE "), "{text}");
     text.lines().skip(1).map(row).collect()
@@ -213,15 +217,21 @@ async fn the_nodes_are_shown_with_their_leases_and_what_they_hold() {
     for number in 0..3 {
         post(&one, &bucket, number).await;
     }
-    sink.received(3).await;
+    let ordered = one.bucket("ordered").await;
+    let throttle = json!({ "enabled": true, "mode": "concurrency", "max_concurrent": 1 });
+    let output = json!({ "name": "sink", "destination": sink.base, "throttle": throttle });
+    one.output(&ordered, output).await;
+    post(&one, &ordered, 3).await;
+    sink.received(4).await;
     let name = |server: &Server| {
         let name = std::fs::read_to_string(server.data_dir().join("node.id")).expect("a name");
         name.trim().to_owned()
     };
     let (mine, theirs) = (name(&one), name(&other));
     let nodes = shown(&other).await;
-    assert_eq!((nodes.len(), nodes[&mine].1, nodes[&theirs].1), (2, 3, 0), "{nodes:?}");
-    assert!(nodes.values().all(|(lease, _)| lease.ends_with(" s")), "{nodes:?}");
+    let has = |node: &String| (nodes[node].1, nodes[node].2);
+    assert_eq!((nodes.len(), has(&mine), has(&theirs)), (2, (4, 1), (0, 0)), "{nodes:?}");
+    assert!(nodes.values().all(|(lease, ..)| lease.ends_with(" s")), "{nodes:?}");
     // Who ends in order leaves nothing; who is killed is seen until the others have taken over.
     other.terminate().await;
     assert_eq!(shown(&one).await.into_keys().collect::<Vec<_>>(), std::slice::from_ref(&mine));
@@ -229,8 +239,8 @@ async fn the_nodes_are_shown_with_their_leases_and_what_they_hold() {
     let ended = Instant::now();
     loop {
         let nodes = shown(&one).await;
-        let (lease, held) = &nodes[&mine];
-        assert_eq!(*held, 3);
+        let (lease, held, owned) = &nodes[&mine];
+        assert_eq!((*held, *owned), (4, 1));
         if lease == "over" {
             break;
         }

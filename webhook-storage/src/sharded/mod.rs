@@ -248,7 +248,10 @@ impl ShardedStorage {
         for member in try_join_all(found).await?.into_iter().flatten() {
             match members.get_mut(&member.node) {
                 // The lease is the control database's.
-                Some(known) => known.deliveries += member.deliveries,
+                Some(known) => {
+                    known.deliveries += member.deliveries;
+                    known.queues += member.queues;
+                }
                 None => drop(members.insert(member.node, member)),
             }
         }
