@@ -28,9 +28,11 @@ const OLDEST: u32 = 10;
 /// the server or something between may have dropped it.
 const TRIED_AFTER: Duration = Duration::from_secs(20);
 
-/// What each connection begins with. A log that is divided by day looks dear enough for worker
-/// processes, which cost a list more than all that it reads.
-const PREPARE: &str = "SELECT set_config('max_parallel_workers_per_gather', '0', false) \
+/// What each connection begins with. Because a log that is divided by day has so many tables,
+/// PostgreSQL expects each statement to be long: it would plan it anew each time, compile it and
+/// start worker processes, each of which takes longer than all that the statement reads.
+const PREPARE: &str = "SELECT set_config('max_parallel_workers_per_gather', '0', false), \
+    set_config('plan_cache_mode', 'force_generic_plan', false), set_config('jit', 'off', false) \
     FROM pg_class WHERE oid = to_regclass('delivery') AND relkind = 'p'";
 
 /// How long is asked once more why a server cannot be reached.

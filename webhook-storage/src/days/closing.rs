@@ -17,6 +17,29 @@ pub(super) const FUNCTION: &str = "CREATE OR REPLACE FUNCTION day_is_closed() RE
     RETURN NULL; \
     END $$";
 
+/// How long it is waited for autovacuum, which PostgreSQL ends for whoever has waited for it for
+/// `deadlock_timeout`, a second. Nobody else waits behind this.
+const QUIET_PATIENCE: &str = "SET LOCAL lock_timeout = '5s'";
+
+/// Keeps autovacuum from a day: it holds locks that no short patience outlasts.
+pub(super) async fn quiet(database: &Database, name: &str) -> Result<(), DatabaseError> {
+    set_autovacuum(database, name, "SET (autovacuum_enabled = off)").await
+}
+
+async fn set_autovacuum(database: &Database, name: &str, set: &str) -> Result<(), DatabaseError> {
+    let transaction = begin(database).await?;
+    let tx = transaction.tx();
+    let changed = async {
+        tx.run(QUIET_PATIENCE).await?;
+        for table in TABLES {
+            tx.run(&format!("ALTER TABLE {table}_{name} {set}")).await?;
+        }
+        Ok(())
+    };
+    let changed = changed.await;
+    end(transaction, changed).await
+}
+
 /// Closes a day; what is open in it.
 pub(super) async fn close(database: &Database, name: &str) -> Result<Vec<Uuid>, DatabaseError> {
     let transaction = begin(database).await?;
@@ -24,11 +47,12 @@ pub(super) async fn close(database: &Database, name: &str) -> Result<Vec<Uuid>, 
     end(transaction, closed).await
 }
 
-/// Takes back what [`close`] did.
+/// Takes back what [`quiet`] and [`close`] did.
 pub(super) async fn reopen(database: &Database, name: &str) -> Result<(), DatabaseError> {
     let transaction = begin(database).await?;
     let reopened = drop_triggers(transaction.tx(), name).await;
-    end(transaction, reopened).await
+    end(transaction, reopened).await?;
+    set_autovacuum(database, name, "RESET (autovacuum_enabled)").await
 }
 
 async fn close_in(tx: &impl Tx, name: &str) -> Result<Vec<Uuid>, DatabaseError> {

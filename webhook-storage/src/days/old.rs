@@ -5,7 +5,7 @@
 //! changes no more, as if it were purged already, while what a relay has still to attempt goes
 //! on as ever. Then one short transaction takes both tables out, moves what was still open into
 //! the rest, and takes the counts off. Whoever ends between these steps has lost nothing: the
-//! next purge begins anew.
+//! next purge begins anew, as it does where others had the tables in use all the while.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -48,6 +48,16 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 /// When a day is looked at again that could not go: a purge asks for each few hundred rows.
 const LOOKED_AT_AGAIN: Duration = Duration::from_secs(3_600);
 
+/// What became of a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Dropped,
+    /// Others had its tables in use all the while: it goes the next time.
+    InUse,
+    /// It cannot go as a whole.
+    RowByRow,
+}
+
 /// The days that could not go as a whole, and when that was.
 #[derive(Debug, Default)]
 pub(crate) struct GivenUp(Mutex<HashMap<String, Instant>>);
@@ -67,6 +77,8 @@ pub(crate) struct Gone {
     pub(crate) logs: u64,
     /// The days (UTC) and the buckets with their accounts whose tallies count less.
     pub(crate) tallies: BTreeSet<(i64, Uuid, Uuid)>,
+    /// Whether a day could go and was in use, so that it is not to be purged row by row.
+    pub(crate) in_use: bool,
 }
 
 /// Drops the days of which all logs are so old. What is left of them is purged row by row.
@@ -97,73 +109,93 @@ async fn drop_in(
     left::forget(database).await?;
     for part in parts {
         let is_over = part.until.is_some_and(|until| until + SLACK <= before);
-        if is_over
-            && given_up.may_be_looked_at(&part.name)
-            && !drop_day(database, &part, before, gone).await?
-        {
-            locked(&given_up.0).insert(part.name, Instant::now());
+        if !is_over || !given_up.may_be_looked_at(&part.name) {
+            continue;
+        }
+        match drop_day(database, &part, before, gone).await? {
+            Outcome::Dropped => {}
+            Outcome::InUse => {
+                // Who tries makes others wait: so one day is enough.
+                tracing::warn!(day = part.name, "a day of logs is in use, and is dropped later");
+                gone.in_use = true;
+                return Ok(());
+            }
+            Outcome::RowByRow => {
+                locked(&given_up.0).insert(part.name, Instant::now());
+            }
         }
     }
     Ok(())
 }
 
-/// Drops a day; `false` when it cannot go as a whole.
+/// Drops a day, if it can go.
 async fn drop_day(
     database: &Database,
     part: &Part,
     before: Timestamp,
     gone: &mut Gone,
-) -> Result<bool, DatabaseError> {
-    let name = &*part.name;
+) -> Result<Outcome, DatabaseError> {
+    let (name, since) = (&*part.name, Instant::now());
     if open(&database.read, name).await?.len() > MOST_KEPT
         || needed(&database.read, part).await?.len() > MOST_KEPT
     {
         tracing::debug!(day = name, "too much of it is needed yet");
-        return Ok(false);
+        return Ok(Outcome::RowByRow);
     }
-    let Some(open) = tried(|| closing::close(database, name)).await? else { return Ok(false) };
+    let closed = match closing::quiet(database, name).await.inspect_err(not_yet) {
+        Ok(()) => tried(|| closing::close(database, name)).await,
+        Err(_) => None,
+    };
+    let Some(open) = closed else {
+        tried(|| closing::reopen(database, name)).await;
+        return Ok(Outcome::InUse);
+    };
     let counts = count(&database.read, name, &open).await?;
     let is_old = counts.iter().all(|(_, newest)| *newest < before);
     let changes: Vec<_> = counts.into_iter().map(|(change, _)| change).collect();
     let may_go = is_old && changes.len() <= MOST_COUNTS;
     let taken = match may_go {
-        true => tried(|| take_out(database, part, &open, &changes)).await?,
+        true => tried(|| take_out(database, part, &open, &changes)).await,
         false => None,
     };
     let Some(locked) = taken else {
-        tried(|| closing::reopen(database, name)).await?;
-        return Ok(false);
+        tried(|| closing::reopen(database, name)).await;
+        return Ok(if may_go { Outcome::InUse } else { Outcome::RowByRow });
     };
     let logs: i64 = changes.iter().map(|change| change.logs).sum();
     gone.logs += logs.unsigned_abs();
     gone.tallies.extend(changes.iter().map(|Change { key, .. }| {
         (millis(tally::floor(moment(key.moment), DAY_MILLIS)), key.account_id, key.bucket_id)
     }));
+    left::forget(database).await?;
     tracing::info!(
         day = name,
         logs = -logs,
         kept = open.len(),
+        took = ?since.elapsed(),
         ?locked,
         "a day of logs is dropped"
     );
-    left::forget(database).await?;
-    Ok(true)
+    Ok(Outcome::Dropped)
 }
 
 /// Does what waits for the locks of tables, again where it waited too long; none when it was
 /// in vain.
-async fn tried<R, F>(change: impl Fn() -> F) -> Result<Option<R>, DatabaseError>
+async fn tried<R, F>(change: impl Fn() -> F) -> Option<R>
 where
     F: Future<Output = Result<R, DatabaseError>>,
 {
     for _ in 0..TRIES {
-        match change().await {
-            Ok(done) => return Ok(Some(done)),
-            Err(error) => tracing::debug!(%error, "a day of logs cannot be dropped yet"),
+        if let Ok(done) = change().await.inspect_err(not_yet) {
+            return Some(done);
         }
         tokio::time::sleep(BETWEEN_TRIES).await;
     }
-    Ok(None)
+    None
+}
+
+fn not_yet(error: &DatabaseError) {
+    tracing::debug!(%error, "a day of logs cannot be dropped yet");
 }
 
 /// What a relay has still to attempt of a day; some of it, where it is too much.

@@ -25,10 +25,11 @@ const MANY: usize = 128;
 /// How many bytes of logs are stored, for which neither database reads values.
 /// Each query costs switches between threads, which wait for a turn where the
 /// processors are busy; so a page of small logs is read with few.
-const SIZE: &str = "SELECT CAST(SUM(LENGTH(extra_path) + LENGTH(raw_query) + LENGTH(headers) \
-    + COALESCE(object_bytes, LENGTH(body)) + COALESCE(LENGTH(response_headers), 0) \
+const SIZE: &str = "SELECT CAST(SUM(COALESCE((SELECT LENGTH(extra_path) + LENGTH(raw_query) \
+    + LENGTH(headers) + COALESCE(object_bytes, LENGTH(body)) FROM webhook \
+    WHERE webhook.id = webhook_id), 0) + COALESCE(LENGTH(response_headers), 0) \
     + COALESCE(LENGTH(response_body), 0) + COALESCE(LENGTH(processed), 0)) AS bigint) AS bytes \
-    FROM delivery JOIN webhook ON webhook.id = webhook_id WHERE delivery.id IN ";
+    FROM delivery WHERE id IN ";
 
 /// What was read.
 #[derive(Debug, Default)]

@@ -229,7 +229,11 @@ impl LogStore for ShardedStorage {
         }
         let (mut days, mut gone) = (BTreeMap::<_, Vec<_>>::new(), 0);
         for shard in &shards {
-            gone += later(shard, shard.ask(shard.storage.drop_old_days(old)).await)?;
+            let dropped = later(shard, shard.ask(shard.storage.drop_old_days(old)).await)?;
+            gone += dropped.logs;
+            if dropped.in_use {
+                continue;
+            }
             let of_shard = shard.ask(shard.storage.days_before(old)).await;
             for day in later(shard, of_shard)? {
                 days.entry(day).or_default().push(shard);

@@ -39,6 +39,15 @@ struct Step {
     logs: Vec<Uuid>,
 }
 
+/// What went with the tables of its days.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dropped {
+    pub(crate) logs: u64,
+    /// Whether more is to go with its tables, which others use, so that it is not to be purged
+    /// row by row.
+    pub(crate) in_use: bool,
+}
+
 impl Storage {
     pub(super) async fn purge_old(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {
         let Some(turn) = PurgeTurn::take(self.database()).await? else { return Ok(0) };
@@ -53,7 +62,10 @@ impl Storage {
         old: &OldLogs,
         limit: usize,
     ) -> Result<u64, Error> {
-        let mut purged = self.drop_days(old).await?;
+        let Dropped { logs: mut purged, in_use } = self.drop_days(old).await?;
+        if in_use {
+            return Ok(purged);
+        }
         let gone = usize::try_from(purged).unwrap_or(usize::MAX);
         let mut left = limit.saturating_sub(gone);
         // Once the object store does not answer, the rest is for the rule of its bucket.
@@ -91,16 +103,17 @@ impl Storage {
         Ok(purged)
     }
 
-    /// Drops the tables of days that can go as a whole, unless another node purges; how many
-    /// logs went.
-    pub(crate) async fn drop_old_days(&self, old: &OldLogs) -> Result<u64, Error> {
-        let Some(turn) = PurgeTurn::take(self.database()).await? else { return Ok(0) };
+    /// Drops the tables of days that can go as a whole, unless another node purges.
+    pub(crate) async fn drop_old_days(&self, old: &OldLogs) -> Result<Dropped, Error> {
+        let Some(turn) = PurgeTurn::take(self.database()).await? else {
+            return Ok(Dropped::default());
+        };
         let gone = self.drop_days(old).await;
         turn.give_up().await;
         gone
     }
 
-    async fn drop_days(&self, old: &OldLogs) -> Result<u64, Error> {
+    async fn drop_days(&self, old: &OldLogs) -> Result<Dropped, Error> {
         #[cfg(feature = "postgres")]
         {
             let gone = days::drop_old(self.database(), self.given_up(), old).await?;
@@ -111,12 +124,12 @@ impl Storage {
                 let buckets = BTreeSet::from([(account, bucket)]);
                 self.forget_tallies(&Step { day, buckets, logs: Vec::new() }).await?;
             }
-            Ok(gone.logs)
+            Ok(Dropped { logs: gone.logs, in_use: gone.in_use })
         }
         #[cfg(not(feature = "postgres"))]
         {
             let _ = old;
-            Ok(0)
+            Ok(Dropped::default())
         }
     }
 

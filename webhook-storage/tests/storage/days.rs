@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sea_orm::{ConnectionTrait, Database, DatabaseConnection, DbBackend, Statement};
+use sea_orm::{
+    ConnectionTrait, Database, DatabaseConnection, DbBackend, Statement, TransactionTrait,
+};
 use uuid::Uuid;
 use webhook_core::{
     AccountId, BucketId, DeliveryId, ErrorKind, NodeId, OutputId, Timestamp, WebhookId,
@@ -267,6 +269,42 @@ async fn a_day_of_which_too_much_is_open_is_purged_row_by_row() {
         assert!(beside.tables().await.contains(&day), "{:?}", beside.tables().await);
         let (held, counted) = (beside.count("delivery").await, "tally WHERE span = 0 AND logs > 0");
         assert_eq!((held, beside.count(counted).await), (1_001, 1));
+        storage.close().await;
+    })
+    .await;
+}
+
+/// A copy of the database reads all tables for hours.
+#[tokio::test]
+async fn a_day_that_is_in_use_goes_as_a_whole_later() {
+    on_postgres(async |options| {
+        let (place, storage) = (Place::new(), divided(&options).await);
+        for minute in 0..30 {
+            place.send(&storage, moment(1, minute)).await;
+        }
+        let beside = Beside::of(&options).await;
+        let day = beside.tables().await[1].clone();
+        let copying = beside.0.begin().await.expect("it begins");
+        let read = format!("SELECT COUNT(*) FROM {day}");
+        copying.execute_unprepared(&read).await.expect("it is read");
+        let old = OldLogs::new(moment(2, 310));
+        assert_eq!(storage.purge(&old, 500).await.expect("it goes on"), 0);
+        assert_eq!(place.total(&storage, None).await, 30, "and none is removed row by row");
+        copying.commit().await.expect("it ends");
+
+        // Autovacuum, which nobody else waits for, is waited for.
+        let vacuum = beside.0.begin().await.expect("it begins");
+        let lock = format!("LOCK TABLE {day} IN SHARE UPDATE EXCLUSIVE MODE");
+        vacuum.execute_unprepared(&lock).await.expect("it has the table");
+        let purging = tokio::spawn({
+            let storage = storage.clone();
+            async move { storage.purge(&old, 500).await }
+        });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(!purging.is_finished());
+        vacuum.commit().await.expect("it ends");
+        assert_eq!(purging.await.expect("it ends").expect("all is old"), 30);
+        assert!(!beside.tables().await.contains(&day));
         storage.close().await;
     })
     .await;
