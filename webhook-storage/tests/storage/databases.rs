@@ -32,13 +32,17 @@ pub(crate) async fn postgres() -> Option<(StorageOptions, impl Future<Output = (
         println!("skipped: TEST_POSTGRES_URL is not set");
         return None;
     };
+    // A handshake of TLS waits for longer than most tests take, and a test has some six
+    // connections. The tests of the server are encrypted, unless the variable says otherwise.
+    let separator = if server.contains('?') { '&' } else { '?' };
+    let plain = if server.contains("sslmode=") { "" } else { "sslmode=disable" };
+    let server = format!("{server}{separator}{plain}");
     let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
     run(&server, &format!("CREATE SCHEMA {schema}")).await;
-    let separator = if server.contains('?') { '&' } else { '?' };
     // Whether the server keeps a commit when it crashes itself is not asked here, and each schema
     // is made by a hundred statements.
     let settings = format!("-csearch_path%3D{schema}%20-csynchronous_commit%3Doff");
-    let url = format!("{server}{separator}options={settings}");
+    let url = format!("{server}&options={settings}");
     let options = StorageOptions::new(url.parse().expect("a url"), key());
     Some((options, async move { run(&server, &format!("DROP SCHEMA {schema} CASCADE")).await }))
 }
