@@ -11,58 +11,16 @@ const DAYS: u64 = 40;
 /// How many of them are kept.
 const KEPT: u64 = 30;
 
-/// The parts of a log that was divided long ago, the first of which has gone.
-const PARTS: &str = "DO $$ DECLARE t text; BEGIN
-  FOR d IN -40..0 LOOP
-    FOREACH t IN ARRAY ARRAY['webhook', 'delivery'] LOOP
-      IF d = -40 THEN
-        EXECUTE format('ALTER TABLE %1$s DETACH PARTITION %1$s_before', t);
-        EXECUTE format('DROP TABLE %s_before', t);
-      END IF;
-      EXECUTE format('CREATE TABLE %1$s_d%2$s PARTITION OF %1$s FOR VALUES FROM (%3$L) TO (%4$L)',
-        t, to_char(day(d), 'YYYYMMDD'), key(millis(day(d)), ''), key(millis(day(d + 1)), ''));
-    END LOOP;
-  END LOOP;
-END $$";
-
-/// A day by its distance from today, its first millisecond, and a key of a millisecond.
-const FUNCTIONS: &str = "
-CREATE FUNCTION day(n int) RETURNS timestamp LANGUAGE sql STABLE AS
-  $$ SELECT date_trunc('day', now() AT TIME ZONE 'UTC') + n * interval '1 day' $$;
-CREATE FUNCTION millis(at timestamp) RETURNS bigint LANGUAGE sql STABLE AS
-  $$ SELECT CAST(EXTRACT(EPOCH FROM at) * 1000 AS bigint) $$;
-CREATE FUNCTION key(ms bigint, rest text) RETURNS uuid LANGUAGE sql STABLE AS
-  $$ SELECT CAST(rpad(lpad(to_hex(ms), 12, '0') || rest, 32, '0') AS uuid) $$";
-
-/// Webhooks of the bucket `$bucket` that were delivered, as many of each day, and their counts.
-const ROWS: &str = "
-CREATE TABLE filled AS SELECT key(ms, '7001' || substr(md5(n::text), 1, 16)) AS webhook,
-    key(ms, '7002' || substr(md5(n::text), 1, 16)) AS delivery, ms
-  FROM generate_series($from, $to) n,
-    LATERAL (SELECT millis(day(-40 + n % 40)) + 3600000
-      + (n / 40 * 82799000::bigint) / ($to / 40 + 1) AS ms) at;
-INSERT INTO webhook (id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers,
-    secure, ephemeral, received_at, body)
-  SELECT f.webhook, b.account_id, b.id, i.id, 'POST', '', '', '', false, false, ms,
-    convert_to(repeat('x', 900) || f.webhook, 'UTF8')
-  FROM filled f, bucket b JOIN input i ON i.bucket_id = b.id WHERE b.id = '$bucket';
-INSERT INTO delivery (id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, status,
-    attempts, created_at, updated_at, status_code, duration_ns)
-  SELECT f.delivery, f.webhook, b.account_id, b.id, o.id, false, false, 1, 1, ms, ms, 200, 1000000
-  FROM filled f, bucket b JOIN output o ON o.bucket_id = b.id WHERE b.id = '$bucket';
-INSERT INTO tally (span, account_id, bucket_id, moment, output_id, status, status_code, retries,
-    logs, micros)
-  SELECT span, account_id, bucket_id, created_at - created_at % part, output_id, status, 200, 0,
-    COUNT(*), SUM(duration_ns / 1000)
-  FROM filled f JOIN delivery d ON d.id = f.delivery,
-    (VALUES (0, 9000000000000000), (1, 86400000), (2, 60000)) AS spans (span, part)
-  GROUP BY 1, 2, 3, 4, 5, 6
-  ON CONFLICT (span, account_id, bucket_id, moment, output_id, status, status_code, retries)
-    DO UPDATE SET logs = tally.logs + excluded.logs, micros = tally.micros + excluded.micros;
-DROP TABLE filled; ANALYZE webhook; ANALYZE delivery";
+/// What the others name moments by.
+const MOMENTS: &str = include_str!("growth/moments.sql");
+/// The parts of a log that was divided long ago.
+const PARTS: &str = include_str!("growth/parts.sql");
+/// Webhooks of [`DAYS`] days, with their counts.
+const ROWS: &str = include_str!("growth/rows.sql");
 
 async fn fill(schema: &Schema, bucket: &Value, from: u64, to: u64) {
     let rows = ROWS.replace("$from", &from.to_string()).replace("$to", &to.to_string());
+    let rows = rows.replace("$bytes", "900");
     schema.run(&rows.replace("$bucket", id(bucket))).await;
 }
 
@@ -99,7 +57,7 @@ async fn old_days_are_dropped_while_webhooks_come() {
     migrate.args(["migrate", "--by-day"]).env("WEBHOOK_DATABASE_URL", &schema.url);
     let migrated = migrate.env("WEBHOOK_SECRET_KEY", SECRET).output().await.expect("it starts");
     assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
-    schema.run(FUNCTIONS).await;
+    schema.run(MOMENTS).await;
     schema.run(PARTS).await;
 
     let keep = [("WEBHOOK_LOG_RETENTION", "forever")];

@@ -3,8 +3,8 @@
 use crate::{
     Outcome,
     subject::Subject::{
-        self, Bare, ByHand, Embedded, Nginx, Postgres, Proxy, Qhook, Searched, Server, Store,
-        Trusting, Watched,
+        self, Bare, ByDay, ByHand, Embedded, Nginx, Postgres, Proxy, Qhook, Searched, Server,
+        Store, Throttled, Trusting, Watched,
     },
     work::{
         Work,
@@ -72,6 +72,14 @@ pub(crate) const ALL: &[Scenario] = &[
             "cycle-64-postgres-buckets-50",
             "the same over 50 buckets (--postgres)",
             Load { inputs: Inputs::Buckets(50), ..ORDINARY },
+        )
+    },
+    Scenario {
+        subjects: &[Throttled, Postgres],
+        ..load(
+            "cycle-64-postgres-throttled",
+            "the same with an owner of the output's queue, and without (--postgres)",
+            ORDINARY,
         )
     },
     Scenario {
@@ -227,6 +235,14 @@ pub(crate) const ALL: &[Scenario] = &[
     nodes("nodes-1", 1),
     nodes("nodes-2", 2),
     nodes("nodes-3", 3),
+    Scenario {
+        subjects: &[ByDay, Postgres],
+        ..alone(
+            "growth",
+            "lists of a million and twenty million logs, and days of them that go (--postgres)",
+            Work::Growth,
+        )
+    },
     alone("socket-idle", "memory of 1 000 idle WebSocket clients", Work::IdleSockets),
 ];
 

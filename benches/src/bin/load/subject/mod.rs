@@ -46,6 +46,10 @@ pub(crate) enum Subject {
     Qhook,
     /// The server on PostgreSQL.
     Postgres,
+    /// The same, whose output has a throttle that holds nothing back.
+    Throttled,
+    /// The same, with tables for each day.
+    ByDay,
     /// PostgreSQL with the same rows, written by hand.
     ByHand,
     /// The server's store without the server.
@@ -66,6 +70,8 @@ impl Subject {
             Self::Proxy => "hyper proxy",
             Self::Qhook => "qhook",
             Self::Postgres => "server on PostgreSQL",
+            Self::Throttled => "… with a throttle",
+            Self::ByDay => "… by day",
             Self::ByHand => "pgbench",
             Self::Store => "store",
             Self::Bare => "bare SQLite",
@@ -127,8 +133,11 @@ impl Subject {
             Self::Proxy => proxy::start(context, sink),
             Self::Qhook => qhook::start(context, sink),
             Self::Postgres => server::start_on_postgres(context, load, sink),
-            Self::Store | Self::Bare | Self::ByHand => {
-                Err(format!("{} has no HTTP", self.name()).into())
+            Self::Throttled => {
+                server::start_on_postgres(context, &Load { throttled: true, ..*load }, sink)
+            }
+            Self::ByDay | Self::Store | Self::Bare | Self::ByHand => {
+                Err(format!("{} takes no such load", self.name()).into())
             }
         }
     }

@@ -34,19 +34,28 @@ UPDATE delivery SET status = 1, due_at = NULL, held_by = NULL, attempts = 1, upd
   WHERE id = CAST(:delivery AS uuid) AND held_by = CAST(:webhook AS uuid);
 ";
 
+/// How many statements the server has run, if it has loaded what counts them.
+const STATEMENTS: &str = "SELECT COALESCE(SUM(calls), 0) FROM pg_stat_statements";
+
 /// A schema of its own, which is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Schema {
     /// The server's database.
     database: String,
     name: String,
+    /// Whether the server counts statements: it has loaded `pg_stat_statements`.
+    counts: bool,
 }
 
 /// What the database has done so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
-    pub(crate) wal_bytes: f64,
-    pub(crate) commits: f64,
+    wal_bytes: f64,
+    commits: f64,
+    /// Tables and indexes of the schema.
+    stored_bytes: f64,
+    /// Where the server counts them.
+    statements: Option<f64>,
 }
 
 impl Done {
@@ -54,7 +63,11 @@ impl Done {
     pub(crate) fn measure(self, before: Self, events: f64, measured: &mut Measured) {
         let each = |now: f64, before: f64| (now - before) / events.max(1.0);
         measured.value("WAL B/event", each(self.wal_bytes, before.wal_bytes));
+        measured.value("stored B/event", each(self.stored_bytes, before.stored_bytes));
         measured.value("commits/event", each(self.commits, before.commits));
+        if let Some((now, before)) = self.statements.zip(before.statements) {
+            measured.value("statements/event", each(now, before));
+        }
     }
 }
 
@@ -68,7 +81,8 @@ impl Schema {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("load_{}_{number}", std::process::id());
         psql(database, &format!("CREATE SCHEMA {name}"))?;
-        Ok(Some(Self { database: database.to_owned(), name }))
+        let counts = psql(database, STATEMENTS).is_ok();
+        Ok(Some(Self { database: database.to_owned(), name, counts }))
     }
 
     pub(crate) fn url(&self) -> String {
@@ -76,11 +90,25 @@ impl Schema {
     }
 
     pub(crate) fn done(&self) -> Outcome<Done> {
-        let ask = "SELECT pg_current_wal_lsn() - '0/0', xact_commit FROM pg_stat_database \
-            WHERE datname = current_database()";
-        let said = psql(&self.database, ask)?;
-        let (wal, commits) = said.trim().split_once('|').ok_or("psql says something else")?;
-        Ok(Done { wal_bytes: wal.parse()?, commits: commits.parse()? })
+        let ask = |sql: &str| Outcome::Ok(psql(&self.database, sql)?.trim().parse::<f64>()?);
+        let stored = format!(
+            "SELECT SUM(pg_total_relation_size(oid)) FROM pg_class \
+             WHERE relkind = 'r' AND relnamespace = to_regnamespace('{}')",
+            self.name
+        );
+        Ok(Done {
+            wal_bytes: ask("SELECT pg_current_wal_lsn() - '0/0'")?,
+            commits: ask(
+                "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
+            )?,
+            stored_bytes: ask(&stored)?,
+            statements: self.counts.then(|| ask(STATEMENTS)).transpose()?,
+        })
+    }
+
+    /// Runs statements in it.
+    pub(crate) fn run(&self, sql: &str) -> Outcome<()> {
+        psql(&self.url(), sql).map(drop)
     }
 
     /// Writes such rows over so many connections; how many webhooks a second.

@@ -205,9 +205,15 @@ fn outputs(api: &Api, bucket: &Value, load: &Load, sink: &Sink, function: &Value
     let live = (0..load.outputs).map(|number| sink.url(number));
     let refusing = load.refusing.then(|| REFUSING.to_owned());
     let hanging = load.hanging.then(|| sink.hanging_url());
+    let throttle = load.throttled.then(
+        || json!({ "enabled": true, "mode": "concurrency", "max_concurrent": load.connections }),
+    );
     for (number, destination) in live.chain(refusing).chain(hanging).enumerate() {
         let name = format!("output-{number}");
-        let spec = json!({ "name": name, "destination": destination, "function_id": function });
+        let mut spec = json!({ "name": name, "destination": destination, "function_id": function });
+        if let Some(throttle) = &throttle {
+            spec["throttle"] = throttle.clone();
+        }
         api.output(bucket, &spec)?;
     }
     Ok(())

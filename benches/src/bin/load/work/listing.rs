@@ -57,20 +57,9 @@ pub(super) fn measure(context: &Context, progress: &Progress<'_>) -> Outcome<Mea
         let (began, before) = (Instant::now(), sink.arrived()?);
         for (name, (method, path, body)) in &operations {
             progress(&format!("{name}{beside}"));
-            let plan = Plan {
-                method: (*method).to_owned(),
-                headers: vec![
-                    ("host".to_owned(), "127.0.0.1".to_owned()),
-                    ("authorization".to_owned(), format!("Bearer {KEY}")),
-                    ("content-type".to_owned(), "application/json".to_owned()),
-                ],
-                body: Body::Text(body.clone()),
-                connections: 1,
-                // As people ask: what is measured is one question, not how many. So
-                // one ends before the next is due, also where a page takes long.
-                rate: Some(20.0),
-                ..seed::events(server.address, vec![path.clone()], 0, lasts)
-            };
+            // As people ask: what is measured is one question, not how many. So
+            // one ends before the next is due, also where a page takes long.
+            let plan = Plan { rate: Some(20.0), ..question(&server, method, path, body, lasts) };
             let answered = asking.run(&plan, |_| Ok(()))?;
             measured.value(format!("{name} p50 ms{beside}"), answered.latency.p50);
             measured.value(format!("{name} p99 ms{beside}"), answered.latency.p99);
@@ -85,6 +74,27 @@ pub(super) fn measure(context: &Context, progress: &Progress<'_>) -> Outcome<Mea
         }
     }
     Ok(measured)
+}
+
+/// Asks an operation of the API for so long, one request after the other.
+pub(super) fn question(
+    server: &Server,
+    method: &str,
+    path: &str,
+    body: &str,
+    lasts: Duration,
+) -> Plan {
+    Plan {
+        method: method.to_owned(),
+        headers: vec![
+            ("host".to_owned(), "127.0.0.1".to_owned()),
+            ("authorization".to_owned(), format!("Bearer {KEY}")),
+            ("content-type".to_owned(), "application/json".to_owned()),
+        ],
+        body: Body::Text(body.to_owned()),
+        connections: 1,
+        ..seed::events(server.address, vec![path.to_owned()], 0, lasts)
+    }
 }
 
 /// Full ingest into another bucket, with a second of it behind it.

@@ -29,6 +29,8 @@ pub(crate) struct Load {
     pub(crate) refusing: bool,
     /// One more, which never answers.
     pub(crate) hanging: bool,
+    /// Outputs have a throttle: as many requests at once as there are connections.
+    pub(crate) throttled: bool,
     pub(crate) inputs: Inputs,
     /// What runs a function, in which language.
     pub(crate) function: Option<(Place, Language)>,
@@ -76,6 +78,7 @@ impl Load {
         outputs: 1,
         refusing: false,
         hanging: false,
+        throttled: false,
         inputs: Inputs::One,
         function: None,
         answer_from_output: false,
@@ -103,6 +106,7 @@ impl Load {
                 | Subject::Watched
                 | Subject::Searched
                 | Subject::Postgres
+                | Subject::Throttled
         );
         let outputs = if is_server { self.outputs } else { 1 };
         let folder = context.scratch()?;

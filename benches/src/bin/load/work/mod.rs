@@ -4,6 +4,7 @@ pub(crate) mod commit;
 mod crash;
 pub(crate) mod dashboard;
 pub(crate) mod generator;
+mod growth;
 mod idle;
 mod listing;
 pub(crate) mod load;
@@ -49,6 +50,8 @@ pub(crate) enum Work {
     IdleSockets,
     /// Webhooks over HTTP to so many servers on one PostgreSQL database.
     Nodes { nodes: usize },
+    /// Lists of a log on PostgreSQL that grows, and days of it that go.
+    Growth,
 }
 
 /// What came of a pass, or why it was left out.
@@ -90,6 +93,7 @@ impl Work {
             (Self::Socket { clients }, _) => socket::measure(context, clients)?,
             (Self::IdleSockets, _) => socket::idle(context)?,
             (Self::Nodes { nodes }, _) => return nodes::measure(context, nodes, progress),
+            (Self::Growth, _) => return growth::measure(context, subject, progress),
         };
         Ok(Pass::Measured(measured))
     }

@@ -27,7 +27,8 @@ const CONNECTIONS: usize = 63;
 /// Events of one sender in one run: no two send the same, and ledgers have a place for each.
 const NUMBERS: u64 = 2_000_000;
 /// What all servers of a pass seal with.
-const SECRET: (&str, &str) = ("WEBHOOK_SECRET_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+pub(super) const SECRET: (&str, &str) =
+    ("WEBHOOK_SECRET_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
 
 /// Sends to each of so many servers, all of which have one bucket with one output.
 pub(super) fn measure(context: &Context, nodes: usize, progress: &Progress<'_>) -> Outcome<Pass> {
