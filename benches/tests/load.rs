@@ -15,6 +15,9 @@ fn load(folder: &Path, scenarios: &[&str]) -> Value {
     let mut command = Command::new(&program);
     command.args(["--quick", "--scenario"]).args(scenarios);
     command.arg("--json").arg(&json).arg("--svg").arg(&svg);
+    if let Some(server) = postgres() {
+        command.args(["--postgres", &server]);
+    }
     // Built with the workspace; when only this package is tested the harness
     // builds it.
     let server = program.with_file_name("webhook-server");
@@ -29,13 +32,22 @@ fn load(folder: &Path, scenarios: &[&str]) -> Value {
     serde_json::from_slice(&json).expect("the figures are JSON")
 }
 
+fn postgres() -> Option<String> {
+    std::env::var("TEST_POSTGRES_URL").ok()
+}
+
 /// The median of one value of the server.
 fn of_server(document: &Value, scenario: &str, name: &str) -> f64 {
+    of_first(document, scenario, "server", name)
+}
+
+/// The median of one value of the first subject, which has this name.
+fn of_first(document: &Value, scenario: &str, subject: &str, name: &str) -> f64 {
     let scenarios = document["scenarios"].as_array().expect("scenarios");
     let scenario = scenarios.iter().find(|found| found["name"] == scenario).expect("the scenario");
-    let server = &scenario["subjects"][0];
-    assert_eq!((&server["name"], &server["faults"]), (&"server".into(), &json!([])));
-    server["values"][name]["median"].as_f64().unwrap_or_else(|| panic!("{name} in {server}"))
+    let first = &scenario["subjects"][0];
+    assert_eq!((&first["name"], &first["faults"]), (&subject.into(), &json!([])));
+    first["values"][name]["median"].as_f64().unwrap_or_else(|| panic!("{name} in {first}"))
 }
 
 #[test]
@@ -77,5 +89,24 @@ fn searches_and_replays_are_measured_beside_what_comes_in() {
     assert_eq!((&searched["name"], &searched["faults"]), (&"searched".into(), &json!([])));
     for name in ["searches/s", "events/s"] {
         assert!(searched["values"][name]["median"].as_f64().is_some_and(|rate| rate > 0.0));
+    }
+}
+
+#[test]
+fn servers_on_postgres_are_measured_and_so_is_a_log_that_grows() {
+    if postgres().is_none() {
+        println!("skipped: TEST_POSTGRES_URL is not set");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = load(folder.path(), &["cycle-64-postgres-throttled", "nodes-2", "growth"]);
+    let throttled = "cycle-64-postgres-throttled";
+    assert!(of_first(&document, throttled, "… with a throttle", "events/s") > 0.0);
+    for name in ["events/s", "PostgreSQL's CPU µs/event", "WAL B/event", "stored B/event"] {
+        let value = of_first(&document, "nodes-2", "server on PostgreSQL", name);
+        assert!(value > 0.0, "{name} of {document}");
+    }
+    for name in ["newest page p50 ms of 20000", "a day goes in ms", "delivered/s while days go"] {
+        assert!(of_first(&document, "growth", "… by day", name) > 0.0, "{name} of {document}");
     }
 }
