@@ -24,9 +24,9 @@ const STATEMENTS: usize = 200;
 /// Everything else is older (`ON CONFLICT`, `SKIP LOCKED`, `to_regclass`).
 const OLDEST: u32 = 10;
 
-/// A connection that was idle for so long is tried before it is used, because
-/// the server or something between may have dropped it.
-const TRIED_AFTER: Duration = Duration::from_secs(20);
+/// A connection that was idle for so long is tried before it is used, because the server or
+/// something between may have dropped it: else each of them refuses somebody after a fail-over.
+const TRIED_AFTER: Duration = Duration::from_secs(1);
 
 /// What each connection begins with. Because a log that is divided by day has so many tables,
 /// PostgreSQL expects each statement to be long: it would plan it anew each time, compile it and
