@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use benches::Outcome;
@@ -15,7 +15,11 @@ use super::{Fault, Prepared, restart};
 use crate::{
     namespaces::{ask, run},
     rig::{Load, Rig},
+    sink::Order,
 };
+
+/// How long the first webhook may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 static MADE: AtomicU32 = AtomicU32::new(0);
 
@@ -87,6 +91,14 @@ impl Fault for Postgres {
     }
 
     fn strike(&mut self, rig: &mut Rig<'_>) -> Outcome<()> {
+        // A server whose relay finds no database when it starts ends, and says so.
+        let began = Instant::now();
+        while rig.order(&Order::Open(true))?.first.is_none() {
+            if began.elapsed() > PATIENCE {
+                return Err("nothing arrived before the first cut".into());
+            }
+            rig.wait(1, 5);
+        }
         let mut cut = 0;
         for _ in 0..rig.random.u32(3..10) {
             rig.wait(10, 150);
