@@ -32,8 +32,10 @@ fn load(folder: &Path, scenarios: &[&str]) -> Value {
     serde_json::from_slice(&json).expect("the figures are JSON")
 }
 
+/// A server, where PostgreSQL's own programs are there to use it with.
 fn postgres() -> Option<String> {
-    std::env::var("TEST_POSTGRES_URL").ok()
+    let is_there = |program| Command::new(program).arg("--version").output().is_ok();
+    std::env::var("TEST_POSTGRES_URL").ok().filter(|_| is_there("psql") && is_there("pgbench"))
 }
 
 /// The median of one value of the server.
@@ -95,7 +97,7 @@ fn searches_and_replays_are_measured_beside_what_comes_in() {
 #[test]
 fn servers_on_postgres_are_measured_and_so_is_a_log_that_grows() {
     if postgres().is_none() {
-        println!("skipped: TEST_POSTGRES_URL is not set");
+        println!("skipped: TEST_POSTGRES_URL is not set, or psql and pgbench are not there");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
