@@ -88,21 +88,13 @@ impl Standing {
         }
     }
 
-    /// How long it counts: half as long as the rest of the month's webhooks lasts, if as many
-    /// come as have come since it was read before.
-    fn lasts(&self, before: Option<&Self>) -> Duration {
-        let left = self.most.map_or(0, |most| most.saturating_sub(self.before));
-        let Some(before) = before.filter(|_| left > 0) else {
-            return if left > 0 { FIRST_AGE } else { MAX_AGE };
-        };
-        let come = self.before.saturating_sub(before.before).max(1);
-        let took = self.read_at.since(before.read_at).as_secs_f64();
+    /// How long it counts when there are `left` of the month's webhooks at `now`, before of which
+    /// there had been so many: half as long as these last, if as many come as have come since.
+    fn lasts(former: &Self, before: u64, left: u64, now: Timestamp) -> Duration {
+        let come = before.saturating_sub(former.before).max(1);
+        let took = now.since(former.read_at).as_secs_f64();
         let lasts = Duration::try_from_secs_f64(took * left as f64 / come as f64 / 2.0);
         lasts.unwrap_or(MAX_AGE).clamp(MIN_AGE, MAX_AGE)
-    }
-
-    fn lasts_for(&self, age: Duration) {
-        self.read_again_at.store((self.read_at + age).as_millis(), Ordering::Release);
     }
 
     /// Whether it is this caller's turn to read it again.
@@ -132,10 +124,11 @@ impl Quotas {
         let is_over = |standing: &Arc<Standing>| now >= standing.month.end;
         // A new month begins with a new count.
         self.standings.remove_if(&account, is_over);
-        let standing = self.standings.get_or_insert_async(&account, self.read(account)).await?;
+        let standing =
+            self.standings.get_or_insert_async(&account, self.read(account, None)).await?;
         if standing.is_to_be_read(now) {
-            let (quotas, before) = (Arc::clone(self), Arc::clone(&standing));
-            tokio::spawn(async move { quotas.read_again(account, &before).await });
+            let (quotas, former) = (Arc::clone(self), Arc::clone(&standing));
+            tokio::spawn(async move { quotas.read_again(account, &former).await });
         }
         standing.admit(now)
     }
@@ -152,7 +145,11 @@ impl Quotas {
         self.standings.remove(&account);
     }
 
-    async fn read(&self, account: AccountId) -> Result<Arc<Standing>, Error> {
+    async fn read(
+        &self,
+        account: AccountId,
+        former: Option<&Standing>,
+    ) -> Result<Arc<Standing>, Error> {
         let now = self.clock.now();
         let plan = self.plan(account).await?;
         let most = plan.limits.webhooks.count();
@@ -160,28 +157,30 @@ impl Quotas {
             Some(_) => self.stores.logs.received(account, now).await?,
             None => 0,
         };
-        let standing = Standing {
+        let left = most.map_or(0, |most| most.saturating_sub(before));
+        let (age, is_told) = match former {
+            Some(former) if left > 0 => (Standing::lasts(former, before, left, now), false),
+            Some(former) => (MAX_AGE, former.is_told.load(Ordering::Acquire)),
+            None if left > 0 => (FIRST_AGE, false),
+            None => (MAX_AGE, true),
+        };
+        Ok(Arc::new(Standing {
             plan: plan.name.clone(),
             most,
             month: Month::of(now),
             before,
             since: AtomicU64::new(0),
             read_at: now,
-            read_again_at: AtomicI64::new(0),
-            is_told: AtomicBool::new(most.is_some_and(|most| before >= most)),
-        };
-        standing.lasts_for(standing.lasts(None));
-        Ok(Arc::new(standing))
+            read_again_at: AtomicI64::new((now + age).as_millis()),
+            is_told: AtomicBool::new(is_told),
+        }))
     }
 
-    async fn read_again(&self, account: AccountId, before: &Standing) {
+    async fn read_again(&self, account: AccountId, former: &Standing) {
         let seen = self.changes.load(Ordering::Acquire);
-        match self.read(account).await {
+        match self.read(account, Some(former)).await {
             // What was let through and is not stored yet is counted next time.
             Ok(standing) if self.changes.load(Ordering::Acquire) == seen => {
-                standing.lasts_for(standing.lasts(Some(before)));
-                let is_told = before.is_told.load(Ordering::Acquire);
-                standing.is_told.store(is_told, Ordering::Release);
                 self.standings.insert(account, standing);
             }
             Ok(_) => {}

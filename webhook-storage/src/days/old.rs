@@ -30,7 +30,7 @@ use super::{
 use crate::{
     database::Database,
     entity::{millis, moment},
-    fault::{self, DatabaseError},
+    fault::{self, DatabaseError, ErrorClass},
     fold,
     locked::locked,
     tx::{Commit, MAX_ROWS, Read, Tx, over_set, with},
@@ -142,13 +142,12 @@ async fn drop_day(
         tracing::debug!(day = name, "too much of it is needed yet");
         return Ok(Outcome::RowByRow);
     }
-    let closed = match closing::quiet(database, name).await.inspect_err(not_yet) {
-        Ok(()) => tried(|| closing::close(database, name)).await,
-        Err(_) => None,
-    };
-    let Some(open) = closed else {
-        tried(|| closing::reopen(database, name)).await;
-        return Ok(Outcome::InUse);
+    if let Err(error) = closing::quiet(database, name).await {
+        return Ok(Outcome::after(&error));
+    }
+    let open = match tried(|| closing::close(database, name)).await {
+        Ok(open) => open,
+        Err(outcome) => return Ok(reopened(database, name, outcome).await),
     };
     let counts = count(&database.read, name, &open).await?;
     let is_old = counts.iter().all(|(_, newest)| *newest < before);
@@ -156,11 +155,11 @@ async fn drop_day(
     let may_go = is_old && changes.len() <= MOST_COUNTS;
     let taken = match may_go {
         true => tried(|| take_out(database, part, &open, &changes)).await,
-        false => None,
+        false => Err(Outcome::RowByRow),
     };
-    let Some(locked) = taken else {
-        tried(|| closing::reopen(database, name)).await;
-        return Ok(if may_go { Outcome::InUse } else { Outcome::RowByRow });
+    let locked = match taken {
+        Ok(locked) => locked,
+        Err(outcome) => return Ok(reopened(database, name, outcome).await),
     };
     let logs: i64 = changes.iter().map(|change| change.logs).sum();
     gone.logs += logs.unsigned_abs();
@@ -179,23 +178,39 @@ async fn drop_day(
     Ok(Outcome::Dropped)
 }
 
-/// Does what waits for the locks of tables, again where it waited too long; none when it was
-/// in vain.
-async fn tried<R, F>(change: impl Fn() -> F) -> Option<R>
+/// What became of a day that may be closed, and is not to be.
+async fn reopened(database: &Database, name: &str, outcome: Outcome) -> Outcome {
+    // Where that fails as well it stays closed until the next purge.
+    let _ = tried(|| closing::reopen(database, name)).await;
+    outcome
+}
+
+/// Does what waits for the locks of tables, again where it waited too long; what becomes of the
+/// day when it was in vain.
+async fn tried<R, F>(change: impl Fn() -> F) -> Result<R, Outcome>
 where
     F: Future<Output = Result<R, DatabaseError>>,
 {
+    let mut outcome = Outcome::InUse;
     for _ in 0..TRIES {
-        if let Ok(done) = change().await.inspect_err(not_yet) {
-            return Some(done);
+        match change().await {
+            Ok(done) => return Ok(done),
+            Err(error) => outcome = Outcome::after(&error),
         }
         tokio::time::sleep(BETWEEN_TRIES).await;
     }
-    None
+    Err(outcome)
 }
 
-fn not_yet(error: &DatabaseError) {
-    tracing::debug!(%error, "a day of logs cannot be dropped yet");
+impl Outcome {
+    /// What waited too long for a lock is of the first kind, and so is a lost connection.
+    fn after(error: &DatabaseError) -> Self {
+        tracing::debug!(%error, "a day of logs cannot be dropped yet");
+        match error.class() {
+            ErrorClass::Interlocked | ErrorClass::Unavailable => Self::InUse,
+            _ => Self::RowByRow,
+        }
+    }
 }
 
 /// What a relay has still to attempt of a day; some of it, where it is too much.
