@@ -1,7 +1,7 @@
 //! The suites of webhook-core on both databases.
 
 use webhook_conformance::Fixture;
-use webhook_storage::ShardedStorage;
+use webhook_storage::Storage;
 
 use crate::{
     databases,
@@ -42,36 +42,21 @@ async fn postgres() -> Fixture {
     })
 }
 
-/// Two databases, of which the first one has the configuration as well.
-async fn sharded_sqlite() -> Fixture {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let control = databases::sqlite(folder.path());
-    let shards = [control.database_url.clone(), databases::file(folder.path(), "second.db")];
-    let storage = ShardedStorage::connect(&control, &shards).await.expect("they can be opened");
-    let close = storage.clone();
-    Fixture::of(storage.stores()).keep(folder).teardown(async move { close.close().await })
-}
-
-/// The same with two schemas, both with tables for each day.
-async fn sharded_postgres() -> Fixture {
-    let one = databases::postgres().await;
-    let Some(((control, remove), (second, remove_second))) = one.zip(databases::postgres().await)
-    else {
+/// PostgreSQL with tables for each day.
+async fn postgres_by_day() -> Fixture {
+    let Some((options, remove)) = databases::postgres().await else {
         return Fixture::skip("TEST_POSTGRES_URL is not set");
     };
-    let shards = [control.database_url.clone(), second.database_url.clone()];
-    ShardedStorage::divide_by_day(&control, &shards).await.expect("they can be divided");
-    let storage = ShardedStorage::connect(&control, &shards).await.expect("they can be opened");
-    let close = storage.clone();
-    Fixture::of(storage.stores()).teardown(async move {
-        close.close().await;
+    Storage::divide_by_day(&options).await.expect("it can be divided");
+    let storage = databases::open(&options).await;
+    Fixture::new(storage.clone()).teardown(async move {
+        storage.close().await;
         remove.await;
-        remove_second.await;
     })
 }
 
-/// The suites of what is divided among shards.
-macro_rules! suites_of_shards {
+/// The suites of the tables that days divide.
+macro_rules! suites_of_days {
     ($database:ident) => {
         mod deliveries {
             webhook_conformance::delivery_store_conformance!(crate::conformance::$database);
@@ -124,14 +109,13 @@ macro_rules! suites {
             mod billing {
                 webhook_conformance::billing_store_conformance!(crate::conformance::$database);
             }
-            suites_of_shards!($database);
+            suites_of_days!($database);
         }
     };
 }
 
 suites!(sqlite);
 suites!(postgres);
-suites!(sharded_sqlite);
 
 /// What has bodies.
 mod sqlite_objects {
@@ -152,8 +136,7 @@ mod sqlite_objects {
     }
 }
 
-/// What neither shards nor days divide is as in a database that is alone, and a schema takes
-/// PostgreSQL a second.
-mod sharded_postgres {
-    suites_of_shards!(sharded_postgres);
+/// The other tables are the same as without days.
+mod postgres_by_day {
+    suites_of_days!(postgres_by_day);
 }
