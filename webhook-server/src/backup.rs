@@ -47,12 +47,6 @@ pub(crate) async fn back_up(options: Backup, config: &StorageConfig) -> Result<(
             data_folder::key_file(&config.data_dir).display(),
         )));
     }
-    if !config.shards.is_empty() {
-        return Err(Failure::new(
-            "webhooks are in several databases: copy each, with WEBHOOK_DATABASE_URL set to it \
-             and without WEBHOOK_SHARDS",
-        ));
-    }
     let failed = |error| Failure::io(format!("cannot use {}", folder.display()), error);
     data_folder::create_private(&folder).map_err(failed)?;
     if fs::read_dir(&folder).map_err(failed)?.next().is_some() {

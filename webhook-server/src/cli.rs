@@ -10,7 +10,7 @@ use crate::{
     failure::Failure,
     functions, lifecycle, manifest, mcp, nodes, openapi,
     print::print,
-    service, shards, shell, telemetry,
+    service, shell, telemetry,
 };
 
 /// Receives webhooks, keeps them, and forwards them.
@@ -70,10 +70,6 @@ enum Command {
     ///
     /// The servers may be running.
     Nodes,
-    /// Shows the databases that webhooks are spread over, or moves buckets between them.
-    ///
-    /// The servers may be running, unless the databases are SQLite's.
-    Shards(shards::Shards),
     /// Puts a backup into an empty data folder.
     Restore(backup::Restore),
     /// Makes a server have what a file says: buckets, functions, domains and crons by name.
@@ -121,7 +117,7 @@ fn command() -> clap::Command {
                 }
             })
         }
-        "account" | "migrate" | "nodes" | "shards" | "backup" | "restore" => {
+        "account" | "migrate" | "nodes" | "backup" | "restore" => {
             with_options(command, &options, |option| {
                 let is_shown = option.get_help_heading() == storage.as_deref();
                 option.hide(!is_shown)
@@ -191,7 +187,6 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Mcp(options) => mcp::run(options, config.storage.api_key).await,
             Command::Check => check::run(&config).await,
             Command::Nodes => nodes::run(&config.storage).await,
-            Command::Shards(options) => shards::run(options, &config.storage).await,
             Command::Backup(options) => backup::back_up(options, &config.storage).await,
             Command::Restore(options) => backup::restore(options, &config.storage).await,
             Command::Openapi | Command::Import(_) | Command::Completions(_) | Command::Man(_) => {

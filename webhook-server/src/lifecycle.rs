@@ -45,8 +45,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let cores = CoreRuntimes::start(!config.listen.core_runtimes)
         .map_err(|error| Failure::io("cannot start the runtimes", error))?;
     // After everything that can fail, because the key is shown once.
-    let storage = service.storage.control();
-    let notice = first_start::prepare(service.webhooks.admin(), storage, &config, bound).await?;
+    let notice =
+        first_start::prepare(service.webhooks.admin(), &service.storage, &config, bound).await?;
     let is_key_shown = notice.is_some();
 
     let (stop, stopped) = watch::channel(());
@@ -74,7 +74,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let said = announce(scheme, bound, metrics, notice.as_deref());
     if said
         && is_key_shown
-        && let Err(failure) = first_start::shown(storage.control()).await
+        && let Err(failure) = first_start::shown(&storage).await
     {
         tracing::warn!("the key will be shown again: {failure}");
     }
@@ -103,7 +103,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
         () = accepting_pages => {}
         () = connections.accept(&listener, &cores, &graceful) => {}
         signal = signals.next() => tracing::info!(signal, "stopping"),
-        error = storage.control().outdated() => {
+        error = storage.outdated() => {
             tracing::warn!(%error, "stopping");
             outdated = Some(error);
         }

@@ -18,7 +18,6 @@ mod core_runtimes;
 #[cfg(feature = "dashboard")]
 mod dashboard;
 mod data_folder;
-mod database;
 mod dev;
 mod docs;
 mod edge;
@@ -45,7 +44,6 @@ mod router;
 mod runtime;
 mod scrape;
 mod service;
-mod shards;
 mod shares;
 mod shell;
 mod socket;

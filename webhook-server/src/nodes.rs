@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use webhook_storage::{DatabaseUrl, Member, ShardedStorage, Storage};
+use webhook_storage::{DatabaseUrl, Member, Storage};
 
 use crate::{api::rfc3339, config::StorageConfig, data_folder, failure::Failure, print::print};
 
@@ -16,20 +16,9 @@ pub(crate) async fn run(config: &StorageConfig) -> Result<(), Failure> {
         return Err(Failure::new("no server has run on this database"));
     }
     let options = data_folder::open(config).await?;
-    let members = match &config.shards[..] {
-        [] => {
-            let storage = Storage::connect_beside(&options).await?;
-            let members = storage.members().await;
-            storage.close().await;
-            members
-        }
-        shards => {
-            let storage = ShardedStorage::connect(&options, shards).await?;
-            let members = storage.members().await;
-            storage.close().await;
-            members
-        }
-    };
+    let storage = Storage::connect_beside(&options).await?;
+    let members = storage.members().await;
+    storage.close().await;
     print(&table(&members?))
 }
 

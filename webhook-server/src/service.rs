@@ -10,12 +10,11 @@ use webhook_core::{
     relay::RelayOptions,
     store::Stores,
 };
-use webhook_storage::{ShardedStorage, Storage};
+use webhook_storage::Storage;
 
 use crate::{
     config::{Config, StorageConfig},
     data_folder,
-    database::Opened,
     failure::Failure,
     nats, node, objects, otel, router, runtime,
     state::AppState,
@@ -25,7 +24,7 @@ use crate::{
 /// The parts of the running server.
 pub(crate) struct Service {
     /// To be closed at the end.
-    pub(crate) storage: Opened,
+    pub(crate) storage: Storage,
     pub(crate) webhooks: Webhooks,
     pub(crate) router: Router,
     pub(crate) state: AppState,
@@ -39,13 +38,13 @@ impl Service {
     pub(crate) async fn build(config: &Config, bound: SocketAddr) -> Result<Self, Failure> {
         let mut opening = data_folder::open(&config.storage).await?;
         opening.objects = objects::open(&config.objects).await?;
-        let storage = Opened::connect(&opening, &config.storage.shards).await?;
+        let storage = Storage::connect(&opening).await?;
         let guard = guard(config);
         let metrics = Arc::new(Metrics::new(config.storage.is_shared()));
         let tracer = otel::start()?;
         let forwarder = HttpForwarder::builder().guard(guard.clone()).build();
         // One forwarder for deliveries and for what functions send: one guard.
-        let stores = storage.stores();
+        let stores = Stores::of(storage.clone());
         let runtime = runtime::start(config, forwarder.clone(), &stores.functions)?;
         let base = format!("{}://{bound}", config.tls.scheme());
         let public = config.listen.public_url.as_deref().unwrap_or(&base);
@@ -110,8 +109,8 @@ fn admin_options(config: &Config, guard: AddressGuard) -> AdminOptions {
 pub(crate) async fn migrate(config: &StorageConfig, by_day: bool) -> Result<(), Failure> {
     let options = data_folder::open(config).await?;
     match by_day {
-        false => Ok(ShardedStorage::migrate(&options, &config.shards).await?),
-        true => Ok(ShardedStorage::divide_by_day(&options, &config.shards).await?),
+        false => Ok(Storage::migrate(&options).await?),
+        true => Ok(Storage::divide_by_day(&options).await?),
     }
 }
 

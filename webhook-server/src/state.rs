@@ -14,7 +14,6 @@ use webhook_storage::Storage;
 use crate::{
     auth::Guesses,
     config::Config,
-    database::Opened,
     dev::Inbox,
     docs,
     failure::Failure,
@@ -38,7 +37,7 @@ struct Shared {
     /// The data path and the management operations.
     webhooks: Webhooks,
     /// What everything is kept in, for readiness and the figures of the writer.
-    storage: Opened,
+    storage: Storage,
     /// The WebSocket clients.
     sockets: Sockets,
     /// The counters that `/metrics` shows.
@@ -67,7 +66,7 @@ struct Shared {
 impl AppState {
     pub(crate) fn new(
         webhooks: Webhooks,
-        storage: Opened,
+        storage: Storage,
         metrics: Arc<Metrics>,
         config: &Config,
     ) -> Result<Self, Failure> {
@@ -99,9 +98,8 @@ impl AppState {
         self.shared.webhooks.clients()
     }
 
-    /// The store of the configuration.
     pub(crate) fn storage(&self) -> &Storage {
-        self.shared.storage.control()
+        &self.shared.storage
     }
 
     pub(crate) fn sockets(&self) -> &Sockets {

@@ -46,6 +46,9 @@ pub(crate) use tls::TlsConfig;
 pub(crate) use value::duration;
 use webhook_core::model::Secret;
 
+/// The list of databases that earlier versions could spread webhooks over.
+const SHARDS: &str = "WEBHOOK_SHARDS";
+
 /// All sections.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Config {
@@ -147,6 +150,7 @@ impl Config {
             metrics.validate(),
             dashboard.validate(listen),
             log.validate(),
+            expect_one_database(),
         ];
         sections.into_iter().filter_map(Result::err).collect()
     }
@@ -155,6 +159,19 @@ impl Config {
 /// A secret as it is: none of its characters means anything here.
 fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
     Ok(Secret::new(text))
+}
+
+/// Refuses the list of databases of earlier versions. Webhooks in the other databases would
+/// be hidden.
+fn expect_one_database() -> Result<(), ConfigError> {
+    match unknown_variables().iter().any(|name| name == SHARDS) {
+        true => Err(ConfigError::new(
+            SHARDS,
+            "this version keeps all webhooks in one database: with the version before, move all \
+             slots to shard 0, then unset it",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Refuses zero where it would mean that nothing works.

@@ -27,12 +27,6 @@ pub(crate) struct StorageConfig {
     #[arg(long, env = "WEBHOOK_DATABASE_URL", global = true, hide_env_values = true)]
     #[arg(value_name = "URL")]
     pub(crate) database_url: Option<DatabaseUrl>,
-    /// Further databases, separated by commas, that webhooks are spread over by their buckets;
-    /// WEBHOOK_DATABASE_URL keeps the configuration and may be among them. Their order does not
-    /// matter once they are known. Without it everything is in one database.
-    #[arg(long, env = "WEBHOOK_SHARDS", global = true, hide_env_values = true)]
-    #[arg(value_name = "URLS", value_delimiter = ',')]
-    pub(crate) shards: Vec<DatabaseUrl>,
     /// How long the start may check SQLite's file for damage, which a damaged one ends. A
     /// large file that takes longer is used unchecked, and the log says so; 0s checks nothing.
     #[arg(long, env = "WEBHOOK_DATABASE_CHECK_TIMEOUT", default_value = "5s", global = true)]
@@ -104,21 +98,11 @@ impl StorageConfig {
             let reason = "must not be zero";
             return Err(ConfigError::new("WEBHOOK_DATABASE_CONNECTION_TIMEOUT", reason));
         }
-        self.validate_shards()
+        Ok(())
     }
 
     /// Whether other servers may use the same database.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.database_url, Some(DatabaseUrl::Postgres(_)))
-    }
-
-    fn validate_shards(&self) -> Result<(), ConfigError> {
-        let is_server = |url: &DatabaseUrl| matches!(url, DatabaseUrl::Postgres(_));
-        let is_shared = self.database_url.as_ref().is_some_and(is_server);
-        if self.shards.iter().any(|shard| is_server(shard) != is_shared) {
-            let reason = "must be of the kind that WEBHOOK_DATABASE_URL is of";
-            return Err(ConfigError::new("WEBHOOK_SHARDS", reason));
-        }
-        Ok(())
     }
 }

@@ -19,7 +19,6 @@ mod postgres;
 mod readiness;
 mod replays;
 mod retrying;
-mod shards;
 mod signing;
 mod sink;
 mod takeover;

@@ -41,11 +41,6 @@ pub(crate) fn insert() -> Insert<14> {
     Insert::new("replay", COLUMNS, "")
 }
 
-/// Inserts those of which there is no row.
-pub(crate) fn insert_once() -> Insert<14> {
-    Insert::new("replay", COLUMNS, " ON CONFLICT (id) DO NOTHING")
-}
-
 impl Model {
     /// A replay that nobody holds.
     pub(crate) fn of(replay: &Replay) -> Result<Self, Error> {

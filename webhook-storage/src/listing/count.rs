@@ -193,7 +193,7 @@ fn add(sums: &mut LogSums, Change { key, logs, micros }: &Change) {
 type Group = (i64, i64);
 
 /// The sums of all moments and statuses of which there are logs, in order.
-pub(crate) async fn sums(
+async fn sums(
     tx: &impl Read,
     deltas: &Deltas,
     buckets: &Buckets,

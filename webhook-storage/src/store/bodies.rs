@@ -104,18 +104,16 @@ impl Storage {
 
     /// Adds their bodies to logs that wait for clients. Those whose bodies are gone are left
     /// out, and it ends before the first one that cannot be read.
-    pub(crate) async fn show_waiting(&self, loaded: Loaded) -> Result<Loaded, Error> {
-        let Loaded { logs, objects, broken, is_cut } = loaded;
-        if objects.is_empty() {
-            return Ok(Loaded { logs, objects, broken, is_cut });
+    pub(super) async fn show_waiting(&self, loaded: Loaded) -> Result<Vec<Log>, Error> {
+        if loaded.objects.is_empty() {
+            return Ok(loaded.logs);
         }
-        let mut fetched = self.fetch(objects).await;
-        let Sorted { ready, unread, .. } = Sorted::of(logs, &fetched, true);
-        if let Some(error) = fetched.error.take().filter(|_| ready.is_empty()) {
-            return Err(error);
+        let mut fetched = self.fetch(loaded.objects).await;
+        let Sorted { ready, .. } = Sorted::of(loaded.logs, &fetched, true);
+        match fetched.error.take().filter(|_| ready.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(ready),
         }
-        let is_cut = is_cut || !unread.is_empty();
-        Ok(Loaded { logs: ready, objects: Vec::new(), broken, is_cut })
     }
 
     /// Adds their bodies to what was claimed. Who claims may be gone before it ends: then it
@@ -179,6 +177,12 @@ impl Storage {
             }
         }
         Ok(Claimed::new(ready, next_due_at))
+    }
+
+    /// Frees deliveries that a claim took, for any node.
+    async fn give_back(&self, node: NodeId, some: &[Pending]) -> Result<(), Error> {
+        let freed = lease::give_back(&self.database().write, node, some).await;
+        freed.map_err(|error| fault::error(error, "delivery"))
     }
 
     async fn put_off(

@@ -121,8 +121,8 @@ impl LogStore for Storage {
             let last = loaded.logs.last().map(LogCursor::of);
             let shown = self.show_waiting(loaded).await?;
             // A page of nothing but bodies that are gone is not the end.
-            if last.is_none() || !shown.logs.is_empty() {
-                return Ok(shown.logs);
+            if last.is_none() || !shown.is_empty() {
+                return Ok(shown);
             }
             after = last;
         }
@@ -217,7 +217,7 @@ async fn buckets(
 }
 
 /// The bucket that was asked for, or those of the account that have logs.
-pub(crate) fn buckets_of(
+fn buckets_of(
     account_id: Uuid,
     bucket: Option<BucketId>,
     sources: &[Source],
@@ -232,7 +232,7 @@ pub(crate) fn buckets_of(
 
 impl Storage {
     /// Reads what depends on the counts of an account, all as it was at one moment.
-    pub(crate) async fn count<T>(
+    async fn count<T>(
         &self,
         account: AccountId,
         read: impl AsyncFnOnce(&DatabaseTransaction, &Deltas) -> Result<T, Error>,
@@ -287,7 +287,7 @@ impl Storage {
         }
     }
 
-    pub(crate) async fn waiting_in(
+    async fn waiting_in(
         &self,
         snapshot: &DatabaseTransaction,
         deltas: &Deltas,

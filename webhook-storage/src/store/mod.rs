@@ -26,7 +26,6 @@ mod whole;
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::stop::{WAITING, stop_sql};
-pub(crate) use self::{log::buckets_of, stop::stop_deliveries};
 
 use sea_orm::DatabaseTransaction;
 use webhook_core::Error;

@@ -103,16 +103,6 @@ impl Storage {
         Ok(purged)
     }
 
-    /// Drops the tables of days that can go as a whole, unless another node purges.
-    pub(crate) async fn drop_old_days(&self, old: &OldLogs) -> Result<Dropped, Error> {
-        let Some(turn) = PurgeTurn::take(self.database()).await? else {
-            return Ok(Dropped::default());
-        };
-        let gone = self.drop_days(old).await;
-        turn.give_up().await;
-        gone
-    }
-
     async fn drop_days(&self, old: &OldLogs) -> Result<Dropped, Error> {
         #[cfg(feature = "postgres")]
         {

@@ -11,7 +11,7 @@ use crate::{
     Storage,
     entity::{millis, moment},
     fault::{self, DatabaseError},
-    tx::{Param, Read, Row, Tx, with},
+    tx::{Param, Row, Tx, with},
     writer::lease,
 };
 
@@ -41,7 +41,8 @@ const PENDING: &str = "SELECT COUNT(*) AS pending FROM (SELECT 1 FROM (SELECT 1 
 #[async_trait]
 impl QueueStore for Storage {
     async fn own_queue(&self, own: OwnQueue) -> Result<OwnedQueue, Error> {
-        self.own_queue_after(own).await.map(|(owned, _)| owned)
+        let owned = own_queue(&self.database().write, &own).await;
+        owned.map_err(|error| fault::error(error, WHAT))
     }
 
     async fn leave_queue(
@@ -60,34 +61,7 @@ impl QueueStore for Storage {
     }
 }
 
-impl Storage {
-    /// The same, and whose the queue was whose lease was over.
-    pub(crate) async fn own_queue_after(
-        &self,
-        own: OwnQueue,
-    ) -> Result<(OwnedQueue, Option<NodeId>), Error> {
-        let owned = own_queue(&self.database().write, &own).await;
-        owned.map_err(|error| fault::error(error, WHAT))
-    }
-
-    /// How many deliveries of an output wait or are held, up to what is counted.
-    pub(crate) async fn count_queue(&self, output: OutputId) -> Result<u64, Error> {
-        let counted = count(&self.database().read, output.as_uuid()).await;
-        counted.map_err(|error| fault::error(error, WHAT))
-    }
-}
-
-async fn count(tx: &impl Read, output: Uuid) -> Result<u64, DatabaseError> {
-    let most = i64::try_from(OwnedQueue::MAX_COUNTED).unwrap_or(i64::MAX);
-    let pending = with(PENDING, [output.into(), output.into(), most.into()]);
-    let pending = tx.query_one(pending, |row| row.get::<i64>("pending")).await?;
-    Ok(pending.unwrap_or_default().unsigned_abs())
-}
-
-async fn own_queue(
-    tx: &impl Tx,
-    own: &OwnQueue,
-) -> Result<(OwnedQueue, Option<NodeId>), DatabaseError> {
+async fn own_queue(tx: &impl Tx, own: &OwnQueue) -> Result<OwnedQueue, DatabaseError> {
     let (output, node) = (own.output_id.as_uuid(), own.node.as_uuid());
     let owned = match &own.started {
         Some(started) => {
@@ -111,14 +85,13 @@ async fn own_queue(
             owned
         }
     };
-    let pending = count(tx, output).await?;
+    let most = i64::try_from(OwnedQueue::MAX_COUNTED).unwrap_or(i64::MAX);
+    let pending = with(PENDING, [output.into(), output.into(), most.into()]);
+    let pending = tx.query_one(pending, |row| row.get::<i64>("pending")).await?;
+    let pending = pending.unwrap_or_default().unsigned_abs();
     Ok(match owned {
-        Some((former, started)) => {
-            let was_lost = former.is_some();
-            let former = former.filter(|former| *former != node).map(NodeId::from_uuid);
-            (OwnedQueue::own(started, was_lost, pending), former)
-        }
-        None => (OwnedQueue::of_another(pending), None),
+        Some((former, started)) => OwnedQueue::own(started, former.is_some(), pending),
+        None => OwnedQueue::of_another(pending),
     })
 }
 

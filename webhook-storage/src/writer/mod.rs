@@ -45,7 +45,7 @@ pub(crate) use self::{
     job::{Context, InAccount, Job, Op, Reply},
     ops::{
         ChangeReplay, FeedOp, Incoming, Purge, Purged, Record, Taken, WithRuns, forget, give_up,
-        lease, leased, ranges, read_kv, waiting,
+        lease, read_kv, waiting,
     },
 };
 use crate::{DatabaseUrl, StorageOptions, database::Database, fault};

@@ -16,4 +16,3 @@ mod opening;
 mod pools;
 mod sample;
 mod secrets;
-mod sharded;

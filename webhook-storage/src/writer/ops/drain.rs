@@ -118,7 +118,7 @@ async fn lock_accounts(
 }
 
 /// How many webhooks of the account are leased, where that matters; at most so many as may be.
-pub(crate) async fn leased(
+async fn leased(
     tx: &impl Read,
     account: Uuid,
     drain: &Drain,
@@ -180,7 +180,7 @@ pub(crate) async fn waiting(tx: &impl Read, ids: &[Uuid]) -> Result<Vec<Uuid>, D
 }
 
 /// Where the webhooks lie that the consumer asked for.
-pub(crate) async fn ranges(
+async fn ranges(
     tx: &impl Read,
     account_id: Uuid,
     drain: &Drain,

@@ -18,7 +18,7 @@ pub(crate) use self::purge::remove_unneeded;
 pub(crate) use self::{
     accept::Incoming,
     claim::{Taken, give_up},
-    drain::{leased, ranges, waiting},
+    drain::waiting,
     kv::read as read_kv,
     purge::{Purge, Purged},
     record::{Record, WithRuns},

@@ -3,14 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use webhook_core::{
-    ErrorKind, NodeId, OutputId, Timestamp,
+    ErrorKind, OutputId,
     store::{Accepted, DeliveryStore, LogStore, OldLogs, Origin, Seen},
 };
-use webhook_storage::ShardedStorage;
 
-use super::{GATE, MIN_BYTES, Objects, accept_of, body, claim, key, opened, with_objects};
+use super::{GATE, MIN_BYTES, Objects, accept_of, body, claim, key, opened};
 use crate::{
-    databases::{file, on_each, sqlite},
+    databases::on_each,
     sample::{NOW, sent, with},
 };
 
@@ -121,27 +120,4 @@ async fn objects_go_with_their_rows() {
         storage.close().await;
     })
     .await;
-}
-
-#[tokio::test]
-async fn every_shard_has_the_objects() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let objects = Objects::new();
-    let control = with_objects(sqlite(folder.path()), &objects, MIN_BYTES);
-    let shards = [file(folder.path(), "a.db"), file(folder.path(), "b.db")];
-    let storage = ShardedStorage::connect(&control, &shards).await.expect("opened");
-    let node = NodeId::generate();
-    let lease = webhook_core::store::Lease::new(node, 0, Timestamp::from_millis(i64::MAX));
-    storage.extend_lease(lease).await.expect("a lease");
-    let accepts: Vec<_> = (0..8).map(|_| accept_of(OutputId::generate(), body(400))).collect();
-    for accept in &accepts {
-        storage.accept(accept.clone()).await.expect("it is new");
-    }
-    assert_eq!(objects.keys().len(), accepts.len());
-    for accept in &accepts {
-        let output = accept.deliveries[0].output_id.expect("an output");
-        let claimed = storage.claim(claim(node, output)).await.expect("a claim");
-        assert_eq!(claimed.deliveries[0].webhook, accept.webhook);
-    }
-    storage.close().await;
 }
