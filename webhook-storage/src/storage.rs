@@ -73,7 +73,8 @@ impl Storage {
     ///
     /// # Errors
     /// * [`Invalid`](webhook_core::ErrorKind::Invalid): the URL, the file or the
-    ///   key is wrong, or a newer version wrote the database.
+    ///   key is wrong, a newer version wrote the database, or an earlier version spread
+    ///   webhooks over this database and others.
     /// * [`Conflict`](webhook_core::ErrorKind::Conflict): another process has
     ///   the SQLite file open.
     /// * [`Unavailable`](webhook_core::ErrorKind::Unavailable): the server
@@ -155,7 +156,8 @@ impl Storage {
     /// server may be running beside it.
     ///
     /// # Errors
-    /// * [`Invalid`](webhook_core::ErrorKind::Invalid): the file cannot be read or is damaged.
+    /// * [`Invalid`](webhook_core::ErrorKind::Invalid): the file cannot be read or is damaged,
+    ///   or an earlier version spread webhooks over this database and others.
     /// * [`Unavailable`](webhook_core::ErrorKind::Unavailable): the server cannot be reached.
     pub async fn was_opened(url: &DatabaseUrl) -> Result<bool, Error> {
         // The key opens nothing here.
@@ -181,7 +183,7 @@ impl Storage {
     ///
     /// # Errors
     /// * [`Invalid`](webhook_core::ErrorKind::Invalid): there is no such database, it is damaged,
-    ///   or the file cannot be written; and PostgreSQL has a tool of its own, `pg_dump`.
+    ///   an earlier version spread webhooks over it and others, or the file cannot be written; and PostgreSQL has a tool of its own, `pg_dump`.
     /// * [`Conflict`](webhook_core::ErrorKind::Conflict): the file is there already.
     pub async fn back_up(url: &DatabaseUrl, to: &std::path::Path) -> Result<(), Error> {
         match url {

@@ -5,14 +5,18 @@ use std::{io, path::Path, sync::mpsc, thread, time::Duration};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, config::DbConfig, ffi};
 use webhook_core::Error;
 
-use crate::fault::ErrorClass;
+use crate::{
+    fault::ErrorClass,
+    migration::expect_one_database,
+    tx::{SqliteTx, ready},
+};
 
 /// How long an interrupted check may take to end. One that hangs in a read from
 /// the disk is left behind.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Whether the file has a row that was sealed when it was first opened with a
-/// key. One that is missing or empty has none.
+/// key. One that is missing or empty has none. Fails when some webhooks are in other files.
 pub(crate) fn is_sealed(path: &Path, busy_timeout: Duration) -> Result<bool, Error> {
     match path.metadata() {
         Ok(metadata) if metadata.len() == 0 => return Ok(false),
@@ -23,8 +27,8 @@ pub(crate) fn is_sealed(path: &Path, busy_timeout: Duration) -> Result<bool, Err
             return Err(Error::invalid("database url", reason).caused_by(error));
         }
     }
+    let connection = open(path, busy_timeout).map_err(|error| explain(path, error))?;
     let sealed = || {
-        let connection = open(path, busy_timeout)?;
         let tables = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'";
         if connection.query_row(tables, [], |_| Ok(())).optional()?.is_none() {
             return Ok(false);
@@ -33,7 +37,11 @@ pub(crate) fn is_sealed(path: &Path, busy_timeout: Duration) -> Result<bool, Err
         let row = connection.query_row(row, [crate::storage::CHECK_NAME], |_| Ok(()));
         Ok(row.optional()?.is_some())
     };
-    sealed().map_err(|error| explain(path, error))
+    if !sealed().map_err(|error| explain(path, error))? {
+        return Ok(false);
+    }
+    let one = ready(expect_one_database(&SqliteTx::on(&connection)));
+    one.unwrap_or_else(|| Err(Error::internal("SQLite was waited for"))).map(|()| true)
 }
 
 /// Fails when `PRAGMA quick_check` finds the file damaged within `limit`; the log says

@@ -14,6 +14,7 @@ use super::{Database, Writing};
 use crate::{
     StorageOptions,
     fault::{self, ErrorClass},
+    migration::expect_one_database,
     tx::Batches,
 };
 
@@ -86,7 +87,8 @@ async fn is_encrypted(connection: &DatabaseConnection) -> Result<bool, Error> {
     ssl.map(|ssl| ssl.unwrap_or(true)).map_err(|error| fault::error(error, "database"))
 }
 
-/// Whether there is a row that was sealed when the database was first opened with a key.
+/// Whether there is a row that was sealed when the database was first opened with a key. Fails
+/// when some webhooks are in other databases.
 pub(crate) async fn is_sealed(url: &str, options: &StorageOptions) -> Result<bool, Error> {
     let connection = connect(url, options, 1, false).await?;
     let looked = async {
@@ -102,6 +104,10 @@ pub(crate) async fn is_sealed(url: &str, options: &StorageOptions) -> Result<boo
         Ok(connection.query_one_raw(row).await?.is_some())
     };
     let sealed = looked.await.map_err(|error: DbErr| fault::error(error, "database"));
+    let sealed = match sealed {
+        Ok(true) => expect_one_database(&connection).await.map(|()| true),
+        sealed => sealed,
+    };
     if let Err(error) = connection.close().await {
         tracing::warn!(%error, "closing the database failed");
     }

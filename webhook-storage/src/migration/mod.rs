@@ -32,6 +32,7 @@ mod versions;
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::logs::counts;
+pub(crate) use self::shards::expect_one_database;
 
 use std::time::SystemTime;
 
@@ -40,7 +41,8 @@ use webhook_core::Error;
 
 use crate::{
     database::{Database, Transaction},
-    fault,
+    fault::{self, DatabaseError},
+    tx::{Read, with},
 };
 
 /// A step's name, under which it is recorded, and what it runs.
@@ -73,9 +75,10 @@ const STEPS: &[Step] = &[
     ("m0028_retention", |_| retention::SCHEMA.to_owned()),
     ("m0030_runs", |_| runs::SCHEMA.to_owned()),
     ("m0034_queues", |_| queues::SCHEMA.to_owned()),
-    ("m0035_shards", |_| shards::SCHEMA.to_owned()),
+    (shards::ADDED, |_| shards::SCHEMA.to_owned()),
     ("m0036_purges", |_| purges::SCHEMA.to_owned()),
     ("m0037_objects", |_| objects::SCHEMA.to_owned()),
+    (shards::REMOVED, |_| shards::DROP.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,
@@ -93,6 +96,7 @@ pub(crate) async fn migrate(database: &Database) -> Result<(), Error> {
 
 /// Fails unless the schema is up to date; changes nothing.
 pub(crate) async fn expect_current(database: &Database) -> Result<(), Error> {
+    expect_one_database(&database.read).await?;
     let applied = applied(&database.read).await.map_err(|error| fault::error(error, "schema"))?;
     let same = applied.len() == STEPS.len()
         && STEPS.iter().all(|(name, _)| applied.iter().any(|version| version == name));
@@ -125,7 +129,8 @@ async fn begin(database: &Database) -> Result<Transaction, DbErr> {
 async fn up(transaction: &DatabaseTransaction, steps: &[Step]) -> Result<(), Error> {
     let failed = |error| fault::error(error, "schema");
     transaction.execute_unprepared(APPLIED).await.map_err(failed)?;
-    let applied = applied(transaction).await.map_err(failed)?;
+    expect_one_database(transaction).await?;
+    let applied = applied(transaction).await.map_err(|error| fault::error(error, "schema"))?;
     let unknown = applied.iter().find(|version| STEPS.iter().all(|(name, _)| name != version));
     let asked = match applied.is_empty() {
         true => None,
@@ -164,11 +169,9 @@ async fn up(transaction: &DatabaseTransaction, steps: &[Step]) -> Result<(), Err
 }
 
 /// The names of the steps that were applied.
-async fn applied(connection: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
-    let names = "SELECT version FROM seaql_migrations";
-    let names = Statement::from_string(connection.get_database_backend(), names);
-    let rows = connection.query_all_raw(names).await?;
-    rows.iter().map(|row| row.try_get("", "version")).collect()
+async fn applied(database: &impl Read) -> Result<Vec<String>, DatabaseError> {
+    let names = with("SELECT version FROM seaql_migrations", []);
+    database.query(names, |row| row.get("version")).await
 }
 
 /// Runs a step and records it. A schema is written once for all databases: `{uuid}`, `{bytes}`,

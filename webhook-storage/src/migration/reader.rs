@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use sea_orm::{ConnectionTrait, DbErr, EntityTrait};
 use webhook_core::Error;
 
-use super::{STEPS, Step};
+use super::{STEPS, Step, shards};
 use crate::{
     entity::meta,
     fault,
@@ -25,8 +25,8 @@ use crate::{
 pub(crate) const NAME: &str = "min_reader";
 
 /// Steps that shut no version out, because one that does not know them neither misses what
-/// they add nor has to write it. All others ask for a version that knows them.
-const UNNOTICED: &[&str] = &["m0036_purges"];
+/// they add, nor has to write it, nor reads what they drop. All others ask for a version that knows them.
+const UNNOTICED: &[&str] = &["m0036_purges", shards::REMOVED];
 
 /// The number of this version.
 static KNOWN: LazyLock<u32> = LazyLock::new(|| STEPS.last().map_or(0, |(name, _)| number(name)));

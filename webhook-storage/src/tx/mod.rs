@@ -19,7 +19,7 @@ use sea_orm::DbBackend;
 #[cfg(feature = "postgres")]
 pub(crate) use self::postgres::Batches;
 #[cfg(feature = "sqlite")]
-pub(crate) use self::sqlite::ready;
+pub(crate) use self::sqlite::{SqliteTx, ready};
 pub(crate) use self::{
     orm::statement,
     param::Param,

@@ -27,7 +27,12 @@ pub(crate) fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-impl SqliteTx<'_> {
+impl<'c> SqliteTx<'c> {
+    /// Reads on a connection without a transaction.
+    pub(crate) fn on(connection: &'c Connection) -> Self {
+        Self { connection }
+    }
+
     fn prepare(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
         self.connection.prepare_cached(sql)
     }

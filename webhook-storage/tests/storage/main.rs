@@ -9,6 +9,7 @@ mod conformance;
 mod crash;
 mod databases;
 mod days;
+mod former_shards;
 mod logs;
 mod nodes;
 mod objects;
