@@ -152,6 +152,19 @@ async fn misspelt_variables_are_reported() {
 }
 
 #[tokio::test]
+async fn the_list_of_several_databases_ends_the_start() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for shards in ["postgres://one/hooks,postgres://two/hooks", ""] {
+        let output = command(folder.path()).env("WEBHOOK_SHARDS", shards).output().await;
+        let output = output.expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.lines().count() == 1, "{said}");
+        assert!(said.contains("WEBHOOK_SHARDS: this version keeps all webhooks in one"), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
+#[tokio::test]
 async fn the_log_may_be_json() {
     let server = Server::start_with(&[("WEBHOOK_LOG_FORMAT", "json")]).await;
     let log = server.log();

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    harness::postgres::{Schema, skipped},
+    harness::postgres::{Schema, node, skipped},
     sink::Reply,
 };
 
@@ -35,5 +35,23 @@ async fn what_was_acknowledged_arrives_after_kill_9_and_the_node_goes_on_at_once
     let in_time = tokio::time::timeout(std::time::Duration::from_secs(12), arrived).await;
     assert!(in_time.is_ok(), "{} of 51 arrived", sink.so_far().len());
     assert!(server.terminate().await.success());
+    schema.remove().await;
+}
+
+#[tokio::test]
+async fn no_command_works_on_the_database_of_a_former_shard() {
+    let Some(schema) = Schema::create("former_shard").await else { return skipped() };
+    let mut server = node(&schema).await;
+    assert!(server.terminate().await.success());
+    let name = "INSERT INTO meta SELECT 'control_id', value FROM meta WHERE name = 'min_reader'";
+    schema.run(name).await;
+    for command in [&["serve"][..], &["migrate"], &["account", "list"], &["nodes"], &["check"]] {
+        let output = server.command(command).await;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(!output.status.success(), "{command:?}: {said}");
+        let line = "webhooks are in 1 other databases: with the version before, move all slots";
+        assert_eq!(said.matches(line).count(), 1, "{command:?}: {said}");
+    }
     schema.remove().await;
 }
