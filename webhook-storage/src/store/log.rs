@@ -217,11 +217,7 @@ async fn buckets(
 }
 
 /// The bucket that was asked for, or those of the account that have logs.
-fn buckets_of(
-    account_id: Uuid,
-    bucket: Option<BucketId>,
-    sources: &[Source],
-) -> Buckets {
+fn buckets_of(account_id: Uuid, bucket: Option<BucketId>, sources: &[Source]) -> Buckets {
     let mut ids: Vec<_> = match bucket {
         Some(bucket) => vec![bucket.as_uuid()],
         None => sources.iter().map(|source| source.bucket_id).collect(),

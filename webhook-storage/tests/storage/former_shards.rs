@@ -64,7 +64,8 @@ fn line(others: u32) -> String {
 
 /// Whatever would open the database or copy it says so, and leaves it as it is.
 async fn expect_refused(options: &StorageOptions, others: u32) {
-    let copy = std::env::temp_dir().join(format!("{}.db", uuid::Uuid::new_v4()));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join("copy.db");
     let mut refused: Vec<Option<Error>> = vec![
         Storage::connect(options).await.err(),
         Storage::connect_beside(options).await.err(),

@@ -118,11 +118,7 @@ async fn lock_accounts(
 }
 
 /// How many webhooks of the account are leased, where that matters; at most so many as may be.
-async fn leased(
-    tx: &impl Read,
-    account: Uuid,
-    drain: &Drain,
-) -> Result<usize, DatabaseError> {
+async fn leased(tx: &impl Read, account: Uuid, drain: &Drain) -> Result<usize, DatabaseError> {
     if drain.lease.is_none() {
         return Ok(0);
     }
