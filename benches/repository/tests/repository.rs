@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// The files that git knows, by their path from the root; none outside of a clone. A
@@ -20,7 +20,8 @@ fn files() -> Option<Vec<String>> {
 }
 
 /// What the top level consists of.
-const TOP_LEVEL: [&str; 18] = [
+const TOP_LEVEL: [&str; 19] = [
+    ".cargo",
     ".ci",
     ".gitignore",
     "CHANGELOG.md",

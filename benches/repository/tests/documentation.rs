@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 
 fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// The pages in a folder of the repository, by their path from its root.
