@@ -5,10 +5,12 @@
 mod client;
 mod functions;
 pub(crate) mod postgres;
+pub(crate) mod turns;
 
 use std::{
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
+    sync::Arc,
     time::Duration,
 };
 
@@ -42,6 +44,7 @@ pub(crate) struct Server {
     options: Vec<(String, String)>,
     /// None of the one that cargo built, or `WEBHOOK_SERVER_BIN` names.
     program: Option<String>,
+    turn: Arc<turns::Turn>,
 }
 
 /// The data folder, which may outlive a server.
@@ -111,6 +114,7 @@ impl Server {
         options: Vec<(String, String)>,
         key: String,
     ) -> Self {
+        let turn = turns::shared().await;
         let mut child = command
             .envs(options.iter().map(|(name, value)| (name, value)))
             .stdout(Stdio::piped())
@@ -128,6 +132,7 @@ impl Server {
             data,
             options,
             program: None,
+            turn,
         };
         let chosen = server.options.iter().find(|(name, _)| name == "WEBHOOK_API_KEY");
         if let Some((_, chosen)) = chosen {
@@ -252,7 +257,8 @@ impl Server {
 
     /// The same with further environment variables.
     pub(crate) async fn restart_with(self, further: &[(&str, &str)]) -> Self {
-        let Self { mut child, data, mut options, key, program, .. } = self;
+        // The turn is kept until the next server shares it.
+        let Self { mut child, data, mut options, key, program, turn: _turn, .. } = self;
         options.extend(further.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let ended = child.try_wait().expect("the server is a child");
         assert!(ended.is_some(), "the former server is still running");

@@ -13,6 +13,7 @@ pub(crate) struct Schema {
     pub(crate) url: String,
     database: String,
     name: String,
+    place: super::turns::Place,
 }
 
 impl Schema {
@@ -23,10 +24,11 @@ impl Schema {
     )]
     pub(crate) async fn create(what: &str) -> Option<Self> {
         let database = std::env::var("TEST_POSTGRES_URL").ok()?;
+        let place = super::turns::schema().await;
         let name = format!("server_test_{what}_{}", std::process::id());
         let made = psql(&database, &format!("CREATE SCHEMA {name}")).await;
         let url = format!("{database}?options=-csearch_path%3D{name}");
-        made.then_some(Self { url, database, name })
+        made.then_some(Self { url, database, name, place })
     }
 
     /// The port of the server, and what makes of another port a URL of the same schema.
@@ -48,8 +50,10 @@ impl Schema {
     }
 
     pub(crate) async fn remove(self) {
-        let Self { database, name, .. } = self;
-        assert!(psql(&database, &format!("DROP SCHEMA {name} CASCADE")).await);
+        let Self { database, name, place, .. } = self;
+        let dropped = psql(&database, &format!("DROP SCHEMA {name} CASCADE")).await;
+        drop(place);
+        assert!(dropped, "{name} cannot be dropped");
     }
 }
 
