@@ -1,16 +1,16 @@
 //! The suites of webhook-core on both databases.
 
 use webhook_conformance::Fixture;
-use webhook_storage::Storage;
 
 use crate::{
     databases,
     objects::{Objects, with_objects},
+    schemas::Schemas,
 };
 
 async fn sqlite() -> Fixture {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let storage = databases::open(&databases::sqlite(folder.path())).await;
+    let storage = databases::open(&databases::migrated(folder.path()).await).await;
     Fixture::new(storage.clone()).keep(folder).teardown(async move { storage.close().await })
 }
 
@@ -26,32 +26,31 @@ async fn sqlite_large_objects() -> Fixture {
 
 async fn with_objects_above(min_bytes: usize) -> Fixture {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let options = with_objects(databases::sqlite(folder.path()), &Objects::new(), min_bytes);
+    let options =
+        with_objects(databases::migrated(folder.path()).await, &Objects::new(), min_bytes);
     let storage = databases::open(&options).await;
     Fixture::new(storage.clone()).keep(folder).teardown(async move { storage.close().await })
 }
 
 async fn postgres() -> Fixture {
-    let Some((options, remove)) = databases::postgres().await else {
-        return Fixture::skip("TEST_POSTGRES_URL is not set");
-    };
-    let storage = databases::open(&options).await;
-    Fixture::new(storage.clone()).teardown(async move {
-        storage.close().await;
-        remove.await;
-    })
+    static SCHEMAS: Schemas = Schemas::new(false);
+    in_one_of(&SCHEMAS).await
 }
 
 /// PostgreSQL with tables for each day.
 async fn postgres_by_day() -> Fixture {
-    let Some((options, remove)) = databases::postgres().await else {
+    static SCHEMAS: Schemas = Schemas::new(true);
+    in_one_of(&SCHEMAS).await
+}
+
+async fn in_one_of(schemas: &'static Schemas) -> Fixture {
+    let Some((options, give_back)) = schemas.take().await else {
         return Fixture::skip("TEST_POSTGRES_URL is not set");
     };
-    Storage::divide_by_day(&options).await.expect("it can be divided");
     let storage = databases::open(&options).await;
     Fixture::new(storage.clone()).teardown(async move {
         storage.close().await;
-        remove.await;
+        give_back.await;
     })
 }
 

@@ -3,6 +3,7 @@
 use std::{future::Future, path::Path};
 
 use sea_orm::{ConnectionTrait, Database};
+use tokio::sync::OnceCell;
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
 /// The outcome of a test.
@@ -16,6 +17,18 @@ pub(crate) fn key() -> SecretKey {
 /// A database in `folder`.
 pub(crate) fn sqlite(folder: &Path) -> StorageOptions {
     StorageOptions::new(file(folder, "webhooks.db"), key())
+}
+
+/// A database in `folder` that has the tables already: a copy of one that was made before.
+pub(crate) async fn migrated(folder: &Path) -> StorageOptions {
+    static MIGRATED: OnceCell<Vec<u8>> = OnceCell::const_new();
+    let file = MIGRATED.get_or_init(async || {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        open(&sqlite(folder.path())).await.close().await;
+        std::fs::read(folder.path().join("webhooks.db")).expect("the closed database")
+    });
+    std::fs::write(folder.join("webhooks.db"), file.await).expect("the folder is writable");
+    sqlite(folder)
 }
 
 /// The database in this file of `folder`.

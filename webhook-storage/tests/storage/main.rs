@@ -16,4 +16,5 @@ mod objects;
 mod opening;
 mod pools;
 mod sample;
+mod schemas;
 mod secrets;
