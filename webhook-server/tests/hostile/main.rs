@@ -20,7 +20,7 @@ mod scripts;
 
 use std::time::{Duration, Instant};
 
-use harness::{Answer, PATIENCE, Server, id};
+use harness::{Answer, PATIENCE, Server, id, turns};
 use serde_json::{Value, json};
 
 use self::scripts::Script;
@@ -143,6 +143,7 @@ async fn round(server: &Server, driver: &str, scripts: &[Script], calm: &Calm) -
 }
 
 async fn nothing_breaks(driver: &str, fuel: &str, scripts: Vec<Script>) {
+    let _core = turns::core().await;
     let (server, key) = server(fuel).await;
     let process = server.process_id();
     let source = if driver == "js" { "r.stopForwarding()" } else { "r:StopForwarding()" };
