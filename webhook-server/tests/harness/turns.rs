@@ -25,7 +25,7 @@ static CORES: LazyLock<Semaphore> =
 /// A server of PostgreSQL admits a hundred connections, and a test has up to five servers.
 static SCHEMAS: Semaphore = Semaphore::const_new(3);
 
-/// A test runs while it is held: beside others, or alone.
+/// A test runs while it holds this: together with other tests, or alone.
 #[derive(Debug)]
 enum Guard {
     Shared(RwLockReadGuard<'static, ()>),
@@ -56,7 +56,7 @@ async fn turn_or(take: impl Future<Output = Guard>) -> Arc<Turn> {
     turn
 }
 
-/// A turn beside other tests. Each server of the harness holds one.
+/// A turn together with other tests. Each server of the harness holds one.
 pub(crate) async fn shared() -> Arc<Turn> {
     turn_or(async { Guard::Shared(TURNS.read().await) }).await
 }
@@ -67,8 +67,8 @@ pub(crate) async fn alone() -> Arc<Turn> {
     turn_or(async { Guard::Alone(TURNS.write().await) }).await
 }
 
-/// A place among a few, and the turn that goes with it. The turn comes first, so that nobody
-/// who has a place waits for a turn.
+/// A place among a few, and the turn that goes with it. A test takes the turn first, so that
+/// no test with a place waits for a turn.
 #[derive(Debug)]
 pub(crate) struct Place(SemaphorePermit<'static>, Arc<Turn>);
 
