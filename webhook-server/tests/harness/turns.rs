@@ -36,8 +36,11 @@ enum Guard {
 #[derive(Debug)]
 pub(crate) struct Turn(Guard);
 
-/// The turn that each test has now. A test has a runtime of its own.
-static TAKEN: Mutex<Option<HashMap<Id, Arc<AsyncMutex<Weak<Turn>>>>>> = Mutex::new(None);
+/// The turn that one test has, if any.
+type OfTest = Arc<AsyncMutex<Weak<Turn>>>;
+
+/// The turns of all tests. A test has a runtime of its own.
+static TAKEN: LazyLock<Mutex<HashMap<Id, OfTest>>> = LazyLock::new(Mutex::default);
 
 /// The turn that this test has, or else the one that `take` waits for. Everything in a test
 /// shares one turn: a second one would wait for a test that waits to be alone, and that test
@@ -45,7 +48,7 @@ static TAKEN: Mutex<Option<HashMap<Id, Arc<AsyncMutex<Weak<Turn>>>>>> = Mutex::n
 async fn turn_or(take: impl Future<Output = Guard>) -> Arc<Turn> {
     let place = {
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(taken.get_or_insert_default().entry(Handle::current().id()).or_default())
+        Arc::clone(taken.entry(Handle::current().id()).or_default())
     };
     let mut place = place.lock().await;
     if let Some(turn) = place.upgrade() {
