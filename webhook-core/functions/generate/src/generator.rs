@@ -1,4 +1,4 @@
-//! The generator's interface, and the one that searches.
+//! The generator that searches, and that asks a model where it is given one.
 
 use std::fmt;
 
@@ -9,28 +9,13 @@ use webhook_core::{
 };
 
 use super::diff::first_difference;
-use super::doubts::doubts;
-use super::emit::{EmitError, JavaScript, Lua, emit};
+use super::emit;
 use super::limits::GenerateLimits;
 use super::program::Program;
-use super::sample::{Format, Sample, read_answer, read_input, read_output};
+use super::sample::{Sample, read_answer, read_input, read_output};
 use super::search;
-
-/// What a request's free text asks for: JavaScript where it says `JavaScript` or `JS` and does not say no to it,
-/// otherwise Lua.
-fn asked_for(additional_info: &str) -> Driver {
-    let words: Vec<String> = additional_info
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect();
-    let asks = words.iter().enumerate().any(|(index, word)| {
-        let named = matches!(word.as_str(), "javascript" | "js" | "ecmascript" | "nodejs");
-        let denied = index.checked_sub(1).and_then(|before| words.get(before));
-        named && !denied.is_some_and(|word| matches!(word.as_str(), "not" | "no" | "without"))
-    });
-    if asks { Driver::Js } else { Driver::Lua }
-}
+use super::undecided::undecided;
+use super::wish::Wish;
 
 /// Runs a written function.
 #[async_trait]
@@ -69,61 +54,69 @@ impl<V: Validate> SearchGenerator<V> {
         Self { validate, limits }
     }
 
-    async fn check(
+    /// Searches, and checks what is found.
+    async fn search(
         &self,
+        pairs: &[Pair],
         driver: Driver,
-        source: &str,
-        body: &str,
-        input: Format,
-        wanted: &Sample,
-    ) -> Result<(), String> {
-        let answer =
-            self.validate.run(driver, source, body.as_bytes(), input.content_type()).await?;
-        let got = read_answer(&answer, wanted.format, &self.limits)?;
-        match first_difference(&wanted.value, &got, driver == Driver::Lua) {
-            Some(difference) => Err(difference),
-            None => Ok(()),
+    ) -> Result<GeneratedFunction, GenerateError> {
+        let samples = read_all(pairs, &self.limits)?;
+        let limits = self.limits.clone();
+        let search = move || write_all(samples, driver, &limits);
+        let written = tokio::task::spawn_blocking(search)
+            .await
+            .map_err(|error| GenerateError::Failed { reason: error.to_string() })??;
+        let Written { code, undecided, samples, .. } = written;
+        let mut wrong = first_wrong(&self.validate, driver, &code, pairs, &samples).await;
+        if wrong.is_none() && !undecided.is_empty() {
+            wrong = Some(undecided.join("; "));
         }
+        Ok(GeneratedFunction {
+            code,
+            driver,
+            validation_ok: wrong.is_none(),
+            validation_err: wrong.unwrap_or_default(),
+        })
     }
 }
 
 #[async_trait]
 impl<V: Validate> FunctionGenerator for SearchGenerator<V> {
     async fn generate(&self, request: GenerateRequest) -> Result<GeneratedFunction, GenerateError> {
-        let driver = asked_for(&request.additional_info);
+        let wish = Wish::of(&request.additional_info);
         let pairs = pairs(request, self.limits.max_examples)?;
-        let limits = self.limits.clone();
-        let search = move || {
-            let written = write_all(&pairs, driver, &limits)?;
-            Ok((pairs, written))
-        };
-        let (pairs, written) = tokio::task::spawn_blocking(search)
-            .await
-            .map_err(|error| GenerateError::Failed { reason: error.to_string() })??;
-        let Written { code, program, wanted, doubts } = written;
-        let mut wrong = Vec::new();
-        for (pair, wanted) in pairs.iter().zip(&wanted) {
-            let checked = self.check(driver, &code, &pair.input, program.input, wanted).await;
-            if let Err(difference) = checked {
-                let of = if pairs.len() > 1 { format!("{}: ", pair.name) } else { String::new() };
-                wrong.push(format!("{of}{difference}"));
-                break;
-            }
-        }
-        wrong.extend(doubts);
-        Ok(GeneratedFunction {
-            code,
-            driver,
-            validation_ok: wrong.is_empty(),
-            validation_err: wrong.join("; "),
-        })
+        self.search(&pairs, wish.driver).await
     }
+}
+
+/// The first sample that the function is wrong for, and how.
+pub(crate) async fn first_wrong(
+    validate: &impl Validate,
+    driver: Driver,
+    code: &str,
+    pairs: &[Pair],
+    samples: &[(Sample, Sample)],
+) -> Option<String> {
+    for (pair, (input, wanted)) in pairs.iter().zip(samples) {
+        let kind = input.format.content_type();
+        let answer = validate.run(driver, code, pair.input.as_bytes(), kind).await;
+        let wrong = match answer.and_then(|answer| read_answer(&answer, wanted.format)) {
+            Ok(got) => first_difference(&wanted.value, &got, driver == Driver::Lua)
+                .map(|difference| difference.to_string()),
+            Err(error) => Some(error),
+        };
+        if let Some(wrong) = wrong {
+            let of = if pairs.len() > 1 { format!("{}: ", pair.name) } else { String::new() };
+            return Some(format!("{of}{wrong}"));
+        }
+    }
+    None
 }
 
 /// One sample of a request.
 #[derive(Debug)]
 pub(crate) struct Pair {
-    /// What messages call it.
+    /// The name that messages have for it.
     pub(crate) name: String,
     pub(crate) input: String,
     pub(crate) output: String,
@@ -138,13 +131,12 @@ fn pairs(request: GenerateRequest, most: usize) -> Result<Vec<Pair>, GenerateErr
     if examples.is_empty() || !input_payload.is_empty() || !output_payload.is_empty() {
         pairs.push(Pair::sample(input_payload, output_payload));
     }
-    let given = examples.into_iter().enumerate().map(|(index, example)| Pair {
+    pairs.extend(examples.into_iter().enumerate().map(|(index, example)| Pair {
         name: format!("examples[{index}]"),
         input: example.input,
         output: example.output,
         fields: ["examples"; 2],
-    });
-    pairs.extend(given);
+    }));
     if pairs.len() > most {
         let reason = format!("{} samples in all, at most {most} are accepted", pairs.len());
         return Err(GenerateError::Invalid { field: "examples", reason });
@@ -172,94 +164,59 @@ impl Pair {
     }
 }
 
-/// A function before it is checked.
-#[derive(Debug)]
-pub(crate) struct Written {
-    pub(crate) code: String,
-    pub(crate) program: Program,
-    /// What each sample wants.
-    pub(crate) wanted: Vec<Sample>,
-    /// The values that are guesses, and why.
-    pub(crate) doubts: Vec<String>,
-}
-
-/// Searches and writes down.
-pub(crate) fn write_all(
+/// The samples, read, if all of them are of one format.
+pub(crate) fn read_all(
     pairs: &[Pair],
-    driver: Driver,
     limits: &GenerateLimits,
-) -> Result<Written, GenerateError> {
-    let samples = pairs.iter().map(|pair| pair.read(limits));
-    let samples = samples.collect::<Result<Vec<_>, _>>()?;
+) -> Result<Vec<(Sample, Sample)>, GenerateError> {
+    let samples = pairs.iter().map(|pair| pair.read(limits)).collect::<Result<Vec<_>, _>>()?;
     let formats = samples.iter().map(|(input, output)| (input.format, output.format));
     if formats.clone().any(|format| Some(format) != formats.clone().next()) {
         let reason = "the samples are not all of one format".to_owned();
         return Err(GenerateError::Invalid { field: "examples", reason });
     }
-    let program = search::find(&samples, driver == Driver::Js, limits).map_err(|search::Exhausted| {
+    Ok(samples)
+}
+
+/// A function before it is run.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) code: String,
+    pub(crate) program: Program,
+    pub(crate) samples: Vec<(Sample, Sample)>,
+    /// What the samples do not decide.
+    pub(crate) undecided: Vec<String>,
+}
+
+/// Searches and writes down.
+pub(crate) fn write_all(
+    samples: Vec<(Sample, Sample)>,
+    driver: Driver,
+    limits: &GenerateLimits,
+) -> Result<Written, GenerateError> {
+    let invalid = |field, reason| GenerateError::Invalid { field, reason };
+    let found = search::find(&samples, limits).map_err(|search::Exhausted| {
+        let most = limits.max_steps;
         let reason = format!(
-            "no function found within {} steps; a shorter sample of the same shape leaves less to search",
-            limits.max_steps
+            "no function found within {most} steps; a shorter sample of the same shape leaves less to search"
         );
-        GenerateError::Invalid { field: "input_payload", reason }
+        invalid("input_payload", reason)
     })?;
-    let too_long = |reason| GenerateError::Invalid { field: "output_payload", reason };
-    let code = match driver {
-        Driver::Lua => emit(&program, &Lua),
-        Driver::Js => emit(&program, &JavaScript),
-        Driver::Wasm => {
-            let reason = "functions are written in Lua and JavaScript".to_owned();
-            return Err(GenerateError::Failed { reason });
-        }
+    let undecided = undecided(&found, &samples);
+    let Some((input, output)) =
+        samples.first().map(|(input, output)| (input.format, output.format))
+    else {
+        return Err(invalid("examples", "empty, give a sample".to_owned()));
     };
-    let code = code.map_err(|EmitError::TooManyLists| {
-        too_long(
-            "needs more lists than one function has room for; give fewer elements of the same kind"
-                .to_owned(),
-        )
-    })?;
-    let doubts = doubts(&program, samples.len());
-    let code = remarked(&code, &doubts, driver, samples.len());
+    let program = Program { input, output, body: found.expr };
+    let code = match driver {
+        Driver::Js => emit::javascript(&program, &undecided),
+        _ => emit::lua(&program, &undecided),
+    };
     if code.len() > limits.max_code_bytes {
-        let reason = format!(
-            "needs a function of {} bytes, at most {} are accepted",
-            code.len(),
-            limits.max_code_bytes
-        );
-        return Err(too_long(reason));
+        let (length, most) = (code.len(), limits.max_code_bytes);
+        let reason = format!("needs a function of {length} bytes, at most {most} are accepted");
+        return Err(invalid("output_payload", reason));
     }
-    let wanted = samples.into_iter().map(|(_, wanted)| wanted).collect();
-    Ok(Written { code, program, wanted, doubts })
-}
-
-/// The source with the doubts as comments below its first line.
-fn remarked(code: &str, doubts: &[String], driver: Driver, samples: usize) -> String {
-    let mark = if driver == Driver::Js { "//" } else { "--" };
-    let remarks: String = doubts.iter().map(|doubt| format!("{mark} {doubt}\n")).collect();
-    match code.split_once('\n') {
-        Some((first, rest)) if samples == 1 => format!("{first}\n{remarks}{rest}"),
-        Some((first, rest)) => {
-            let first = first.replacen("one sample", &format!("{samples} samples"), 1);
-            format!("{first}\n{remarks}{rest}")
-        }
-        None => code.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod driver_tests {
-    use super::*;
-
-    #[test]
-    fn the_language_is_read_from_the_wishes() {
-        for (info, driver) in [
-            ("", Driver::Lua),
-            ("please write it in JavaScript", Driver::Js),
-            ("JS", Driver::Js),
-            ("in lua, not javascript", Driver::Lua),
-            ("the adjsted total", Driver::Lua),
-        ] {
-            assert_eq!(asked_for(info), driver, "{info}");
-        }
-    }
+    Ok(Written { code, program, samples, undecided })
 }

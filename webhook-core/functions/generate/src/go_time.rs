@@ -1,13 +1,9 @@
 //! Moments in Go's reference layouts, as the scripts' `time` module reads and writes them: the part of the language
-//! that [`LAYOUTS`](super::layouts::LAYOUTS) needs, with fractional seconds accepted on reading as Go does.
+//! that [`LAYOUTS`](super::moments::LAYOUTS) needs, with fractional seconds accepted on reading as Go does.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
-
-use super::convert::TimeForm;
-use super::numbers::number;
-use super::value::Value;
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -28,8 +24,8 @@ const DAYS: [&str; 7] =
 
 /// The layout's elements, longest first where one opens another.
 const ELEMENTS: &[&str] = &[
-    "January", "Jan", "Monday", "Mon", "MST", "2006", "Z07:00", "-07:00", "-0700", "15", "01",
-    "02", "03", "04", "05", "PM", "_2", "06", "1", "2", "3", ".000000", ".000",
+    "January", "Jan", "Monday", "Mon", "MST", "2006", "Z07:00", "-0700", "15", "01", "02", "04",
+    "05", "PM", "2", "3", ".000",
 ];
 
 fn next_element(layout: &str) -> Option<&'static str> {
@@ -62,23 +58,17 @@ pub(crate) fn format(moment: Timestamp, layout: &str) -> Option<String> {
             "Mon" => weekday.chars().take(3).collect(),
             "MST" => "UTC".to_owned(),
             "2006" => format!("{:04}", t.year()),
-            "06" => format!("{:02}", t.year() % 100),
             "Z07:00" => "Z".to_owned(),
-            "-07:00" => "+00:00".to_owned(),
             "-0700" => "+0000".to_owned(),
             "15" => format!("{:02}", t.hour()),
-            "03" => format!("{hour12:02}"),
             "3" => hour12.to_string(),
             "01" => format!("{:02}", t.month()),
-            "1" => t.month().to_string(),
             "02" => format!("{:02}", t.day()),
-            "_2" => format!("{:2}", t.day()),
             "2" => t.day().to_string(),
             "04" => format!("{:02}", t.minute()),
             "05" => format!("{:02}", t.second()),
             "PM" => if t.hour() < 12 { "AM" } else { "PM" }.to_owned(),
-            ".000" => format!(".{:03}", t.subsec_nanosecond() / 1_000_000),
-            _ => format!(".{:06}", t.subsec_nanosecond() / 1_000),
+            _ => format!(".{:03}", t.subsec_nanosecond() / 1_000_000),
         });
         rest = rest.get(element.len()..).unwrap_or_default();
     }
@@ -170,23 +160,20 @@ fn read<'t>(text: &'t str, element: &str, fields: &mut Fields) -> Option<&'t str
             Some(rest) => Some(rest),
             None => offset(text, true, fields),
         },
-        "-07:00" => offset(text, true, fields),
         "-0700" => offset(text, false, fields),
-        ".000" | ".000000" => {
-            let width = element.len() - 1;
+        ".000" => {
             let (rest, nanosecond, read) = fraction(text)?;
             fields.nanosecond = nanosecond;
-            (read == width).then_some(rest)
+            (read == 3).then_some(rest)
         }
         _ => {
-            let text = if element == "_2" { text.trim_start_matches(' ') } else { text };
             let (value, rest) =
                 digits(text, if element.starts_with('0') || element == "15" { 2 } else { 1 }, 2)?;
             let value = i8::try_from(value).ok()?;
             match element {
-                "15" | "03" | "3" => fields.hour = value,
-                "01" | "1" => fields.month = value,
-                "02" | "2" | "_2" => fields.day = value,
+                "15" | "3" => fields.hour = value,
+                "01" => fields.month = value,
+                "02" | "2" => fields.day = value,
                 "04" => fields.minute = value,
                 "05" => fields.second = value,
                 _ => return None,
@@ -223,44 +210,9 @@ fn offset<'t>(text: &'t str, colon: bool, fields: &mut Fields) -> Option<&'t str
     (hours < 24 && minutes < 60).then_some(rest)
 }
 
-/// The moment that a value is in this form.
-pub(crate) fn read_moment(value: &Value, form: TimeForm) -> Option<Timestamp> {
-    let milliseconds = match form {
-        TimeForm::Layout(layout) => return parse(value.as_text()?, layout),
-        TimeForm::UnixSeconds => number(value)? * 1000.0,
-        TimeForm::UnixMilliseconds => number(value)?,
-    };
-    Timestamp::from_millisecond((milliseconds + 0.5).floor() as i64).ok()
-}
-
-/// The value that writes a moment in this form.
-pub(crate) fn write_moment(moment: Timestamp, form: TimeForm) -> Option<Value> {
-    match form {
-        TimeForm::Layout(layout) => format(moment, layout).map(Value::text),
-        TimeForm::UnixSeconds => Some(Value::Int(moment.as_millisecond().div_euclid(1000))),
-        TimeForm::UnixMilliseconds => Some(Value::Int(moment.as_millisecond())),
-    }
-}
-
-pub(crate) fn convert(value: &Value, from: TimeForm, to: TimeForm) -> Option<Value> {
-    write_moment(read_moment(value, from)?, to)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::layouts::LAYOUTS;
     use super::*;
-
-    #[test]
-    fn every_layout_with_a_date_reads_what_it_writes() {
-        let moment: Timestamp = "2024-03-05T14:07:09Z".parse().expect("a moment");
-        for layout in LAYOUTS.iter().filter(|layout| layout.full_date) {
-            let text = format(moment, layout.text).expect("in range");
-            let read = parse(&text, layout.text);
-            let again = read.and_then(|read| format(read, layout.text));
-            assert_eq!(again.as_deref(), Some(text.as_str()), "{}", layout.text);
-        }
-    }
 
     #[test]
     fn offsets_fractions_and_names() {
@@ -276,22 +228,5 @@ mod tests {
         assert_eq!(seconds("2024-02-30", "2006-01-02"), None);
         assert_eq!(seconds("2024-03-05 trailing", "2006-01-02"), None);
         assert_eq!(seconds("13:00 XM", "3:04 PM"), None);
-    }
-
-    #[test]
-    fn unix_times() {
-        let rfc3339 = TimeForm::Layout("2006-01-02T15:04:05Z07:00");
-        let wanted = Value::text("2024-05-01T10:00:00Z");
-        for (value, form) in [
-            (Value::Int(1_714_557_600), TimeForm::UnixSeconds),
-            (Value::text("1714557600"), TimeForm::UnixSeconds),
-            (Value::Int(1_714_557_600_000), TimeForm::UnixMilliseconds),
-        ] {
-            assert!(
-                convert(&value, form, rfc3339).is_some_and(|got| got.same(&wanted)),
-                "{value:?}"
-            );
-        }
-        assert!(convert(&Value::Float(1e300), TimeForm::UnixSeconds, rfc3339).is_none());
     }
 }

@@ -61,21 +61,21 @@
 
 mod convert;
 mod diff;
-mod doubts;
 mod emit;
 mod eval;
 mod generator;
 mod go_time;
-mod layouts;
+mod json;
 mod limits;
+mod moments;
+mod mutate;
 mod names;
-mod numbers;
 mod program;
 mod sample;
 mod search;
+mod undecided;
 mod validate;
-mod value;
-mod xml;
+mod wish;
 
 #[cfg(test)]
 mod tests;

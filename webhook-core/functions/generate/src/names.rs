@@ -53,6 +53,7 @@ const MEANINGS: &[&[&str]] = &[
     &["country", "nation"],
     &["duration", "length", "minute", "second", "hour", "took", "elapsed", "millisecond"],
     &["currency", "curr"],
+    &["severity", "priority", "level", "urgency"],
 ];
 
 fn word(text: &str) -> Word {

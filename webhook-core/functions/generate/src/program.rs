@@ -1,10 +1,8 @@
 //! The programs that the search finds: what an evaluator runs and an emitter writes down.
 
-use std::sync::Arc;
-
 use super::convert::Convert;
+use super::json::{Json, is_scalar, to_text};
 use super::sample::Format;
-use super::value::Value;
 
 /// A whole function: read a payload, build a value, write it.
 #[derive(Debug, Clone)]
@@ -17,18 +15,14 @@ pub(crate) struct Program {
 /// One step from a value into it. A step that does not fit the value leads nowhere.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
-    Key(Arc<str>),
+    Key(String),
     /// Counted from 0.
     Index(usize),
-    /// The last element.
-    Last,
     /// The first element whose field, or field of a field, is the text `value`.
     Find {
-        field: Arc<[Arc<str>]>,
-        value: Arc<str>,
+        field: Vec<String>,
+        value: String,
     },
-    /// The document that a JSON text holds.
-    Decode,
 }
 
 /// A place in the payload, or in the element that a loop is at.
@@ -41,32 +35,16 @@ pub(crate) struct Path {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Expr {
-    Const(Value),
+    Const(Json),
     Path(Path),
     Convert(Box<Expr>, Convert),
     /// Texts one after the other; an absent value is the empty text.
     Text(Vec<Piece>),
-    Arithmetic(Operator, Box<Expr>, Box<Expr>),
-    /// Which pass of its loop the scope is in, counted from `base`.
-    Position {
-        scope: usize,
-        base: i64,
-    },
-    Object {
-        base: Option<Base>,
-        fields: Vec<(Arc<str>, Expr)>,
-    },
-    /// A list with a fixed number of parts; an absent element is null.
-    List(Vec<Element>),
+    Object(Vec<(String, Expr)>),
+    /// A list with a fixed number of elements; an absent element is null.
+    List(Vec<Expr>),
     /// One element per pass; a pass whose body is absent adds none.
     Map(Box<Map>),
-    /// The elements as texts with `separator` between; absent when the list is.
-    Join {
-        list: Box<Expr>,
-        separator: Arc<str>,
-    },
-    /// An object with one field per element. An absent or empty key adds none, an absent value takes the field away.
-    FromPairs(Box<FromPairs>),
 }
 
 #[derive(Debug, Clone)]
@@ -76,117 +54,89 @@ pub(crate) enum Piece {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Element {
-    One(Expr),
-    /// The elements of a list, in its place.
-    Spread(Expr),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operator {
-    Add,
-    Subtract,
-    Multiply,
-}
-
-/// The fields that an object takes over from another, except the removed ones.
-#[derive(Debug, Clone)]
-pub(crate) struct Base {
-    pub(crate) path: Path,
-    pub(crate) removed: Vec<Arc<str>>,
-}
-
-#[derive(Debug, Clone)]
 pub(crate) struct Map {
     /// Nested, the first outermost. Each opens a scope for the ones after it and for the body.
     pub(crate) loops: Vec<Loop>,
     pub(crate) body: Expr,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Loop {
     pub(crate) source: Path,
-    pub(crate) over: Over,
     pub(crate) filter: Option<Filter>,
     pub(crate) order: Option<Order>,
 }
 
-/// In which order a loop over a list takes the elements: by a field, numbers before texts.
-#[derive(Debug, Clone)]
-pub(crate) struct Order {
-    pub(crate) field: Arc<str>,
-    pub(crate) descending: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// The elements of a list. In XML a value that is no list is a list of one.
-    Items,
-    /// The fields of an object as `{key, value}`, ordered by key.
-    SortedFields,
-    /// The same in the payload's order, which only JavaScript knows.
-    Fields,
-}
-
-/// Which elements a loop takes; the path starts at the loop's own element.
-#[derive(Debug, Clone)]
+/// The elements that a loop takes.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Filter {
-    pub(crate) path: Path,
+    pub(crate) field: Vec<String>,
     pub(crate) test: Test,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
-    Equals(Value),
-    Differs(Value),
-    /// There and not null.
-    Present,
-    /// A number above zero.
-    Positive,
+    Equals(Json),
+    Differs(Json),
+    /// A number, or a text that is one, of this size and more.
+    AtLeast(f64),
+    Below(f64),
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct FromPairs {
-    pub(crate) list: Path,
-    pub(crate) key: Expr,
-    pub(crate) value: Expr,
+/// The order in which a loop takes the elements: numbers before texts, and both before the rest.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Order {
+    pub(crate) field: Vec<String>,
+    pub(crate) descending: bool,
+}
+
+impl Path {
+    /// One for the place, and two for each element that is chosen on the way.
+    fn size(&self) -> usize {
+        1 + 2 * self.steps.iter().filter(|step| !matches!(step, Step::Key(_))).count()
+    }
+}
+
+impl Loop {
+    pub(crate) fn plain(source: Path) -> Self {
+        Self { source, filter: None, order: None }
+    }
+
+    fn size(&self) -> usize {
+        let filter = if self.filter.is_some() { 2 } else { 0 };
+        self.source.size() + 1 + filter + usize::from(self.order.is_some())
+    }
 }
 
 impl Expr {
-    pub(crate) fn convert(self, convert: Convert) -> Self {
-        Self::Convert(Box::new(self), convert)
-    }
-
     pub(crate) fn convert_all(self, converts: &[Convert]) -> Self {
-        converts.iter().fold(self, |expr, convert| expr.convert(convert.clone()))
+        converts.iter().fold(self, |expr, convert| Self::Convert(Box::new(expr), convert.clone()))
     }
 
-    /// The same expression for a place where its outermost loop opens scope `to` in place of `from`.
-    pub(crate) fn rescoped(self, from: usize, to: usize) -> Self {
-        let path =
-            |path: Path| Path { scope: if path.scope == from { to } else { path.scope }, ..path };
+    /// How large the function is: 1 for each place that it reads, each conversion, loop and order, 2 for each filter
+    /// and for each element that it chooses, and 1 for each character that it spells out.
+    pub(crate) fn size(&self) -> usize {
         match self {
-            Self::Path(place) => Self::Path(path(place)),
-            Self::Convert(inner, convert) => inner.rescoped(from, to).convert(convert),
-            Self::Arithmetic(operator, left, right) => Self::Arithmetic(
-                operator,
-                Box::new(left.rescoped(from, to)),
-                Box::new(right.rescoped(from, to)),
-            ),
-            Self::Map(map) => {
-                Self::Map(Box::new(Map { body: map.body.rescoped(from, to), ..*map }))
-            }
-            Self::Join { list, separator } => {
-                Self::Join { list: Box::new(list.rescoped(from, to)), separator }
-            }
-            other => other,
+            Self::Const(value) => constant_size(value),
+            Self::Path(path) => path.size(),
+            Self::Convert(inner, _) => 1 + inner.size(),
+            Self::Text(pieces) => pieces
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Words(words) => words.chars().count(),
+                    Piece::Value(expr) => expr.size(),
+                })
+                .sum(),
+            Self::Object(fields) => fields.iter().map(|(_, expr)| 1 + expr.size()).sum(),
+            Self::List(items) => items.iter().map(Self::size).sum(),
+            Self::Map(map) => map.loops.iter().map(Loop::size).sum::<usize>() + map.body.size(),
         }
     }
 
     /// The expressions directly inside, in reading order.
-    pub(crate) fn children(&self) -> Vec<&Expr> {
+    pub(crate) fn children(&self) -> Vec<&Self> {
         match self {
-            Self::Const(_) | Self::Path(_) | Self::Position { .. } => Vec::new(),
+            Self::Const(_) | Self::Path(_) => Vec::new(),
             Self::Convert(inner, _) => vec![inner],
             Self::Text(pieces) => pieces
                 .iter()
@@ -195,36 +145,51 @@ impl Expr {
                     Piece::Words(_) => None,
                 })
                 .collect(),
-            Self::Arithmetic(_, left, right) => vec![left, right],
-            Self::Object { fields, .. } => fields.iter().map(|(_, expr)| expr).collect(),
-            Self::List(elements) => elements
-                .iter()
-                .map(|element| match element {
-                    Element::One(expr) | Element::Spread(expr) => expr,
-                })
-                .collect(),
+            Self::Object(fields) => fields.iter().map(|(_, expr)| expr).collect(),
+            Self::List(items) => items.iter().collect(),
             Self::Map(map) => vec![&map.body],
-            Self::Join { list, .. } => vec![list],
-            Self::FromPairs(pairs) => vec![&pairs.key, &pairs.value],
         }
     }
 
-    /// The places that the expression itself reads, not those of its children.
-    pub(crate) fn own_paths(&self) -> Vec<&Path> {
+    /// Whether the expression reads a scope from number `from` on.
+    pub(crate) fn reads(&self, from: usize) -> bool {
         match self {
-            Self::Path(path) => vec![path],
-            Self::Object { base: Some(base), .. } => vec![&base.path],
-            Self::Map(map) => map.loops.iter().map(|looped| &looped.source).collect(),
-            Self::FromPairs(pairs) => vec![&pairs.list],
-            _ => Vec::new(),
+            Self::Path(path) => path.scope >= from,
+            Self::Map(map) if map.loops.iter().any(|looped| looped.source.scope >= from) => true,
+            _ => self.children().into_iter().any(|child| child.reads(from)),
         }
     }
+}
 
-    /// The first place in the payload that the expression reads.
-    pub(crate) fn first_path(&self) -> Option<&Path> {
-        self.own_paths()
-            .into_iter()
-            .next()
-            .or_else(|| self.children().into_iter().find_map(Expr::first_path))
+fn constant_size(value: &Json) -> usize {
+    match value {
+        Json::Null | Json::Bool(_) => 1,
+        Json::String(text) => 1 + text.chars().count(),
+        Json::Array(items) => 1 + items.iter().map(constant_size).sum::<usize>(),
+        Json::Object(object) => {
+            1 + object.values().map(|item| 1 + constant_size(item)).sum::<usize>()
+        }
+        number => to_text(number).map_or(1, |text| text.len()),
     }
+}
+
+/// The part of a value that these names lead to.
+pub(crate) fn field<'v>(value: &'v Json, names: &[String]) -> Option<&'v Json> {
+    names.iter().try_fold(value, |value, name| value.as_object()?.get(name))
+}
+
+/// The places of the scalars in an element, two levels deep, `most` at most.
+pub(crate) fn scalar_fields(element: &Json, most: usize) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let Some(object) = element.as_object() else { return found };
+    for (name, value) in object {
+        if is_scalar(value) {
+            found.push(vec![name.clone()]);
+        } else if let Some(inner) = value.as_object() {
+            let inner = inner.iter().filter(|(_, value)| is_scalar(value));
+            found.extend(inner.map(|(below, _)| vec![name.clone(), below.clone()]));
+        }
+    }
+    found.truncate(most);
+    found
 }

@@ -2,36 +2,36 @@
 //! other payloads. A constant pays for every bit it spells out, a field for telling it apart from the other fields.
 
 use super::super::convert::{Convert, TimeForm};
-use super::super::layouts::LAYOUTS;
-use super::super::value::Value;
+use super::super::json::{Json, to_text};
+use super::super::moments::LAYOUTS;
 
 /// An output field, for its name.
 pub(super) const FIELD: f64 = 2.0;
 /// An element of a fixed list.
 pub(super) const ELEMENT: f64 = 2.0;
-/// A loop, besides the place of its list and its body.
+/// A loop, without the place of its list and its body.
 pub(super) const LOOP: f64 = 2.0;
 /// Choosing a field inside a composed text.
 pub(super) const PIECE: f64 = 1.5;
 
 /// A constant. Numbers and flags that turn up everywhere are cheap, so that a field must be named alike to win.
-pub(super) fn constant(value: &Value) -> f64 {
+pub(super) fn constant(value: &Json) -> f64 {
     match value {
-        Value::Null => 5.0,
-        Value::Bool(_) => 7.0,
-        Value::Text(text) if text.is_empty() => 5.0,
-        Value::Text(text) => 3.0 + words(text).iter().sum::<f64>(),
-        Value::Int(number) => match number.unsigned_abs() {
-            0..=1 => 6.5,
-            2..=9 => 7.0,
-            10..=99 => 9.5,
-            100..=999 => 13.0,
-            more => 4.0 * f64::from(more.ilog10() + 1),
+        Json::Null => 5.0,
+        Json::Bool(_) => 7.0,
+        Json::String(text) if text.is_empty() => 5.0,
+        Json::String(text) => 3.0 + words(text).iter().sum::<f64>(),
+        Json::Number(number) => match number.as_i64().map(i64::unsigned_abs) {
+            Some(0..=1) => 6.5,
+            Some(2..=9) => 7.0,
+            Some(10..=99) => 9.5,
+            Some(100..=999) => 13.0,
+            Some(more) => 4.0 * f64::from(more.ilog10() + 1),
+            None => 5.0 + 5.0 * to_text(value).map_or(0.0, |text| text.len() as f64),
         },
-        Value::Float(_) => 5.0 + 5.0 * value.to_text().map_or(0.0, |text| text.len() as f64),
-        Value::List(items) => 4.0 + items.iter().map(|item| ELEMENT + constant(item)).sum::<f64>(),
-        Value::Object(object) => {
-            4.0 + object.iter().map(|(_, value)| FIELD + constant(value)).sum::<f64>()
+        Json::Array(items) => 4.0 + items.iter().map(|item| ELEMENT + constant(item)).sum::<f64>(),
+        Json::Object(object) => {
+            4.0 + object.values().map(|value| FIELD + constant(value)).sum::<f64>()
         }
     }
 }
@@ -56,12 +56,11 @@ pub(super) fn words(text: &str) -> Vec<f64> {
             (length, 6.0 + 5.0 * length as f64)
         } else if byte.is_ascii_alphabetic() || byte >= 0x80 {
             let length = run(|b| b.is_ascii_alphabetic() || *b >= 0x80);
-            let word = text.get(at..at + length).unwrap_or_default().to_ascii_lowercase();
-            let (word_cost, letter_cost) =
-                if COMMON.contains(&word.as_str()) { (0.0, 2.0) } else { (6.0, 3.2) };
+            let word = text.get(at..at + length).unwrap_or_default();
+            let common = COMMON.contains(&word.to_ascii_lowercase().as_str());
+            let (word_cost, letter_cost) = if common { (0.0, 2.0) } else { (6.0, 3.2) };
             // Capitals throughout are a code more often than a word.
-            let capitals = length > 1
-                && text.as_bytes().iter().skip(at).take(length).all(u8::is_ascii_uppercase);
+            let capitals = length > 1 && word.bytes().all(|b| b.is_ascii_uppercase());
             (length, word_cost + letter_cost * length as f64 + if capitals { 4.0 } else { 0.0 })
         } else {
             (1, if byte.is_ascii_whitespace() { 1.0 } else { 2.0 })
@@ -74,32 +73,21 @@ pub(super) fn words(text: &str) -> Vec<f64> {
 
 pub(super) fn convert(convert: &Convert) -> f64 {
     match convert {
-        Convert::Text | Convert::Number | Convert::Trim | Convert::Count => 2.0,
-        Convert::Boolean | Convert::Upper | Convert::Lower | Convert::Fixed(_) | Convert::Sum => {
-            3.0
+        Convert::Text | Convert::Number | Convert::Count => 2.0,
+        Convert::Upper | Convert::Lower | Convert::Fixed(_) | Convert::Sum(_) => 3.0,
+        Convert::Join { .. } => 3.0,
+        Convert::Divide(_) | Convert::Times(_) | Convert::Grouped(_) => 4.0,
+        Convert::Before(_) | Convert::AfterLast(_) => 5.0,
+        // A known opening, such as `refs/heads/`, is longer and tells more.
+        Convert::After(separator) => {
+            if separator.len() > 3 {
+                3.5
+            } else {
+                5.0
+            }
         }
         Convert::CountBy(_) | Convert::SumBy { .. } => 6.0,
-        Convert::Divide(_)
-        | Convert::Min
-        | Convert::Max
-        | Convert::Times(_)
-        | Convert::Title
-        | Convert::Capitalize
-        | Convert::Grouped(_) => 4.0,
-        Convert::Round(_) | Convert::Split { .. } | Convert::NumberIn | Convert::Equals(_) => 5.0,
-        Convert::Before { separator, .. } | Convert::After { separator, .. } => {
-            5.0 + 0.5 * (separator.len() as f64 - 1.0)
-        }
-        Convert::Replace { .. } => 5.0,
-        Convert::Part { index, .. } => 6.0 + *index as f64 * 0.5,
         Convert::First(_) => 7.0,
-        // The end of a number tells more than its start: card numbers, account numbers.
-        Convert::Last(_) => 6.5,
-        Convert::Not => 6.0,
-        Convert::Default(value) => 4.0 + constant(value),
-        Convert::Lookup(table) => {
-            4.0 + table.iter().map(|(from, to)| (constant(from) + constant(to)) / 2.0).sum::<f64>()
-        }
         Convert::Time { from, to } => 4.0 + time_form(*from) + time_form(*to),
     }
 }
@@ -108,9 +96,8 @@ fn time_form(form: TimeForm) -> f64 {
     match form {
         TimeForm::UnixSeconds | TimeForm::UnixMilliseconds => 0.0,
         TimeForm::Layout(layout) => {
-            let rank =
-                LAYOUTS.iter().position(|known| known.text == layout).unwrap_or(LAYOUTS.len());
-            rank as f64 * 0.03
+            let rank = LAYOUTS.iter().position(|known| *known == layout);
+            rank.unwrap_or(LAYOUTS.len()) as f64 * 0.03
         }
     }
 }

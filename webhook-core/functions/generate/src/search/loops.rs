@@ -1,159 +1,207 @@
-//! Lists mapped element by element: which loop fits, and the one program that is true for all elements.
+//! Lists mapped element by element: the loops that fit, and the one body that is true for all elements.
 
 use std::rc::Rc;
 
-use super::super::names::Names;
-use super::super::program::{Expr, Map};
-use super::super::value::Value;
-use super::candidates::Candidate;
+use super::super::eval::{items, walk};
+use super::super::json::{Json, is_scalar, number, to_text};
+use super::super::names::{Names, similarity, words};
+use super::super::program::{
+    Expr, Filter, Loop, Map, Order, Path, Step, Test, field, scalar_fields,
+};
 use super::pool::Pool;
-use super::{Context, Example, Exhausted, Found, Outcome, Search, cheaper};
+use super::{Context, Example, Exhausted, Outcome, Search, cheaper, cost};
 
-/// Loops whose bodies are searched for one list, at the top and further inside.
-const MAX_LOOPS: usize = 6;
-/// With several samples most are given up after a look at how many elements they have.
-const MAX_LOOPS_OF_SEVERAL: usize = 32;
-const MAX_INNER_LOOPS: usize = 3;
+/// Loops over different elements whose bodies are searched for one list, at the top and further inside.
+const MAX_BODIES: usize = 6;
+const MAX_INNER_BODIES: usize = 3;
+/// Loops of one list that are looked at.
+const MAX_CANDIDATES: usize = 64;
+/// Elements whose fields are looked at for a filter or an order.
+const MAX_ITEMS: usize = 64;
+const MAX_FIELDS: usize = 16;
 
-impl Search<'_> {
+struct Candidate {
+    loops: Vec<Loop>,
+    /// How much of the first wanted element is found in the first element makes the loop cheaper to try.
+    rank: f64,
+    cost: f64,
+}
+
+/// Loops that take the same elements in every example.
+struct Same<'a> {
+    elements: Vec<*const Json>,
+    loops: Vec<Candidate>,
+    passes: Vec<Example<'a>>,
+}
+
+impl<'a> Search<'a> {
     pub(super) fn mapped(
         &self,
-        examples: &[Example],
-        seed: &Example,
-        pools: &[Rc<Pool>],
+        examples: &[Example<'a>],
+        seed: &Example<'a>,
+        want: &[Json],
+        pools: &[Rc<Pool<'a>>],
         context: &Context,
     ) -> Outcome {
-        let Some(want) = seed.want.as_ref().and_then(Value::as_list) else { return Ok(None) };
-        let mut candidates = self.candidates(want, seed, pools, context, want.len())?;
-        candidates.sort_by(|a, b| (a.cost - 3.0 * a.shared).total_cmp(&(b.cost - 3.0 * b.shared)));
-        let most = match examples.len() {
-            _ if context.level >= 4 => MAX_INNER_LOOPS,
-            1 => MAX_LOOPS,
-            _ => MAX_LOOPS_OF_SEVERAL,
-        };
+        let mut candidates = self.candidates(seed, want, pools, context)?;
+        candidates.sort_by(|a, b| a.rank.total_cmp(&b.rank));
+        let mut groups: Vec<Same<'a>> = Vec::new();
+        for candidate in candidates.into_iter().take(MAX_CANDIDATES) {
+            let Some(passes) = self.passes(examples, &candidate.loops)? else { continue };
+            let elements: Vec<*const Json> = passes
+                .iter()
+                .flat_map(|pass| pass.scopes.iter().map(|scope| std::ptr::from_ref(*scope)))
+                .collect();
+            match groups.iter_mut().find(|group| group.elements == elements) {
+                Some(group) => group.loops.push(candidate),
+                None => groups.push(Same { elements, loops: vec![candidate], passes }),
+            }
+        }
+        let most = if context.level >= 4 { MAX_INNER_BODIES } else { MAX_BODIES };
+        let depth = seed.scopes.len();
         let mut best = None;
-        for candidate in candidates.into_iter().take(most) {
-            best = cheaper(best, self.try_loops(examples, candidate, context, 0, 0)?);
+        for group in groups.into_iter().take(most) {
+            best = cheaper(best, self.body(group, examples.len(), depth, context)?);
         }
         Ok(best)
     }
 
-    /// A run of elements that is a list mapped, between fixed ones: where it starts, how long it is.
-    pub(super) fn spread(
+    /// The loops that have as many passes in the seed as elements are wanted.
+    fn candidates(
         &self,
-        examples: &[Example],
-        seed: &Example,
-        pools: &[Rc<Pool>],
+        seed: &Example<'a>,
+        want: &[Json],
+        pools: &[Rc<Pool<'a>>],
         context: &Context,
-    ) -> Result<Option<(usize, usize, Found)>, Exhausted> {
-        const MAX_TRIED: usize = 6;
-        let Some(want) = seed.want.as_ref().and_then(Value::as_list) else { return Ok(None) };
-        let lists = pools
-            .iter()
-            .flat_map(|pool| &pool.nodes)
-            .filter_map(|node| node.value.as_list().map(<[Value]>::len));
-        let lengths: std::collections::BTreeSet<usize> =
-            lists.filter(|length| (2..want.len()).contains(length)).collect();
-        let mut tried = 0;
-        for length in lengths.into_iter().rev().take(8) {
-            // A list is put near one of the ends, not somewhere in a long list.
-            for at in (0..=want.len() - length).take(8) {
-                let window = want.get(at..at + length).unwrap_or_default();
-                // The same kind of thing throughout, all of it in the list.
-                if !alike(window) {
+    ) -> Result<Vec<Candidate>, Exhausted> {
+        let depth = seed.scopes.len();
+        let mut out = Vec::new();
+        for pool in pools {
+            self.charge(pool.nodes.len() / 16)?;
+            for (index, node) in pool.nodes.iter().enumerate() {
+                let Some(list) = node.value.as_array().filter(|list| !list.is_empty()) else {
+                    continue;
+                };
+                self.charge(100)?;
+                // One element tells little about a list: the names must agree.
+                let alone = match want.len() {
+                    1 => 6.0 * (1.0 - similarity(&context.names, &node.names)),
+                    _ => 0.0,
+                };
+                let place = self.place(pool, node, depth, context) + cost::LOOP + alone;
+                let mut push = |loops: Vec<Loop>, cost: f64, first: Option<&Json>| {
+                    let shared = shared(want.first(), first);
+                    let cost = place + cost;
+                    out.push(Candidate { loops, rank: cost - 3.0 * shared, cost });
+                    shared
+                };
+                let plain = Loop::plain(pool.path(index));
+                if list.len() < want.len() {
+                    for (inner, first) in nested(list, want.len()) {
+                        let within = Loop::plain(Path { scope: depth, steps: vec![inner] });
+                        push(vec![plain.clone(), within], 4.0, first);
+                    }
                     continue;
                 }
-                let mut candidates = self.candidates(window, seed, pools, context, length)?;
-                candidates.retain(|candidate| {
-                    candidate.shared > 0.0 && candidate.loops.iter().all(|l| l.filter.is_none())
-                });
-                candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-                for candidate in candidates.into_iter().take(2) {
-                    tried += 1;
-                    if tried > MAX_TRIED {
-                        return Ok(None);
+                let filters = match list.len() == want.len() {
+                    true => vec![(None, 0.0)],
+                    false => filters(list).into_iter().map(|(f, cost)| (Some(f), cost)).collect(),
+                };
+                for (filter, cost) in filters {
+                    self.charge(list.len() / 4 + 1)?;
+                    let looped = Loop { filter, ..plain.clone() };
+                    let kept = items(&looped, &seed.scopes);
+                    if kept.len() != want.len() {
+                        continue;
                     }
-                    let after = want.len() - at - length;
-                    if let Some(found) = self.try_loops(examples, candidate, context, at, after)? {
-                        return Ok(Some((at, length, found)));
+                    push(vec![looped.clone()], cost, kept.first().copied());
+                    for order in orders(&kept) {
+                        self.charge(kept.len() * 2)?;
+                        // `due` is sorted by the field `due`.
+                        let named = order.field.iter().map(|name| words(name).into());
+                        let named = similarity(&context.names, &named.collect::<Vec<_>>());
+                        let cost = cost + 5.0 - 4.0 * named;
+                        let ordered = Loop { order: Some(order), ..looped.clone() };
+                        let sorted = items(&ordered, &seed.scopes);
+                        let moved = sorted.iter().zip(&kept).any(|(a, b)| !std::ptr::eq(*a, *b));
+                        // Where nothing of the first element is in the first wanted one, it is another order.
+                        if moved && shared(want.first(), sorted.first().copied()) > 0.0 {
+                            push(vec![ordered], cost, sorted.first().copied());
+                        }
                     }
                 }
             }
         }
-        Ok(None)
+        Ok(out)
     }
 
-    /// The body that is right for every pass in every example; `before` and `after` elements are not the loop's.
-    fn try_loops(
+    /// One example for each pass, if there are as many as elements are wanted.
+    fn passes(
         &self,
-        examples: &[Example],
-        candidate: Candidate,
-        context: &Context,
-        before: usize,
-        after: usize,
-    ) -> Outcome {
+        examples: &[Example<'a>],
+        loops: &[Loop],
+    ) -> Result<Option<Vec<Example<'a>>>, Exhausted> {
         let mut passes = Vec::new();
         for example in examples {
-            let Some(want) = example.want.as_ref().and_then(Value::as_list) else {
-                return Ok(None);
-            };
-            let Some(want) = want.len().checked_sub(after).and_then(|end| want.get(before..end))
-            else {
-                return Ok(None);
-            };
-            let mut all = Vec::new();
-            let outer = example.scopes.len();
-            self.evaluator.walk(&candidate.loops, &mut example.scopes.to_vec(), &mut |scopes| {
-                all.push(scopes.to_vec())
-            });
+            let Some(want) = example.want.and_then(Json::as_array) else { return Ok(None) };
+            let mut all: Vec<Rc<[&'a Json]>> = Vec::new();
+            walk(loops, &mut example.scopes.to_vec(), &mut |scopes| all.push(Rc::from(scopes)));
             self.charge(all.len() * 2)?;
             if all.len() != want.len() {
                 return Ok(None);
             }
-            for (scopes, want) in all.into_iter().zip(want) {
-                let named =
-                    scopes.into_iter().enumerate().map(|(index, scope)| match index < outer {
-                        true => scope,
-                        false => self.fresh_scope(scope.value, scope.position),
-                    });
-                passes.push(Example { scopes: named.collect(), want: Some(want.clone()) });
-            }
+            let pass = |(scopes, want)| Example { scopes, want: Some(want) };
+            passes.extend(all.into_iter().zip(want).map(pass));
         }
-        let alone = examples.len() == 1 && passes.len() == 1;
+        Ok(Some(passes))
+    }
+
+    /// The body that is right for every pass. Other loops over the same elements are rivals.
+    fn body(&self, group: Same<'a>, examples: usize, depth: usize, context: &Context) -> Outcome {
+        let Same { mut loops, passes, .. } = group;
+        loops.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        let mut loops = loops.into_iter();
+        let Some(Candidate { loops: first, cost, .. }) = loops.next() else { return Ok(None) };
         // A list of scalars has its elements' name.
-        let scalars = passes.iter().all(|pass| pass.want.as_ref().is_some_and(Value::is_scalar));
+        let scalars = passes.iter().all(|pass| pass.want.is_some_and(is_scalar));
         let names = match scalars {
             true => context.names.clone(),
             false => Names { key: Vec::new(), around: context.names.key.clone() },
         };
-        let inner =
-            Context { names, outer: if alone { 4.0 } else { 1.0 }, level: context.level + 1 };
+        let outer = if examples == 1 && passes.len() == 1 { 4.0 } else { 1.0 };
+        let inner = Context { names, outer, level: context.level + 1 };
         let Some(found) = self.solve_passes(&passes, &inner)? else { return Ok(None) };
-        let own = examples.first().map_or(0, |example| example.scopes.len());
-        if !reads(&found.expr, &(own..own + candidate.loops.len())) {
+        if !found.expr.reads(depth) {
             return Ok(None);
         }
-        let cost = candidate.cost + found.cost;
-        let expr = Expr::Map(Box::new(Map { loops: candidate.loops, body: found.expr }));
-        Ok(Some(Found { expr, cost }))
+        let map =
+            |loops: &[Loop], body: Expr| Expr::Map(Box::new(Map { loops: loops.to_vec(), body }));
+        let body = found.expr.clone();
+        let cost = cost + found.cost;
+        let mut found = found.inside(|body| map(&first, body), cost);
+        for other in loops {
+            let rival = map(&other.loops, body.clone());
+            if rival.size() <= found.expr.size() {
+                found.rival(rival);
+            }
+        }
+        Ok(Some(found))
     }
-}
 
-impl Search<'_> {
     /// Solves for some of many passes, then for the ones as well that this was wrong for.
-    fn solve_passes(&self, passes: &[Example], context: &Context) -> Outcome {
+    fn solve_passes(&self, passes: &[Example<'a>], context: &Context) -> Outcome {
         const MAX_PASSES: usize = 48;
         const MAX_ROUNDS: usize = 4;
         if passes.len() <= MAX_PASSES {
             return self.solve(passes, context);
         }
-        // All over the list: what is rare often comes late.
+        // From all parts of the list: a rare case often comes late.
         let mut chosen: std::collections::BTreeSet<usize> =
             (0..MAX_PASSES).map(|number| number * (passes.len() - 1) / (MAX_PASSES - 1)).collect();
         for _ in 0..MAX_ROUNDS {
-            let some: Vec<Example> =
+            let some: Vec<Example<'a>> =
                 chosen.iter().filter_map(|&index| passes.get(index)).cloned().collect();
-            let Some(found) = self.solve(&some, context)? else { return Ok(None) };
+            let Some(mut found) = self.solve(&some, context)? else { return Ok(None) };
             let mut wrong = Vec::new();
             for (index, pass) in passes.iter().enumerate() {
                 if wrong.len() < 8 && !self.holds(&found.expr, std::slice::from_ref(pass))? {
@@ -161,6 +209,13 @@ impl Search<'_> {
                 }
             }
             if wrong.is_empty() {
+                let mut right = Vec::new();
+                for rival in std::mem::take(&mut found.rivals) {
+                    if self.holds(&rival, passes)? {
+                        right.push(rival);
+                    }
+                }
+                found.rivals = right;
                 return Ok(Some(found));
             }
             chosen.extend(wrong);
@@ -169,18 +224,124 @@ impl Search<'_> {
     }
 }
 
-/// Whether the expression reads the elements of the loops that open these scopes.
-fn reads(expr: &Expr, scopes: &std::ops::Range<usize>) -> bool {
-    matches!(expr, Expr::Position { .. })
-        || expr.own_paths().iter().any(|path| scopes.contains(&path.scope))
-        || expr.children().into_iter().any(|child| reads(child, scopes))
+/// The fields of the first element that hold lists, if the lists have this many elements together; and the first of
+/// these elements.
+fn nested(list: &[Json], length: usize) -> Vec<(Step, Option<&Json>)> {
+    let Some(first) = list.first().and_then(Json::as_object) else { return Vec::new() };
+    let inner = |item: &Json, name: &str| {
+        item.as_object().and_then(|item| item.get(name)?.as_array()).map_or(0, Vec::len)
+    };
+    first
+        .iter()
+        .filter(|(name, value)| {
+            value.is_array() && list.iter().map(|item| inner(item, name)).sum::<usize>() == length
+        })
+        .map(|(name, value)| {
+            (Step::Key(name.clone()), value.as_array().and_then(|items| items.first()))
+        })
+        .collect()
 }
 
-/// Values of one kind, objects with the same fields.
-fn alike(values: &[Value]) -> bool {
-    let Some((first, rest)) = values.split_first() else { return false };
-    rest.iter().all(|value| match (first, value) {
-        (Value::Object(a), Value::Object(b)) => a.iter().all(|(name, _)| b.get(name).is_some()),
-        (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
-    })
+/// The filters that some of the elements pass, with their costs.
+fn filters(list: &[Json]) -> Vec<(Filter, f64)> {
+    let mut out = Vec::new();
+    let Some(first) = list.first() else { return out };
+    for names in scalar_fields(first, MAX_FIELDS) {
+        let values: Vec<&Json> =
+            list.iter().take(MAX_ITEMS).filter_map(|item| field(item, &names)).collect();
+        let mut seen: Vec<&Json> = Vec::new();
+        values.iter().for_each(|value| {
+            if !seen.contains(value) {
+                seen.push(value);
+            }
+        });
+        let mut push = |test: Test, cost: f64| {
+            out.push((Filter { field: names.clone(), test }, 4.0 + cost));
+        };
+        // A text that no two elements share tells one of them, not a kind of them.
+        let rare = if seen.len() == list.len() { 8.0 } else { 0.0 };
+        for value in &seen {
+            let short = value.as_str().is_none_or(|text| text.len() <= 40);
+            if short && !value.is_null() && !value.is_f64() {
+                let flag = if value.is_boolean() { 1.0 } else { cost::constant(value) / 3.0 };
+                push(Test::Equals((*value).clone()), flag + rare);
+                push(Test::Differs((*value).clone()), flag + rare + 1.5);
+            }
+        }
+        let mut numbers: Vec<f64> = values.iter().filter_map(|value| number(value)).collect();
+        if numbers.len() == values.len() {
+            numbers.sort_by(f64::total_cmp);
+            numbers.dedup();
+            for pair in numbers.windows(2) {
+                let [below, above] = pair else { continue };
+                let limits = [roundest(*below, *above), *above];
+                for (index, limit) in limits.iter().enumerate() {
+                    if index == 0 || *limit != roundest(*below, *above) {
+                        push(Test::AtLeast(*limit), 3.0 + index as f64);
+                        push(Test::Below(*limit), 4.0 + index as f64);
+                    }
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The roundest number above `below` and not above `above`: the one that a person would name.
+fn roundest(below: f64, above: f64) -> f64 {
+    let mut step = 10f64.powf(above.abs().max(below.abs()).max(1.0).log10().ceil());
+    for _ in 0..12 {
+        for part in [1.0, 2.0] {
+            let unit = step / part;
+            let round = (above / unit).floor() * unit;
+            if round > below {
+                return round;
+            }
+        }
+        step /= 10.0;
+    }
+    above
+}
+
+/// The orders of elements by one of their fields.
+fn orders(items: &[&Json]) -> Vec<Order> {
+    let Some(first) = items.first().filter(|_| (2..=MAX_ITEMS).contains(&items.len())) else {
+        return Vec::new();
+    };
+    let sortable = |names: &Vec<String>| {
+        field(first, names).is_some_and(|value| value.is_number() || value.is_string())
+    };
+    let fields = scalar_fields(first, MAX_FIELDS).into_iter().filter(sortable);
+    fields
+        .flat_map(|field| {
+            [false, true].map(|descending| Order { field: field.clone(), descending })
+        })
+        .collect()
+}
+
+/// The share of the wanted scalars that occur in the element, whole or inside a text.
+fn shared(want: Option<&Json>, item: Option<&Json>) -> f64 {
+    let (Some(want), Some(item)) = (want, item) else { return 0.0 };
+    let (mut wanted, mut offered) = (Vec::new(), Vec::new());
+    scalars(want, 50, &mut wanted);
+    scalars(item, 200, &mut offered);
+    let explained = |wanted: &&String| {
+        offered.iter().any(|text| {
+            *wanted == text
+                || (text.len() >= 3 && wanted.contains(text.as_str()))
+                || (wanted.len() >= 3 && text.contains(wanted.as_str()))
+        })
+    };
+    wanted.iter().filter(explained).count() as f64 / wanted.len().max(1) as f64
+}
+
+fn scalars(value: &Json, most: usize, out: &mut Vec<String>) {
+    if out.len() >= most {
+        return;
+    }
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| scalars(item, most, out)),
+        Json::Object(object) => object.values().for_each(|value| scalars(value, most, out)),
+        scalar => out.extend(to_text(scalar).filter(|text| !text.is_empty())),
+    }
 }

@@ -1,193 +1,132 @@
-//! Explaining an object: as another one, field by field, or from a list of pairs.
+//! Explaining an object: as another one, field by field, or as groups of a list.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
+use serde_json::Map as Object;
+
+use super::super::json::{Json, is_scalar, same};
 use super::super::names::{Names, words};
-use super::super::program::{Base, Expr};
-use super::super::value::{Object, Value};
+use super::super::program::Expr;
 use super::pool::Pool;
 use super::{Context, Example, Exhausted, Found, Outcome, Search, cheaper, cost};
 
-type Fields = Vec<(Arc<str>, Option<Found>)>;
-
-impl Search<'_> {
+impl<'a> Search<'a> {
     pub(super) fn solve_object(
         &self,
-        examples: &[Example],
-        seed: &Example,
+        examples: &[Example<'a>],
+        seed: &Example<'a>,
+        want: &Object<String, Json>,
         context: &Context,
     ) -> Outcome {
-        let Some(want) = seed.want.as_ref().and_then(Value::as_object) else { return Ok(None) };
         let pools = self.pools(seed)?;
         if let Some(found) = self.whole(examples, seed, &pools, context)?
-            && want.len() > 0
+            && !want.is_empty()
         {
             return Ok(Some(found));
         }
-        if !examples.iter().all(|example| matches!(example.want, Some(Value::Object(_)))) {
+        if !examples.iter().all(|example| matches!(example.want, Some(Json::Object(_)))) {
             return Ok(None);
         }
-        let fields = self.fields(examples, want, context)?;
-        let by_field = by_field(&fields);
-        let extended = self.extended(examples, want, &fields, seed, &pools, context)?;
-        let pairs = self.keyed(examples, seed, &pools, context)?;
-        Ok(cheaper(cheaper(by_field, extended), pairs))
+        let by_field = self.by_field(examples, want, context)?;
+        let grouped = self.grouped(examples, seed, want, &pools, context)?;
+        Ok(cheaper(by_field, grouped))
     }
 
-    /// What is right in every example, as far as there is such a thing; what remains is as in the first.
+    /// An expression that is right in every example, as far as one is found. A value that no expression explains is as
+    /// in the first example.
     pub(super) fn solve_or_guess(
         &self,
-        examples: &[Example],
+        examples: &[Example<'a>],
         context: &Context,
-    ) -> Result<Expr, Exhausted> {
+    ) -> Result<Found, Exhausted> {
         if let Some(found) = self.solve(examples, context)? {
-            return Ok(found.expr);
+            return Ok(found);
         }
-        let first = examples.iter().find_map(|example| example.want.as_ref());
-        let objects = examples.iter().all(|e| matches!(e.want, Some(Value::Object(_))));
-        let Some(Value::Object(want)) = first.filter(|_| objects) else {
-            return Ok(Expr::Const(first.cloned().unwrap_or(Value::Null)));
+        let first = examples.iter().find_map(|example| example.want);
+        let objects = examples.iter().all(|e| matches!(e.want, Some(Json::Object(_))));
+        let Some(Json::Object(want)) = first.filter(|_| objects) else {
+            return Ok(Found::new(Expr::Const(first.cloned().unwrap_or(Json::Null)), 0.0));
         };
         let mut fields = Vec::with_capacity(want.len());
-        for (name, _) in want.iter() {
-            let (of_field, context) = of_field(examples, name, want, context);
-            fields.push((name.clone(), self.solve_or_guess(&of_field, &context)?));
+        for name in want.keys() {
+            let (examples, context) = of_field(examples, name, want, context);
+            fields.push((name.clone(), self.solve_or_guess(&examples, &context)?.expr));
         }
-        Ok(Expr::Object { base: None, fields })
+        Ok(Found::new(Expr::Object(fields), 0.0))
     }
 
     /// A list or an object that is in the payload as it is wanted.
     pub(super) fn whole(
         &self,
-        examples: &[Example],
-        seed: &Example,
-        pools: &[Rc<Pool>],
+        examples: &[Example<'a>],
+        seed: &Example<'a>,
+        pools: &[Rc<Pool<'a>>],
         context: &Context,
     ) -> Outcome {
-        let Some(want) = &seed.want else { return Ok(None) };
-        let mut ranked = Vec::new();
+        let Some(want) = seed.want else { return Ok(None) };
+        let mut best = None;
         for pool in pools {
             self.charge(pool.nodes.len() / 16)?;
             for (index, node) in pool.nodes.iter().enumerate() {
-                if !node.value.is_scalar() && node.value.same(want) {
-                    self.charge(4)?;
-                    ranked.push((self.place(pool, node, seed.scopes.len(), context), pool, index));
-                }
-            }
-        }
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (cost, pool, index) in ranked.into_iter().take(16) {
-            let expr = Expr::Path(pool.path(index));
-            if self.holds(&expr, examples)? {
-                return Ok(Some(Found { expr, cost }));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Each field by itself; a field that some examples lack must be absent there.
-    fn fields(
-        &self,
-        examples: &[Example],
-        want: &Object,
-        context: &Context,
-    ) -> Result<Fields, Exhausted> {
-        let mut names: Vec<Arc<str>> = want.iter().map(|(name, _)| name.clone()).collect();
-        let mut known: std::collections::HashSet<Arc<str>> = names.iter().cloned().collect();
-        for object in examples.iter().filter_map(|example| example.want.as_ref()?.as_object()) {
-            self.charge(object.len() / 8)?;
-            names.extend(
-                object
-                    .iter()
-                    .map(|(name, _)| name)
-                    .filter(|name| known.insert(Arc::clone(name)))
-                    .cloned(),
-            );
-        }
-        let mut fields = Vec::with_capacity(names.len());
-        for name in names {
-            let (of_field, context) = of_field(examples, &name, want, context);
-            let found = self.solve(&of_field, &context)?;
-            fields.push((name, found));
-        }
-        Ok(fields)
-    }
-
-    /// Another object with some fields more, and few fewer.
-    fn extended(
-        &self,
-        examples: &[Example],
-        want: &Object,
-        fields: &Fields,
-        seed: &Example,
-        pools: &[Rc<Pool>],
-        context: &Context,
-    ) -> Outcome {
-        const MIN_TAKEN_OVER: usize = 3;
-        if want.len() < MIN_TAKEN_OVER {
-            return Ok(None);
-        }
-        let mut best = None;
-        for pool in pools {
-            for (index, node) in pool.nodes.iter().enumerate() {
-                self.charge(1)?;
-                let Some(object) =
-                    node.value.as_object().filter(|object| object.len() >= MIN_TAKEN_OVER)
-                else {
-                    continue;
-                };
-                self.charge(object.len())?;
-                let taken = |name: &str, value: &Value| {
-                    want.get(name).is_some_and(|wanted| wanted.same(value))
-                };
-                let kept = object.iter().filter(|(name, value)| taken(name, value)).count();
-                let removed: Vec<Arc<str>> = object
-                    .iter()
-                    .map(|(name, _)| name)
-                    .filter(|name| want.get(name).is_none())
-                    .cloned()
-                    .collect();
-                // Taking most of an object is moving the object; taking some of it is choosing fields.
-                if kept < MIN_TAKEN_OVER || kept * 2 < want.len() || removed.len() * 4 > kept {
+                if is_scalar(node.value) || !same(node.value, want) {
                     continue;
                 }
-                let mut total = self.place(pool, node, seed.scopes.len(), context)
-                    + 4.0
-                    + 4.0 * removed.len() as f64;
-                let mut own = Vec::new();
-                for (name, found) in fields
-                    .iter()
-                    .filter(|(name, _)| !object.get(name).is_some_and(|value| taken(name, value)))
-                {
-                    let Some(found) = found else {
-                        total = f64::INFINITY;
-                        break;
-                    };
-                    total += cost::FIELD + found.cost;
-                    own.push((name.clone(), found.expr.clone()));
-                }
-                let base = Base { path: pool.path(index), removed };
-                let expr = Expr::Object { base: Some(base), fields: own };
-                if total.is_finite() && self.holds(&expr, examples)? {
-                    best = cheaper(best, Some(Found { expr, cost: total }));
+                self.charge(4)?;
+                let expr = Expr::Path(pool.path(index));
+                if self.holds(&expr, examples)? {
+                    let cost = self.place(pool, node, seed.scopes.len(), context);
+                    best = cheaper(best, Some(Found::new(expr, cost)));
                 }
             }
         }
         Ok(best)
     }
+
+    /// Each field by itself; a field that some examples lack must be absent there.
+    fn by_field(
+        &self,
+        examples: &[Example<'a>],
+        want: &Object<String, Json>,
+        context: &Context,
+    ) -> Outcome {
+        let mut names: Vec<&String> = want.keys().collect();
+        let mut known: std::collections::HashSet<&String> = names.iter().copied().collect();
+        for object in examples.iter().filter_map(|example| example.want?.as_object()) {
+            self.charge(object.len() / 8)?;
+            names.extend(object.keys().filter(|name| known.insert(*name)));
+        }
+        let mut total = 0.0;
+        let mut fields = Vec::with_capacity(names.len());
+        let mut rivals = Vec::new();
+        for name in names {
+            let (examples, context) = of_field(examples, name, want, context);
+            let Some(found) = self.solve(&examples, &context)? else { return Ok(None) };
+            total += cost::FIELD + found.cost;
+            rivals.extend(found.rivals.into_iter().map(|rival| (fields.len(), rival)));
+            fields.push((name.clone(), found.expr));
+        }
+        let mut found = Found::new(Expr::Object(fields.clone()), total);
+        for (index, rival) in rivals {
+            let mut fields = fields.clone();
+            if let Some((_, expr)) = fields.get_mut(index) {
+                *expr = rival;
+            }
+            found.rival(Expr::Object(fields));
+        }
+        Ok(Some(found))
+    }
 }
 
 /// The examples for one field.
-fn of_field(
-    examples: &[Example],
+fn of_field<'a>(
+    examples: &[Example<'a>],
     name: &str,
-    siblings: &Object,
+    siblings: &Object<String, Json>,
     context: &Context,
-) -> (Vec<Example>, Context) {
-    let of_field = |example: &Example| Example {
-        scopes: example.scopes.clone(),
-        want: example.want.as_ref().and_then(|want| want.as_object()?.get(name).cloned()),
+) -> (Vec<Example<'a>>, Context) {
+    let of_field = |example: &Example<'a>| Example {
+        scopes: Rc::clone(&example.scopes),
+        want: example.want.and_then(|want| want.as_object()?.get(name)),
     };
     let context = Context {
         names: inner_names(context, name, siblings),
@@ -197,29 +136,16 @@ fn of_field(
     (examples.iter().map(of_field).collect(), context)
 }
 
-fn by_field(fields: &Fields) -> Option<Found> {
-    let mut total = 0.0;
-    let mut exprs = Vec::with_capacity(fields.len());
-    for (name, found) in fields {
-        let found = found.as_ref()?;
-        total += cost::FIELD + found.cost;
-        exprs.push((name.clone(), found.expr.clone()));
-    }
-    Some(Found { expr: Expr::Object { base: None, fields: exprs }, cost: total })
-}
-
-/// The name of a field and what is around it: the field it is in, and the title beside a bare `value`.
-fn inner_names(context: &Context, name: &str, siblings: &Object) -> Names {
+/// The name of a field and what is around it: the field it is in, and the title next to a bare `value`.
+fn inner_names(context: &Context, name: &str, siblings: &Object<String, Json>) -> Names {
     const MAX_AROUND: usize = 16;
     let mut around: Vec<_> = context.names.key.clone();
-    if matches!(name, "value" | "text" | "content" | "#text") {
-        let titles =
-            ["title", "name", "label", "key", "field"].iter().filter(|title| **title != name);
-        let titles = titles.filter_map(|title| siblings.get(title)?.as_text());
-        let titled = titles.filter(|text| text.len() <= 60).flat_map(words);
-        let titled: Vec<_> = titled.collect();
-        if !titled.is_empty() {
-            return Names { key: titled, around };
+    if matches!(name, "value" | "text" | "content") {
+        let titles = ["title", "name", "label", "key"].iter().filter(|title| **title != name);
+        let titles = titles.filter_map(|title| siblings.get(*title)?.as_str());
+        let key: Vec<_> = titles.filter(|text| text.len() <= 60).flat_map(words).collect();
+        if !key.is_empty() {
+            return Names { key, around };
         }
     }
     around.extend(context.names.around.iter().cloned());

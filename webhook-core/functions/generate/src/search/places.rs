@@ -1,145 +1,106 @@
-//! All places in a scope: its fields, the elements of its lists by number and by what tells them apart, and the
-//! documents that its texts hold.
+//! All places in a scope: its fields, and the elements of its lists by number and by the text that tells them apart.
 
-use std::sync::Arc;
-
+use super::super::json::Json;
 use super::super::names::{Words, words};
-use super::super::program::Step;
-use super::super::sample::{Format, from_json_text};
-use super::super::value::Value;
+use super::super::program::{Step, field};
 use super::pool::Node;
 
-/// Every place in the value that scope number `scope` has, `max_nodes` at most.
-pub(super) fn places(value: &Value, scope: usize, input: Format, max_nodes: usize) -> Vec<Node> {
-    let mut walk = Walk { nodes: Vec::new(), input, scope, max_nodes };
-    walk.visit(Vec::new(), value, Vec::new(), Vec::new(), 0.0);
+/// Every place in the value, `max_nodes` at most. In a form every value is a list.
+pub(super) fn places(value: &Json, form: bool, max_nodes: usize) -> Vec<Node<'_>> {
+    let mut walk = Walk { nodes: Vec::new(), form, max_nodes };
+    let way = 0.0;
+    walk.visit(Node { steps: Vec::new(), value, names: Vec::new(), found_by: None, way });
     walk.nodes
 }
 
-struct Walk {
-    nodes: Vec<Node>,
-    input: Format,
-    scope: usize,
+struct Walk<'a> {
+    nodes: Vec<Node<'a>>,
+    form: bool,
     max_nodes: usize,
 }
 
 /// Fields that tell the elements of a list apart by what they are, the better first.
-const DISCRIMINATORS: &[&str] = &[
-    "name", "key", "type", "kind", "code", "field", "ref", "id", "label", "title", "slug", "role",
-    "category", "-name", "-type", "-key", "-id",
-];
+const DISCRIMINATORS: &[&str] =
+    &["name", "key", "type", "kind", "code", "field", "ref", "id", "label", "title"];
 
-impl Walk {
-    fn visit(
-        &mut self,
-        steps: Vec<Step>,
-        value: &Value,
-        names: Vec<Words>,
-        found_by: Vec<Words>,
-        way: f64,
-    ) {
+impl<'a> Walk<'a> {
+    fn visit(&mut self, node: Node<'a>) {
         if self.nodes.len() >= self.max_nodes {
             return;
         }
-        let node = Node {
-            steps: steps.clone(),
-            value: value.clone(),
-            names: names.clone(),
-            found_by: found_by.clone(),
-            way,
+        self.nodes.push(node.clone());
+        let inner = |step: Step, value: &'a Json, name: Option<&str>, way: f64| Node {
+            steps: node.steps.iter().cloned().chain([step]).collect(),
+            value,
+            names: node.names.iter().cloned().chain(name.map(|name| words(name).into())).collect(),
+            found_by: node.found_by.clone(),
+            way: node.way + way,
         };
-        self.nodes.push(node);
-        let with = |step: Step| steps.iter().cloned().chain([step]).collect::<Vec<_>>();
-        match value {
-            Value::Object(object) => {
-                for (name, value) in object.iter() {
-                    let names = names.iter().cloned().chain([Words::from(words(name))]).collect();
-                    self.visit(
-                        with(Step::Key(name.clone())),
-                        value,
-                        names,
-                        found_by.clone(),
-                        way + 0.25,
-                    );
+        match node.value {
+            Json::Object(object) => {
+                for (name, value) in object {
+                    self.visit(inner(Step::Key(name.clone()), value, Some(name), 0.25));
                 }
             }
-            Value::List(items) => {
-                let form_value = self.input == Format::Form && self.scope == 0 && steps.len() == 1;
+            Json::Array(items) => {
+                let of_form = self.form && node.steps.len() == 1;
+                let way = if of_form { 0.0 } else { 4.0 };
                 for (index, item) in items.iter().enumerate() {
-                    let cost = if form_value {
-                        index as f64
-                    } else {
-                        3.0 + if index > 0 { 1.5 } else { 0.0 }
-                    };
-                    self.visit(
-                        with(Step::Index(index)),
-                        item,
-                        names.clone(),
-                        found_by.clone(),
-                        way + cost,
-                    );
+                    let way = way + if index > 0 { 1.5 } else { 0.0 };
+                    self.visit(inner(Step::Index(index), item, None, way));
                 }
-                if items.len() >= 2
-                    && let Some(last) = items.last()
-                {
-                    self.visit(with(Step::Last), last, names.clone(), found_by.clone(), way + 4.0);
-                }
-                self.visit_found(&steps, items, &names, &found_by, way);
-            }
-            // A form field or a text that holds a document of its own.
-            Value::Text(text) if matches!(text.as_bytes().first(), Some(b'{' | b'[')) => {
-                let decoded_already = steps.contains(&Step::Decode);
-                if let Some(decoded) = from_json_text(text).filter(|_| !decoded_already) {
-                    self.visit(with(Step::Decode), &decoded, names, found_by, way + 1.0);
+                for (field, texts) in self.telling_fields(&node, items) {
+                    for (item, text) in items.iter().zip(texts) {
+                        let step = Step::Find { field: field.clone(), value: text.to_owned() };
+                        let mut found = inner(step, item, Some(text), 2.0);
+                        found.found_by = Some(words(text).into());
+                        self.visit(found);
+                    }
                 }
             }
             _ => {}
         }
     }
 
-    /// The same elements, found by the text that tells them apart rather than by their place.
-    fn visit_found(
-        &mut self,
-        steps: &[Step],
-        items: &[Value],
-        names: &[Words],
-        found_by: &[Words],
-        way: f64,
-    ) {
+    /// The fields that tell the elements of a list apart, and the text that each element has there.
+    fn telling_fields(
+        &self,
+        node: &Node<'a>,
+        items: &'a [Json],
+    ) -> Vec<(Vec<String>, Vec<&'a str>)> {
         const MAX_ITEMS: usize = 64;
         const MAX_WAYS: usize = 3;
-        if !(2..=MAX_ITEMS).contains(&items.len()) || !found_by.is_empty() {
-            return;
+        let Some(first) = items.first().and_then(Json::as_object) else { return Vec::new() };
+        if !(2..=MAX_ITEMS).contains(&items.len()) || node.found_by.is_some() {
+            return Vec::new();
         }
-        let Some(first) = items.first().and_then(Value::as_object) else { return };
-        let direct = DISCRIMINATORS.iter().map(|key| vec![Arc::<str>::from(*key)]);
-        let inner =
-            first.iter().filter(|(_, value)| value.as_object().is_some()).flat_map(|(name, _)| {
-                DISCRIMINATORS.iter().map(|key| vec![name.clone(), Arc::from(*key)])
-            });
-        let ways =
-            direct.chain(inner).filter_map(|field| Some((telling_texts(items, &field)?, field)));
-        for (texts, field) in ways.take(MAX_WAYS) {
-            let field: Arc<[Arc<str>]> = field.into();
-            for (item, text) in items.iter().zip(texts) {
-                let found: Words = words(&text).into();
-                let step = Step::Find { field: field.clone(), value: text };
-                let steps = steps.iter().cloned().chain([step]).collect();
-                let names = names.iter().cloned().chain([found.clone()]).collect();
-                self.visit(steps, item, names, vec![found], way + 2.0);
-            }
-        }
+        let direct = DISCRIMINATORS.iter().map(|key| vec![(*key).to_owned()]);
+        let objects = first.iter().filter(|(_, value)| value.is_object());
+        let inner = objects.flat_map(|(name, _)| {
+            DISCRIMINATORS.iter().map(|key| vec![name.clone(), (*key).to_owned()])
+        });
+        let ways = direct
+            .chain(inner)
+            .filter_map(|field| telling_texts(items, &field).map(|texts| (field, texts)));
+        ways.take(MAX_WAYS).collect()
     }
 }
 
 /// The text that each element has in this field, if no two have the same.
-fn telling_texts(items: &[Value], field: &[Arc<str>]) -> Option<Vec<Arc<str>>> {
+fn telling_texts<'a>(items: &'a [Json], names: &[String]) -> Option<Vec<&'a str>> {
     let text =
-        |item: &Value| match field.iter().try_fold(item, |item, key| item.as_object()?.get(key))? {
-            Value::Text(text) if (1..=40).contains(&text.len()) => Some(text.clone()),
-            _ => None,
-        };
-    let texts: Vec<_> = items.iter().map(text).collect::<Option<_>>()?;
+        |item: &'a Json| field(item, names)?.as_str().filter(|text| (1..=40).contains(&text.len()));
+    let texts: Vec<&str> = items.iter().map(text).collect::<Option<_>>()?;
     let distinct: std::collections::HashSet<_> = texts.iter().collect();
     (distinct.len() == texts.len()).then_some(texts)
+}
+
+/// How well the names of a place go with a wanted name.
+impl Node<'_> {
+    pub(super) fn alike(&self, names: &super::super::names::Names) -> f64 {
+        let plain = super::super::names::similarity(names, &self.names);
+        // `age` is the number of the answer to `age`.
+        let asked = |found: &Words| !names.key.is_empty() && names.key.as_slice() == found.as_ref();
+        if self.found_by.as_ref().is_some_and(asked) { plain.max(0.88) } else { plain }
+    }
 }

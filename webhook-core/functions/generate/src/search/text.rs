@@ -6,46 +6,70 @@
 use std::rc::Rc;
 
 use super::super::convert::Convert;
+use super::super::eval::eval;
+use super::super::json::{Json, to_text};
 use super::super::names::{Names, Word, alike, best, similarity, words};
 use super::super::program::{Expr, Piece};
-use super::super::value::Value;
-use super::pool::{Node, Pool};
+use super::pool::{Entry, Node, Pool};
 use super::{Context, Example, Exhausted, Found, Outcome, Search, cost};
 
 /// Longer texts are taken as a whole or not at all.
-const MAX_TEXT_BYTES: usize = 16 * 1024;
+const MAX_TEXT_BYTES: usize = 8 * 1024;
 /// Entries that give the same text, of which the best is taken.
-const MAX_RIVALS: usize = 64;
+const MAX_ALIKE: usize = 64;
 /// Other examples that a piece must occur in.
 const MAX_WITNESSES: usize = 8;
+/// Times that one text is looked for inside another.
+const MAX_OCCURRENCES: usize = 32;
 
 /// A part of the text that an expression gives.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) expr: Expr,
-    pub(super) cost: f64,
+struct Part {
+    start: usize,
+    end: usize,
+    expr: Expr,
+    cost: f64,
+    /// Whether it begins and ends where words do.
+    whole_words: bool,
+    /// Other expressions of at most this size that give the same.
+    rivals: Vec<Expr>,
 }
 
-impl Search<'_> {
+/// A stretch of the text: words, or the part with this number.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    start: usize,
+    end: usize,
+    part: Option<usize>,
+}
+
+impl<'a> Search<'a> {
     pub(super) fn composed(
         &self,
-        examples: &[Example],
-        seed: &Example,
-        pools: &[Rc<Pool>],
+        examples: &[Example<'a>],
+        seed: &Example<'a>,
+        text: &str,
+        pools: &[Rc<Pool<'a>>],
         context: &Context,
     ) -> Outcome {
-        let Some(text) = seed.want.as_ref().and_then(Value::as_text) else { return Ok(None) };
-        if text.len() < 2 || text.len() > MAX_TEXT_BYTES {
+        if !(2..=MAX_TEXT_BYTES).contains(&text.len()) {
             return Ok(None);
         }
-        let mut parts = self.parts(text, examples, seed, pools, context)?;
-        parts.extend(
-            self.line_parts(text, seed, pools, context)?
-                .into_iter()
-                .filter(|part| self.occurs(&part.expr, examples, seed)),
-        );
+        let mut parts = Vec::new();
+        for pool in pools {
+            for (given, entries) in pool.texts() {
+                self.charge(1 + text.len() / 256)?;
+                // That the whole text is a field has been looked at with more care.
+                if given.len() < text.len() {
+                    for (start, _) in text.match_indices(given.as_str()).take(MAX_OCCURRENCES) {
+                        let end = start + given.len();
+                        parts.extend(
+                            self.part(text, start, end, entries, pool, examples, seed, context)?,
+                        );
+                    }
+                }
+            }
+        }
         if parts.is_empty() {
             return Ok(None);
         }
@@ -54,107 +78,100 @@ impl Search<'_> {
         let weights: &[f64] = if examples.len() > 1 { &[1.0, 2.5, 8.0] } else { &[1.0] };
         for weight in weights {
             self.charge(text.len() + parts.len())?;
-            let Some((pieces, cost)) = cut(text, &parts, &literal, *weight) else { continue };
-            let expr = assemble(pieces);
+            let Some((stretches, cost)) = cut(text, &parts, &literal, *weight) else { continue };
+            let expr = assemble(text, &parts, &stretches);
             if self.holds(&expr, examples)? {
-                return Ok(Some(Found { expr, cost: cost + 2.0 }));
+                let mut found = Found::new(expr, cost + 2.0);
+                for rival in rivals(text, &parts, &stretches) {
+                    if self.holds(&rival, examples)? {
+                        found.rival(rival);
+                    }
+                }
+                return Ok(Some(found));
             }
         }
         Ok(None)
     }
 
-    /// The best field for each text that occurs.
-    fn parts(
+    /// The best of the entries that give the text from `start` to `end`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one call site; a struct would only repeat the names"
+    )]
+    fn part(
         &self,
         text: &str,
-        examples: &[Example],
-        seed: &Example,
-        pools: &[Rc<Pool>],
+        start: usize,
+        end: usize,
+        entries: &[usize],
+        pool: &Pool<'a>,
+        examples: &[Example<'a>],
+        seed: &Example<'a>,
         context: &Context,
-    ) -> Result<Vec<Part>, Exhausted> {
-        let depth = seed.scopes.len();
-        let mut parts = Vec::new();
-        for (start, _) in text.char_indices() {
-            let before = words(tail(text.get(..start).unwrap_or_default()));
-            for pool in pools {
-                let found = pool.texts_at(text, start);
-                self.charge(1 + found.len())?;
-                for (occurring, entries) in found {
-                    let end = start + occurring.len();
-                    if occurring.len() == text.len() {
-                        // That the whole text is a field has been looked at with more care.
-                        continue;
-                    }
-                    let after = words(head(text.get(end..).unwrap_or_default()));
-                    let edges = edge(text, start) + edge(text, end);
-                    let mut rivals: Vec<(f64, usize)> = Vec::new();
-                    for &index in entries.iter().take(MAX_RIVALS) {
-                        let Some(entry) = pool.entries.get(index) else { continue };
-                        let Some(node) = pool.nodes.get(entry.node) else { continue };
-                        let alike = beside(&before, &after, node, &context.names).max(entry.alike(
-                            node,
-                            &context.names,
-                            &self.wanted_lists,
-                        ));
-                        // The shorter a text, the more likely it is here by chance; so are flags and changed cases. A
-                        // calculated number in a text is better shown with its decimals.
-                        let chance = match entry.value {
-                            Value::Bool(_) | Value::Null => 8.0,
-                            _ if entry.chain.is_empty() && entry.own.is_none() => 0.0,
-                            Value::Float(_)
-                                if matches!(entry.chain.last(), Some(Convert::Divide(_))) =>
-                            {
-                                4.0
-                            }
-                            _ if occurring.len() <= 2 && entry.own.is_none() => 6.0,
-                            _ if occurring.len() <= 3 && entry.own.is_none() => 2.0,
-                            _ if changes_case(&entry.chain) => 5.0,
-                            _ => 0.5,
-                        };
-                        let place = self.place_like(alike, pool, node, depth, context);
-                        rivals.push((place + entry.cost + chance + edges + cost::PIECE, index));
-                    }
-                    self.charge(rivals.len())?;
-                    rivals.sort_by(|a, b| a.0.total_cmp(&b.0));
-                    for (cost, index) in rivals.into_iter().take(12) {
-                        let Some(entry) = pool.entries.get(index) else { continue };
-                        let expr = pool.expr(entry, depth);
-                        if examples.len() > 1 {
-                            self.charge(MAX_WITNESSES)?;
-                            if !self.occurs(&expr, examples, seed) {
-                                continue;
-                            }
-                        }
-                        parts.push(Part { start, end, expr, cost });
-                        break;
-                    }
+    ) -> Result<Option<Part>, Exhausted> {
+        let before = words(tail(text.get(..start).unwrap_or_default()));
+        let after = words(head(text.get(end..).unwrap_or_default()));
+        let edges = edge(text, start) + edge(text, end);
+        let mut ranked: Vec<(f64, &Entry)> = Vec::new();
+        for &index in entries.iter().take(MAX_ALIKE) {
+            let Some(entry) = pool.entries.get(index) else { continue };
+            let Some(node) = pool.nodes.get(entry.node) else { continue };
+            let named = next_to(&before, &after, node, &context.names);
+            let alike = named.max(entry.alike(node, &context.names, &self.wanted_lists));
+            let place = self.place_like(alike, pool, node, seed.scopes.len(), context);
+            let chance = entry.chance(alike) + chance(entry, end - start);
+            ranked.push((place + entry.cost + chance, entry));
+        }
+        self.charge(ranked.len())?;
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut best: Option<Part> = None;
+        for (cost, entry) in ranked.into_iter().take(12) {
+            let expr = pool.expr(entry);
+            if examples.len() > 1 {
+                self.charge(MAX_WITNESSES)?;
+                if !occurs(&expr, examples, seed) {
+                    continue;
                 }
             }
+            match &mut best {
+                None => {
+                    let (cost, whole_words) = (cost + edges + cost::PIECE, edges == 0.0);
+                    best = Some(Part { start, end, expr, cost, whole_words, rivals: Vec::new() });
+                }
+                Some(best) if expr.size() <= best.expr.size() => best.rivals.push(expr),
+                Some(_) => {}
+            }
         }
-        Ok(parts)
-    }
-
-    /// Whether what the expression gives in the other examples is part of what they want.
-    fn occurs(&self, expr: &Expr, examples: &[Example], seed: &Example) -> bool {
-        let others =
-            examples.iter().filter(|example| !std::ptr::eq(*example, seed)).take(MAX_WITNESSES);
-        others.into_iter().all(|example| {
-            let text = self
-                .evaluator
-                .eval(expr, &example.scopes)
-                .and_then(|value| value.to_text())
-                .unwrap_or_default();
-            example.want.as_ref().and_then(Value::as_text).is_some_and(|want| want.contains(&text))
-        })
+        Ok(best)
     }
 }
 
-/// Only in capitals or small letters what was not: for a word that often is a word of its own.
-fn changes_case(chain: &[Convert]) -> bool {
-    matches!(chain, [Convert::Title | Convert::Capitalize | Convert::Lower])
+/// The shorter a text, the more likely it is here by chance; so are flags. A calculated number in a text is better shown
+/// with its decimals.
+fn chance(entry: &Entry, length: usize) -> f64 {
+    match entry.value {
+        Json::Bool(_) | Json::Null => 8.0,
+        _ if entry.chain.is_empty() => 0.0,
+        Json::Number(_) if matches!(entry.chain.last(), Some(Convert::Divide(_))) => 4.0,
+        _ if matches!(entry.chain.first(), Some(Convert::Count | Convert::Sum(_))) => 0.0,
+        _ if length <= 2 => 6.0,
+        _ if length <= 3 => 2.0,
+        _ => 0.5,
+    }
 }
 
-/// The last words of what stands before.
+/// Whether the text that the expression gives in the other examples is part of the wanted text there.
+fn occurs(expr: &Expr, examples: &[Example<'_>], seed: &Example<'_>) -> bool {
+    let others =
+        examples.iter().filter(|example| !std::ptr::eq(*example, seed)).take(MAX_WITNESSES);
+    others.into_iter().all(|example| {
+        let text = eval(expr, &example.scopes).and_then(|value| to_text(&value));
+        let want = example.want.and_then(Json::as_str);
+        want.is_some_and(|want| want.contains(&text.unwrap_or_default()))
+    })
+}
+
+/// The last words of the text before a part.
 fn tail(text: &str) -> &str {
     let text = text.rsplit(['\n', '.', ',']).next().unwrap_or_default();
     let mut start = text.len().saturating_sub(24);
@@ -164,7 +181,7 @@ fn tail(text: &str) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// The first words of what comes after.
+/// The first words of the text after a part.
 fn head(text: &str) -> &str {
     let text = text.split(['\n', '.', ',']).next().unwrap_or_default();
     let mut end = text.len().min(16);
@@ -174,8 +191,8 @@ fn head(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// How well the words beside a place in a text name the field: `2 commits`, `Order #42`, `Name: Jane`.
-fn beside(before: &[Word], after: &[Word], node: &Node, names: &Names) -> f64 {
+/// How well the words around a place in a text name the field: `2 commits`, `Order #42`, `Name: Jane`.
+fn next_to(before: &[Word], after: &[Word], node: &Node<'_>, names: &Names) -> f64 {
     let near = before.iter().rev().take(2).chain(after.iter().take(1));
     let (tail, above) = match node.names.split_last() {
         Some((tail, above)) => (tail.as_ref(), above),
@@ -191,27 +208,20 @@ fn beside(before: &[Word], after: &[Word], node: &Node, names: &Names) -> f64 {
 
 /// What it costs that a field begins or ends here.
 fn edge(text: &str, at: usize) -> f64 {
-    let left = text.get(..at).and_then(|text| text.chars().next_back());
-    let right = text.get(at..).and_then(|text| text.chars().next());
-    let (Some(left), Some(right)) = (left, right) else { return 0.0 };
-    let decimal = |mark: char, digit: char| matches!(mark, '.' | ',') && digit.is_ascii_digit();
-    let inside_number = |at: Option<usize>, skip: bool| {
-        let rest = at.and_then(|at| text.get(at..)).unwrap_or_default();
-        rest.chars().nth(usize::from(skip)).is_some_and(|c| c.is_ascii_digit())
-    };
-    if left.is_alphabetic() && right.is_alphabetic()
-        || left.is_ascii_digit() && right.is_ascii_digit()
-    {
+    let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default());
+    let mut left = before.chars().rev();
+    let mut right = after.chars();
+    let (Some(l), Some(r)) = (left.next(), right.next()) else { return 0.0 };
+    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let mark = |c: char| matches!(c, '.' | ',');
+    if (l.is_alphabetic() && r.is_alphabetic()) || (l.is_ascii_digit() && r.is_ascii_digit()) {
         14.0
-    } else if left.is_alphanumeric() && right.is_alphanumeric() {
+    } else if l.is_alphanumeric() && r.is_alphanumeric() {
         3.0
-    } else if (decimal(right, left) && inside_number(Some(at), true))
-        || (decimal(left, right)
-            && text
-                .get(..at - 1)
-                .and_then(|t| t.chars().next_back())
-                .is_some_and(|c| c.is_ascii_digit()))
+    } else if (l.is_ascii_digit() && mark(r) && digit(right.next()))
+        || (mark(l) && r.is_ascii_digit() && digit(left.next()))
     {
+        // Inside a number.
         8.0
     } else {
         0.0
@@ -219,12 +229,10 @@ fn edge(text: &str, at: usize) -> f64 {
 }
 
 /// The cheapest way to cut the text; the cost with words at their plain price. `None` when it is all words.
-fn cut(text: &str, parts: &[Part], literal: &[f64], weight: f64) -> Option<(Vec<Piece>, f64)> {
+fn cut(text: &str, parts: &[Part], literal: &[f64], weight: f64) -> Option<(Vec<Stretch>, f64)> {
     let mut ending: Vec<Vec<usize>> = vec![Vec::new(); text.len() + 1];
     for (index, part) in parts.iter().enumerate() {
-        if let Some(ending) = ending.get_mut(part.end) {
-            ending.push(index);
-        }
+        ending.get_mut(part.end)?.push(index);
     }
     // For each byte position: the least cost up to it, and the part that ends there unless it is a word's byte.
     let mut least: Vec<(f64, Option<usize>)> = vec![(0.0, None)];
@@ -240,43 +248,71 @@ fn cut(text: &str, parts: &[Part], literal: &[f64], weight: f64) -> Option<(Vec<
         }
         least.push(choice);
     }
-    let (mut at, mut word_end, mut cost) = (text.len(), text.len(), 0.0);
-    let mut pieces = Vec::new();
-    let mut any = false;
+    let (mut at, mut cost) = (text.len(), 0.0);
+    let mut stretches: Vec<Stretch> = Vec::new();
     while at > 0 {
-        match least.get(at)?.1 {
-            Some(index) => {
-                let part = parts.get(index)?;
-                push_words(&mut pieces, text.get(at..word_end)?);
-                pieces.push(Piece::Value(part.expr.clone()));
-                cost += part.cost;
-                (at, word_end, any) = (part.start, part.start, true);
+        let part = least.get(at)?.1;
+        let start = match part {
+            Some(index) => parts.get(index)?.start,
+            None => at - 1,
+        };
+        cost += match part {
+            Some(index) => parts.get(index)?.cost,
+            None => literal.get(start).copied().unwrap_or(1.0),
+        };
+        match stretches.last_mut() {
+            Some(last) if last.part.is_none() && part.is_none() => last.start = start,
+            _ => stretches.push(Stretch { start, end: at, part }),
+        }
+        at = start;
+    }
+    stretches.reverse();
+    stretches.iter().any(|stretch| stretch.part.is_some()).then_some((stretches, cost))
+}
+
+fn assemble(text: &str, parts: &[Part], stretches: &[Stretch]) -> Expr {
+    let pieces = stretches.iter().map(|&Stretch { start, end, part }| {
+        match part.and_then(|index| parts.get(index)) {
+            Some(part) => Piece::Value(part.expr.clone()),
+            None => Piece::Words(text.get(start..end).unwrap_or_default().to_owned()),
+        }
+    });
+    Expr::Text(pieces.collect())
+}
+
+/// The same text with another field for a part, or with a field for some of the words.
+fn rivals(text: &str, parts: &[Part], stretches: &[Stretch]) -> Vec<Expr> {
+    let mut rivals = Vec::new();
+    for (index, stretch) in stretches.iter().enumerate() {
+        let with = |inner: &[Stretch], parts: &[Part]| {
+            let (before, after) = stretches.split_at(index);
+            let after = after.get(1..).unwrap_or_default();
+            assemble(text, parts, &[before, inner, after].concat())
+        };
+        if let Some(number) = stretch.part {
+            let others = parts.get(number).map(|part| part.rivals.clone()).unwrap_or_default();
+            for other in others {
+                let mut parts = parts.to_vec();
+                if let Some(part) = parts.get_mut(number) {
+                    part.expr = other;
+                }
+                rivals.push(with(&[*stretch], &parts));
             }
-            None => {
-                at -= 1;
-                cost += literal.get(at).copied().unwrap_or(1.0);
+            continue;
+        }
+        for (number, part) in parts.iter().enumerate() {
+            let inside = stretch.start <= part.start && part.end <= stretch.end;
+            let words = text.get(part.start..part.end).map_or(0, |words| words.chars().count());
+            if inside && part.whole_words && part.expr.size() <= words {
+                let words = |start, end| Stretch { start, end, part: None };
+                let of_part = Stretch { start: part.start, end: part.end, part: Some(number) };
+                let inner =
+                    [words(stretch.start, part.start), of_part, words(part.end, stretch.end)];
+                let filled: Vec<Stretch> =
+                    inner.into_iter().filter(|stretch| stretch.start < stretch.end).collect();
+                rivals.push(with(&filled, parts));
             }
         }
     }
-    push_words(&mut pieces, text.get(..word_end)?);
-    pieces.reverse();
-    any.then_some((pieces, cost))
-}
-
-fn push_words(pieces: &mut Vec<Piece>, words: &str) {
-    if !words.is_empty() {
-        pieces.push(Piece::Words(words.to_owned()));
-    }
-}
-
-/// A single field needs no composing, only to be a text.
-fn assemble(mut pieces: Vec<Piece>) -> Expr {
-    match pieces.pop() {
-        Some(Piece::Value(expr)) if pieces.is_empty() => expr.convert(Convert::Text),
-        Some(last) => {
-            pieces.push(last);
-            Expr::Text(pieces)
-        }
-        None => Expr::Text(pieces),
-    }
+    rivals
 }

@@ -1,30 +1,20 @@
 //! Samples with another payload of the same shape: what is found must be true for both, in the evaluator and as the
 //! written Lua and JavaScript.
 
-mod bounds;
-mod commerce;
-mod composed;
-mod formats;
-mod generator;
-mod lists;
-mod properties;
-mod scalars;
-mod services;
-mod shapes;
-mod source;
+mod pairs;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use webhook_core::function::generate::GenerateError;
 use webhook_core::model::Driver;
 
-use super::diff::first_difference;
-use super::eval::run;
-use super::generator::{Pair, Written, write_all};
+use super::eval::eval;
+use super::generator::{Pair, Written, read_all, write_all};
+use super::json::Json;
 use super::limits::GenerateLimits;
-use super::sample::{read_answer, read_input, read_output};
-use super::value::Value;
+use super::program::Program;
 
 const LUA_SHIM: &str = include_str!("shim.lua");
 const JS_SHIM: &str = include_str!("shim.js");
@@ -33,24 +23,24 @@ const JS_SHIM: &str = include_str!("shim.js");
 fn interpreter(driver: Driver) -> Option<(&'static str, &'static str, &'static str)> {
     static LUA: OnceLock<bool> = OnceLock::new();
     static NODE: OnceLock<bool> = OnceLock::new();
-    let (command, version, option, shim, there) = match driver {
+    let (command, version, option, shim, installed) = match driver {
         Driver::Lua => ("lua5.4", "-v", "-e", LUA_SHIM, &LUA),
         Driver::Wasm => return None,
         Driver::Js => ("node", "--version", "-e", JS_SHIM, &NODE),
     };
-    let there = there.get_or_init(|| {
+    let installed = installed.get_or_init(|| {
         let found =
             Command::new(command).arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        let there = found.is_ok_and(|status| status.success());
-        if !there {
+        let installed = found.is_ok_and(|status| status.success());
+        if !installed {
             eprintln!("skipped: {command} is not installed, written sources are not run with it");
         }
-        there
+        installed
     });
-    there.then_some((command, option, shim))
+    installed.then_some((command, option, shim))
 }
 
-/// Runs source with the interpreter; `None` when there is none.
+/// Runs source with the interpreter; `None` when it is not installed.
 fn run_source(
     driver: Driver,
     source: &str,
@@ -77,46 +67,19 @@ fn run_source(
     })
 }
 
+/// The function that the search writes from these samples.
 fn write(
-    input: &str,
-    output: &str,
+    pairs: &[(&str, &str)],
     driver: Driver,
     limits: &GenerateLimits,
-) -> Result<Written, webhook_core::function::generate::GenerateError> {
-    write_all(&[Pair::sample(input.to_owned(), output.to_owned())], driver, limits)
+) -> Result<Written, GenerateError> {
+    let pair =
+        |(input, output): &(&str, &str)| Pair::sample((*input).to_owned(), (*output).to_owned());
+    let pairs: Vec<Pair> = pairs.iter().map(pair).collect();
+    write_all(read_all(&pairs, limits)?, driver, limits)
 }
 
-/// Searches with this sample and holds what is found to these `(payload, wanted)` pairs, the sample among them.
-#[track_caller]
-fn holds(input: &str, output: &str, others: &[(&str, &str)]) -> [String; 2] {
-    let limits = GenerateLimits::default();
-    [Driver::Lua, Driver::Js].map(|driver| {
-        let Written { code, program, wanted, .. } =
-            write(input, output, driver, &limits).expect("a function is found");
-        for (payload, expected) in [(input, output)].iter().chain(others) {
-            let payload_value = read_input(payload, &limits).expect("a payload").value;
-            let expected = read_output(expected, &limits).expect("an output");
-            assert_eq!(
-                expected.format, wanted[0].format,
-                "the expected output is written like the wanted one"
-            );
-            let one_empty_table = driver == Driver::Lua;
-            // What is absent at the top is written as null.
-            let got = run(&program, &payload_value).unwrap_or(Value::Null);
-            if let Some(difference) = first_difference(&expected.value, &got, one_empty_table) {
-                panic!("evaluated: {difference}\nfor {payload}\n{code}");
-            }
-            let Some(answer) = run_source(driver, &code, program.input.content_type(), payload)
-            else {
-                continue;
-            };
-            let answer = answer.unwrap_or_else(|error| panic!("{error}\nfor {payload}\n{code}"));
-            let got = read_answer(answer.as_bytes(), wanted[0].format, &limits)
-                .expect("a readable answer");
-            if let Some(difference) = first_difference(&expected.value, &got, one_empty_table) {
-                panic!("{}: {difference}\nfor {payload}\n{code}", driver);
-            }
-        }
-        code
-    })
+/// What the program makes of a payload. What is absent at the top is written as null.
+fn run(program: &Program, payload: &Json) -> Json {
+    eval(&program.body, &[payload]).map_or(Json::Null, std::borrow::Cow::into_owned)
 }

@@ -1,0 +1,153 @@
+//! What the samples do not decide: other functions of the same size that are right for them, too, and values that one
+//! sample shows only once. Each is told with the sample that would decide.
+
+use std::borrow::Cow;
+
+use super::diff::{first_difference, member, show};
+use super::eval::eval;
+use super::json::{Json, is_scalar};
+use super::mutate::mutated;
+use super::names::{Names, similarity, words};
+use super::program::{Expr, Step};
+use super::sample::{Format, Sample};
+use super::search::Found;
+
+/// Open questions that are told; there may be as many as values.
+const MAX_TOLD: usize = 8;
+
+/// What is open, each with the sample that would decide.
+pub(crate) fn undecided(found: &Found, samples: &[(Sample, Sample)]) -> Vec<String> {
+    let Some((input, _)) = samples.first() else { return Vec::new() };
+    let mut told = by_rivals(found, &input.value);
+    if samples.len() == 1 {
+        let mut names = Vec::new();
+        fields(&input.value, "", &mut names);
+        constants(&found.expr, "out", &names, &mut told);
+        if input.format == Format::Json {
+            positions(&found.expr, "out", &mut told);
+        }
+    }
+    let more = told.len().saturating_sub(MAX_TOLD);
+    told.truncate(MAX_TOLD);
+    if more > 0 {
+        told.push(format!("{more} more values are open in the same way"));
+    }
+    told
+}
+
+/// The rivals that give something else for a changed sample.
+fn by_rivals(found: &Found, input: &Json) -> Vec<String> {
+    let mut open: Vec<&Expr> = found.rivals.iter().collect();
+    let mut places: Vec<String> = Vec::new();
+    let mut told = Vec::new();
+    if open.is_empty() {
+        return told;
+    }
+    for mutated in mutated(input) {
+        let scopes = [&mutated.payload];
+        let ours = eval(&found.expr, &scopes).unwrap_or(Cow::Owned(Json::Null));
+        open.retain(|rival| {
+            let theirs = eval(rival, &scopes).unwrap_or(Cow::Owned(Json::Null));
+            let Some(difference) = first_difference(&ours, &theirs, false) else { return true };
+            if !places.contains(&difference.place) {
+                told.push(format!(
+                    "{}: a sample with {} would decide: this function gives {}, another one of its size {}",
+                    difference.place, mutated.change, difference.wanted, difference.got
+                ));
+                places.push(difference.place);
+            }
+            false
+        });
+    }
+    told
+}
+
+/// The names of all fields and the scalars in them.
+fn fields<'v>(value: &'v Json, place: &str, out: &mut Vec<(String, &'v Json)>) {
+    let Some(object) = value.as_object() else { return };
+    for (name, value) in object {
+        let place = member(place, name);
+        if is_scalar(value) {
+            out.push((place, value));
+        } else {
+            fields(value, &place, out);
+        }
+    }
+}
+
+/// The constants that a second sample may show to be none: numbers, flags, and texts with the name of an input's field.
+fn constants(expr: &Expr, place: &str, fields: &[(String, &Json)], told: &mut Vec<String>) {
+    match expr {
+        Expr::Const(value) => constant(value, place, fields, told),
+        Expr::Object(inner) => {
+            for (name, expr) in inner {
+                constants(expr, &member(place, name), fields, told);
+            }
+        }
+        Expr::List(items) => {
+            for (index, expr) in items.iter().enumerate() {
+                constants(expr, &format!("{place}[{index}]"), fields, told);
+            }
+        }
+        Expr::Map(map) => constants(&map.body, &format!("{place}[]"), fields, told),
+        Expr::Path(_) | Expr::Convert(..) | Expr::Text(_) => {}
+    }
+}
+
+/// The values that are taken from a fixed position of a list.
+fn positions(expr: &Expr, place: &str, told: &mut Vec<String>) {
+    match expr {
+        Expr::Path(path) => {
+            let mut list = String::new();
+            for step in &path.steps {
+                match step {
+                    Step::Key(name) => list = member(&list, name),
+                    Step::Find { .. } => {}
+                    Step::Index(index) => told.push(format!(
+                        "{place}: always element {index} of {list}, counted from 0? A sample with its elements in \
+                         another order would decide"
+                    )),
+                }
+            }
+        }
+        Expr::Object(fields) => {
+            fields.iter().for_each(|(name, expr)| positions(expr, &member(place, name), told));
+        }
+        _ => expr.children().into_iter().for_each(|child| positions(child, place, told)),
+    }
+}
+
+fn constant(value: &Json, place: &str, fields: &[(String, &Json)], told: &mut Vec<String>) {
+    match value {
+        Json::Object(object) => {
+            for (name, value) in object {
+                constant(value, &member(place, name), fields, told);
+            }
+        }
+        Json::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                constant(value, &format!("{place}[{index}]"), fields, told);
+            }
+        }
+        scalar => {
+            let key = words(place.rsplit(['.', '"']).next().unwrap_or_default());
+            let names = Names { key, around: Vec::new() };
+            let alike = |field: &&(String, &Json)| {
+                let name = field.0.rsplit('.').next().unwrap_or_default();
+                similarity(&names, &[words(name).into()]) > 0.7
+            };
+            let asked = fields.iter().find(alike);
+            let question = format!("{place}: always {}?", show(scalar));
+            match asked {
+                Some((field, value)) => told.push(format!(
+                    "{question} A sample whose {field} is not {} would decide",
+                    show(value)
+                )),
+                None if scalar.is_number() || scalar.is_boolean() => {
+                    told.push(format!("{question} Any second sample would decide"));
+                }
+                None => {}
+            }
+        }
+    }
+}
