@@ -4,12 +4,12 @@ use std::{num::NonZero, sync::Arc};
 
 use webhook_core::{
     forward::http::HttpForwarder,
-    function::{Drivers, FunctionRuntime},
+    function::{Drivers, FunctionRuntime, generate::FunctionGenerator},
     model::Driver,
-    store::FunctionStore,
+    store::{FunctionStore, memory::MemoryStore},
 };
 use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
-use webhook_generate::{GenerateLimits, InRuntime, SearchGenerator};
+use webhook_generate::{GenerateLimits, InRuntime, ModelGenerator, Sandbox, SearchGenerator};
 
 use crate::{config::Config, failure::Failure};
 
@@ -50,12 +50,37 @@ pub(crate) fn start(
     Ok(Arc::new(drivers))
 }
 
-/// What writes functions, and runs them in `runtime` to see whether they are right.
+/// The generator of functions, which runs what it finds in `runtime`, and what a model writes in
+/// a sandbox of its own.
 pub(crate) fn generator(
     config: &Config,
     runtime: Arc<dyn FunctionRuntime>,
-) -> SearchGenerator<InRuntime> {
+) -> Result<Arc<dyn FunctionGenerator>, Failure> {
     let mut limits = GenerateLimits::default();
     limits.max_code_bytes = config.function.function_source_bytes;
-    SearchGenerator::with_limits(InRuntime(runtime), limits)
+    let search = SearchGenerator::with_limits(InRuntime(runtime), limits);
+    let Some(model) = config.generate.model() else { return Ok(Arc::new(search)) };
+    let store: Arc<dyn FunctionStore> = Arc::new(MemoryStore::with_capacity(1));
+    let sandbox = Sandbox { runtime: sandbox(config, &store)?, store };
+    Ok(Arc::new(ModelGenerator::new(search, model, sandbox, config.generate.limits())))
+}
+
+/// Runtimes in which a function can send no request and reads and writes only `store`.
+fn sandbox(
+    config: &Config,
+    store: &Arc<dyn FunctionStore>,
+) -> Result<Arc<dyn FunctionRuntime>, Failure> {
+    let failed = |error| Failure::io("cannot start the threads that try functions", error);
+    let mut limits = config.function.limits(&config.ingest);
+    limits.http_calls = 0;
+    let threads = config.generate.generate_concurrency.min(2);
+    let lua = LuaRuntime::builder().limits(limits.clone()).store(Arc::clone(store));
+    let lua = lua.threads(threads).build().map_err(failed)?;
+    let mut drivers = Drivers::new().with(Driver::Lua, Arc::new(lua));
+    if config.function.function_javascript {
+        let js = JsRuntime::builder().limits(limits).store(Arc::clone(store));
+        let js = js.computing(threads.max(2)).build().map_err(failed)?;
+        drivers = drivers.with(Driver::Js, Arc::new(js));
+    }
+    Ok(Arc::new(drivers))
 }

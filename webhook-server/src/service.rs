@@ -54,7 +54,7 @@ impl Service {
         }
         let webhooks = builder
             .forwarder(forwarder)
-            .generator(Arc::new(runtime::generator(config, Arc::clone(&runtime))))
+            .generator(runtime::generator(config, Arc::clone(&runtime))?)
             .functions(runtime)
             .quotas(config.billing.plans())
             .billing(config.billing.provider(public))
@@ -100,6 +100,10 @@ fn admin_options(config: &Config, guard: AddressGuard) -> AdminOptions {
     let mut options = config.management.admin_options(guard);
     config.domains.bound(&config.listen, &mut options);
     options.max_functions_per_account = config.function.max_functions;
+    if config.generate.generate_url.is_some() {
+        // A function that waits for a model keeps no core from a search.
+        options.max_generations += config.generate.generate_concurrency;
+    }
     config.cron.bound(&mut options);
     options.log_retention = config.retention.log_retention.0;
     options

@@ -1,6 +1,6 @@
 //! Writing a function from a sample: the seam between the interface and a generator.
 //!
-//! `webhook-generate` has one that searches.
+//! `webhook-generate` has one that searches, and one that asks a language model as well.
 
 use std::fmt;
 
@@ -13,15 +13,15 @@ use crate::model::Driver;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GenerateRequest {
-    /// One payload as the function receives it: JSON, XML, a URL-encoded form or any text.
+    /// One payload as the function receives it: JSON, a URL-encoded form or any text.
     pub input_payload: String,
-    /// The payload that the function is to make of it: the same formats.
+    /// The payload that the function is to make of it: JSON or any text.
     pub output_payload: String,
     /// Further pairs of the same kind: the function must be right for all. A
     /// value that is the same in several of them is one that does not change.
     pub examples: Vec<GenerateExample>,
-    /// Wishes in words. The generator of `webhook-generate` understands the
-    /// language: `in JavaScript`.
+    /// Wishes in words. The search understands the language: `in JavaScript`. A language
+    /// model, where the operator names one, understands more.
     pub additional_info: String,
 }
 
@@ -42,10 +42,11 @@ pub struct GeneratedFunction {
     pub code: String,
     /// The source's language.
     pub driver: Driver,
-    /// Whether running the source on every sample gave the wanted output, and no value of it is a guess.
+    /// Whether running the source on every sample gave the wanted output, and the search found no other function of
+    /// the same size that gives something else for a changed sample.
     pub validation_ok: bool,
-    /// Otherwise the error or the first difference, as `out.items[2].price: wanted 12, got "12"`, and the values that
-    /// are guesses, as `total: the same for every payload`. Empty when it is right.
+    /// Otherwise the error or the first difference, as `out.items[2].price: wanted 12, got "12"`, or the samples that
+    /// would decide, as `out.total: always 40? Any second sample would decide`. Empty when it is right.
     pub validation_err: String,
 }
 

@@ -145,7 +145,7 @@ fn url(text: &str) -> Result<String, String> {
 }
 
 /// An address that paths are added to.
-fn base(text: &str) -> Result<String, String> {
+pub(super) fn base(text: &str) -> Result<String, String> {
     match text.contains(['?', '#']) {
         true => Err(format!("{text:?} must have neither ? nor #")),
         false => url(text.trim_end_matches('/')),

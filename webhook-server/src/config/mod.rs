@@ -11,6 +11,7 @@ mod dashboard;
 mod delivery;
 mod domains;
 mod function;
+mod generate;
 mod ingest;
 mod listen;
 mod log;
@@ -33,6 +34,7 @@ pub(crate) use dashboard::DashboardConfig;
 pub(crate) use delivery::DeliveryConfig;
 pub(crate) use domains::{Aliases, DomainsConfig};
 pub(crate) use function::FunctionConfig;
+pub(crate) use generate::GenerateConfig;
 pub(crate) use ingest::IngestConfig;
 pub(crate) use listen::ListenConfig;
 pub(crate) use log::{LogConfig, LogFormat};
@@ -70,6 +72,8 @@ pub(crate) struct Config {
     pub(crate) delivery: DeliveryConfig,
     #[command(flatten)]
     pub(crate) function: FunctionConfig,
+    #[command(flatten)]
+    pub(crate) generate: GenerateConfig,
     #[command(flatten)]
     pub(crate) retention: RetentionConfig,
     #[command(flatten)]
@@ -121,6 +125,7 @@ impl Config {
             ingest,
             delivery,
             function,
+            generate,
             retention,
             management,
             tls,
@@ -142,6 +147,7 @@ impl Config {
             ingest.validate(),
             delivery.validate(),
             function.validate(),
+            generate.validate(),
             retention.validate(),
             management.validate(),
             cron.validate(),

@@ -25,6 +25,7 @@ mod explain;
 mod extensions;
 mod first_start;
 mod functions;
+mod functions_model;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod inputs;

@@ -19,14 +19,6 @@ pub(crate) enum Convert {
     Grouped(u32),
     Upper,
     Lower,
-    /// Up to the first separator; everything when there is none.
-    Before(String),
-    /// From behind the first separator; everything when there is none.
-    After(String),
-    /// From behind the last separator; everything when there is none.
-    AfterLast(String),
-    /// So many characters from the start.
-    First(usize),
     /// Number of elements; 0 for what is no list.
     Count,
     /// Sum of the numbers in a list, each in a field of its element.
@@ -103,26 +95,10 @@ impl Convert {
                 Some(Json::String(grouped(&plain)))
             }
             Self::Time { from, to } => moments::convert(value, *from, *to),
-            _ => self.apply_to_text(value.as_str()?).map(Json::String),
+            Self::Upper => Some(Json::String(value.as_str()?.to_ascii_uppercase())),
+            Self::Lower => Some(Json::String(value.as_str()?.to_ascii_lowercase())),
+            Self::Count | Self::Sum(_) | Self::CountBy(_) | Self::SumBy { .. } => None,
         }
-    }
-
-    fn apply_to_text(&self, text: &str) -> Option<String> {
-        Some(match self {
-            Self::Upper => text.to_ascii_uppercase(),
-            Self::Lower => text.to_ascii_lowercase(),
-            Self::Before(separator) => {
-                text.split_once(separator).map_or(text, |(before, _)| before).to_owned()
-            }
-            Self::After(separator) => {
-                text.split_once(separator).map_or(text, |(_, after)| after).to_owned()
-            }
-            Self::AfterLast(separator) => {
-                text.rsplit_once(separator).map_or(text, |(_, after)| after).to_owned()
-            }
-            Self::First(count) => text.chars().take(*count).collect(),
-            _ => return None,
-        })
     }
 }
 
@@ -153,7 +129,6 @@ mod tests {
 
     #[test]
     fn each_conversion_fits_some_values_only() {
-        let before = Convert::Before("\n".to_owned());
         for (convert, from, to) in [
             (Convert::Number, json!(" 19.90 "), Some(json!(19.9))),
             (
@@ -165,8 +140,6 @@ mod tests {
             (Convert::Divide(100), json!(1999), Some(json!(19.99))),
             (Convert::Fixed(2), json!(19.9), Some(json!("19.90"))),
             (Convert::Grouped(2), json!(-1_234_567), Some(json!("-1,234,567.00"))),
-            (Convert::First(2), json!("éàü"), Some(json!("éà"))),
-            (before, json!("one line"), Some(json!("one line"))),
             (Convert::Upper, json!(1), None),
             (Convert::Count, json!("no list"), Some(json!(0))),
         ] {

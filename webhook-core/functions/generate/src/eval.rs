@@ -105,9 +105,5 @@ pub(crate) fn resolve<'a>(path: &Path, scopes: &[&'a Json]) -> Option<&'a Json> 
     path.steps.iter().try_fold(*scopes.get(path.scope)?, |at, step| match step {
         Step::Key(key) => at.as_object()?.get(key),
         Step::Index(index) => at.as_array()?.get(*index),
-        Step::Find { field: names, value } => at
-            .as_array()?
-            .iter()
-            .find(|item| field(item, names).and_then(Json::as_str) == Some(value.as_str())),
     })
 }

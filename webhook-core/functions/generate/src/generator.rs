@@ -20,6 +20,13 @@ use super::wish::Wish;
 /// Runs a written function.
 #[async_trait]
 pub trait Validate: Send + Sync + fmt::Debug {
+    /// Whether `source` compiles.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not, for the person who asked for it.
+    async fn check(&self, driver: Driver, source: &str) -> Result<(), String>;
+
     /// The body that `source` makes of a request with this body and content type.
     ///
     /// # Errors
@@ -54,30 +61,43 @@ impl<V: Validate> SearchGenerator<V> {
         Self { validate, limits }
     }
 
+    pub(crate) fn limits(&self) -> &GenerateLimits {
+        &self.limits
+    }
+
     /// Searches, and checks what is found.
-    async fn search(
+    pub(crate) async fn search(
         &self,
         pairs: &[Pair],
         driver: Driver,
-    ) -> Result<GeneratedFunction, GenerateError> {
+    ) -> Result<Searched, GenerateError> {
         let samples = read_all(pairs, &self.limits)?;
         let limits = self.limits.clone();
         let search = move || write_all(samples, driver, &limits);
         let written = tokio::task::spawn_blocking(search)
             .await
             .map_err(|error| GenerateError::Failed { reason: error.to_string() })??;
-        let Written { code, undecided, samples, .. } = written;
+        let Written { code, undecided, samples, program } = written;
         let mut wrong = first_wrong(&self.validate, driver, &code, pairs, &samples).await;
+        let found = wrong.is_none() && program.body.reads(0);
         if wrong.is_none() && !undecided.is_empty() {
             wrong = Some(undecided.join("; "));
         }
-        Ok(GeneratedFunction {
+        let function = GeneratedFunction {
             code,
             driver,
             validation_ok: wrong.is_none(),
             validation_err: wrong.unwrap_or_default(),
-        })
+        };
+        Ok(Searched { function, found })
     }
+}
+
+/// What a search came to.
+pub(crate) struct Searched {
+    pub(crate) function: GeneratedFunction,
+    /// Whether the function is right for every sample and reads anything of the payload.
+    pub(crate) found: bool,
 }
 
 #[async_trait]
@@ -85,7 +105,7 @@ impl<V: Validate> FunctionGenerator for SearchGenerator<V> {
     async fn generate(&self, request: GenerateRequest) -> Result<GeneratedFunction, GenerateError> {
         let wish = Wish::of(&request.additional_info);
         let pairs = pairs(request, self.limits.max_examples)?;
-        self.search(&pairs, wish.driver).await
+        Ok(self.search(&pairs, wish.driver).await?.function)
     }
 }
 
@@ -125,7 +145,7 @@ pub(crate) struct Pair {
 }
 
 /// The samples of a request. The first two fields may be empty when there are examples.
-fn pairs(request: GenerateRequest, most: usize) -> Result<Vec<Pair>, GenerateError> {
+pub(crate) fn pairs(request: GenerateRequest, most: usize) -> Result<Vec<Pair>, GenerateError> {
     let GenerateRequest { input_payload, output_payload, examples, additional_info: _ } = request;
     let mut pairs = Vec::with_capacity(examples.len() + 1);
     if examples.is_empty() || !input_payload.is_empty() || !output_payload.is_empty() {

@@ -1,22 +1,21 @@
 //! Moments: the forms that the search tries, and what reads and writes them.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, fmt::strtime::BrokenDownTime, tz::TimeZone};
 
 use super::convert::TimeForm;
-use super::go_time::{format, parse};
 use super::json::{Json, number};
 
-/// The layouts in the language of Go's reference time, the more usual first. Where two layouts read the same
-/// (`02/01/2006` and `01/02/2006` of the fifth of May), the earlier one is taken.
+/// The layouts in the language of Go's reference time, as scripts write them, the more usual first. Where two layouts
+/// read the same (`02/01/2006` and `01/02/2006` of the fifth of May), the earlier one is taken.
 pub(crate) const LAYOUTS: &[&str] = &[
-    "2006-01-02T15:04:05Z07:00",
-    "2006-01-02T15:04:05.000Z07:00",
+    RFC3339,
+    RFC3339_MILLISECONDS,
     "2006-01-02",
     "2006-01-02 15:04:05",
     "2006-01-02T15:04:05",
     "2006-01-02 15:04",
-    "2006-01-02 15:04:05 MST",
-    "2006-01-02 15:04 MST",
+    "2006-01-02 15:04:05 UTC",
+    "2006-01-02 15:04 UTC",
     "2006-01-02T15:04:05-0700",
     "02/01/2006",
     "01/02/2006",
@@ -34,9 +33,9 @@ pub(crate) const LAYOUTS: &[&str] = &[
     "January 2, 2006 15:04",
     "January 2, 2006 3:04 PM",
     "2 Jan 2006 15:04",
-    "Mon, 02 Jan 2006 15:04:05 MST",
+    "Mon, 02 Jan 2006 15:04:05 GMT",
     "Mon, 02 Jan 2006 15:04:05 -0700",
-    "15:04:05 Jan 02, 2006 MST",
+    "15:04:05 Jan 02, 2006 UTC",
     "20060102",
     "15:04:05",
     "15:04",
@@ -46,6 +45,27 @@ pub(crate) const LAYOUTS: &[&str] = &[
     "Jan 2",
     "Monday",
     "2006",
+];
+
+const RFC3339: &str = "2006-01-02T15:04:05Z07:00";
+const RFC3339_MILLISECONDS: &str = "2006-01-02T15:04:05.000Z07:00";
+
+/// The elements of a layout, the longer first where one opens another, as `strftime` calls them.
+const ELEMENTS: &[(&str, &str)] = &[
+    ("January", "%B"),
+    ("Jan", "%b"),
+    ("Monday", "%A"),
+    ("Mon", "%a"),
+    ("2006", "%Y"),
+    ("-0700", "%z"),
+    ("15", "%H"),
+    ("01", "%m"),
+    ("02", "%d"),
+    ("04", "%M"),
+    ("05", "%S"),
+    ("PM", "%p"),
+    ("2", "%-d"),
+    ("3", "%-I"),
 ];
 
 /// Years 2000 to 2100: a number outside of them is hardly meant as a moment.
@@ -61,6 +81,50 @@ fn has_date(layout: &str) -> bool {
     layout.contains("2006")
         && (layout.contains("01") || layout.contains("Jan"))
         && (layout.contains("02") || layout.contains("2 ") || layout.contains("2,"))
+}
+
+/// The layout in the language of `strftime`.
+fn strftime(layout: &str) -> String {
+    let mut out = String::new();
+    let mut rest = layout;
+    while let Some(first) = rest.chars().next() {
+        let known = ELEMENTS.iter().find(|(element, _)| rest.starts_with(element));
+        let length = known.map_or(first.len_utf8(), |(element, _)| element.len());
+        match known {
+            Some((_, directive)) => out.push_str(directive),
+            None => out.push(first),
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    out
+}
+
+/// Reads a moment; a text without an offset is in UTC.
+fn parse(text: &str, layout: &str) -> Option<Timestamp> {
+    if matches!(layout, RFC3339 | RFC3339_MILLISECONDS) {
+        let plain = text.contains('T') && text.contains('.') == (layout == RFC3339_MILLISECONDS);
+        return text.parse().ok().filter(|_| plain);
+    }
+    let parsed = BrokenDownTime::parse(strftime(layout), text).ok()?;
+    let moment = if parsed.offset().is_some() {
+        parsed.to_timestamp().ok()?
+    } else {
+        let time = parsed.to_time().unwrap_or_default();
+        parsed.to_date().ok()?.to_datetime(time).to_zoned(TimeZone::UTC).ok()?.timestamp()
+    };
+    // A reader of Go is strict about zeros before digits.
+    (parsed.offset().is_some() || format(moment, layout)? == text).then_some(moment)
+}
+
+/// Writes the moment in UTC.
+fn format(moment: Timestamp, layout: &str) -> Option<String> {
+    let layout = match layout {
+        RFC3339 => "%Y-%m-%dT%H:%M:%SZ".to_owned(),
+        RFC3339_MILLISECONDS => "%Y-%m-%dT%H:%M:%S.%3fZ".to_owned(),
+        layout => strftime(layout),
+    };
+    let moment = moment.to_zoned(TimeZone::UTC);
+    (moment.year() > 0).then(|| moment.strftime(&layout).to_string())
 }
 
 /// The forms that a value may be a moment in.
@@ -124,8 +188,23 @@ mod tests {
     }
 
     #[test]
+    fn offsets_fractions_and_names() {
+        let seconds = |text, layout| parse(text, layout).map(Timestamp::as_second);
+        assert_eq!(seconds("2024-03-05T14:07:09+02:00", RFC3339), Some(1_709_640_429));
+        assert_eq!(seconds("2024-03-05T12:07:09.25Z", RFC3339_MILLISECONDS), Some(1_709_640_429));
+        assert_eq!(
+            seconds("Tue, 05 Mar 2024 12:07:09 GMT", "Mon, 02 Jan 2006 15:04:05 GMT"),
+            Some(1_709_640_429)
+        );
+        assert_eq!(seconds("Mar 5, 2024 3:04 PM", "Jan 2, 2006 3:04 PM"), Some(1_709_651_040));
+        assert_eq!(seconds("2024-02-30", "2006-01-02"), None);
+        assert_eq!(seconds("2024-03-05 trailing", "2006-01-02"), None);
+        assert_eq!(seconds("2024-3-5", "2006-01-02"), None);
+    }
+
+    #[test]
     fn unix_times() {
-        let rfc3339 = TimeForm::Layout("2006-01-02T15:04:05Z07:00");
+        let rfc3339 = TimeForm::Layout(RFC3339);
         for (value, form) in [
             (json!(1_714_557_600), TimeForm::UnixSeconds),
             (json!("1714557600"), TimeForm::UnixSeconds),

@@ -18,11 +18,6 @@ pub(crate) enum Step {
     Key(String),
     /// Counted from 0.
     Index(usize),
-    /// The first element whose field, or field of a field, is the text `value`.
-    Find {
-        field: Vec<String>,
-        value: String,
-    },
 }
 
 /// A place in the payload, or in the element that a loop is at.

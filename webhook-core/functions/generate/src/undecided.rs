@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use super::diff::{first_difference, member, show};
 use super::eval::eval;
-use super::json::{Json, is_scalar};
+use super::json::Json;
 use super::mutate::mutated;
 use super::names::{Names, similarity, words};
-use super::program::{Expr, Step};
+use super::program::{Expr, Piece, Step};
 use super::sample::{Format, Sample};
 use super::search::Found;
 
@@ -64,14 +64,15 @@ fn by_rivals(found: &Found, input: &Json) -> Vec<String> {
 
 /// The names of all fields and the scalars in them.
 fn fields<'v>(value: &'v Json, place: &str, out: &mut Vec<(String, &'v Json)>) {
-    let Some(object) = value.as_object() else { return };
-    for (name, value) in object {
-        let place = member(place, name);
-        if is_scalar(value) {
-            out.push((place, value));
-        } else {
-            fields(value, &place, out);
+    match value {
+        Json::Object(object) => {
+            object.iter().for_each(|(name, value)| fields(value, &member(place, name), out));
         }
+        Json::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(index, value)| fields(value, &format!("{place}[{index}]"), out));
+        }
+        scalar => out.push((place.to_owned(), scalar)),
     }
 }
 
@@ -90,7 +91,14 @@ fn constants(expr: &Expr, place: &str, fields: &[(String, &Json)], told: &mut Ve
             }
         }
         Expr::Map(map) => constants(&map.body, &format!("{place}[]"), fields, told),
-        Expr::Path(_) | Expr::Convert(..) | Expr::Text(_) => {}
+        Expr::Text(pieces) => {
+            for piece in pieces {
+                if let Piece::Words(words) = piece {
+                    told.extend(part_of_a_field(words, place, fields));
+                }
+            }
+        }
+        Expr::Path(_) | Expr::Convert(..) => {}
     }
 }
 
@@ -102,7 +110,6 @@ fn positions(expr: &Expr, place: &str, told: &mut Vec<String>) {
             for step in &path.steps {
                 match step {
                     Step::Key(name) => list = member(&list, name),
-                    Step::Find { .. } => {}
                     Step::Index(index) => told.push(format!(
                         "{place}: always element {index} of {list}, counted from 0? A sample with its elements in \
                          another order would decide"
@@ -115,6 +122,22 @@ fn positions(expr: &Expr, place: &str, told: &mut Vec<String>) {
         }
         _ => expr.children().into_iter().for_each(|child| positions(child, place, told)),
     }
+}
+
+/// A word that is also a part of a path, an address or the like: `main` and `refs/heads/main`.
+fn part_of_a_field(text: &str, place: &str, fields: &[(String, &Json)]) -> Option<String> {
+    const SHORTEST: usize = 4;
+    fn parts(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= SHORTEST)
+    }
+    parts(text).find_map(|word| {
+        let (field, value) = fields.iter().find(|(_, value)| {
+            let path = value.as_str().filter(|text| !text.contains(' ') && *text != word);
+            path.is_some_and(|path| parts(path).any(|part| part == word))
+        })?;
+        let (word, value) = (show(&Json::from(word)), show(value));
+        Some(format!("{place}: always {word}? A sample whose {field} is not {value} would decide"))
+    })
 }
 
 fn constant(value: &Json, place: &str, fields: &[(String, &Json)], told: &mut Vec<String>) {
@@ -143,6 +166,13 @@ fn constant(value: &Json, place: &str, fields: &[(String, &Json)], told: &mut Ve
                     "{question} A sample whose {field} is not {} would decide",
                     show(value)
                 )),
+                None if scalar.is_string() => {
+                    told.extend(part_of_a_field(
+                        scalar.as_str().unwrap_or_default(),
+                        place,
+                        fields,
+                    ));
+                }
                 None if scalar.is_number() || scalar.is_boolean() => {
                     told.push(format!("{question} Any second sample would decide"));
                 }

@@ -23,6 +23,10 @@ pub struct InRuntime(pub Arc<dyn FunctionRuntime>);
 
 #[async_trait]
 impl Validate for InRuntime {
+    async fn check(&self, driver: Driver, source: &str) -> Result<(), String> {
+        self.0.check(driver, source).await.map_err(|error| error.to_string())
+    }
+
     async fn run(
         &self,
         driver: Driver,
@@ -30,32 +34,40 @@ impl Validate for InRuntime {
         body: &[u8],
         content_type: &str,
     ) -> Result<Vec<u8>, String> {
-        let mut headers = HeaderMap::new();
-        if let Ok(value) = HeaderValue::try_from(content_type) {
-            headers.insert(CONTENT_TYPE, value);
-        }
-        let mut revision = DefaultHasher::new();
-        source.hash(&mut revision);
-        let invocation = Invocation {
-            // Nobody's function yet, so nobody's turn but its own.
-            account_id: AccountId::generate(),
-            function_id: FunctionId::from_uuid(uuid::Uuid::nil()),
-            revision: revision.finish(),
-            driver,
-            source: Arc::from(source),
-            config: Arc::new(BTreeMap::new()),
-            metadata: BTreeMap::new(),
-            checks: Checks::default(),
-            request: Request {
-                method: Method::POST,
-                extra_path: String::new(),
-                raw_query: String::new(),
-                headers,
-                body: Bytes::copy_from_slice(body),
-            },
-            response: None,
-        };
-        let completion = self.0.run(invocation).await;
+        let completion = self.0.run(invocation(driver, source, body, content_type)).await;
         completion.result.map(|left| left.request.body.to_vec()).map_err(|error| error.to_string())
+    }
+}
+
+/// One call of a source that is not stored: no account owns it yet, so it waits for its own turn only.
+pub(crate) fn invocation(
+    driver: Driver,
+    source: &str,
+    body: &[u8],
+    content_type: &str,
+) -> Invocation {
+    let mut headers = HeaderMap::new();
+    if let Ok(value) = HeaderValue::try_from(content_type) {
+        headers.insert(CONTENT_TYPE, value);
+    }
+    let mut revision = DefaultHasher::new();
+    source.hash(&mut revision);
+    Invocation {
+        account_id: AccountId::generate(),
+        function_id: FunctionId::from_uuid(uuid::Uuid::nil()),
+        revision: revision.finish(),
+        driver,
+        source: Arc::from(source),
+        config: Arc::new(BTreeMap::new()),
+        metadata: BTreeMap::new(),
+        checks: Checks::default(),
+        request: Request {
+            method: Method::POST,
+            extra_path: String::new(),
+            raw_query: String::new(),
+            headers,
+            body: Bytes::copy_from_slice(body),
+        },
+        response: None,
     }
 }

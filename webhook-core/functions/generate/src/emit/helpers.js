@@ -31,11 +31,6 @@ function sorted(value, descending, ...names) {
   return [...list(value)].sort((a, b) => sign * order(get(a, ...names), get(b, ...names)));
 }
 
-// The element of a list whose field is the wanted text: find(items, "home", "type").
-function find(value, wanted, ...names) {
-  return list(value).find((item) => get(item, ...names) === wanted);
-}
-
 // A text, number or boolean as text; undefined for anything else.
 function to_text(value) {
   if (typeof value === "string") return value;
@@ -122,28 +117,6 @@ function upper(value) {
 
 function lower(value) {
   return typeof value === "string" ? value.toLowerCase() : undefined;
-}
-
-// Up to the first separator; all of it when it has none.
-function before(value, separator) {
-  return typeof value === "string" ? value.split(separator, 1)[0] : undefined;
-}
-
-// From behind the first separator; all of it when it has none.
-function after(value, separator) {
-  if (typeof value !== "string") return undefined;
-  const at = value.indexOf(separator);
-  return at < 0 ? value : value.slice(at + separator.length);
-}
-
-// From behind the last separator; all of it when it has none.
-function after_last(value, separator) {
-  return typeof value === "string" ? value.split(separator).pop() : undefined;
-}
-
-// This number of characters from the start.
-function start_of(value, length) {
-  return typeof value === "string" ? Array.from(value).slice(0, length).join("") : undefined;
 }
 
 // A moment in seconds since 1970: from a text in this layout, or from a number in parts of a second.

@@ -57,14 +57,6 @@ local function sorted(value, descending, ...)
   return out
 end
 
--- The element of a list whose field is the wanted text: find(items, "home", "type").
-local function find(value, wanted, ...)
-  for _, item in ipairs(list(value)) do
-    if get(item, ...) == wanted then return item end
-  end
-  return nil
-end
-
 -- Keeps the place of an absent element in a list.
 local function or_null(value)
   if value == nil then return json.null end
@@ -189,42 +181,6 @@ end
 local function lower(value)
   if type(value) ~= "string" then return nil end
   return value:lower()
-end
-
--- Up to the first separator; all of it when it has none.
-local function before(value, separator)
-  if type(value) ~= "string" then return nil end
-  local at = value:find(separator, 1, true)
-  return at and value:sub(1, at - 1) or value
-end
-
--- From behind the first separator; all of it when it has none.
-local function after(value, separator)
-  if type(value) ~= "string" then return nil end
-  local _, at = value:find(separator, 1, true)
-  return at and value:sub(at + 1) or value
-end
-
--- From behind the last separator; all of it when it has none.
-local function after_last(value, separator)
-  if type(value) ~= "string" then return nil end
-  local last, from = 0, 1
-  while true do
-    local at, to = value:find(separator, from, true)
-    if not at then return value:sub(last + 1) end
-    last, from = to, at + 1
-  end
-end
-
--- This number of characters from the start.
-local function start_of(value, length)
-  if type(value) ~= "string" then return nil end
-  local characters = {}
-  for character in value:gmatch(utf8.charpattern) do
-    if #characters == length then break end
-    characters[#characters + 1] = character
-  end
-  return table.concat(characters)
 end
 
 -- A moment in seconds since 1970: from a text in this layout, or from a number in parts of a second.

@@ -144,21 +144,8 @@ impl Writer {
     }
 
     fn path(&self, path: &Path) -> String {
-        let mut at = self.scopes.get(path.scope).cloned().unwrap_or_default();
-        let mut steps = path.steps.as_slice();
-        while let Some(step) = steps.first() {
-            if let Step::Find { field, value } = step {
-                let names = [value].into_iter().chain(field).map(|name| self.syntax.text(name));
-                at = format!("find({at}, {})", names.collect::<Vec<_>>().join(", "));
-                steps = steps.get(1..).unwrap_or_default();
-                continue;
-            }
-            let plain = steps.iter().take_while(|step| !matches!(step, Step::Find { .. })).count();
-            let (run, rest) = steps.split_at(plain);
-            at = self.syntax.member(&at, run);
-            steps = rest;
-        }
-        at
+        let at = self.scopes.get(path.scope).map_or("", String::as_str);
+        self.syntax.member(at, &path.steps)
     }
 
     fn convert(&self, value: &str, convert: &Convert) -> String {
@@ -173,10 +160,6 @@ impl Writer {
             Convert::Grouped(decimals) => ("grouped", vec![decimals.to_string()]),
             Convert::Upper => ("upper", vec![]),
             Convert::Lower => ("lower", vec![]),
-            Convert::Before(separator) => ("before", vec![text(separator)]),
-            Convert::After(separator) => ("after", vec![text(separator)]),
-            Convert::AfterLast(separator) => ("after_last", vec![text(separator)]),
-            Convert::First(count) => ("start_of", vec![count.to_string()]),
             Convert::Count => ("count", vec![]),
             Convert::Sum(field) => ("sum", names(field)),
             Convert::Join { field, separator } => {

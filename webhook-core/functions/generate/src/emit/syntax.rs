@@ -98,7 +98,6 @@ impl Syntax {
             let keys = steps.iter().map(|step| match step {
                 Step::Key(key) => self.text(key),
                 Step::Index(index) => (index + 1).to_string(),
-                Step::Find { .. } => "nil".to_owned(),
             });
             return format!("get({base}, {})", keys.collect::<Vec<_>>().join(", "));
         }
@@ -106,7 +105,6 @@ impl Syntax {
             Step::Key(key) if self.is_name(key) => format!("?.{key}"),
             Step::Key(key) => format!("?.[{}]", self.text(key)),
             Step::Index(index) => format!("?.[{index}]"),
-            Step::Find { .. } => String::new(),
         });
         format!("{base}{}", names.collect::<String>())
     }

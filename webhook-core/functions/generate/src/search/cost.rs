@@ -77,17 +77,7 @@ pub(super) fn convert(convert: &Convert) -> f64 {
         Convert::Upper | Convert::Lower | Convert::Fixed(_) | Convert::Sum(_) => 3.0,
         Convert::Join { .. } => 3.0,
         Convert::Divide(_) | Convert::Times(_) | Convert::Grouped(_) => 4.0,
-        Convert::Before(_) | Convert::AfterLast(_) => 5.0,
-        // A known opening, such as `refs/heads/`, is longer and tells more.
-        Convert::After(separator) => {
-            if separator.len() > 3 {
-                3.5
-            } else {
-                5.0
-            }
-        }
         Convert::CountBy(_) | Convert::SumBy { .. } => 6.0,
-        Convert::First(_) => 7.0,
         Convert::Time { from, to } => 4.0 + time_form(*from) + time_form(*to),
     }
 }

@@ -34,7 +34,7 @@ impl Deriving<'_> {
 pub(super) fn derive(from: &Json) -> Vec<Derived> {
     let mut deriving = Deriving { from, out: Vec::new() };
     match from {
-        Json::String(text) => of_text(text, &mut deriving),
+        Json::String(_) => of_text(&mut deriving),
         Json::Number(_) => {
             deriving.try_chain(&[Convert::Text], 0.0);
             of_number(&[], &mut deriving);
@@ -73,38 +73,12 @@ fn of_number(before: &[Convert], deriving: &mut Deriving<'_>) {
     }
 }
 
-fn of_text(text: &str, deriving: &mut Deriving<'_>) {
-    const MAX_BYTES: usize = 2048;
+fn of_text(deriving: &mut Deriving<'_>) {
     deriving.try_chain(&[Convert::Upper], 0.0);
     deriving.try_chain(&[Convert::Lower], 0.0);
     if number(deriving.from).is_some() {
         deriving.try_chain(&[Convert::Number], 0.0);
         of_number(&[Convert::Number], deriving);
-    }
-    if text.len() > MAX_BYTES {
-        return;
-    }
-    // A branch may have slashes of its own, so that the last part is not all of its name.
-    for opening in ["refs/heads/", "refs/tags/", "https://"] {
-        if text.starts_with(opening) {
-            deriving.try_chain(&[Convert::After(opening.to_owned())], 0.0);
-        }
-    }
-    for separator in ["\n", "/", "@", ": ", " ", "-", "_", ".", ":", "#"] {
-        let count = text.matches(separator).count();
-        if count > 0 {
-            deriving.try_chain(&[Convert::Before(separator.to_owned())], 0.0);
-            deriving.try_chain(&[Convert::AfterLast(separator.to_owned())], 0.0);
-        }
-        if count > 1 {
-            deriving.try_chain(&[Convert::After(separator.to_owned())], 0.0);
-        }
-    }
-    // The hash of a commit and the like.
-    if text.len() >= 12 && text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        for count in [7, 8, 6, 10, 12] {
-            deriving.try_chain(&[Convert::First(count)], 0.0);
-        }
     }
 }
 

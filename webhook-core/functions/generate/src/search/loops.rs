@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
         };
         let outer = if examples == 1 && passes.len() == 1 { 4.0 } else { 1.0 };
         let inner = Context { names, outer, level: context.level + 1 };
-        let Some(found) = self.solve_passes(&passes, &inner)? else { return Ok(None) };
+        let Some(found) = self.solve(&passes, &inner)? else { return Ok(None) };
         if !found.expr.reads(depth) {
             return Ok(None);
         }
@@ -186,41 +186,6 @@ impl<'a> Search<'a> {
             }
         }
         Ok(Some(found))
-    }
-
-    /// Solves for some of many passes, then for the ones as well that this was wrong for.
-    fn solve_passes(&self, passes: &[Example<'a>], context: &Context) -> Outcome {
-        const MAX_PASSES: usize = 48;
-        const MAX_ROUNDS: usize = 4;
-        if passes.len() <= MAX_PASSES {
-            return self.solve(passes, context);
-        }
-        // From all parts of the list: a rare case often comes late.
-        let mut chosen: std::collections::BTreeSet<usize> =
-            (0..MAX_PASSES).map(|number| number * (passes.len() - 1) / (MAX_PASSES - 1)).collect();
-        for _ in 0..MAX_ROUNDS {
-            let some: Vec<Example<'a>> =
-                chosen.iter().filter_map(|&index| passes.get(index)).cloned().collect();
-            let Some(mut found) = self.solve(&some, context)? else { return Ok(None) };
-            let mut wrong = Vec::new();
-            for (index, pass) in passes.iter().enumerate() {
-                if wrong.len() < 8 && !self.holds(&found.expr, std::slice::from_ref(pass))? {
-                    wrong.push(index);
-                }
-            }
-            if wrong.is_empty() {
-                let mut right = Vec::new();
-                for rival in std::mem::take(&mut found.rivals) {
-                    if self.holds(&rival, passes)? {
-                        right.push(rival);
-                    }
-                }
-                found.rivals = right;
-                return Ok(Some(found));
-            }
-            chosen.extend(wrong);
-        }
-        Ok(None)
     }
 }
 

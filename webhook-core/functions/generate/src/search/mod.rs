@@ -11,19 +11,18 @@ mod group;
 mod list;
 mod loops;
 mod object;
-mod places;
 mod pool;
 mod scalar;
 mod text;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::eval::eval;
 use super::json::{Json, same};
 use super::limits::GenerateLimits;
-use super::names::{Names, best};
+use super::names::{Names, similarity};
 use super::program::Expr;
 use super::sample::{Format, Sample};
 use pool::{Node, Pool};
@@ -89,8 +88,6 @@ struct Search<'a> {
     steps_left: Cell<u64>,
     /// By the address of the value and the number of its scope.
     pools: RefCell<HashMap<(usize, usize), Rc<Pool<'a>>>>,
-    /// Lengths of the lists that are wanted, of two elements and more.
-    wanted_lists: HashSet<usize>,
 }
 
 /// Finds the expression that explains each output by its input. What no expression explains is as in the first sample.
@@ -98,16 +95,12 @@ pub(crate) fn find<'a>(
     samples: &'a [(Sample, Sample)],
     limits: &'a GenerateLimits,
 ) -> Result<Found, Exhausted> {
-    let mut search = Search {
+    let search = Search {
         limits,
         form: samples.first().is_some_and(|(input, _)| input.format == Format::Form),
         steps_left: Cell::new(limits.max_steps),
         pools: RefCell::default(),
-        wanted_lists: HashSet::new(),
     };
-    for (_, output) in samples {
-        list_lengths(&output.value, &mut search.wanted_lists);
-    }
     let examples: Vec<_> = samples
         .iter()
         .map(|(input, output)| Example {
@@ -177,7 +170,7 @@ impl<'a> Search<'a> {
 
     /// What it costs to name this place.
     fn place(&self, pool: &Pool<'a>, node: &Node<'a>, depth: usize, context: &Context) -> f64 {
-        self.place_like(node.alike(&context.names), pool, node, depth, context)
+        self.place_like(similarity(&context.names, &node.names), pool, node, depth, context)
     }
 
     /// The same with the likeness of the names given.
@@ -191,12 +184,7 @@ impl<'a> Search<'a> {
     ) -> f64 {
         let choice = ((pool.nodes.len() + 2) as f64).log2().clamp(4.0, 7.0) + 2.0;
         let gap = depth.saturating_sub(pool.scope + 1) as f64 * context.outer;
-        let wanted = || context.names.key.iter().chain(&context.names.around);
-        let stray = node.found_by.as_ref().is_some_and(|found| {
-            let shared: f64 = found.iter().map(|word| best(word, wanted())).sum();
-            shared < 0.5 * found.len().max(1) as f64
-        });
-        3.0 + (1.0 - alike) * choice + node.way + gap + if stray { 8.0 } else { 0.0 }
+        3.0 + (1.0 - alike) * choice + node.way + gap
     }
 }
 
@@ -213,19 +201,6 @@ fn seed<'e, 'a>(examples: &'e [Example<'a>]) -> Option<&'e Example<'a>> {
     };
     // The first of the heaviest, so that the result does not depend on how ties fall.
     examples.iter().rev().max_by_key(weight)
-}
-
-fn list_lengths(value: &Json, lengths: &mut HashSet<usize>) {
-    match value {
-        Json::Array(items) => {
-            if items.len() > 1 {
-                lengths.insert(items.len());
-            }
-            items.iter().for_each(|item| list_lengths(item, lengths));
-        }
-        Json::Object(object) => object.values().for_each(|value| list_lengths(value, lengths)),
-        _ => {}
-    }
 }
 
 /// The cheaper of two. The other one becomes its rival unless it is larger.

@@ -49,7 +49,7 @@ impl<'a> Search<'a> {
         };
         let mut fields = Vec::with_capacity(want.len());
         for name in want.keys() {
-            let (examples, context) = of_field(examples, name, want, context);
+            let (examples, context) = of_field(examples, name, context);
             fields.push((name.clone(), self.solve_or_guess(&examples, &context)?.expr));
         }
         Ok(Found::new(Expr::Object(fields), 0.0))
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
         let mut fields = Vec::with_capacity(names.len());
         let mut rivals = Vec::new();
         for name in names {
-            let (examples, context) = of_field(examples, name, want, context);
+            let (examples, context) = of_field(examples, name, context);
             let Some(found) = self.solve(&examples, &context)? else { return Ok(None) };
             total += cost::FIELD + found.cost;
             rivals.extend(found.rivals.into_iter().map(|rival| (fields.len(), rival)));
@@ -121,7 +121,6 @@ impl<'a> Search<'a> {
 fn of_field<'a>(
     examples: &[Example<'a>],
     name: &str,
-    siblings: &Object<String, Json>,
     context: &Context,
 ) -> (Vec<Example<'a>>, Context) {
     let of_field = |example: &Example<'a>| Example {
@@ -129,25 +128,17 @@ fn of_field<'a>(
         want: example.want.and_then(|want| want.as_object()?.get(name)),
     };
     let context = Context {
-        names: inner_names(context, name, siblings),
+        names: inner_names(context, name),
         outer: context.outer,
         level: context.level + 1,
     };
     (examples.iter().map(of_field).collect(), context)
 }
 
-/// The name of a field and what is around it: the field it is in, and the title next to a bare `value`.
-fn inner_names(context: &Context, name: &str, siblings: &Object<String, Json>) -> Names {
+/// The name of a field and the names of those that it is in.
+fn inner_names(context: &Context, name: &str) -> Names {
     const MAX_AROUND: usize = 16;
     let mut around: Vec<_> = context.names.key.clone();
-    if matches!(name, "value" | "text" | "content") {
-        let titles = ["title", "name", "label", "key"].iter().filter(|title| **title != name);
-        let titles = titles.filter_map(|title| siblings.get(*title)?.as_str());
-        let key: Vec<_> = titles.filter(|text| text.len() <= 60).flat_map(words).collect();
-        if !key.is_empty() {
-            return Names { key, around };
-        }
-    }
     around.extend(context.names.around.iter().cloned());
     around.truncate(MAX_AROUND);
     Names { key: words(name), around }

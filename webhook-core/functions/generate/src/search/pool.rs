@@ -1,14 +1,13 @@
 //! Everything that one scope offers to explain a value: its places, what they can become, and an index of the texts.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::super::convert::Convert;
 use super::super::json::{Json, is_scalar, scalar_key, to_text};
 use super::super::names::{Names, Word, Words, best, similarity, words};
 use super::super::program::{Expr, Path, Step};
 use super::derive::derive;
-use super::places::places;
 
 /// A place in the scope.
 #[derive(Debug, Clone)]
@@ -17,8 +16,6 @@ pub(super) struct Node<'a> {
     pub(super) value: &'a Json,
     /// The words of each named step.
     pub(super) names: Vec<Words>,
-    /// The words of the text that an element was found by; they must be wanted by name.
-    pub(super) found_by: Option<Words>,
     /// What the way costs, without choosing it.
     pub(super) way: f64,
 }
@@ -33,54 +30,30 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// What it costs more that a value may be a part of a text, or its small letters, by chance: a label may be spelled
-    /// like some status. `alike` says how much the names speak for it.
-    pub(super) fn chance(&self, alike: f64) -> f64 {
-        let word =
-            self.value.as_str().is_some_and(|text| text.bytes().all(|b| b.is_ascii_alphabetic()));
-        match self.chain.as_slice() {
-            [Convert::Lower] if word => 6.0 * (1.0 - alike),
-            [Convert::After(opening)] if opening.len() > 3 => 0.0,
-            [Convert::Before(_) | Convert::After(_) | Convert::AfterLast(_)] => {
-                16.0 * (1.0 - alike)
+    /// How well the names go with what is wanted: `item_count` is the count of `items`, `total_grams` the sum of `grams`.
+    pub(super) fn alike(&self, node: &Node<'_>, names: &Names) -> f64 {
+        let plain = similarity(names, &node.names);
+        let (said, summed) = match self.chain.first() {
+            Some(Convert::Count) => (words("count number size quantity total"), Vec::new()),
+            Some(Convert::Sum(field)) => {
+                let field = field.iter().flat_map(|name| words(name)).collect();
+                (words("total sum subtotal amount price"), field)
             }
-            _ => 0.0,
-        }
-    }
-
-    /// How well the names go with what is wanted: `item_count` is the count of `items`, a total is a sum.
-    pub(super) fn alike(
-        &self,
-        node: &Node<'_>,
-        names: &Names,
-        wanted_lists: &HashSet<usize>,
-    ) -> f64 {
-        let plain = node.alike(names);
-        let said = match self.chain.first() {
-            // A list that is in the output has as many elements as it says somewhere else.
-            Some(Convert::Count)
-                if wanted_lists.contains(&node.value.as_array().map_or(0, Vec::len)) =>
-            {
-                return plain.max(0.75);
-            }
-            Some(Convert::Count) => words("count number num length size amount quantity total"),
-            Some(Convert::Sum(_)) => words("total sum subtotal amount price"),
             _ => return plain,
         };
-        let summed: Vec<Word> = match self.chain.first() {
-            Some(Convert::Sum(field)) => field.iter().flat_map(|name| words(name)).collect(),
-            _ => Vec::new(),
-        };
-        let is_said = |word: &Word| best(word, &said) >= 1.0 || best(word, &summed) >= 1.0;
-        if !names.key.iter().any(is_said) {
-            return plain;
-        }
-        let key: Vec<Word> = names.key.iter().filter(|word| !is_said(word)).cloned().collect();
-        let rest = if key.is_empty() {
-            // `total_grams` names the field that is added up.
-            if names.key.iter().any(|word| best(word, &summed) >= 1.0) { 0.9 } else { 0.6 }
-        } else {
-            similarity(&Names { key, around: names.around.clone() }, &node.names)
+        let is = |word: &Word, said: &[Word]| best(word, said) >= 1.0;
+        let names_field = names.key.iter().any(|word| is(word, &summed));
+        let key: Vec<Word> = names
+            .key
+            .iter()
+            .filter(|word| !is(word, &said) && !is(word, &summed))
+            .cloned()
+            .collect();
+        let rest = match key.is_empty() {
+            _ if key.len() == names.key.len() => return plain,
+            true if names_field => 0.9,
+            true => 0.6,
+            false => similarity(&Names { key, around: names.around.clone() }, &node.names),
         };
         rest.max(plain)
     }
@@ -104,8 +77,9 @@ const MAX_TEXT_BYTES: usize = 4_096;
 impl<'a> Pool<'a> {
     /// Looks through the value that scope number `scope` has.
     pub(super) fn new(value: &'a Json, scope: usize, form: bool, max_nodes: usize) -> Self {
-        // The elements of lists come twice, by number and by the text that tells them apart.
-        let nodes = places(value, form, max_nodes.saturating_mul(2));
+        let mut nodes = Vec::new();
+        let (steps, names, way) = (Vec::new(), Vec::new(), 0.0);
+        visit(Node { steps, value, names, way }, form, max_nodes, &mut nodes);
         let mut entries = Vec::new();
         let mut derived = 0;
         for (node, Node { steps, value, .. }) in nodes.iter().enumerate() {
@@ -160,5 +134,34 @@ impl<'a> Pool<'a> {
             }
             texts
         })
+    }
+}
+
+/// Adds the place and all places inside, `most` at most. In a form every value is a list.
+fn visit<'a>(node: Node<'a>, form: bool, most: usize, out: &mut Vec<Node<'a>>) {
+    if out.len() >= most {
+        return;
+    }
+    out.push(node.clone());
+    let inner = |step: Step, value: &'a Json, name: Option<&str>, way: f64| Node {
+        steps: node.steps.iter().cloned().chain([step]).collect(),
+        value,
+        names: node.names.iter().cloned().chain(name.map(|name| words(name).into())).collect(),
+        way: node.way + way,
+    };
+    match node.value {
+        Json::Object(object) => {
+            for (name, value) in object {
+                visit(inner(Step::Key(name.clone()), value, Some(name), 0.25), form, most, out);
+            }
+        }
+        Json::Array(items) => {
+            let of_form = form && node.steps.len() == 1;
+            for (index, item) in items.iter().enumerate() {
+                let way = if of_form { 0.0 } else { 4.0 } + if index > 0 { 1.5 } else { 0.0 };
+                visit(inner(Step::Index(index), item, None, way), form, most, out);
+            }
+        }
+        _ => {}
     }
 }

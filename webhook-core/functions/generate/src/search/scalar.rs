@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::super::convert::Convert;
 use super::super::json::Json;
 use super::super::program::Expr;
 use super::pool::Pool;
@@ -58,9 +59,14 @@ impl<'a> Search<'a> {
             for &index in entries.iter().take(MAX_RANKED) {
                 let Some(entry) = pool.entries.get(index) else { continue };
                 let Some(node) = pool.nodes.get(entry.node) else { continue };
-                let alike = entry.alike(node, &context.names, &self.wanted_lists);
+                let alike = entry.alike(node, &context.names);
+                // A label may be spelled like some status by chance.
+                let chance = match entry.chain.as_slice() {
+                    [Convert::Upper | Convert::Lower] => 6.0 * (1.0 - alike),
+                    _ => 0.0,
+                };
                 let place = self.place_like(alike, pool, node, depth, context);
-                ranked.push((place + entry.cost + entry.chance(alike), number, index));
+                ranked.push((place + entry.cost + chance, number, index));
             }
         }
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -109,18 +109,16 @@ impl<'a> Search<'a> {
         seed: &Example<'a>,
         context: &Context,
     ) -> Result<Option<Part>, Exhausted> {
-        let before = words(tail(text.get(..start).unwrap_or_default()));
-        let after = words(head(text.get(end..).unwrap_or_default()));
+        let near = near(text, start, end);
         let edges = edge(text, start) + edge(text, end);
         let mut ranked: Vec<(f64, &Entry)> = Vec::new();
         for &index in entries.iter().take(MAX_ALIKE) {
             let Some(entry) = pool.entries.get(index) else { continue };
             let Some(node) = pool.nodes.get(entry.node) else { continue };
-            let named = next_to(&before, &after, node, &context.names);
-            let alike = named.max(entry.alike(node, &context.names, &self.wanted_lists));
+            let named = next_to(&near, node, &context.names);
+            let alike = named.max(entry.alike(node, &context.names));
             let place = self.place_like(alike, pool, node, seed.scopes.len(), context);
-            let chance = entry.chance(alike) + chance(entry, end - start);
-            ranked.push((place + entry.cost + chance, entry));
+            ranked.push((place + entry.cost + chance(entry, end - start), entry));
         }
         self.charge(ranked.len())?;
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -171,34 +169,24 @@ fn occurs(expr: &Expr, examples: &[Example<'_>], seed: &Example<'_>) -> bool {
     })
 }
 
-/// The last words of the text before a part.
-fn tail(text: &str) -> &str {
-    let text = text.rsplit(['\n', '.', ',']).next().unwrap_or_default();
-    let mut start = text.len().saturating_sub(24);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    text.get(start..).unwrap_or_default()
-}
-
-/// The first words of the text after a part.
-fn head(text: &str) -> &str {
-    let text = text.split(['\n', '.', ',']).next().unwrap_or_default();
-    let mut end = text.len().min(16);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+/// The two words before a part and the one after it, without leaving its line or sentence.
+fn near(text: &str, start: usize, end: usize) -> Vec<Word> {
+    let mark = ['\n', '.', ','];
+    let before = text.get(..start).and_then(|text| text.rsplit(mark).next()).unwrap_or_default();
+    let after = text.get(end..).and_then(|text| text.split(mark).next()).unwrap_or_default();
+    let apart = |c: char| !c.is_alphanumeric();
+    let before = before.rsplit(apart).filter(|word| !word.is_empty()).take(2);
+    let after = after.split(apart).filter(|word| !word.is_empty()).take(1);
+    before.chain(after).flat_map(words).collect()
 }
 
 /// How well the words around a place in a text name the field: `2 commits`, `Order #42`, `Name: Jane`.
-fn next_to(before: &[Word], after: &[Word], node: &Node<'_>, names: &Names) -> f64 {
-    let near = before.iter().rev().take(2).chain(after.iter().take(1));
+fn next_to(near: &[Word], node: &Node<'_>, names: &Names) -> f64 {
     let (tail, above) = match node.names.split_last() {
         Some((tail, above)) => (tail.as_ref(), above),
         None => (&[][..], &[][..]),
     };
-    let by_word = near.map(|word| {
+    let by_word = near.iter().map(|word| {
         let own = tail.iter().map(|other| alike(word, other)).fold(0.0, f64::max);
         let all_of_it = if tail.len() == 1 { 0.95 } else { 0.85 };
         (own * all_of_it).max(0.6 * best(word, above.iter().flat_map(|words| words.iter())))

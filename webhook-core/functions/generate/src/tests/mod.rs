@@ -1,70 +1,49 @@
 //! Samples with another payload of the same shape: what is found must be true for both, in the evaluator and as the
-//! written Lua and JavaScript.
+//! written Lua and JavaScript in the sandbox.
 
+mod bounds;
+mod generator;
 mod pairs;
+mod properties;
+mod source;
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use webhook_core::function::Drivers;
 use webhook_core::function::generate::GenerateError;
 use webhook_core::model::Driver;
+use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
 
 use super::eval::eval;
 use super::generator::{Pair, Written, read_all, write_all};
 use super::json::Json;
 use super::limits::GenerateLimits;
 use super::program::Program;
+use super::{InRuntime, Validate};
 
-const LUA_SHIM: &str = include_str!("shim.lua");
-const JS_SHIM: &str = include_str!("shim.js");
-
-/// The program for the interpreter, unless it is not installed, which is said once.
-fn interpreter(driver: Driver) -> Option<(&'static str, &'static str, &'static str)> {
-    static LUA: OnceLock<bool> = OnceLock::new();
-    static NODE: OnceLock<bool> = OnceLock::new();
-    let (command, version, option, shim, installed) = match driver {
-        Driver::Lua => ("lua5.4", "-v", "-e", LUA_SHIM, &LUA),
-        Driver::Wasm => return None,
-        Driver::Js => ("node", "--version", "-e", JS_SHIM, &NODE),
+/// The sandboxes of both languages.
+fn runtime() -> InRuntime {
+    static RUNTIME: OnceLock<InRuntime> = OnceLock::new();
+    let start = || {
+        let lua = LuaRuntime::builder().threads(2).build().expect("threads for Lua");
+        let js = JsRuntime::builder().build().expect("threads for JavaScript");
+        let drivers =
+            Drivers::new().with(Driver::Lua, Arc::new(lua)).with(Driver::Js, Arc::new(js));
+        InRuntime(Arc::new(drivers))
     };
-    let installed = installed.get_or_init(|| {
-        let found =
-            Command::new(command).arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        let installed = found.is_ok_and(|status| status.success());
-        if !installed {
-            eprintln!("skipped: {command} is not installed, written sources are not run with it");
-        }
-        installed
-    });
-    installed.then_some((command, option, shim))
+    RUNTIME.get_or_init(start).clone()
 }
 
-/// Runs source with the interpreter; `None` when it is not installed.
-fn run_source(
-    driver: Driver,
-    source: &str,
-    content_type: &str,
-    body: &str,
-) -> Option<Result<String, String>> {
-    let (command, option, shim) = interpreter(driver)?;
-    let mut child = Command::new(command)
-        // Lua takes no argument that opens like an option, which a comment does.
-        .args([option, &format!("\n{shim}")])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the interpreter starts");
-    let input = format!("{content_type}\n{}\n{source}{body}", source.len());
-    let mut stdin = child.stdin.take().expect("its input is piped");
-    stdin.write_all(input.as_bytes()).expect("it reads its input");
-    drop(stdin);
-    let output = child.wait_with_output().expect("it ends");
-    Some(match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    })
+/// The body that a source makes of this one.
+fn run_source(driver: Driver, source: &str, kind: &str, body: &str) -> Result<String, String> {
+    let runtime = runtime();
+    let run = runtime.run(driver, source, body.as_bytes(), kind);
+    let answer = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(run)?;
+    String::from_utf8(answer).map_err(|error| error.to_string())
 }
 
 /// The function that the search writes from these samples.

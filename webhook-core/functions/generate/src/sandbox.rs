@@ -1,0 +1,65 @@
+//! Running a function of unknown origin: with keys of its own, which are gone afterwards.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use webhook_core::{
+    AccountId, FunctionId, Timestamp,
+    function::{FunctionRuntime, Invocation},
+    model::{Driver, Function, FunctionSpec},
+    store::FunctionStore,
+};
+
+use super::Validate;
+use super::validate::invocation;
+
+/// Runs written functions in a runtime whose values are in `store`. Before each run the function is stored, so that
+/// `kv` works; after it the function and its values are removed.
+///
+/// Give it a runtime without a forwarder and with [`http_calls`](webhook_core::function::ScriptLimits::http_calls) 0:
+/// then a function that sends a request ends at its limit. It sees no variables.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    /// The runtime, with this store.
+    pub runtime: Arc<dyn FunctionRuntime>,
+    /// A store of its own, such as [`MemoryStore`](webhook_core::store::memory::MemoryStore).
+    pub store: Arc<dyn FunctionStore>,
+}
+
+#[async_trait]
+impl Validate for Sandbox {
+    async fn check(&self, driver: Driver, source: &str) -> Result<(), String> {
+        self.runtime.check(driver, source).await.map_err(|error| error.to_string())
+    }
+
+    async fn run(
+        &self,
+        driver: Driver,
+        source: &str,
+        body: &[u8],
+        content_type: &str,
+    ) -> Result<Vec<u8>, String> {
+        let call = invocation(driver, source, body, content_type);
+        // A task of its own: a caller that stops waiting leaves no values behind.
+        let run = tokio::spawn(self.clone().once(call));
+        run.await.map_err(|error| error.to_string())?
+    }
+}
+
+impl Sandbox {
+    async fn once(self, mut call: Invocation) -> Result<Vec<u8>, String> {
+        let (account_id, id) = (AccountId::generate(), FunctionId::generate());
+        let mut spec = FunctionSpec::default();
+        spec.driver = call.driver;
+        let made = Timestamp::default();
+        let function =
+            Function { id, account_id, payload_size: 0, created: made, updated: made, spec };
+        let failed = |error: webhook_core::Error| error.to_string();
+        self.store.create_function(&function).await.map_err(failed)?;
+        call.account_id = account_id;
+        call.function_id = id;
+        let completion = self.runtime.run(call).await;
+        self.store.delete_function(account_id, id).await.map_err(failed)?;
+        completion.result.map(|left| left.request.body.to_vec()).map_err(|error| error.to_string())
+    }
+}
