@@ -65,7 +65,7 @@ pub(crate) fn generator(
     Ok(Arc::new(ModelGenerator::new(search, model, sandbox, config.generate.limits())))
 }
 
-/// Runtimes in which a function can send no request and reads and writes only `store`.
+/// Runtimes whose functions can send no request, and read and write only `store`.
 fn sandbox(
     config: &Config,
     store: &Arc<dyn FunctionStore>,

@@ -75,7 +75,7 @@ impl Asked {
         request.send().await.expect(200).json()
     }
 
-    /// What is said to be wrong, after so many requests to the model.
+    /// The `validation_err` of a function, after `asked` requests to the model.
     async fn wrong(&self, sample: &Value, asked: usize) -> String {
         let written = self.generate(sample).await;
         assert_eq!(self.model.so_far().len(), asked, "{written}");
@@ -208,8 +208,8 @@ async fn a_hostile_function_ends_at_its_limits() {
         )
     };
     for (info, code, said) in [
-        ("", "while true do end".to_owned(), "instructions"),
-        ("", "local t = {} while true do t[#t + 1] = (\"x\"):rep(100000) end".to_owned(), "memory"),
+        ("", "while true do end".to_owned(), "limit"),
+        ("", "local t = {} while true do t[#t + 1] = (\"x\"):rep(100000) end".to_owned(), "limit"),
         ("", format!("pcall(require(\"http\").get, \"{}\")\n{RIGHT}", target.base), "http"),
         (
             "",
@@ -250,11 +250,16 @@ async fn a_model_is_asked_for_a_bounded_number_of_functions() {
     let options = [("WEBHOOK_GENERATE_CONCURRENCY", "1"), ("WEBHOOK_GENERATE_TIMEOUT", "20s")];
     let asked = Asked::start_with(replies, &options).await;
     let first = asked.server.request("POST", "/v1/functions-generate").json(&samples(""));
-    let waiting = tokio::spawn(first.send());
-    asked.model.received(1).await;
-    let wrong = asked.wrong(&samples(""), 1).await;
-    assert!(wrong.contains("is busy with 1 other functions: try again"), "{wrong}");
-    waiting.abort();
+    let second = async {
+        asked.model.received(1).await;
+        asked.wrong(&samples(""), 1).await
+    };
+    tokio::select! {
+        _ = first.send() => panic!("the model answered"),
+        wrong = second => {
+            assert!(wrong.contains("is busy with 1 other functions: try again"), "{wrong}");
+        }
+    }
 }
 
 #[tokio::test]

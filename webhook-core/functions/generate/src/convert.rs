@@ -18,7 +18,6 @@ pub(crate) enum Convert {
     /// The same with a comma between thousands.
     Grouped(u32),
     Upper,
-    Lower,
     /// Number of elements; 0 for what is no list.
     Count,
     /// Sum of the numbers in a list, each in a field of its element.
@@ -96,7 +95,6 @@ impl Convert {
             }
             Self::Time { from, to } => moments::convert(value, *from, *to),
             Self::Upper => Some(Json::String(value.as_str()?.to_ascii_uppercase())),
-            Self::Lower => Some(Json::String(value.as_str()?.to_ascii_lowercase())),
             Self::Count | Self::Sum(_) | Self::CountBy(_) | Self::SumBy { .. } => None,
         }
     }

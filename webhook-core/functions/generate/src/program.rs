@@ -78,7 +78,7 @@ pub(crate) enum Test {
     Below(f64),
 }
 
-/// The order in which a loop takes the elements: numbers before texts, and both before the rest.
+/// The order of a loop's elements: numbers before texts, and both before the rest.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Order {
     pub(crate) field: Vec<String>,

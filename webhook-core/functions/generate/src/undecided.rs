@@ -15,7 +15,7 @@ use super::search::Found;
 /// Open questions that are told; there may be as many as values.
 const MAX_TOLD: usize = 8;
 
-/// What is open, each with the sample that would decide.
+/// The open questions, each with the sample that would decide.
 pub(crate) fn undecided(found: &Found, samples: &[(Sample, Sample)]) -> Vec<String> {
     let Some((input, _)) = samples.first() else { return Vec::new() };
     let mut told = by_rivals(found, &input.value);

@@ -115,10 +115,6 @@ function upper(value) {
   return typeof value === "string" ? value.toUpperCase() : undefined;
 }
 
-function lower(value) {
-  return typeof value === "string" ? value.toLowerCase() : undefined;
-}
-
 // A moment in seconds since 1970: from a text in this layout, or from a number in parts of a second.
 function read_time(value, form) {
   let seconds;

@@ -178,11 +178,6 @@ local function upper(value)
   return value:upper()
 end
 
-local function lower(value)
-  if type(value) ~= "string" then return nil end
-  return value:lower()
-end
-
 -- A moment in seconds since 1970: from a text in this layout, or from a number in parts of a second.
 local function read_time(value, form)
   local seconds

@@ -159,7 +159,6 @@ impl Writer {
             Convert::Fixed(decimals) => ("fixed", vec![decimals.to_string()]),
             Convert::Grouped(decimals) => ("grouped", vec![decimals.to_string()]),
             Convert::Upper => ("upper", vec![]),
-            Convert::Lower => ("lower", vec![]),
             Convert::Count => ("count", vec![]),
             Convert::Sum(field) => ("sum", names(field)),
             Convert::Join { field, separator } => {

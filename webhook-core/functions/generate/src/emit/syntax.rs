@@ -11,7 +11,7 @@ pub(super) enum Syntax {
     JavaScript,
 }
 
-/// What may not name a field in Lua without quotes.
+/// The words that name a field in Lua only between quotes.
 const LUA_KEYWORDS: &str = " and break do else elseif end false for function goto if in local nil not or repeat return \
                             then true until while ";
 

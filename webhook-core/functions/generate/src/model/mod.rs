@@ -41,7 +41,7 @@ pub enum Role {
 pub struct Message {
     /// Who said it.
     pub role: Role,
-    /// What was said.
+    /// The words.
     pub text: String,
 }
 
@@ -133,7 +133,7 @@ impl<V: Validate, S: Validate> ModelGenerator<V, S> {
         }
     }
 
-    /// What is wrong with a model's function: it does not compile, it differs for a sample, or it reads nothing.
+    /// The fault of a model's function: it does not compile, it differs for a sample, or it reads nothing.
     async fn wrong(
         &self,
         driver: Driver,

@@ -74,7 +74,7 @@ pub(super) fn words(text: &str) -> Vec<f64> {
 pub(super) fn convert(convert: &Convert) -> f64 {
     match convert {
         Convert::Text | Convert::Number | Convert::Count => 2.0,
-        Convert::Upper | Convert::Lower | Convert::Fixed(_) | Convert::Sum(_) => 3.0,
+        Convert::Upper | Convert::Fixed(_) | Convert::Sum(_) => 3.0,
         Convert::Join { .. } => 3.0,
         Convert::Divide(_) | Convert::Times(_) | Convert::Grouped(_) => 4.0,
         Convert::CountBy(_) | Convert::SumBy { .. } => 6.0,

@@ -75,7 +75,6 @@ fn of_number(before: &[Convert], deriving: &mut Deriving<'_>) {
 
 fn of_text(deriving: &mut Deriving<'_>) {
     deriving.try_chain(&[Convert::Upper], 0.0);
-    deriving.try_chain(&[Convert::Lower], 0.0);
     if number(deriving.from).is_some() {
         deriving.try_chain(&[Convert::Number], 0.0);
         of_number(&[Convert::Number], deriving);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::eval::{items, walk};
-use super::super::json::{Json, is_scalar, number, to_text};
+use super::super::json::{Json, is_scalar, number};
 use super::super::names::{Names, similarity, words};
 use super::super::program::{
     Expr, Filter, Loop, Map, Order, Path, Step, Test, field, scalar_fields,
@@ -12,18 +12,16 @@ use super::pool::Pool;
 use super::{Context, Example, Exhausted, Outcome, Search, cheaper, cost};
 
 /// Loops over different elements whose bodies are searched for one list, at the top and further inside.
-const MAX_BODIES: usize = 6;
-const MAX_INNER_BODIES: usize = 3;
+const MAX_BODIES: usize = 16;
+const MAX_INNER_BODIES: usize = 4;
 /// Loops of one list that are looked at.
-const MAX_CANDIDATES: usize = 64;
+const MAX_CANDIDATES: usize = 128;
 /// Elements whose fields are looked at for a filter or an order.
 const MAX_ITEMS: usize = 64;
 const MAX_FIELDS: usize = 16;
 
 struct Candidate {
     loops: Vec<Loop>,
-    /// How much of the first wanted element is found in the first element makes the loop cheaper to try.
-    rank: f64,
     cost: f64,
 }
 
@@ -44,7 +42,7 @@ impl<'a> Search<'a> {
         context: &Context,
     ) -> Outcome {
         let mut candidates = self.candidates(seed, want, pools, context)?;
-        candidates.sort_by(|a, b| a.rank.total_cmp(&b.rank));
+        candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         let mut groups: Vec<Same<'a>> = Vec::new();
         for candidate in candidates.into_iter().take(MAX_CANDIDATES) {
             let Some(passes) = self.passes(examples, &candidate.loops)? else { continue };
@@ -89,17 +87,12 @@ impl<'a> Search<'a> {
                     _ => 0.0,
                 };
                 let place = self.place(pool, node, depth, context) + cost::LOOP + alone;
-                let mut push = |loops: Vec<Loop>, cost: f64, first: Option<&Json>| {
-                    let shared = shared(want.first(), first);
-                    let cost = place + cost;
-                    out.push(Candidate { loops, rank: cost - 3.0 * shared, cost });
-                    shared
-                };
+                let mut push = |loops, cost: f64| out.push(Candidate { loops, cost: place + cost });
                 let plain = Loop::plain(pool.path(index));
                 if list.len() < want.len() {
-                    for (inner, first) in nested(list, want.len()) {
-                        let within = Loop::plain(Path { scope: depth, steps: vec![inner] });
-                        push(vec![plain.clone(), within], 4.0, first);
+                    for name in nested(list, want.len()) {
+                        let steps = vec![Step::Key(name.clone())];
+                        push(vec![plain.clone(), Loop::plain(Path { scope: depth, steps })], 4.0);
                     }
                     continue;
                 }
@@ -114,7 +107,7 @@ impl<'a> Search<'a> {
                     if kept.len() != want.len() {
                         continue;
                     }
-                    push(vec![looped.clone()], cost, kept.first().copied());
+                    push(vec![looped.clone()], cost);
                     for order in orders(&kept) {
                         self.charge(kept.len() * 2)?;
                         // `due` is sorted by the field `due`.
@@ -124,9 +117,8 @@ impl<'a> Search<'a> {
                         let ordered = Loop { order: Some(order), ..looped.clone() };
                         let sorted = items(&ordered, &seed.scopes);
                         let moved = sorted.iter().zip(&kept).any(|(a, b)| !std::ptr::eq(*a, *b));
-                        // Where nothing of the first element is in the first wanted one, it is another order.
-                        if moved && shared(want.first(), sorted.first().copied()) > 0.0 {
-                            push(vec![ordered], cost, sorted.first().copied());
+                        if moved {
+                            push(vec![ordered], cost);
                         }
                     }
                 }
@@ -189,21 +181,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The fields of the first element that hold lists, if the lists have this many elements together; and the first of
-/// these elements.
-fn nested(list: &[Json], length: usize) -> Vec<(Step, Option<&Json>)> {
-    let Some(first) = list.first().and_then(Json::as_object) else { return Vec::new() };
-    let inner = |item: &Json, name: &str| {
-        item.as_object().and_then(|item| item.get(name)?.as_array()).map_or(0, Vec::len)
-    };
-    first
-        .iter()
-        .filter(|(name, value)| {
-            value.is_array() && list.iter().map(|item| inner(item, name)).sum::<usize>() == length
-        })
-        .map(|(name, value)| {
-            (Step::Key(name.clone()), value.as_array().and_then(|items| items.first()))
-        })
+/// The fields of the first element that hold lists, if the lists have this many elements together.
+fn nested(list: &[Json], length: usize) -> Vec<&String> {
+    let inner =
+        |item: &Json, name: &str| item.get(name).and_then(Json::as_array).map_or(0, Vec::len);
+    let names = list.first().and_then(Json::as_object).into_iter().flat_map(|first| first.keys());
+    names
+        .filter(|name| list.iter().map(|item| inner(item, name)).sum::<usize>() == length)
         .collect()
 }
 
@@ -282,31 +266,4 @@ fn orders(items: &[&Json]) -> Vec<Order> {
             [false, true].map(|descending| Order { field: field.clone(), descending })
         })
         .collect()
-}
-
-/// The share of the wanted scalars that occur in the element, whole or inside a text.
-fn shared(want: Option<&Json>, item: Option<&Json>) -> f64 {
-    let (Some(want), Some(item)) = (want, item) else { return 0.0 };
-    let (mut wanted, mut offered) = (Vec::new(), Vec::new());
-    scalars(want, 50, &mut wanted);
-    scalars(item, 200, &mut offered);
-    let explained = |wanted: &&String| {
-        offered.iter().any(|text| {
-            *wanted == text
-                || (text.len() >= 3 && wanted.contains(text.as_str()))
-                || (wanted.len() >= 3 && text.contains(wanted.as_str()))
-        })
-    };
-    wanted.iter().filter(explained).count() as f64 / wanted.len().max(1) as f64
-}
-
-fn scalars(value: &Json, most: usize, out: &mut Vec<String>) {
-    if out.len() >= most {
-        return;
-    }
-    match value {
-        Json::Array(items) => items.iter().for_each(|item| scalars(item, most, out)),
-        Json::Object(object) => object.values().for_each(|value| scalars(value, most, out)),
-        scalar => out.extend(to_text(scalar).filter(|text| !text.is_empty())),
-    }
 }

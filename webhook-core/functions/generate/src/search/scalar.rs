@@ -62,7 +62,7 @@ impl<'a> Search<'a> {
                 let alike = entry.alike(node, &context.names);
                 // A label may be spelled like some status by chance.
                 let chance = match entry.chain.as_slice() {
-                    [Convert::Upper | Convert::Lower] => 6.0 * (1.0 - alike),
+                    [Convert::Upper] => 6.0 * (1.0 - alike),
                     _ => 0.0,
                 };
                 let place = self.place_like(alike, pool, node, depth, context);

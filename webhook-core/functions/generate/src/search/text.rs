@@ -277,7 +277,14 @@ fn rivals(text: &str, parts: &[Part], stretches: &[Stretch]) -> Vec<Expr> {
             let after = after.get(1..).unwrap_or_default();
             assemble(text, parts, &[before, inner, after].concat())
         };
+        let characters =
+            |start, end| text.get(start..end).map_or(0, |words: &str| words.chars().count());
         if let Some(number) = stretch.part {
+            // A field of one character may be a word as well.
+            let size = parts.get(number).map_or(0, |part| part.expr.size());
+            if characters(stretch.start, stretch.end) <= size {
+                rivals.push(with(&[Stretch { part: None, ..*stretch }], parts));
+            }
             let others = parts.get(number).map(|part| part.rivals.clone()).unwrap_or_default();
             for other in others {
                 let mut parts = parts.to_vec();
@@ -290,8 +297,8 @@ fn rivals(text: &str, parts: &[Part], stretches: &[Stretch]) -> Vec<Expr> {
         }
         for (number, part) in parts.iter().enumerate() {
             let inside = stretch.start <= part.start && part.end <= stretch.end;
-            let words = text.get(part.start..part.end).map_or(0, |words| words.chars().count());
-            if inside && part.whole_words && part.expr.size() <= words {
+            let spelled_out = characters(part.start, part.end);
+            if inside && part.whole_words && part.expr.size() <= spelled_out {
                 let words = |start, end| Stretch { start, end, part: None };
                 let of_part = Stretch { start: part.start, end: part.end, part: Some(number) };
                 let inner =

@@ -58,7 +58,7 @@ fn write(
     write_all(read_all(&pairs, limits)?, driver, limits)
 }
 
-/// What the program makes of a payload. What is absent at the top is written as null.
+/// The program's output for a payload. A value that is absent at the top is written as null.
 fn run(program: &Program, payload: &Json) -> Json {
     eval(&program.body, &[payload]).map_or(Json::Null, std::borrow::Cow::into_owned)
 }

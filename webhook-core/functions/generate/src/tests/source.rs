@@ -21,7 +21,10 @@ fn lua_reads_well() {
 local out = {
   id = get(body, "order", "id"),
   source = "shop",
-  text = "Order #" .. text(get(body, "order", "id")) .. " of " .. text(get(body, "order", "customer", "name")),
+  text = "Order #"
+    .. text(get(body, "order", "id"))
+    .. " of "
+    .. text(get(body, "order", "customer", "name")),
   items = each(filter(get(body, "lines"), function(item) return get(item, "kind") == "sale" end), function(item)
     return {
       code = get(item, "sku"),
