@@ -216,6 +216,12 @@ async fn a_hostile_function_ends_at_its_limits() {
             format!("if cfg:GetValue(\"SECRET\") == nil then error(\"no secret\") end\n{RIGHT}"),
             "no secret",
         ),
+        // A name that is made while the function runs is refused by its limit.
+        (
+            "",
+            format!("pcall(require(\"ht\" .. \"tp\").get, \"{}\")\n{RIGHT}", target.base),
+            "limit",
+        ),
         ("in JavaScript", js("for (;;) {}"), "limit"),
         ("in JavaScript", js(&format!("try {{ fetch(\"{}\") }} catch {{}}", target.base)), "http"),
         (

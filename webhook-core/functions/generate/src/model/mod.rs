@@ -148,6 +148,9 @@ impl<V: Validate, S: Validate> ModelGenerator<V, S> {
                 code.len()
             ));
         }
+        if prompt::sends_requests(code) {
+            return Some("the function names http or fetch, and requests are refused".to_owned());
+        }
         if let Err(error) = self.sandbox.check(driver, code).await {
             return Some(format!("the function does not compile: {error}"));
         }

@@ -53,6 +53,18 @@ pub(super) fn code_in(answer: &str) -> String {
     format!("{}\n", fenced.unwrap_or(answer).trim())
 }
 
+/// Whether the code names what sends requests: `fetch`, or `http` outside of an address.
+pub(super) fn sends_requests(code: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    ["fetch", "http"].iter().any(|name| {
+        code.match_indices(name).any(|(at, _)| {
+            let before = code.get(..at).unwrap_or_default();
+            let after = code.get(at + name.len()..).unwrap_or_default();
+            !before.ends_with(word) && !after.starts_with(word) && !after.starts_with("://")
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +78,17 @@ mod tests {
             "```lua\nlocal a = 1",
         ] {
             assert_eq!(code_in(answer), "local a = 1\n", "{answer}");
+        }
+    }
+
+    #[test]
+    fn code_that_sends_requests_is_told_from_addresses() {
+        for code in ["require(\"http\").get(u)", "fetch(u)", "globalThis[\"http\"]", "http.get(u)"]
+        {
+            assert!(sends_requests(code), "{code}");
+        }
+        for code in ["x = \"http://a.example\"", "https = 1", "prefetch()", "http_status = 1"] {
+            assert!(!sends_requests(code), "{code}");
         }
     }
 

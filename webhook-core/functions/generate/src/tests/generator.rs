@@ -95,8 +95,8 @@ async fn the_sample_that_would_decide_is_told() {
         ),
         (
             r#"{"id":"c_17","owner":{"id":"c_17"}}"#,
-            r#"{"id":"c_17"}"#,
-            "out.id: a sample with id \"c_28\" instead of \"c_17\" would decide: this function gives \"c_28\", another one of its size \"c_17\"",
+            r#"{"ref":"c_17"}"#,
+            "out.ref: a sample with id \"c_28\" instead of \"c_17\" would decide: this function gives \"c_28\", another one of its size \"c_17\"",
         ),
         (r#"{"paid":true}"#, r#"{"paid":true}"#, ""),
         (
