@@ -16,9 +16,9 @@ const HEADING: &str = "Writing functions";
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct GenerateConfig {
-    /// A server with the chat interface of OpenAI, with the version in its address, such as
-    /// http://localhost:11434/v1 or https://api.openai.com/v1. Without it no sample leaves this
-    /// server. A private address is allowed, redirects are refused.
+    /// A server with the chat interface of OpenAI. The address includes the version, as
+    /// `http://localhost:11434/v1` does. Without it no sample leaves this server. A private
+    /// address is allowed, redirects are refused.
     #[arg(long, env = "WEBHOOK_GENERATE_URL", global = true)]
     #[arg(value_name = "URL", value_parser = super::billing::base)]
     pub(crate) generate_url: Option<String>,
