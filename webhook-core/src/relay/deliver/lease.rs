@@ -47,6 +47,8 @@ pub(super) struct Lease {
     /// How often it began anew.
     term: AtomicU64,
     extending: Mutex<()>,
+    /// Told when it was renewed.
+    renewed: Notify,
 }
 
 /// The time in which the lease was never over: what was held in an earlier one may be another
@@ -70,7 +72,7 @@ impl Lease {
     ) -> Self {
         let (until, extending) = (AtomicI64::new(0), Mutex::new(()));
         let (incarnation, taken) = (fastrand::i64(1..), Notify::new());
-        let (said, term) = (AtomicU8::new(0), AtomicU64::new(0));
+        let (said, term, renewed) = (AtomicU8::new(0), AtomicU64::new(0), Notify::new());
         Self {
             node,
             incarnation,
@@ -84,6 +86,7 @@ impl Lease {
             shared,
             term,
             extending,
+            renewed,
         }
     }
 
@@ -175,6 +178,7 @@ impl Lease {
                 self.term.fetch_add(1, Ordering::Release);
             }
             self.until.store(until.as_millis(), Ordering::Release);
+            self.renewed.notify_one();
         }
         let skew = extended.now.map(|shown| self.clock.read(shown, asked, self.length / 4));
         Ok((extended, skew))
@@ -235,6 +239,13 @@ impl Lease {
     pub(super) async fn lost(&self) -> Error {
         self.taken.notified().await;
         name_is_taken()
+    }
+
+    /// Returns when the lease lasts, which may be over.
+    pub(super) async fn begun(&self) {
+        while self.left().is_zero() {
+            self.renewed.notified().await;
+        }
     }
 
     /// Returns when it is time to [`keep`](Self::keep) it.

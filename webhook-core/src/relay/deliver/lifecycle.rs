@@ -185,9 +185,10 @@ impl Deliverer {
     async fn keep_lease(&self) {
         loop {
             self.lease.check_interval().await;
-            if (self.options.sweep_interval.is_some() || !self.workers.are_idle())
-                && let Err(error) = self.lease.keep().await
-            {
+            if self.options.sweep_interval.is_none() && self.workers.are_idle() {
+                // Nothing is attempted before the lease is renewed.
+                self.lease.begun().await;
+            } else if let Err(error) = self.lease.keep().await {
                 tracing::error!(%error, "the lease cannot be renewed");
             }
         }
