@@ -73,10 +73,6 @@ impl House {
     }
 }
 
-async fn sleep(time: Duration) {
-    tokio::time::sleep(time).await;
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_destination_that_fails_for_long_is_paused_tried_once_an_hour_and_resumed() {
     let mut house = House::new(Health::default()).await;
@@ -84,27 +80,27 @@ async fn a_destination_that_fails_for_long_is_paused_tried_once_an_hour_and_resu
     for _ in 0..10 {
         house.post().await;
     }
-    sleep(Duration::from_secs(50)).await;
+    pass(Duration::from_secs(50)).await;
     assert_eq!(house.output().await.failing_since, None, "not for a minute");
-    sleep(Duration::from_secs(600)).await;
+    pass(Duration::from_secs(600)).await;
     assert_eq!(house.output().await.failing_since, Some(START), "since the first of them");
-    sleep(4 * DAY).await;
+    pass(4 * DAY).await;
     assert_eq!(house.paused_by().await, None);
-    sleep(3 * DAY).await;
+    pass(3 * DAY).await;
     assert_eq!(house.paused_by().await, Some(PausedBy::Failing));
     // It outlives a restart.
     house.stop().await;
     house.run();
     let before = house.sent();
-    sleep(2 * DAY).await;
+    pass(2 * DAY).await;
     let tries = house.sent() - before;
     assert!((47..=49).contains(&tries), "{tries} tries in 48 hours");
     house.post().await;
     house.forwarder.script(HOOK, [Answer::ok()]);
-    sleep(2 * HOUR).await;
+    pass(2 * HOUR).await;
     assert_eq!(house.paused_by().await, None);
     assert_eq!(house.output().await.failing_since, None);
-    sleep(DAY).await;
+    pass(DAY).await;
     let sent: std::collections::HashSet<_> = house.forwarder.requests()[before + tries..]
         .iter()
         .map(|request| request.headers["x-webhook-relay-id"].clone())
@@ -118,22 +114,22 @@ async fn a_person_who_resumes_or_pauses_decides() {
     let mut house = House::new(Health::default()).await;
     house.forwarder.script(HOOK, [unavailable()]);
     house.post().await;
-    sleep(7 * DAY).await;
+    pass(7 * DAY).await;
     assert_eq!(house.paused_by().await, Some(PausedBy::Failing));
     let (caller, bucket, id) = (&house.caller, house.bucket.id, house.output);
     let resume =
         ResumeRequest { rate: 5, interval: RateInterval::Second, ..ResumeRequest::default() };
     house.admin.resume_output(caller, bucket, id, resume).await.expect("resumed");
-    sleep(2 * DAY).await;
+    pass(2 * DAY).await;
     assert_eq!(house.paused_by().await, None, "it has five days again");
-    sleep(6 * DAY).await;
+    pass(6 * DAY).await;
     assert_eq!(house.paused_by().await, Some(PausedBy::Failing));
     let pause = house.admin.pause_output(caller, bucket, id, Default::default()).await;
     pause.expect("paused");
     assert_eq!(house.paused_by().await, Some(PausedBy::Caller));
     let before = house.sent();
     house.forwarder.script(HOOK, [Answer::ok()]);
-    sleep(2 * DAY).await;
+    pass(2 * DAY).await;
     assert_eq!((house.sent(), house.paused_by().await), (before, Some(PausedBy::Caller)));
     house.stop().await;
 }
@@ -144,17 +140,17 @@ async fn what_fails_now_and_then_or_has_it_switched_off_is_left_alone() {
     let mut house = House::new(health).await;
     house.forwarder.script(HOOK, [unavailable()]);
     house.post().await;
-    sleep(8 * DAY).await;
+    pass(8 * DAY).await;
     assert_eq!(house.paused_by().await, None);
     assert_eq!(house.output().await.failing_since, Some(START));
     house.forwarder.script(HOOK, [Answer::ok()]);
     house.post().await;
-    sleep(DAY).await;
+    pass(DAY).await;
     assert_eq!(house.output().await.failing_since, None);
     house.forwarder.script(HOOK, [unavailable(), Answer::ok()]);
     for _ in 0..20 {
         house.post().await;
-        sleep(HOUR).await;
+        pass(HOUR).await;
         assert_eq!(house.output().await.failing_since, None);
     }
     house.stop().await;

@@ -181,6 +181,21 @@ impl World {
     }
 }
 
+/// Lets time pass in steps of a minute. The relay looks at a queue that waits every few seconds,
+/// and in a step it looks once. So a test of some days takes less than a second.
+async fn pass(time: Duration) {
+    const STEP: Duration = Duration::from_secs(60);
+    const AFTER: Duration = Duration::from_millis(1);
+    let mut left = time;
+    while left > STEP {
+        // The relay does its work before the next step.
+        tokio::time::sleep(AFTER).await;
+        tokio::time::advance(STEP - AFTER).await;
+        left -= STEP;
+    }
+    tokio::time::sleep(left).await;
+}
+
 fn unavailable() -> Answer {
     Answer::status(StatusCode::SERVICE_UNAVAILABLE)
 }

@@ -123,10 +123,6 @@ impl House {
     }
 }
 
-async fn sleep(time: Duration) {
-    tokio::time::sleep(time).await;
-}
-
 /// How many attempts fail. Without optimisation one takes some 0.6 ms of a processor and nothing
 /// in it stands out, so the tests make do with a tenth of what `TEST_FAILURES=100000` makes of them.
 #[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
@@ -184,7 +180,7 @@ async fn very_many_failures_are_one_event_and_the_end_is_one_more() {
     assert!(read.last_sent_at.is_some());
 
     house.forwarder.script(HOOK, [Answer::ok()]);
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, ["output.failing", "output.recovered"]);
     house.stop().await;
 }
@@ -284,20 +280,20 @@ async fn a_crash_between_what_happens_and_what_is_told_of_it_tells_once() {
             house.post().await;
         }
         stuck.at.store(place, Ordering::Relaxed);
-        sleep(3 * HOUR).await;
+        pass(3 * HOUR).await;
         house.killed().await;
         stuck.at.store(0, Ordering::Relaxed);
         house.run();
-        sleep(HOUR).await;
+        pass(HOUR).await;
         assert_eq!(house.kinds().await, ["output.failing"], "{place}");
 
         house.forwarder.script(HOOK, [Answer::ok()]);
         stuck.at.store(place, Ordering::Relaxed);
-        sleep(24 * HOUR).await;
+        pass(24 * HOUR).await;
         house.killed().await;
         stuck.at.store(0, Ordering::Relaxed);
         house.run();
-        sleep(HOUR).await;
+        pass(HOUR).await;
         assert_eq!(house.kinds().await, ["output.failing", "output.recovered"], "{place}");
         house.stop().await;
     }
@@ -310,21 +306,21 @@ async fn a_pause_is_told_and_its_end_also_when_it_ends_by_itself() {
     let (caller, bucket, id) = (&house.caller, house.orders.id, house.output);
     let request = PauseRequest { reason: "a deploy".to_owned(), ..PauseRequest::default() };
     house.admin.pause_output(caller, bucket, id, request).await.expect("paused");
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, ["output.paused"]);
     let data = house.told().await[0]["data"].clone();
     assert_eq!(data["paused_by"], "caller");
     assert_eq!(data["pause_reason"], "a deploy");
     assert_eq!(data["paused_at"], "2023-11-14T22:13:20Z");
     house.admin.resume_output(caller, bucket, id, Default::default()).await.expect("resumed");
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, ["output.paused", "output.resumed"]);
     let until = house.admin.now() + HOUR;
     let request = PauseRequest { until, ..PauseRequest::default() };
     house.admin.pause_output(caller, bucket, id, request).await.expect("paused");
-    sleep(HOUR - Duration::from_secs(1)).await;
+    pass(HOUR - Duration::from_secs(1)).await;
     assert_eq!(house.kinds().await.len(), 3);
-    sleep(Duration::from_secs(2)).await;
+    pass(Duration::from_secs(2)).await;
     assert_eq!(house.kinds().await[2..], ["output.paused", "output.resumed"]);
     house.stop().await;
 }
@@ -336,11 +332,11 @@ async fn deliveries_that_fail_are_gathered_with_their_number() {
     house.forwarder.script(HOOK, [Answer::status(StatusCode::BAD_REQUEST)]);
     for _ in 0..100 {
         house.post().await;
-        sleep(Duration::from_secs(1)).await;
+        pass(Duration::from_secs(1)).await;
     }
     assert_eq!(house.kinds().await, ["delivery.failed"], "the first at once");
     assert_eq!(house.told().await[0]["data"]["count"], 1);
-    sleep(HOUR).await;
+    pass(HOUR).await;
     let told = house.told().await;
     assert_eq!(told.len(), 2, "the others after 15 minutes");
     assert_eq!(told[1]["data"]["count"], 99);
@@ -356,10 +352,10 @@ async fn a_process_that_ends_leaves_what_it_noted_to_the_next() {
     for _ in 0..10 {
         house.post().await;
     }
-    sleep(Duration::from_secs(1)).await;
+    pass(Duration::from_secs(1)).await;
     house.killed().await;
     house.run();
-    sleep(HOUR).await;
+    pass(HOUR).await;
     let told = house.told().await;
     assert!((1..=2).contains(&told.len()), "{told:?}");
     house.stop().await;
@@ -379,7 +375,7 @@ async fn what_happens_where_notifications_lead_is_told_by_none() {
         house.forwarder.script(url, [Answer::status(StatusCode::BAD_REQUEST)]);
     }
     house.post().await;
-    sleep(24 * HOUR).await;
+    pass(24 * HOUR).await;
     assert_eq!(house.kinds().await, Vec::<String>::new());
     assert_eq!(house.forwarder.requests().len(), 1);
 
@@ -389,7 +385,7 @@ async fn what_happens_where_notifications_lead_is_told_by_none() {
     let second = all.iter().find(|other| other.id != first.id).expect("it is there").id;
     house.admin.update_notification(&house.caller, second, spec).await.expect("changed");
     house.post().await;
-    sleep(24 * HOUR).await;
+    pass(24 * HOUR).await;
     assert_eq!(house.kinds().await, ["delivery.failed"]);
     assert_eq!(house.forwarder.requests().len(), 3);
     house.stop().await;
@@ -411,18 +407,18 @@ async fn what_is_disabled_or_about_other_buckets_tells_nothing() {
     let disabled = house.admin.create_notification(&house.caller, disabled).await.expect("made");
     house.forwarder.script(HOOK, [Answer::status(StatusCode::GONE)]);
     house.post().await;
-    sleep(24 * HOUR).await;
+    pass(24 * HOUR).await;
     assert_eq!(house.kinds().await, Vec::<String>::new());
     let enabled = NotificationSpec { disabled: false, ..disabled.spec };
     let id = disabled.id;
     house.admin.update_notification(&house.caller, id, enabled).await.expect("enabled");
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, ["output.paused"], "it is still so");
     assert_eq!(house.told().await[0]["data"]["paused_by"], "gone");
     house.admin.delete_notification(&house.caller, id).await.expect("deleted");
     let (caller, orders, output) = (&house.caller, house.orders.id, house.output);
     house.admin.resume_output(caller, orders, output, Default::default()).await.expect("resumed");
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await.len(), 1);
     house.stop().await;
 }
@@ -439,7 +435,7 @@ async fn functions_that_fail_and_webhooks_that_are_not_verified_are_told() {
     house.stores.inputs.update_input(account, input).await.expect("it is there");
     house.webhooks.relay().bucket_changed(&bucket);
     house.answer_of_post(b"{}").await;
-    sleep(HOUR).await;
+    pass(HOUR).await;
     let told = house.told().await;
     assert_eq!((told.len(), &told[0]["type"]), (1, &Value::from("function.failing")));
     assert_eq!(told[0]["subject"], format!("functions/{function}"));
@@ -458,7 +454,7 @@ async fn functions_that_fail_and_webhooks_that_are_not_verified_are_told() {
     for _ in 0..100 {
         assert_eq!(house.answer_of_post(b"{}").await, 401);
     }
-    sleep(HOUR).await;
+    pass(HOUR).await;
     let told = house.told().await;
     assert_eq!((told.len(), &told[1]["type"]), (2, &Value::from("signature.failing")));
     let data = &told[1]["data"];
@@ -474,7 +470,7 @@ async fn a_test_puts_one_webhook_into_the_bucket() {
     let mut house = House::new().await;
     let made = house.notify(NotificationEvent::ALL).await;
     let id = house.admin.test_notification(&house.caller, made.id).await.expect("sent");
-    sleep(HOUR).await;
+    pass(HOUR).await;
     let told = house.told().await;
     assert_eq!((told.len(), &told[0]["type"]), (1, &Value::from("notification.test")));
     assert_eq!(told[0]["id"], id.to_string());
@@ -517,13 +513,13 @@ async fn a_queue_that_becomes_deep_is_told_and_that_it_is_drained() {
     for _ in 0..19 {
         house.post().await;
     }
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, Vec::<String>::new(), "19 are not 20");
     for _ in 0..30 {
         house.post().await;
-        sleep(Duration::from_secs(1)).await;
+        pass(Duration::from_secs(1)).await;
     }
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, ["queue.deep"]);
     let event = house.told().await.remove(0);
     assert_eq!(event["subject"], format!("outputs/{}", house.output));
@@ -532,7 +528,7 @@ async fn a_queue_that_becomes_deep_is_told_and_that_it_is_drained() {
     assert!((20..=36).contains(&waiting), "it is told within 15 s: {waiting}");
 
     house.resume().await;
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, ["queue.deep", "queue.drained"]);
     assert_eq!(house.told().await[1]["data"]["waiting"], 0);
     // Then it begins anew.
@@ -540,7 +536,7 @@ async fn a_queue_that_becomes_deep_is_told_and_that_it_is_drained() {
     for _ in 0..20 {
         house.post().await;
     }
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await[2..], ["queue.deep"]);
     house.stop().await;
 }
@@ -561,11 +557,11 @@ async fn two_nodes_and_crashes_tell_of_a_queue_once() {
                 house.resume().await;
             }
             stuck.at.store(place, Ordering::Relaxed);
-            sleep(HOUR).await;
+            pass(HOUR).await;
             house.killed().await;
             stuck.at.store(0, Ordering::Relaxed);
             house.run();
-            sleep(HOUR).await;
+            pass(HOUR).await;
         }
         assert_eq!(house.kinds().await, ["queue.deep", "queue.drained"], "{place}");
         house.stop().await;
@@ -582,14 +578,14 @@ async fn the_end_of_a_replay_is_told_once_whenever_a_node_ends() {
         for _ in 0..3 {
             house.post().await;
         }
-        sleep(Duration::from_secs(60)).await;
+        pass(Duration::from_secs(60)).await;
         stuck.at.store(place, Ordering::Relaxed);
         let replay = house.replay().await;
-        sleep(HOUR).await;
+        pass(HOUR).await;
         house.killed().await;
         stuck.at.store(0, Ordering::Relaxed);
         house.run();
-        sleep(HOUR).await;
+        pass(HOUR).await;
         assert_eq!(house.kinds().await, ["replay.finished"], "{place}");
         let event = house.told().await.remove(0);
         assert_eq!(event["subject"], format!("replays/{}", replay.id));
@@ -611,20 +607,20 @@ async fn a_replay_that_is_cancelled_or_somewhere_else_is_not_told() {
     elsewhere.buckets = vec!["ops".to_owned()];
     house.admin.create_notification(&house.caller, elsewhere).await.expect("made");
     house.post().await;
-    sleep(Duration::from_secs(60)).await;
+    pass(Duration::from_secs(60)).await;
     house.replay().await;
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, Vec::<String>::new());
     house.notify(&[NotificationEvent::ReplayFinished]).await;
     for _ in 0..50 {
         house.post().await;
     }
-    sleep(Duration::from_secs(60)).await;
+    pass(Duration::from_secs(60)).await;
     let replay = house.replay().await;
-    sleep(Duration::from_secs(1)).await;
+    pass(Duration::from_secs(1)).await;
     let cancel = ReplayChange { status: Some(ReplayStatus::Cancelled), ..ReplayChange::default() };
     house.admin.change_replay(&house.caller, replay.id, cancel).await.expect("cancelled");
-    sleep(HOUR).await;
+    pass(HOUR).await;
     assert_eq!(house.kinds().await, Vec::<String>::new());
     house.stop().await;
 }

@@ -32,7 +32,7 @@ impl World {
 }
 
 async fn sleep(secs: u64) {
-    tokio::time::sleep(Duration::from_secs(secs)).await;
+    pass(Duration::from_secs(secs)).await;
 }
 
 const DAY: u64 = 24 * 3600;
