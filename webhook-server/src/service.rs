@@ -133,21 +133,14 @@ const SHARED_CRONS_AGE: Duration = Duration::from_secs(15);
 /// shared database.
 const SHARED_ROUTE_AGE: Duration = Duration::from_secs(5);
 
-/// How often this server renews its lease and offers to look for what a server left behind
-/// that is gone.
-const SHARED_SWEEP_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How long a server that is gone holds its deliveries in a shared database.
-const SHARED_LEASE: Duration = Duration::from_secs(5);
-
 fn relay_options(config: &Config) -> RelayOptions {
-    let Config { listen, ingest, delivery, function, .. } = config;
+    let Config { listen, cluster, ingest, delivery, function, .. } = config;
     let mut options = RelayOptions::default();
     if config.storage.is_shared() {
         options.route_max_age = Some(SHARED_ROUTE_AGE);
         options.crons_max_age = Some(SHARED_CRONS_AGE);
-        options.sweep_interval = Some(SHARED_SWEEP_INTERVAL);
-        options.lease = SHARED_LEASE;
+        options.sweep_interval = Some(cluster.sweep_interval());
+        options.lease = cluster.server_lease;
     }
     options.max_body_bytes = ingest.max_body_bytes;
     options.max_large_body_bytes = ingest.max_large_body_bytes;

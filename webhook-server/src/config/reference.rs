@@ -25,7 +25,8 @@ reference` writes it again.
         let mut command = Cli::command();
         command.build();
         let mut heading = None;
-        for argument in command.get_arguments().filter(|argument| argument.get_env().is_some()) {
+        let is_shown = |argument: &&Arg| argument.get_env().is_some() && !argument.is_hide_set();
+        for argument in command.get_arguments().filter(is_shown) {
             if argument.get_help_heading() != heading {
                 heading = argument.get_help_heading();
                 let title = heading.unwrap_or_default();

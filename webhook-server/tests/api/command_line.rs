@@ -123,6 +123,8 @@ async fn options_that_make_no_sense_are_refused() {
         ("WEBHOOK_DATABASE_ROUTE_CONNECTIONS", "-1"),
         ("WEBHOOK_DATABASE_SEARCH_CONNECTIONS", "many"),
         ("WEBHOOK_DATABASE_CONNECTION_TIMEOUT", "0s"),
+        ("WEBHOOK_SERVER_LEASE", "999ms"),
+        ("WEBHOOK_SERVER_LEASE", "61s"),
         ("WEBHOOK_SECRET_KEY", "short"),
         ("WEBHOOK_LOG", "info,[["),
         ("WEBHOOK_MAX_LARGE_BODY_BYTES", "1KiB"),
