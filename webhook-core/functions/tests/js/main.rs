@@ -80,7 +80,7 @@ async fn every_script_ends_in_time_and_leaves_nothing() {
         let completion = complete(&runtime, &source).await;
         let took = started.elapsed();
         // The deadline, the watchdog's grace, and a busy machine.
-        if took > Duration::from_millis(2600) {
+        if took > Duration::from_secs(5) {
             wrong.push(format!("{name} took {took:?}"));
         }
         let ended = match completion.result {

@@ -117,7 +117,7 @@ async fn no_step_of_the_library_goes_on_past_the_limit() {
         let took = started.elapsed();
         println!("{name}: {took:?} {result:?}");
         // A busy machine gives a thread its turn late; the watchdog comes after 30 s.
-        if took > Duration::from_secs(4) {
+        if took > Duration::from_secs(10) {
             wrong.push(format!("{name} took {took:?}"));
         }
         // What is done before a limit is reached is fine, too.

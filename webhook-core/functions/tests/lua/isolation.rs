@@ -110,15 +110,13 @@ async fn a_busy_account_does_not_hold_up_another() {
     });
     let calls: Vec<_> = calls.collect();
     tokio::time::sleep(Duration::from_millis(30)).await;
-    let mut longest = Duration::ZERO;
     for _ in 0..10 {
-        let started = Instant::now();
         let completion = runtime.run(invocation("r:SetRequestBody('x')")).await;
         assert!(completion.result.is_ok());
-        longest = longest.max(started.elapsed());
     }
-    // One thread computes for 30 calls of the busy account meanwhile.
-    assert!(longest < Duration::from_millis(500), "{} ms", longest.as_millis());
+    // One thread computes for 30 calls of the busy account, and takes the accounts in turn.
+    let ended = calls.iter().filter(|call| call.is_finished()).count();
+    assert!(ended <= 12, "{ended} calls of the busy account came before 10 of the other");
     drop(calls);
 }
 
@@ -137,7 +135,8 @@ async fn waiting_calls_hold_no_thread() {
     for call in calls {
         assert!(call.await.expect("the task").result.is_ok());
     }
-    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    // If each held the thread while it sleeps, they would take 20 s.
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -147,7 +146,7 @@ async fn a_caller_that_goes_away_ends_its_call() {
     assert!(tokio::time::timeout(Duration::from_millis(50), gone).await.is_err());
     let started = Instant::now();
     assert!(runtime.run(invocation("return 1")).await.result.is_ok());
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

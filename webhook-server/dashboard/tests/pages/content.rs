@@ -180,7 +180,7 @@ async fn large_and_broken_content_is_shown_in_part_and_fast() -> Result<(), Erro
             let status = if length > 1 << 20 && page.ends_with("edit") { 400 } else { 200 };
             let text = answer.expect(status).text;
             assert!(text.len() < 500_000, "{page}: {}", text.len());
-            assert!(begun.elapsed() < Duration::from_secs(5), "{page}: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < Duration::from_secs(20), "{page}: {:?}", begun.elapsed());
         }
         let file = house.get(&format!("/dashboard/webhooks/{id}/body")).await.expect(200);
         assert_eq!(file.header("content-type"), "application/octet-stream");
