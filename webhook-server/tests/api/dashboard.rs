@@ -263,7 +263,7 @@ async fn furnish(server: &Server) {
     let notification = json!({"events": ["output.failing"], "to_bucket": ops["id"]});
     let made = server.request("POST", "/v1/notifications").json(&notification).send().await;
     made.expect(201);
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    server.ended_logs(6).await;
     // One an hour, so that it is seen on its way; of what failed, so that others may send to the
     // outputs that work.
     let filter = json!({"bucket": bucket["id"], "status": "failed"});

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     NOBODY,
-    harness::{Server, default_input, id},
+    harness::{Server, another_millisecond, default_input, id},
     second_account, send,
     sink::{Reply, Sink},
 };
@@ -27,7 +27,8 @@ async fn explain(server: &Server, log: &Value, body: Value) -> Value {
 async fn the_rule_that_decided_is_told_with_the_value_that_it_saw() {
     let server = Server::start().await;
     let bucket = server.bucket("b").await;
-    let spec = json!({"name": "o", "destination": "http://127.0.0.1:1", "rules": opened()});
+    let (to, rules) = ("http://127.0.0.1:1", opened());
+    let spec = json!({"name": "o", "destination": to, "rules": rules, "retries": -1});
     let output = server.output(&bucket, spec).await;
     send(&server, &bucket, r#"{"action":"closed","token":"t0p"}"#).await;
     let log = server.ended_logs(1).await.remove(0);
@@ -65,7 +66,7 @@ async fn the_rule_that_decided_is_told_with_the_value_that_it_saw() {
 
     // Rules that were changed since are not those that decided, which are still told.
     let path = format!("/v1/buckets/{}/outputs/{}/rules", id(&bucket), id(&output));
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    another_millisecond().await;
     server.request("DELETE", &path).send().await.expect(200);
     let later = trace(&server, &log).await;
     assert_eq!(later["verdict"], told["verdict"]);
@@ -76,7 +77,7 @@ async fn the_rule_that_decided_is_told_with_the_value_that_it_saw() {
     let today = explain(&server, &log, json!({})).await;
     assert_eq!(today["forwarded"], true, "explaining asks today's rules");
 
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    another_millisecond().await;
     send(&server, &bucket, r#"{"action":"closed"}"#).await;
     let logs = server.ended_logs(2).await;
     let newest = logs.iter().find(|other| other["id"] != log["id"]).expect("another");
@@ -311,7 +312,7 @@ async fn what_the_sender_got_is_told_with_where_it_came_from() {
             assert!(received.get("verified_by").is_none(), "{told:#}");
         }
         // What an input was that is another now is not known.
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        another_millisecond().await;
         server.set_default_input(&bucket, json!({"status_code": 299})).await;
         let log = json!({"id": told["log_id"]});
         let later = trace(&server, &log).await["received"].clone();

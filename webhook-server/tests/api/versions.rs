@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     NOBODY,
-    harness::{Server, id},
+    harness::{Server, another_millisecond, id},
     second_account, send,
     sink::Sink,
 };
@@ -13,8 +13,7 @@ const FIRST: &str = "r:SetRequestBody(\"first\")";
 const SECOND: &str = "r:SetRequestBody(\"second\")";
 
 async fn save(server: &Server, path: &str, payload: &str) -> Value {
-    // Moments are told apart by the millisecond.
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    another_millisecond().await;
     let spec = json!({ "payload": payload, "metadata": {"team": "ci"} });
     server.request("PUT", path).json(&spec).send().await.expect(200).json()
 }
@@ -158,7 +157,7 @@ async fn the_trace_tells_which_version_ran() {
     send(&server, &bucket, "x").await;
     let first = server.ended_logs(1).await.remove(0);
     save(&server, &path, SECOND).await;
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    another_millisecond().await;
     send(&server, &bucket, "x").await;
     for log in server.ended_logs(2).await {
         let told = server.get(&format!("/v1/logs/{}/trace", id(&log))).await.expect(200).json();

@@ -298,6 +298,15 @@ fn append(path: &Path) -> Stdio {
     file.expect("the log can be written").into()
 }
 
+/// Waits until the clock shows another millisecond: the server tells moments apart by it.
+pub(crate) async fn another_millisecond() {
+    let shown = || std::time::SystemTime::UNIX_EPOCH.elapsed().map(|since| since.as_millis()).ok();
+    let before = shown();
+    while shown() == before {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
 /// The `id` of a resource.
 pub(crate) fn id(resource: &serde_json::Value) -> &str {
     resource["id"].as_str().expect("a resource has an id")
