@@ -13,7 +13,7 @@ use std::{
 use tokio::task::JoinSet;
 
 use crate::{
-    harness::Client,
+    harness::{self, Client},
     sink::{Arrived, Reply, Sink},
 };
 
@@ -41,6 +41,8 @@ impl Sent {
 /// Senders: some connections for each address, which take turns with their numbers.
 pub(crate) struct Senders {
     stop: Arc<AtomicBool>,
+    /// How many webhooks each address has acknowledged.
+    acknowledged: Vec<Arc<AtomicU64>>,
     running: JoinSet<Vec<Sent>>,
 }
 
@@ -48,10 +50,12 @@ impl Senders {
     /// Sends to each address over so many connections, over each with this pause after an answer.
     pub(crate) fn start(urls: &[String], connections: usize, pause: Duration) -> Self {
         let (stop, next) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let acknowledged: Vec<_> = urls.iter().map(|_| Arc::<AtomicU64>::default()).collect();
         let mut running = JoinSet::new();
         for (to, url) in urls.iter().enumerate() {
             for _ in 0..connections {
                 let (stop, next, url) = (stop.clone(), next.clone(), url.clone());
+                let acknowledged = acknowledged[to].clone();
                 running.spawn(async move {
                     let (client, mut sent) = (Client::default(), Vec::new());
                     while !stop.load(Ordering::Relaxed) {
@@ -60,14 +64,28 @@ impl Senders {
                         let answer = tokio::time::timeout(PATIENCE, request.try_send()).await;
                         let status = answer.ok().and_then(Result::ok);
                         let status = status.map(|answer| answer.status.as_u16());
-                        sent.push(Sent { number, to, at: Instant::now(), status });
+                        let answered = Sent { number, to, at: Instant::now(), status };
+                        let count = u64::from(answered.is_acknowledged());
+                        acknowledged.fetch_add(count, Ordering::Relaxed);
+                        sent.push(answered);
                         tokio::time::sleep(pause).await;
                     }
                     sent
                 });
             }
         }
-        Self { stop, running }
+        Self { stop, acknowledged, running }
+    }
+
+    /// Waits until each address has acknowledged `more` webhooks since this call.
+    pub(crate) async fn acknowledged(&self, more: u64) {
+        let counts = || self.acknowledged.iter().map(|count| count.load(Ordering::Relaxed));
+        let (since, before) = (Instant::now(), counts().collect::<Vec<_>>());
+        while counts().zip(&before).any(|(count, before)| count < before + more) {
+            let counts: Vec<_> = counts().collect();
+            assert!(since.elapsed() < harness::PATIENCE, "{before:?} became {counts:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// What was sent, when the last answers are there.

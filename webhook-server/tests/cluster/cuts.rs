@@ -11,6 +11,10 @@ use crate::{
 /// Of each node: senders, and how long they rest after an answer.
 const SENDERS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(100);
+/// How many webhooks each node acknowledges before the cut, and again after it.
+const BESIDE: u64 = 40;
+/// A sender is told soon that the database does not answer: before the cut ends.
+const REFUSED: (&str, &str) = ("WEBHOOK_ACCEPT_TIMEOUT", "1s");
 
 #[derive(Clone, Copy, PartialEq)]
 enum Cut {
@@ -28,26 +32,28 @@ async fn cut(name: &str, what: Cut) {
     let url = url(database.port);
     let behind = format!("nats://127.0.0.1:{}", messages.port);
     let direct = format!("nats://127.0.0.1:{}", nats.port);
-    let cut_off =
-        node_with(&schema, &[("WEBHOOK_DATABASE_URL", &url), ("WEBHOOK_NATS_URL", &behind)]).await;
+    let through = [("WEBHOOK_DATABASE_URL", &*url), ("WEBHOOK_NATS_URL", &*behind), REFUSED];
+    let cut_off = node_with(&schema, &through).await;
     let other = node_with(&schema, &[("WEBHOOK_NATS_URL", &direct)]).await;
     let (seen, sink) = Seen::sink(|_, _| Reply::Status(200)).await;
     let bucket = bucket_with(&other, &sink.base, json!(null)).await;
 
     let urls = [input_url(&cut_off, &bucket), input_url(&other, &bucket)];
     let senders = Senders::start(&urls, SENDERS, PAUSE);
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    senders.acknowledged(BESIDE).await;
     let cut_at = Instant::now();
     for (proxy, unless) in [(&database, Cut::Nats), (&messages, Cut::Database)] {
         if what != unless {
             proxy.cut();
         }
     }
-    tokio::time::sleep(Duration::from_secs(chosen("CLUSTER_CUT_SECONDS", 7))).await;
+    // Longer than a lease, and long enough for the other node to look.
+    let lasts = chosen("CLUSTER_CUT_SECONDS", LEASE.as_secs() + 2);
+    tokio::time::sleep(Duration::from_secs(lasts)).await;
     let mended_at = Instant::now();
     database.mend();
     messages.mend();
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    senders.acknowledged(BESIDE).await;
     let sent = senders.stop().await;
     let twice = seen.all(&sent, TAKEN_OVER).await;
     let acknowledged = sent.iter().filter(|sent| sent.is_acknowledged()).count();

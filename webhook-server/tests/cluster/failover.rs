@@ -4,18 +4,25 @@ use super::*;
 use crate::{
     counted::{Seen, Senders, statuses},
     databases::{Database, Programs},
-    harness::postgres::{KEY, SECRET},
+    harness::postgres::{KEY, LEASE_OPTION, SECRET},
     proxy::Proxy,
 };
 
-/// Within which time what was acknowledged is attempted, once the database is there.
-const ATTEMPTED: Duration = Duration::from_secs(10);
+/// How long an acknowledged webhook waits for its attempt after the standby was promoted: a lease,
+/// and the time that servers need to connect again.
+const ATTEMPTED: Duration = LEASE.saturating_add(Duration::from_secs(5));
 /// How long senders may be told to come again after the database is there.
 const RECOVERS: Duration = Duration::from_secs(6);
+/// How many webhooks each server acknowledges before the database goes, and again after it came.
+const BESIDE: u64 = 100;
 
 async fn start(url: &str) -> Server {
-    let options =
-        [("WEBHOOK_DATABASE_URL", url), ("WEBHOOK_API_KEY", KEY), ("WEBHOOK_SECRET_KEY", SECRET)];
+    let options = [
+        ("WEBHOOK_DATABASE_URL", url),
+        ("WEBHOOK_API_KEY", KEY),
+        ("WEBHOOK_SECRET_KEY", SECRET),
+        LEASE_OPTION,
+    ];
     Server::start_with(&options).await
 }
 
@@ -32,14 +39,14 @@ async fn nothing_acknowledged_is_lost_or_late_when_the_database_fails_over() {
         let bucket = bucket_with(&one, &sink.base, json!(null)).await;
         let urls = [input_url(&one, &bucket), input_url(&other, &bucket)];
         let senders = Senders::start(&urls, 4, Duration::from_millis(50));
-        tokio::time::sleep(Duration::from_secs(3)).await;
+        senders.acknowledged(BESIDE).await;
 
         let gap = Instant::now();
         primary.kill().await;
         standby.promote().await;
         proxy.lead_to(standby.port);
         let there = Instant::now();
-        tokio::time::sleep(RECOVERS + Duration::from_secs(1)).await;
+        senders.acknowledged(BESIDE).await;
         let sent = senders.stop().await;
         let twice = seen.all(&sent, ATTEMPTED).await;
 

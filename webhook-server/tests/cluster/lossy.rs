@@ -26,7 +26,16 @@ async fn what_nats_loses_comes_from_the_database_and_what_it_doubles_comes_once(
     let output = json!({ "name": "agent", "internal": true, "destination": "http://localhost/" });
     receives.output(&bucket, output).await;
     let mut client = Client::subscribed(&serves, json!(null)).await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    // A message that says so may get lost: then the next one says it.
+    let since = Instant::now();
+    loop {
+        let clients = receives.get("/v1/connected-clients").await.expect(200).json();
+        if clients["webhook_clients"].as_array().is_some_and(|clients| !clients.is_empty()) {
+            break;
+        }
+        assert!(since.elapsed() < harness::PATIENCE, "{clients}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let sending = async {
         for number in 0..WEBHOOKS {
             let url = format!("/v1/webhooks/{}", default_input(&bucket));

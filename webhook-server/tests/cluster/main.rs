@@ -33,13 +33,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness::{Server, default_input, id};
+use harness::{Server, default_input, id, postgres::LEASE};
 use serde_json::{Value, json};
 use sink::Reply;
 
-/// How long a webhook waits that nobody attends to: the lease of 5 s, a turn to look, and the
-/// attempt on a busy machine.
-const TAKEN_OVER: Duration = Duration::from_secs(8);
+/// How long a webhook waits when its node is gone: the lease, a turn to look, and the attempt on a
+/// busy machine.
+const TAKEN_OVER: Duration = LEASE.saturating_add(Duration::from_secs(3));
 
 /// A number that a variable says, or the one of the gate.
 #[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]

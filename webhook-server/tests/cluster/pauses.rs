@@ -1,5 +1,7 @@
 //! A node is stopped past its lease with deliveries in hand, and goes on.
 
+use tokio::sync::watch;
+
 use super::*;
 use crate::{
     counted::Seen,
@@ -16,8 +18,10 @@ const IN_FLIGHT: u64 = 20;
 async fn pause(name: &str, throttle: Value, in_flight: u64) -> Option<Seen> {
     let schema = Schema::create(name).await?;
     // They are answered while the node that waits for it is stopped.
+    let answers = watch::Sender::new(false);
+    let answering = answers.subscribe();
     let (seen, sink) = Seen::sink(move |number, before| match before {
-        0 if number < in_flight => Reply::Hang(Duration::from_secs(2)),
+        0 if number < in_flight => Reply::HangUntil(answering.clone()),
         _ => Reply::Status(200),
     })
     .await;
@@ -34,11 +38,12 @@ async fn pause(name: &str, throttle: Value, in_flight: u64) -> Option<Seen> {
     sink.received(in_flight as usize).await;
     first.signal("STOP").await;
     let stopped = Instant::now();
+    answers.send_replace(true);
     until_logs(&second, &bucket, "sent", WEBHOOKS).await;
     let took = stopped.elapsed();
     // They go one after the other where order counts.
     assert!(took < TAKEN_OVER + Duration::from_secs(4), "{took:?}");
-    let lasts = Duration::from_secs(chosen("CLUSTER_PAUSE_SECONDS", 7));
+    let lasts = Duration::from_secs(chosen("CLUSTER_PAUSE_SECONDS", LEASE.as_secs() + 2));
     tokio::time::sleep(lasts.saturating_sub(stopped.elapsed())).await;
     first.signal("CONT").await;
 
@@ -53,7 +58,8 @@ async fn pause(name: &str, throttle: Value, in_flight: u64) -> Option<Seen> {
     let url = format!("/v1/webhooks/{}", default_input(&bucket));
     first.anonymous("POST", &url).body(body).send().await.expect(200);
     until_logs(&second, &bucket, "sent", WEBHOOKS + 1).await;
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    // Each node looks several times for deliveries that are left.
+    tokio::time::sleep(LEASE).await;
     let times = seen.times();
     let twice = times.values().filter(|count| **count > 1).count() as u64;
     println!("{name}: taken over in {took:?}, {twice} came twice, {in_flight} were in flight");

@@ -18,28 +18,49 @@ async fn webhooks_do_not_wait_for_lists() {
     ];
     let (other, server) = (node(&schema).await, node_with(&schema, &options).await);
     let bucket = other.bucket("events").await;
-    let locking = "BEGIN; LOCK TABLE cron IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(4); COMMIT";
+    // Another program locks the table until a row says that it may go.
+    schema.run("CREATE TABLE may_go (yes boolean)").await;
+    let lock = "BEGIN; LOCK TABLE cron IN ACCESS EXCLUSIVE MODE;";
+    let locking = format!("{lock} {}; COMMIT", until("EXISTS (SELECT FROM may_go)"));
     let lists = async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let (first, second) = tokio::join!(server.get("/v1/crons"), server.get("/v1/crons"));
-        (first.status.as_u16(), second.status.as_u16())
+        schema.run(&until(&locks(true))).await;
+        let lists = [server.get("/v1/crons"), server.get("/v1/crons")].map(Box::pin);
+        let (refused, _, waiting) = futures_util::future::select_all(lists).await;
+        (refused.status.as_u16(), waiting)
     };
     let webhook = async {
-        tokio::time::sleep(Duration::from_millis(800)).await;
+        schema.run(&until(&locks(false))).await;
         let since = Instant::now();
         let url = format!("/v1/webhooks/{}", default_input(&bucket));
         server.anonymous("POST", &url).body("x").send().await.expect(200);
         since.elapsed()
     };
-    let ((), (first, second), took) = tokio::join!(schema.run(locking), lists, webhook);
-    println!("received after {took:?}, while lists were answered {first} and {second}");
+    let listing = async {
+        let ((refused, mut waiting), took) = tokio::join!(lists, webhook);
+        schema.run("INSERT INTO may_go VALUES (true)").await;
+        let listed = waiting.remove(0).await.status.as_u16();
+        (refused, listed, took)
+    };
+    let ((), (refused, listed, took)) = tokio::join!(schema.run(&locking), listing);
+    println!("received after {took:?}, while lists were answered {refused} and {listed}");
     assert!(took < Duration::from_secs(2), "{took:?}");
     // One had the connection and waited for the lock, the other one for the connection.
-    let mut answers = [first, second];
-    answers.sort_unstable();
-    assert_eq!(answers, [200, 503]);
+    assert_eq!((refused, listed), (503, 200));
     drop((other, server));
     schema.remove().await;
+}
+
+/// A statement that ends when this is true.
+fn until(condition: &str) -> String {
+    format!("DO $$ BEGIN WHILE NOT {condition} LOOP PERFORM pg_sleep(0.01); END LOOP; END $$")
+}
+
+/// Whether a connection has the lock of the table of crons, or waits for it.
+fn locks(is_granted: bool) -> String {
+    let of_table = "relation = to_regclass('cron')";
+    let granted =
+        if is_granted { "mode = 'AccessExclusiveLock' AND granted" } else { "NOT granted" };
+    format!("EXISTS (SELECT FROM pg_locks WHERE {of_table} AND {granted})")
 }
 
 /// What the program says when it does not start on this database.

@@ -8,7 +8,7 @@ use tokio::process::Command;
 use super::*;
 use crate::{
     counted::{Seen, Senders},
-    harness::postgres::{KEY, SECRET, Schema, node, node_with, skipped},
+    harness::postgres::{KEY, LEASE_OPTION, SECRET, Schema, node, node_with, skipped},
 };
 
 const SOURCE: &str =
@@ -51,7 +51,8 @@ async fn skewed(name: &str, by: i64) {
     let urls = [input_url(&set_node, &bucket), input_url(&other, &bucket)];
     let senders = Senders::start(&urls, 4, Duration::from_millis(200));
     // Longer than a lease.
-    tokio::time::sleep(Duration::from_secs(chosen("CLUSTER_SKEW_SECONDS", 8))).await;
+    let lasts = chosen("CLUSTER_SKEW_SECONDS", LEASE.as_secs() * 2);
+    tokio::time::sleep(Duration::from_secs(lasts)).await;
     let sent = senders.stop().await;
     let acknowledged = sent.iter().filter(|sent| sent.is_acknowledged()).count();
     assert_eq!(acknowledged, sent.len(), "nobody is turned away");
@@ -87,16 +88,19 @@ async fn a_machine_whose_clock_is_wrong_is_refused_in_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some((library, shift, file)) = clock(folder.path()).await else { return };
     let Some(schema) = Schema::create("skewed_start").await else { return skipped() };
-    set(&file, -2);
-    let data = tempfile::tempdir().expect("a folder");
-    let mut command = harness::command(data.path());
-    command.env("WEBHOOK_DATABASE_URL", &schema.url).env("WEBHOOK_LOG", "error");
-    command.env("WEBHOOK_API_KEY", KEY).env("WEBHOOK_SECRET_KEY", SECRET);
-    command.env("LD_PRELOAD", library).env("TORTURE_CLOCK", shift);
-    let output = tokio::time::timeout(harness::PATIENCE, command.kill_on_drop(true).output()).await;
-    let output = output.expect("it ends").expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.lines().count() == 1, "{said}");
-    assert!(said.contains("behind the database's: set it, by NTP"), "{said}");
+    // A quarter of the lease is too much, of the lease by default and of another one.
+    for (lease, seconds) in [(None, -2), (Some(LEASE_OPTION), -1)] {
+        set(&file, seconds);
+        let data = tempfile::tempdir().expect("a folder");
+        let mut command = harness::command(data.path());
+        command.env("WEBHOOK_DATABASE_URL", &schema.url).env("WEBHOOK_LOG", "error");
+        command.env("WEBHOOK_API_KEY", KEY).env("WEBHOOK_SECRET_KEY", SECRET).envs(lease);
+        command.env("LD_PRELOAD", &library).env("TORTURE_CLOCK", &shift).kill_on_drop(true);
+        let output = tokio::time::timeout(harness::PATIENCE, command.output()).await;
+        let output = output.expect("it ends").expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.lines().count() == 1, "{said}");
+        assert!(said.contains("behind the database's: set it, by NTP"), "{said}");
+    }
     schema.remove().await;
 }

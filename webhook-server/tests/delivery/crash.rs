@@ -5,22 +5,39 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::watch;
+
 use super::*;
 use crate::sink::Reply;
 
-/// Sends webhooks from `senders` tasks until the server is gone, and returns
-/// the bodies that were acknowledged.
+/// How many webhooks are acknowledged before the server is killed.
+const BEFORE_KILL: usize = 800;
+
+/// Waits until the server has acknowledged `enough` webhooks.
+async fn acknowledged(count: &watch::Sender<usize>, enough: usize) {
+    let mut count = count.subscribe();
+    let waited = tokio::time::timeout(harness::PATIENCE, count.wait_for(|it| *it >= enough)).await;
+    assert!(waited.is_ok(), "fewer than {enough} were acknowledged");
+}
+
+/// Sends webhooks from `senders` tasks, kills the server while they send, and returns the bodies
+/// that were acknowledged.
 async fn send_until_killed(server: &mut Server, path: &str, senders: usize) -> Vec<String> {
     let mut sending = tokio::task::JoinSet::new();
+    let count = watch::Sender::new(0);
     for sender in 0..senders {
         let (client, url) = (harness::Client::default(), format!("{}{path}", server.base));
+        let count = count.clone();
         sending.spawn(async move {
             let mut acknowledged = Vec::new();
             for number in 0..100_000 {
                 let body = format!("{sender}-{number}");
                 let request = client.request("POST", &url).body(body.clone());
                 match request.try_send().await {
-                    Ok(answer) if answer.status == 200 => acknowledged.push(body),
+                    Ok(answer) if answer.status == 200 => {
+                        acknowledged.push(body);
+                        count.send_modify(|count| *count += 1);
+                    }
                     Ok(answer) => assert_eq!(answer.status, 503, "{}", answer.text()),
                     Err(_) => return acknowledged,
                 }
@@ -28,7 +45,7 @@ async fn send_until_killed(server: &mut Server, path: &str, senders: usize) -> V
             acknowledged
         });
     }
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    acknowledged(&count, BEFORE_KILL).await;
     server.kill().await;
     sending.join_all().await.into_iter().flatten().collect()
 }
@@ -115,16 +132,21 @@ async fn twins_are_delivered_once_through_kill_9() {
     let mut acknowledged = 0;
     for round in 0..3 {
         let mut sending = tokio::task::JoinSet::new();
+        let count = watch::Sender::new(0);
         for number in 0..200 {
             let url = format!("{}{}", server.base, input_path(&bucket));
+            let count = count.clone();
             sending.spawn(async move {
                 let client = harness::Client::default();
                 let id = format!("{round}-{number}");
                 let request = client.request("POST", &url).header("x-id", &id).body(id.clone());
-                request.try_send().await.is_ok_and(|answer| answer.status == 200)
+                let answered = request.try_send().await;
+                if answered.is_ok_and(|answer| answer.status == 200) {
+                    count.send_modify(|count| *count += 1);
+                }
             });
         }
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        self::acknowledged(&count, 20).await;
         server.kill().await;
         sending.join_all().await;
         server = server.restart().await;

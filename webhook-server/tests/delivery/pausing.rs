@@ -65,7 +65,13 @@ async fn what_waits_when_an_output_is_disabled_leaves_when_it_is_enabled() {
     let path = format!("/v1/buckets/{}/outputs/{}", id(&bucket), id(output));
     let with = |disabled: bool| json!({"destination": sink.base, "disabled": disabled});
     server.request("PUT", &path).json(&with(true)).send().await.expect(200);
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    let logs = server.get("/v1/logs").await.expect(200).json();
+    let trace = server.get(&format!("/v1/logs/{}/trace", id(&logs["data"][0]))).await;
+    let due = trace.expect(200).json()["attempts"][0]["next_at"].as_f64().expect("a retry");
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("after 1970").as_secs_f64();
+    let past_due = Duration::from_secs_f64((due - now).max(0.0)) + Duration::from_millis(500);
+    tokio::time::sleep(past_due).await;
+    assert_eq!(sink.so_far().len(), 1, "the retry waits");
     let logs = server.get("/v1/logs").await.expect(200).json();
     assert_eq!(logs["data"][0]["status"], "received", "{logs}");
     server.request("PUT", &path).json(&with(false)).send().await.expect(200);

@@ -25,6 +25,9 @@ pub(crate) enum Reply {
     With(Response<Bytes>),
     /// No answer for this long.
     Hang(Duration),
+    /// No answer before this is true.
+    #[allow(dead_code, reason = "the tests of several servers use it")]
+    HangUntil(watch::Receiver<bool>),
 }
 
 /// A request that arrived.
@@ -136,6 +139,8 @@ impl Shared {
             }
             Reply::With(whole) => response = whole.map(Full::new),
             Reply::Hang(duration) => tokio::time::sleep(duration).await,
+            // An error says that the test has ended.
+            Reply::HangUntil(mut answers) => drop(answers.wait_for(|answers| *answers).await),
         }
         Ok(response)
     }

@@ -1,5 +1,7 @@
 //! A schema on the server that `TEST_POSTGRES_URL` names, made with `psql`.
 
+use std::time::Duration;
+
 use tokio::process::Command;
 
 async fn psql(server: &str, sql: &str) -> bool {
@@ -66,7 +68,13 @@ pub(crate) const KEY: &str = "sk-0123456789abcdef0123456789abcdef";
 /// What all of them encrypt with.
 pub(crate) const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// A node of several on the schema.
+/// How long a node that is gone holds its deliveries: less than by default, so that tests wait
+/// less. A node looks five times during it whether another node is gone.
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
+/// The option that gives a node this lease.
+pub(crate) const LEASE_OPTION: (&str, &str) = ("WEBHOOK_SERVER_LEASE", "2s");
+
+/// A node of several on the schema, with a lease of [`LEASE`].
 pub(crate) async fn node(schema: &Schema) -> super::Server {
     node_with(schema, &[]).await
 }
@@ -82,10 +90,11 @@ pub(crate) async fn node_in(folder: tempfile::TempDir, schema: &Schema) -> super
 }
 
 /// What all nodes on the schema have.
-fn options(schema: &Schema) -> [(&'static str, &str); 3] {
+fn options(schema: &Schema) -> [(&'static str, &str); 4] {
     [
         ("WEBHOOK_DATABASE_URL", &*schema.url),
         ("WEBHOOK_API_KEY", KEY),
         ("WEBHOOK_SECRET_KEY", SECRET),
+        LEASE_OPTION,
     ]
 }
