@@ -1,12 +1,16 @@
 //! Connections to PostgreSQL as the operator sets them, and databases that are refused.
 
 use super::*;
-use crate::harness::postgres::{Schema, node, node_with, skipped};
+use crate::harness::{
+    postgres::{Schema, node, node_with, skipped},
+    turns,
+};
 
 /// Lists have the one connection that reads, and a lock keeps them: webhooks of a bucket that the
 /// server does not know yet are received all the same.
 #[tokio::test]
 async fn webhooks_do_not_wait_for_lists() {
+    let _alone = turns::alone().await;
     let Some(schema) = Schema::create("pools").await else { return skipped() };
     let options = [
         ("WEBHOOK_DATABASE_READ_CONNECTIONS", "1"),

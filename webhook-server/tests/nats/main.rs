@@ -13,6 +13,7 @@ use client::Client;
 use harness::{
     Server, default_input, id,
     postgres::{Schema, node_with, skipped},
+    turns,
 };
 use serde_json::{Value, json};
 use tokio::{
@@ -147,6 +148,7 @@ async fn until_a_client_listens(server: &Server) {
 
 #[tokio::test]
 async fn webhooks_of_a_month_that_are_used_up_are_refused_by_all() {
+    let _alone = turns::alone().await;
     let Some(schema) = Schema::create("nats_plans").await else { return skipped() };
     let Some(nats) = Nats::start(&[]).await else { return };
     let plans = r#"{"plans": [{"name": "one", "limits": {"webhooks": 300}}]}"#;
@@ -173,6 +175,7 @@ async fn webhooks_of_a_month_that_are_used_up_are_refused_by_all() {
 
 #[tokio::test]
 async fn changes_and_withdrawn_credentials_are_seen_by_all_at_once() {
+    let _alone = turns::alone().await;
     let Some(schema) = Schema::create("nats_changes").await else { return skipped() };
     let Some(nats) = Nats::start(&[]).await else { return };
     let [here, there] = nodes(&schema, &nats).await;
@@ -206,6 +209,7 @@ async fn changes_and_withdrawn_credentials_are_seen_by_all_at_once() {
 
 #[tokio::test]
 async fn clients_and_senders_need_not_be_at_the_same_server() {
+    let _alone = turns::alone().await;
     let Some(schema) = Schema::create("nats_clients").await else { return skipped() };
     let Some(nats) = Nats::start(&[]).await else { return };
     let [first, second, third] = nodes(&schema, &nats).await;
@@ -248,6 +252,7 @@ async fn clients_and_senders_need_not_be_at_the_same_server() {
 
 #[tokio::test]
 async fn without_nats_the_servers_serve_on_and_with_it_they_are_quick_again() {
+    let _alone = turns::alone().await;
     let Some(schema) = Schema::create("nats_gone").await else { return skipped() };
     let Some(mut nats) = Nats::start(&[]).await else { return };
     let [here, there] = nodes(&schema, &nats).await;
