@@ -8,10 +8,7 @@ use std::{
 };
 
 use tempfile::TempDir;
-use tokio::{
-    net::TcpListener,
-    process::{Child, Command},
-};
+use tokio::process::{Child, Command};
 
 use crate::harness;
 
@@ -105,9 +102,7 @@ impl Programs {
     }
 
     async fn start(&self, data: PathBuf, name: &str) -> Database {
-        let free = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
+        let port = harness::lasting_port();
         let mut command = self.command("postgres");
         let settings = [
             format!("port={port}"),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     process::{Child, Command},
 };
 
@@ -21,9 +21,7 @@ pub(crate) struct Nats {
 impl Nats {
     /// None, and a line that says so, where there is no program `nats-server`.
     pub(crate) async fn start() -> Option<Self> {
-        let free = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
+        let port = harness::lasting_port();
         let mut command = Command::new("nats-server");
         command.args(["-a", "127.0.0.1", "-p", &port.to_string()]);
         let child = match command.stderr(Stdio::null()).kill_on_drop(true).spawn() {

@@ -60,9 +60,7 @@ impl Bucket {
             println!("skipped: TEST_S3 is not set");
             return None;
         };
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = free.local_addr().expect("bound").port();
-        drop(free);
+        let port = harness::lasting_port();
         let child = Command::new(&python)
             .args(["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.to_string()])
             // The bucket, the user, its key and its policy; then signatures are compared.

@@ -10,7 +10,10 @@ pub(crate) mod turns;
 use std::{
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
     time::Duration,
 };
 
@@ -291,6 +294,20 @@ fn with_environment(mut command: Command, data: &Path) -> Command {
         // What is looked for in the log is there.
         .env("WEBHOOK_LOG_DELAY", "0s");
     command
+}
+
+/// A port of this machine for a program that listens on it later, or again after it ended. It
+/// is below the ports that Linux gives to connections (from 32768), so that no connection takes
+/// it meanwhile.
+pub(crate) fn lasting_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = (std::process::id() % 10_000) as u16;
+    loop {
+        let port = 20_000 + (first + NEXT.fetch_add(1, Ordering::Relaxed)) % 12_000;
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 fn append(path: &Path) -> Stdio {

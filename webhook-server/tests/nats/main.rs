@@ -17,7 +17,7 @@ use harness::{
 };
 use serde_json::{Value, json};
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     process::{Child, Command},
     time::{sleep, timeout},
 };
@@ -37,9 +37,7 @@ struct Nats {
 impl Nats {
     /// None where there is no program `nats-server`.
     async fn start(arguments: &[&'static str]) -> Option<Self> {
-        let free = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
+        let port = harness::lasting_port();
         let child = match Self::spawn(port, arguments) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 println!("skipped: there is no nats-server on this machine");

@@ -10,7 +10,7 @@ use tokio::{
 
 use super::*;
 use crate::{
-    harness::{PATIENCE, default_input, id},
+    harness::{self, PATIENCE, default_input, id},
     sink::{Reply, Sink},
 };
 
@@ -176,9 +176,7 @@ async fn the_sender_gets_the_local_services_answer() {
 async fn nothing_is_lost_and_nothing_comes_twice_through_kill_9() {
     let sink = Sink::start().await;
     // The port must stay the same for the agent.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = port.local_addr().expect("bound").to_string();
-    drop(port);
+    let address = format!("127.0.0.1:{}", harness::lasting_port());
     let mut server = Server::start_with(&[("WEBHOOK_LISTEN", &address)]).await;
     let mut agent = Agent::start(&server, &sink.base).await;
     let path = agent.path(&server);

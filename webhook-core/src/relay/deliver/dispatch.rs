@@ -13,7 +13,6 @@ use std::{
 };
 
 use foldhash::HashMap;
-use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
@@ -46,8 +45,6 @@ pub(super) struct Queues {
     holding: AtomicBool,
     /// What is being accepted for whoever dispatches later.
     early: TaskTracker,
-    /// Told when a delivery is accepted for one of them.
-    accepted: Notify,
 }
 
 impl Queues {
@@ -81,15 +78,7 @@ impl Queues {
             let holding = self.holding.load(Ordering::Acquire);
             (queue_of(&mut queues, output_id, &limits), (!holding).then(|| self.early.token()))
         };
-        self.accepted.notify_one();
         queue.reserve(limits, in_memory, term, early)
-    }
-
-    /// Returns when there is a queue.
-    pub(super) async fn any(&self) {
-        while self.by_output().is_empty() {
-            self.accepted.notified().await;
-        }
     }
 
     /// From now on what is accepted is this node's. Returns the queues of before, with all

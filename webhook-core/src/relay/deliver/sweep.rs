@@ -36,9 +36,6 @@ impl Deliverer {
         let interval = self.options.sweep_interval.unwrap_or(ALONE);
         let mut rest = Duration::ZERO;
         loop {
-            if self.options.sweep_interval.is_none() {
-                self.queues.any().await;
-            }
             sleep(rest.max(interval)).await;
             let turn = self.is_our_turn().await;
             // Without the time that a lease took which could not be renewed for long.
