@@ -11,7 +11,7 @@ use webhook_core::{
 };
 
 use super::Validate;
-use super::validate::invocation;
+use super::validate::{InRuntime, invocation, run};
 
 /// Runs written functions in a runtime whose values are in `store`. Before each run the function is stored, so that
 /// `kv` works; after it the function and its values are removed.
@@ -29,7 +29,7 @@ pub struct Sandbox {
 #[async_trait]
 impl Validate for Sandbox {
     async fn check(&self, driver: Driver, source: &str) -> Result<(), String> {
-        self.runtime.check(driver, source).await.map_err(|error| error.to_string())
+        InRuntime(Arc::clone(&self.runtime)).check(driver, source).await
     }
 
     async fn run(
@@ -41,8 +41,8 @@ impl Validate for Sandbox {
     ) -> Result<Vec<u8>, String> {
         let call = invocation(driver, source, body, content_type);
         // A task of its own: a caller that stops waiting leaves no values behind.
-        let run = tokio::spawn(self.clone().once(call));
-        run.await.map_err(|error| error.to_string())?
+        let ended = tokio::spawn(self.clone().once(call));
+        ended.await.map_err(|error| error.to_string())?
     }
 }
 
@@ -51,15 +51,15 @@ impl Sandbox {
         let (account_id, id) = (AccountId::generate(), FunctionId::generate());
         let mut spec = FunctionSpec::default();
         spec.driver = call.driver;
-        let made = Timestamp::default();
+        let now = Timestamp::default();
         let function =
-            Function { id, account_id, payload_size: 0, created: made, updated: made, spec };
+            Function { id, account_id, payload_size: 0, created: now, updated: now, spec };
         let failed = |error: webhook_core::Error| error.to_string();
         self.store.create_function(&function).await.map_err(failed)?;
         call.account_id = account_id;
         call.function_id = id;
-        let completion = self.runtime.run(call).await;
+        let made = run(&*self.runtime, call).await;
         self.store.delete_function(account_id, id).await.map_err(failed)?;
-        completion.result.map(|left| left.request.body.to_vec()).map_err(|error| error.to_string())
+        made
     }
 }

@@ -34,9 +34,17 @@ impl Validate for InRuntime {
         body: &[u8],
         content_type: &str,
     ) -> Result<Vec<u8>, String> {
-        let completion = self.0.run(invocation(driver, source, body, content_type)).await;
-        completion.result.map(|left| left.request.body.to_vec()).map_err(|error| error.to_string())
+        run(&*self.0, invocation(driver, source, body, content_type)).await
     }
+}
+
+/// The body that a call makes, or why it fails.
+pub(crate) async fn run(
+    runtime: &dyn FunctionRuntime,
+    call: Invocation,
+) -> Result<Vec<u8>, String> {
+    let completion = runtime.run(call).await;
+    completion.result.map(|left| left.request.body.to_vec()).map_err(|error| error.to_string())
 }
 
 /// One call of a source that is not stored: no account owns it yet, so it waits for its own turn only.
