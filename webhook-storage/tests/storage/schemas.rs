@@ -110,7 +110,9 @@ impl Schema {
         let was_empty = |table: &&Table| table.rows.as_ref().is_some_and(String::is_empty);
         let deletes = self.empty.iter().filter(was_empty);
         let deletes: String = deletes.map(|table| format!("DELETE FROM {};", table.name)).collect();
-        let emptied = database.execute_unprepared(&deletes).await.is_ok()
+        // Each sweep writes when the next one is due.
+        let empty = format!("{deletes}UPDATE sweep_turn SET next_at = 0");
+        let emptied = database.execute_unprepared(&empty).await.is_ok()
             && tables(&database).await == self.empty;
         database.close().await.expect("the connection can be closed");
         if emptied {
