@@ -17,8 +17,8 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use webhook_core::{
-    Error, ErrorKind,
-    admin::{API_KEY_USER, Caller, Credential},
+    Error, ErrorKind, Timestamp,
+    admin::{API_KEY_USER, Admin, Caller, Credential},
     relay::ClientAddr,
 };
 
@@ -35,15 +35,25 @@ const SECURE_NAME: &str = "__Secure-webhook-session";
 /// Its name over plain http.
 const NAME: &str = "webhook-session";
 
-/// Whoever is signed in, as the credential makes them at this moment.
+/// Whoever is signed in, as the credential makes them at this moment, and what they are
+/// signed in to.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
+    pub(crate) dashboard: Dashboard,
     pub(crate) caller: Caller,
     /// The credential, for what outlives a request.
     pub(crate) ticket: Arc<Ticket>,
 }
 
 impl Session {
+    pub(crate) fn admin(&self) -> &Admin {
+        self.dashboard.admin()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.dashboard.now()
+    }
+
     /// What the pages call the credential.
     pub(crate) fn who(&self) -> String {
         match self.caller.credential() {
@@ -92,7 +102,8 @@ pub(crate) async fn require(
         return Problem::from(error).into_response();
     }
     let renewed = ticket.renewed(now);
-    request.extensions_mut().insert(Session { caller, ticket: Arc::new(ticket) });
+    let session = Session { dashboard: dashboard.clone(), caller, ticket: Arc::new(ticket) };
+    request.extensions_mut().insert(session);
     let mut response = next.run(request).await;
     // What signs out sets a cookie of its own.
     if let Some(ticket) = renewed

@@ -1,7 +1,7 @@
 //! Clients that are connected, and how one more gets there.
 
 use askama::Template;
-use axum::{Router, extract::State, response::Response, routing::get};
+use axum::{Router, response::Response, routing::get};
 use webhook_core::relay::{ConnectedClient, Listening};
 
 use super::{Asked, rows::Names};
@@ -36,7 +36,7 @@ struct Row {
     ago: String,
 }
 
-fn row(dashboard: &Dashboard, client: ConnectedClient, names: &Names) -> Row {
+fn row(session: &Session, client: ConnectedClient, names: &Names) -> Row {
     let ConnectedClient { info, listening, outputs, subscribed_at } = client;
     let mut buckets: Vec<_> = match listening {
         Listening::All => vec!["all".to_owned()],
@@ -54,29 +54,25 @@ fn row(dashboard: &Dashboard, client: ConnectedClient, names: &Names) -> Row {
         buckets: format!("{}{outputs}", buckets.join(", ")),
         destination: info.destination,
         since: show::moment(subscribed_at),
-        ago: show::ago(subscribed_at, dashboard.now()),
+        ago: show::ago(subscribed_at, session.now()),
     }
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let (clients, _) = dashboard.admin().clients(&session.caller).await?;
-    let buckets = dashboard.admin().buckets(&session.caller).await?;
+async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+    let (clients, _) = session.admin().clients(&session.caller).await?;
+    let buckets = session.admin().buckets(&session.caller).await?;
     let names = Names::of(&buckets);
     let known: Vec<_> = buckets.into_iter().map(|bucket| bucket.spec.name).collect();
     let asked = asked.get("bucket").filter(|name| known.iter().any(|known| known == name));
     let chosen = asked.or(known.first().map(String::as_str)).unwrap_or("NAME").to_owned();
     let command = format!(
         "webhook-server forward --server-url {} --bucket {} http://localhost:3000",
-        show::quoted(dashboard.base()),
+        show::quoted(session.dashboard.base()),
         show::quoted(&chosen),
     );
     Ok(page(&Agents {
         frame: Frame::new(&session, "Agents", "Agents"),
-        rows: clients.into_iter().map(|client| row(&dashboard, client, &names)).collect(),
+        rows: clients.into_iter().map(|client| row(&session, client, &names)).collect(),
         buckets: known.into_iter().map(|name| (name.clone(), name == chosen)).collect(),
         command,
     }))

@@ -8,7 +8,6 @@ mod test_webhook;
 use askama::Template;
 use axum::{
     Router,
-    extract::State,
     response::Response,
     routing::{get, post},
 };
@@ -51,11 +50,11 @@ struct Row {
 }
 
 /// When the newest webhook of a bucket came.
-async fn last(dashboard: &Dashboard, session: &Session, bucket: &Bucket) -> Result<String, Error> {
+async fn last(session: &Session, bucket: &Bucket) -> Result<String, Error> {
     let mut query = LogQuery::default();
     query.bucket = Some(bucket.id.into());
     query.limit = 1;
-    match dashboard.admin().log_heads(&session.caller, &query).await {
+    match session.admin().log_heads(&session.caller, &query).await {
         Ok(found) => Ok(found.heads.first().map(|head| show::moment(head.created_at))),
         // It was deleted meanwhile.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -64,12 +63,8 @@ async fn last(dashboard: &Dashboard, session: &Session, bucket: &Bucket) -> Resu
     .map(|last| last.unwrap_or_else(|| "none yet".to_owned()))
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let mut buckets = dashboard.admin().buckets(&session.caller).await?;
+async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+    let mut buckets = session.admin().buckets(&session.caller).await?;
     let q = asked.text("q").to_owned();
     let sought = q.to_lowercase();
     buckets.retain(|bucket| bucket.spec.name.to_lowercase().contains(&sought));
@@ -79,7 +74,7 @@ async fn list(
         .then(|| format!("{PATH}/buckets?{}", asked.with(&[("from", &beyond.to_string())])));
     let mut rows = Vec::new();
     for bucket in buckets.into_iter().skip(from).take(SHOWN) {
-        let last = last(&dashboard, &session, &bucket).await?;
+        let last = last(&session, &bucket).await?;
         rows.push(Row { bucket, last });
     }
     let frame = Frame::new(&session, "Buckets", "Buckets").noticing(asked.get("done"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use axum::{Router, extract::State, response::Response, routing::get};
+use axum::{Router, response::Response, routing::get};
 use serde_json::Value;
 use webhook_core::{
     ErrorKind,
@@ -118,15 +118,11 @@ fn sides(a: &Log, b: &Log) -> Sides {
 }
 
 /// The latest webhooks of the same bucket.
-async fn choice(
-    dashboard: &Dashboard,
-    session: &Session,
-    log: &Log,
-) -> Result<Vec<(String, String)>, Problem> {
+async fn choice(session: &Session, log: &Log) -> Result<Vec<(String, String)>, Problem> {
     let mut query = LogQuery::default();
     query.bucket = Some(log.webhook.bucket_id.into());
     query.limit = CHOICE;
-    let heads = match dashboard.admin().log_heads(&session.caller, &query).await {
+    let heads = match session.admin().log_heads(&session.caller, &query).await {
         Ok(found) => found.heads,
         // The bucket was deleted.
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
@@ -139,16 +135,12 @@ async fn choice(
     Ok(heads.iter().map(|head| (head.id.to_string(), name(head))).collect())
 }
 
-async fn compare(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
+async fn compare(session: Session, asked: Asked) -> Result<Response, Problem> {
     let (a, b) = (asked.text("a"), asked.text("b"));
-    let first = webhook::find(&dashboard, &session, a).await?;
+    let first = webhook::find(&session, a).await?;
     let sides = match b {
         "" => None,
-        b => Some(sides(&first, &webhook::find(&dashboard, &session, b).await?)),
+        b => Some(sides(&first, &webhook::find(&session, b).await?)),
     };
     Ok(page(&Compare {
         frame: Frame::new(&session, "Webhooks", "Compare two webhooks"),
@@ -158,7 +150,7 @@ async fn compare(
         ],
         a: first.delivery.id.to_string(),
         b: b.to_owned(),
-        choice: choice(&dashboard, &session, &first).await?,
+        choice: choice(&session, &first).await?,
         swapped: format!("{PATH}/compare?{}", asked.with(&[("a", b), ("b", a)])),
         sides,
     }))

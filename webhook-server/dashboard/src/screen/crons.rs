@@ -7,7 +7,7 @@ mod words;
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -63,12 +63,8 @@ struct Row {
     destination: String,
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let crons = dashboard.admin().crons(&session.caller).await?;
+async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+    let crons = session.admin().crons(&session.caller).await?;
     let rows = crons.into_iter().map(|BucketCron { cron, .. }| Row {
         path: format!("{PATH}/crons/{}", cron.id),
         schedule: said(&cron),
@@ -128,23 +124,18 @@ struct CronPage {
 }
 
 /// The cron that a page is about.
-async fn find(dashboard: &Dashboard, session: &Session, id: &str) -> Result<BucketCron, Problem> {
+async fn find(session: &Session, id: &str) -> Result<BucketCron, Problem> {
     session.caller.require_account()?;
     let id: CronId = id.parse().map_err(|_| Problem::no("cron"))?;
-    dashboard.admin().cron(&session.caller, id).await.map_err(Problem::looking_up)
+    session.admin().cron(&session.caller, id).await.map_err(Problem::looking_up)
 }
 
-async fn cron_page(
-    dashboard: &Dashboard,
-    session: &Session,
-    found: &BucketCron,
-    edit: Edit,
-) -> Result<CronPage, Problem> {
+async fn cron_page(session: &Session, found: &BucketCron, edit: Edit) -> Result<CronPage, Problem> {
     let BucketCron { cron, bucket } = found;
     let mut query = LogQuery::default();
     query.bucket = Some(cron.bucket_id.into());
     query.limit = LATEST;
-    let heads = match dashboard.admin().log_heads(&session.caller, &query).await {
+    let heads = match session.admin().log_heads(&session.caller, &query).await {
         Ok(found) => found.heads,
         // It is being deleted.
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
@@ -156,7 +147,7 @@ async fn cron_page(
         schedule: said(cron),
         zone: cron.spec.timezone.clone(),
         enabled: cron.spec.enabled,
-        next: next_runs(cron, dashboard.now()),
+        next: next_runs(cron, session.now()),
         bucket: bucket.as_ref().map(|bucket| format!("{PATH}/buckets/{}", bucket.id)),
         rows: Rows::of(&heads, &names).saying("It has not run yet."),
         frame: edit.frame,
@@ -166,29 +157,23 @@ async fn cron_page(
     })
 }
 
-async fn show(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let found = find(&dashboard, &session, &id).await?;
-    let functions = functions(&dashboard, &session).await?;
+async fn show(session: Session, Path(id): Path<String>, asked: Asked) -> Result<Response, Problem> {
+    let found = find(&session, &id).await?;
+    let functions = functions(&session).await?;
     let edit = settings::editing(&session, &found.cron, &functions);
-    let mut shown = cron_page(&dashboard, &session, &found, edit).await?;
+    let mut shown = cron_page(&session, &found, edit).await?;
     shown.frame = shown.frame.noticing(asked.get("done"));
     Ok(page(&shown))
 }
 
 /// The page with what is wrong.
 async fn refused(
-    dashboard: &Dashboard,
     session: &Session,
     found: &BucketCron,
     status: axum::http::StatusCode,
     edit: Edit,
 ) -> Result<Response, Problem> {
-    Ok(page_with(status, &cron_page(dashboard, session, found, edit).await?))
+    Ok(page_with(status, &cron_page(session, found, edit).await?))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::Path,
     http::StatusCode,
     response::Response,
     routing::{get, post},
@@ -89,19 +89,18 @@ fn inputs(buckets: &[Bucket], domain: &str) -> Vec<(String, String)> {
 }
 
 async fn domains(
-    dashboard: &Dashboard,
     session: &Session,
     status: StatusCode,
     form: Form,
     done: Option<&str>,
 ) -> Result<Response, Problem> {
-    let domains = dashboard.admin().domains(&session.caller).await?;
-    let buckets = dashboard.admin().buckets(&session.caller).await?;
-    let ends = dashboard.shared.certificates.get();
+    let domains = session.admin().domains(&session.caller).await?;
+    let buckets = session.admin().buckets(&session.caller).await?;
+    let ends = session.dashboard.shared.certificates.get();
     let rows = domains.into_iter().map(|domain| Row {
         certificate: ends
             .and_then(|end_of| end_of(&domain.spec.domain))
-            .map(|end| Certificate::until(end, dashboard.now())),
+            .map(|end| Certificate::until(end, session.now())),
         id: domain.id.to_string(),
         reserved: show::moment(domain.created_at),
         inputs: inputs(&buckets, &domain.spec.domain),
@@ -111,21 +110,13 @@ async fn domains(
     Ok(page_with(status, &Domains { frame, rows: rows.collect(), tls: ends.is_some(), form }))
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    domains(&dashboard, &session, StatusCode::OK, form(), asked.get("done")).await
+async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+    domains(&session, StatusCode::OK, form(), asked.get("done")).await
 }
 
-async fn reserve(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+async fn reserve(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let reserved = match form().read::<DomainSpec>(json!({}), &submitted) {
-        Ok(spec) => dashboard.admin().reserve_domain(&session.caller, spec).await,
+        Ok(spec) => session.admin().reserve_domain(&session.caller, spec).await,
         Err(error) => Err(error),
     };
     match reserved {
@@ -133,30 +124,22 @@ async fn reserve(
         Err(error) => {
             let (status, error) = refusal(error)?;
             let form = form().refused(&submitted, &error);
-            domains(&dashboard, &session, status, form, None).await
+            domains(&session, status, form, None).await
         }
     }
 }
 
-async fn delete(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
+async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
     let id: DomainId = id.parse().map_err(|_| Problem::no("domain"))?;
-    match dashboard.admin().delete_domain(&session.caller, id).await {
+    match session.admin().delete_domain(&session.caller, id).await {
         Ok(()) => Ok(done("/domains", "deleted")),
-        Err(error) => refused(&dashboard, &session, error).await,
+        Err(error) => refused(&session, error).await,
     }
 }
 
-async fn refused(
-    dashboard: &Dashboard,
-    session: &Session,
-    error: Error,
-) -> Result<Response, Problem> {
+async fn refused(session: &Session, error: Error) -> Result<Response, Problem> {
     let (status, error) = refusal(error)?;
     let mut form = form();
     form.error = Some(error.to_string());
-    domains(dashboard, session, status, form, None).await
+    domains(session, status, form, None).await
 }

@@ -10,7 +10,7 @@ mod versions;
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -73,17 +73,13 @@ struct User {
     path: String,
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let functions = dashboard.admin().functions(&session.caller).await?;
-    let buckets = dashboard.admin().buckets(&session.caller).await?;
+async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+    let functions = session.admin().functions(&session.caller).await?;
+    let buckets = session.admin().buckets(&session.caller).await?;
     let mut rows = Vec::with_capacity(functions.len());
     for (number, function) in functions.into_iter().enumerate() {
         let runs = match number < COUNTED {
-            true => runs::tally(&dashboard, &session, function.id, COUNTED_RUNS).await?,
+            true => runs::tally(&session, function.id, COUNTED_RUNS).await?,
             false => runs::Tally::default(),
         };
         rows.push(Row {
@@ -125,10 +121,10 @@ fn users(id: FunctionId, buckets: &[Bucket]) -> Vec<User> {
 }
 
 /// The function that a page is about.
-async fn find(dashboard: &Dashboard, session: &Session, id: &str) -> Result<Function, Problem> {
+async fn find(session: &Session, id: &str) -> Result<Function, Problem> {
     session.caller.require_account()?;
     let id: FunctionId = id.parse().map_err(|_| Problem::no("function"))?;
-    let found = dashboard.admin().function(&session.caller, id).await;
+    let found = session.admin().function(&session.caller, id).await;
     found.map_err(Problem::looking_up)
 }
 
@@ -140,25 +136,17 @@ fn crumbs(function: Option<&Function>) -> Vec<(String, String)> {
 }
 
 /// Makes a function that does the same: with the source, the labels and the variables.
-async fn duplicate(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
+async fn duplicate(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let function = find(&session, &id).await?;
     let name = format!("{} copy", function.spec.name);
-    let copy = dashboard.admin().duplicate_function(&session.caller, function.id, name).await?;
+    let copy = session.admin().duplicate_function(&session.caller, function.id, name).await?;
     Ok(done(&format!("/functions/{}", copy.id), "created"))
 }
 
-async fn delete(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
-    match dashboard.admin().delete_function(&session.caller, function.id).await {
+async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let function = find(&session, &id).await?;
+    match session.admin().delete_function(&session.caller, function.id).await {
         Ok(()) => Ok(done("/functions", "deleted")),
-        Err(error) => editor::refuse_with(&dashboard, &session, &function, error).await,
+        Err(error) => editor::refuse_with(&session, &function, error).await,
     }
 }

@@ -5,7 +5,7 @@ pub(super) mod signature;
 
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -104,7 +104,6 @@ pub(super) fn crumbs(bucket: &Bucket) -> Vec<(String, String)> {
 
 /// Stores this as a part of the input; null takes the part away.
 async fn put_part(
-    dashboard: &Dashboard,
     session: &Session,
     bucket: &Bucket,
     input: &Input,
@@ -114,7 +113,7 @@ async fn put_part(
     let mut spec = json_of(&input.spec);
     spec[name] = part;
     let spec: InputSpec = decode(spec)?;
-    dashboard.admin().update_input(&session.caller, bucket.id, input.id, spec).await
+    session.admin().update_input(&session.caller, bucket.id, input.id, spec).await
 }
 
 fn json_of(spec: &InputSpec) -> Value {
@@ -132,13 +131,7 @@ fn creating(session: &Session, bucket: &Bucket, functions: &[Function]) -> Edit 
     }
 }
 
-fn editing(
-    dashboard: &Dashboard,
-    session: &Session,
-    bucket: &Bucket,
-    input: &Input,
-    functions: &[Function],
-) -> Edit {
+fn editing(session: &Session, bucket: &Bucket, input: &Input, functions: &[Function]) -> Edit {
     let path = format!("{PATH}/buckets/{}/inputs/{}", bucket.id, input.id);
     let remove = Remove::new(
         "Delete the input",
@@ -161,31 +154,26 @@ fn editing(
     Edit {
         frame,
         crumbs: crumbs(bucket),
-        lead: dashboard.input_url(input.id),
+        lead: session.dashboard.input_url(input.id),
         form: form(path, "Save", bucket, functions).filled(&json_of(&input.spec)),
         remove: Some(remove),
     }
 }
 
-async fn new(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
-    Ok(creating(&session, &bucket, &functions(&dashboard, &session).await?).show())
+async fn new(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let bucket = bucket(&session, &id).await?;
+    Ok(creating(&session, &bucket, &functions(&session).await?).show())
 }
 
 async fn create(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
-    let page = creating(&session, &bucket, &functions(&dashboard, &session).await?);
+    let bucket = bucket(&session, &id).await?;
+    let page = creating(&session, &bucket, &functions(&session).await?);
     let made = match page.form.read::<InputSpec>(json!({}), &submitted) {
-        Ok(spec) => dashboard.admin().create_input(&session.caller, bucket.id, spec).await,
+        Ok(spec) => session.admin().create_input(&session.caller, bucket.id, spec).await,
         Err(error) => Err(error),
     };
     match made {
@@ -201,30 +189,26 @@ fn find<'a>(bucket: &'a Bucket, id: &str) -> Result<&'a Input, Problem> {
 }
 
 async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
-    let functions = functions(&dashboard, &session).await?;
-    Ok(editing(&dashboard, &session, &bucket, input, &functions).show())
+    let functions = functions(&session).await?;
+    Ok(editing(&session, &bucket, input, &functions).show())
 }
 
 async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
-    let functions = functions(&dashboard, &session).await?;
-    let page = editing(&dashboard, &session, &bucket, input, &functions);
+    let functions = functions(&session).await?;
+    let page = editing(&session, &bucket, input, &functions);
     let saved = match page.form.read::<InputSpec>(json_of(&input.spec), &submitted) {
-        Ok(spec) => {
-            dashboard.admin().update_input(&session.caller, bucket.id, input.id, spec).await
-        }
+        Ok(spec) => session.admin().update_input(&session.caller, bucket.id, input.id, spec).await,
         Err(error) => Err(error),
     };
     match saved {
@@ -234,12 +218,11 @@ async fn save(
 }
 
 async fn delete(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
-    dashboard.admin().delete_input(&session.caller, bucket.id, input.id).await?;
+    session.admin().delete_input(&session.caller, bucket.id, input.id).await?;
     Ok(done(&format!("/buckets/{id}"), "deleted"))
 }

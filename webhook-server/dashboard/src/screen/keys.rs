@@ -5,7 +5,7 @@ mod tokens;
 use askama::Template;
 use axum::{
     Router,
-    extract::{Extension, State},
+    extract::Extension,
     http::header::SET_COOKIE,
     response::Response,
     routing::{get, post},
@@ -80,13 +80,8 @@ fn masked(key: &str) -> String {
     format!("{start}…{end}")
 }
 
-async fn keys(
-    dashboard: &Dashboard,
-    session: &Session,
-    key: ApiKey,
-    whole: bool,
-) -> Result<Keys, Problem> {
-    let tokens = dashboard.admin().tokens(&session.caller).await?;
+async fn keys(session: &Session, key: ApiKey, whole: bool) -> Result<Keys, Problem> {
+    let tokens = session.admin().tokens(&session.caller).await?;
     let text = key.key.expose();
     Ok(Keys {
         frame: Frame::new(session, "Keys", "Keys and tokens"),
@@ -99,53 +94,44 @@ async fn keys(
     })
 }
 
-async fn show(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let key = dashboard.admin().api_key(&session.caller).await?;
-    let mut shown = keys(&dashboard, &session, key, false).await?;
+async fn show(session: Session, asked: Asked) -> Result<Response, Problem> {
+    let key = session.admin().api_key(&session.caller).await?;
+    let mut shown = keys(&session, key, false).await?;
     shown.frame = shown.frame.noticing(asked.get("done"));
     Ok(page(&shown))
 }
 
-async fn reveal(State(dashboard): State<Dashboard>, session: Session) -> Result<Response, Problem> {
-    let key = dashboard.admin().api_key(&session.caller).await?;
-    Ok(page(&keys(&dashboard, &session, key, true).await?))
+async fn reveal(session: Session) -> Result<Response, Problem> {
+    let key = session.admin().api_key(&session.caller).await?;
+    Ok(page(&keys(&session, key, true).await?))
 }
 
 /// Takes the API key out of use, or back into it. Whoever takes away what they are signed in
 /// with is led to signing in.
-async fn switch(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+async fn switch(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let enabled = submitted.text("enabled") == "true";
     let own = session.ticket.key == API_KEY_USER;
     if own && !enabled && !submitted.has("sure") {
         let reason = "say that you have a token to sign in with: this browser is signed out";
         return Err(Error::invalid("sure", reason).into());
     }
-    dashboard.admin().set_api_key_enabled(&session.caller, enabled).await?;
+    session.admin().set_api_key_enabled(&session.caller, enabled).await?;
     Ok(done("/keys", "saved"))
 }
 
 /// Replaces the API key. Whoever was signed in with the old one goes on with the new one.
 async fn rotate(
-    State(dashboard): State<Dashboard>,
     session: Session,
     client: Option<Extension<ClientAddr>>,
 ) -> Result<Response, Problem> {
-    let key = dashboard.admin().regenerate_api_key(&session.caller).await?;
+    let key = session.admin().regenerate_api_key(&session.caller).await?;
     let new = (session.ticket.key == API_KEY_USER).then(|| key.key.expose().to_owned());
-    let mut shown = keys(&dashboard, &session, key, true).await?;
+    let mut shown = keys(&session, key, true).await?;
     shown.frame = shown.frame.noticing(Some("rotated"));
     let mut response = page(&shown);
     if let Some(secret) = new {
         let secure = client.is_some_and(|Extension(client)| client.secure);
-        let begun = session::begin(&dashboard, None, &secret, secure, PATH)?;
+        let begun = session::begin(&session.dashboard, None, &secret, secure, PATH)?;
         for cookie in begun.headers().get_all(SET_COOKIE) {
             response.headers_mut().append(SET_COOKIE, cookie.clone());
         }

@@ -3,12 +3,9 @@
 use std::{convert::Infallible, time::Duration};
 
 use askama::Template;
-use axum::{
-    extract::State,
-    response::{
-        IntoResponse, Response,
-        sse::{Event, KeepAlive, Sse},
-    },
+use axum::response::{
+    IntoResponse, Response,
+    sse::{Event, KeepAlive, Sse},
 };
 use futures_util::stream;
 use tokio::{
@@ -22,7 +19,7 @@ use super::{
     log_filter::{self, Wanted},
     rows::{Names, Rows},
 };
-use crate::{Dashboard, page::Problem, session::Session};
+use crate::{page::Problem, session::Session};
 
 /// How often the log is looked at, at most.
 const TURN: Duration = Duration::from_millis(500);
@@ -36,22 +33,18 @@ const RECHECK: Duration = Duration::from_secs(10);
 
 /// Sends the list again whenever it has changed. Each list that somebody looks at costs a
 /// query at most twice a second, and none while nothing happens.
-pub(crate) async fn follow(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
+pub(crate) async fn follow(session: Session, asked: Asked) -> Result<Response, Problem> {
     let busy = |_| Error::unavailable("too many live lists are open", Duration::from_secs(5));
-    let permit = dashboard.shared.live.clone().try_acquire_owned().map_err(busy)?;
-    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    let shared = session.dashboard.shared.clone();
+    let permit = shared.live.clone().try_acquire_owned().map_err(busy)?;
+    let buckets = session.admin().buckets(&session.caller).await?;
     let Wanted { query, filter } = log_filter::read(&asked, &buckets, session.caller.is_scoped())?;
     if !filter.is_empty() {
         return Err(Error::invalid("live", "is not for searches").into());
     }
-    let closed = dashboard.shared.closed.subscribe();
+    let closed = shared.closed.subscribe();
     let now = Instant::now();
     let live = Live {
-        dashboard,
         session,
         query,
         chosen: asked.get("choose").is_some(),
@@ -72,7 +65,6 @@ pub(crate) async fn follow(
 }
 
 struct Live {
-    dashboard: Dashboard,
     session: Session,
     query: LogQuery,
     /// Whether rows are chosen from it.
@@ -123,7 +115,7 @@ impl Live {
 
     fn is_due(&mut self) -> bool {
         let now = Instant::now();
-        let activity = self.dashboard.shared.options.activity.as_ref().map(|count| count());
+        let activity = self.session.dashboard.shared.options.activity.as_ref().map(|count| count());
         if self.activity != activity || activity.is_none() {
             (self.activity, self.happened) = (activity, now);
         }
@@ -141,12 +133,12 @@ impl Live {
         }
         self.checked = Instant::now();
         let (ticket, caller) = (&self.session.ticket, &self.session.caller);
-        let still = self.dashboard.admin().is_still(caller, &ticket.key, &ticket.secret).await;
+        let still = self.session.admin().is_still(caller, &ticket.key, &ticket.secret).await;
         still.unwrap_or(false)
     }
 
     async fn list(&self) -> Result<String, Error> {
-        let admin = self.dashboard.admin();
+        let admin = self.session.admin();
         let found = admin.log_heads(&self.session.caller, &self.query).await?;
         let buckets = admin.buckets(&self.session.caller).await?;
         let rows = Rows::of(&found.heads, &Names::of(&buckets)).saying("No webhook yet.");

@@ -8,7 +8,7 @@ use webhook_core::{
 };
 
 use super::Asked;
-use crate::{Dashboard, moment, session::Session};
+use crate::{moment, session::Session};
 
 /// Which webhooks a list shows.
 #[derive(Debug)]
@@ -33,12 +33,8 @@ impl Wanted {
     /// # Errors
     ///
     /// As the API's list of logs.
-    pub(crate) async fn find(
-        &self,
-        dashboard: &Dashboard,
-        session: &Session,
-    ) -> Result<Found, Error> {
-        let (admin, caller) = (dashboard.admin(), &session.caller);
+    pub(crate) async fn find(&self, session: &Session) -> Result<Found, Error> {
+        let (admin, caller) = (session.admin(), &session.caller);
         if self.filter.is_empty() {
             let found = admin.log_heads(caller, &self.query).await?;
             return Ok(Found { heads: found.heads, total: Some(found.total), next: found.next });

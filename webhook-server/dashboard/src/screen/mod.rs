@@ -111,15 +111,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 }
 
 /// The bucket that a page is about.
-async fn bucket(dashboard: &Dashboard, session: &Session, id: &str) -> Result<Bucket, Problem> {
+async fn bucket(session: &Session, id: &str) -> Result<Bucket, Problem> {
     let id: BucketId = id.parse().map_err(|_| Problem::no("bucket"))?;
-    let found = dashboard.admin().bucket(&session.caller, id).await;
+    let found = session.admin().bucket(&session.caller, id).await;
     found.map_err(Problem::looking_up)
 }
 
 /// The functions to choose from; none for a token that reaches some buckets only.
-async fn functions(dashboard: &Dashboard, session: &Session) -> Result<Vec<Function>, Problem> {
-    match dashboard.admin().functions(&session.caller).await {
+async fn functions(session: &Session) -> Result<Vec<Function>, Problem> {
+    match session.admin().functions(&session.caller).await {
         Err(error) if error.kind() == ErrorKind::Forbidden => Ok(Vec::new()),
         functions => Ok(functions?),
     }

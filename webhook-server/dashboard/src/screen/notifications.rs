@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -72,12 +72,8 @@ impl Row {
     }
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let (admin, caller) = (dashboard.admin(), &session.caller);
+async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+    let (admin, caller) = (session.admin(), &session.caller);
     let found = admin.notifications(caller).await?;
     let buckets = admin.buckets(caller).await?;
     let frame = Frame::new(&session, "Notifications", "Notifications");
@@ -153,26 +149,22 @@ fn editing(session: &Session, notification: &Notification, buckets: &[Bucket]) -
     }
 }
 
-async fn find(dashboard: &Dashboard, session: &Session, id: &str) -> Result<Notification, Problem> {
+async fn find(session: &Session, id: &str) -> Result<Notification, Problem> {
     session.caller.require_account()?;
     let id: NotificationId = id.parse().map_err(|_| Problem::no("notification"))?;
-    let found = dashboard.admin().notification(&session.caller, id).await;
+    let found = session.admin().notification(&session.caller, id).await;
     found.map_err(Problem::looking_up)
 }
 
-async fn new(State(dashboard): State<Dashboard>, session: Session) -> Result<Response, Problem> {
+async fn new(session: Session) -> Result<Response, Problem> {
     session.caller.require_account()?;
-    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    let buckets = session.admin().buckets(&session.caller).await?;
     Ok(creating(&session, &buckets).show())
 }
 
-async fn create(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     session.caller.require_account()?;
-    let admin = dashboard.admin();
+    let admin = session.admin();
     let page = creating(&session, &admin.buckets(&session.caller).await?);
     let made = match page.form.read::<NotificationSpec>(json!({}), &submitted) {
         Ok(spec) => admin.create_notification(&session.caller, spec).await,
@@ -184,24 +176,19 @@ async fn create(
     }
 }
 
-async fn one(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let found = find(&dashboard, &session, &id).await?;
-    let buckets = dashboard.admin().buckets(&session.caller).await?;
+async fn one(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let found = find(&session, &id).await?;
+    let buckets = session.admin().buckets(&session.caller).await?;
     Ok(editing(&session, &found, &buckets).show())
 }
 
 async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let found = find(&dashboard, &session, &id).await?;
-    let admin = dashboard.admin();
+    let found = find(&session, &id).await?;
+    let admin = session.admin();
     let page = editing(&session, &found, &admin.buckets(&session.caller).await?);
     let base = serde_json::to_value(&found.spec).unwrap_or_default();
     let saved = match page.form.read::<NotificationSpec>(base, &submitted) {
@@ -215,22 +202,14 @@ async fn save(
 }
 
 /// Puts a webhook into its bucket that says nothing but that it comes.
-async fn test(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let found = find(&dashboard, &session, &id).await?;
-    dashboard.admin().test_notification(&session.caller, found.id).await?;
+async fn test(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let found = find(&session, &id).await?;
+    session.admin().test_notification(&session.caller, found.id).await?;
     Ok(done("/notifications", "tested"))
 }
 
-async fn delete(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let found = find(&dashboard, &session, &id).await?;
-    dashboard.admin().delete_notification(&session.caller, found.id).await?;
+async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let found = find(&session, &id).await?;
+    session.admin().delete_notification(&session.caller, found.id).await?;
     Ok(done("/notifications", "deleted"))
 }

@@ -8,7 +8,7 @@ mod signing;
 
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -222,7 +222,6 @@ fn crumbs_of(bucket: &Bucket, output: &Output) -> Vec<(String, String)> {
 
 /// Stores this as a part of the output; null takes the part away.
 async fn put_part(
-    dashboard: &Dashboard,
     session: &Session,
     bucket: &Bucket,
     output: &Output,
@@ -232,28 +231,23 @@ async fn put_part(
     let mut spec = json_of(&output.spec);
     spec[name] = part;
     let spec: OutputSpec = decode(spec)?;
-    dashboard.admin().update_output(&session.caller, bucket.id, output.id, spec).await
+    session.admin().update_output(&session.caller, bucket.id, output.id, spec).await
 }
 
-async fn new(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
-    Ok(creating(&session, &bucket, &functions(&dashboard, &session).await?).show())
+async fn new(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let bucket = bucket(&session, &id).await?;
+    Ok(creating(&session, &bucket, &functions(&session).await?).show())
 }
 
 async fn create(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
-    let page = creating(&session, &bucket, &functions(&dashboard, &session).await?);
+    let bucket = bucket(&session, &id).await?;
+    let page = creating(&session, &bucket, &functions(&session).await?);
     let made = match page.form.read::<OutputSpec>(json!({}), &submitted) {
-        Ok(spec) => dashboard.admin().create_output(&session.caller, bucket.id, spec).await,
+        Ok(spec) => session.admin().create_output(&session.caller, bucket.id, spec).await,
         Err(error) => Err(error),
     };
     match made {
@@ -263,14 +257,13 @@ async fn create(
 }
 
 async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    let state = dashboard.admin().output_state(&session.caller, bucket.id, output.id).await?;
-    let page = editing(&session, &bucket, output, &functions(&dashboard, &session).await?);
+    let state = session.admin().output_state(&session.caller, bucket.id, output.id).await?;
+    let page = editing(&session, &bucket, output, &functions(&session).await?);
     Ok(Edit { lead: standing(&state), ..page }.show())
 }
 
@@ -298,17 +291,16 @@ fn standing(state: &OutputState) -> String {
 }
 
 async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    let page = editing(&session, &bucket, output, &functions(&dashboard, &session).await?);
+    let page = editing(&session, &bucket, output, &functions(&session).await?);
     let saved = match page.form.read::<OutputSpec>(json_of(&output.spec), &submitted) {
         Ok(spec) => {
-            dashboard.admin().update_output(&session.caller, bucket.id, output.id, spec).await
+            session.admin().update_output(&session.caller, bucket.id, output.id, spec).await
         }
         Err(error) => Err(error),
     };
@@ -320,28 +312,26 @@ async fn save(
 
 /// Disables an output, or enables it again.
 async fn switch(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
     let mut spec = output.spec.clone();
     spec.disabled = !spec.disabled;
-    dashboard.admin().update_output(&session.caller, bucket.id, output.id, spec).await?;
+    session.admin().update_output(&session.caller, bucket.id, output.id, spec).await?;
     Ok(done(&format!("/buckets/{id}"), "saved"))
 }
 
 /// Pauses an output, or resumes it.
 async fn pause(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    let (admin, caller) = (dashboard.admin(), &session.caller);
-    match output.pauses.current(dashboard.now()) {
+    let (admin, caller) = (session.admin(), &session.caller);
+    match output.pauses.current(session.now()) {
         Some(_) => admin.resume_output(caller, bucket.id, output.id, Default::default()).await?,
         None => admin.pause_output(caller, bucket.id, output.id, Default::default()).await?,
     };
@@ -349,12 +339,11 @@ async fn pause(
 }
 
 async fn delete(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    dashboard.admin().delete_output(&session.caller, bucket.id, output.id).await?;
+    session.admin().delete_output(&session.caller, bucket.id, output.id).await?;
     Ok(done(&format!("/buckets/{id}"), "deleted"))
 }

@@ -1,7 +1,7 @@
 //! The first page.
 
 use askama::Template;
-use axum::{extract::State, response::Response};
+use axum::response::Response;
 use webhook_core::{
     Error,
     admin::{LogQuery, MinuteQuery},
@@ -11,7 +11,7 @@ use webhook_core::{
 
 use super::rows::{Names, Rows};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     bars::{self, Bars, Sums},
     page::{Frame, Problem, page},
     session::Session,
@@ -49,11 +49,8 @@ struct Troubled {
     list: String,
 }
 
-pub(crate) async fn show(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-) -> Result<Response, Problem> {
-    let (admin, caller) = (dashboard.admin(), &session.caller);
+pub(crate) async fn show(session: Session) -> Result<Response, Problem> {
+    let (admin, caller) = (session.admin(), &session.caller);
     let buckets = admin.buckets(caller).await?;
     let mut query = LogQuery::default();
     query.limit = 8;
@@ -66,7 +63,7 @@ pub(crate) async fn show(
     query.status = Some(DeliveryStatus::Received);
     query.limit = 1;
     let waiting = admin.log_heads(caller, &query).await?.total;
-    let minutes = minutes(&dashboard, &session, &buckets).await?;
+    let minutes = minutes(&session, &buckets).await?;
     let agents = match session.has_account() {
         true => Some(admin.clients(caller).await?.0.len()),
         false => None,
@@ -79,8 +76,8 @@ pub(crate) async fn show(
         oldest: oldest(waiting, &minutes),
         waiting,
         agents,
-        bars: bars::hours(&minutes, dashboard.now(), &list),
-        troubled: troubled(&dashboard, &session, &buckets).await?,
+        bars: bars::hours(&minutes, session.now(), &list),
+        troubled: troubled(&session, &buckets).await?,
         rows: Rows::of(&latest.heads, &Names::of(&buckets)),
     };
     Ok(page(&page_))
@@ -102,12 +99,8 @@ fn oldest(waiting: u64, minutes: &[MinuteCount]) -> String {
 }
 
 /// The minutes of the last day in everything that the caller reaches.
-async fn minutes(
-    dashboard: &Dashboard,
-    session: &Session,
-    buckets: &[Bucket],
-) -> Result<Vec<MinuteCount>, Error> {
-    let (admin, caller) = (dashboard.admin(), &session.caller);
+async fn minutes(session: &Session, buckets: &[Bucket]) -> Result<Vec<MinuteCount>, Error> {
+    let (admin, caller) = (session.admin(), &session.caller);
     if !caller.is_scoped() {
         return admin.minutes(caller, &MinuteQuery::default()).await;
     }
@@ -120,18 +113,14 @@ async fn minutes(
     Ok(all)
 }
 
-async fn troubled(
-    dashboard: &Dashboard,
-    session: &Session,
-    buckets: &[Bucket],
-) -> Result<Vec<Troubled>, Error> {
+async fn troubled(session: &Session, buckets: &[Bucket]) -> Result<Vec<Troubled>, Error> {
     let mut troubled = Vec::new();
     let mut outputs = Vec::new();
     for bucket in buckets {
         outputs.extend(bucket.outputs.iter().map(|output| (bucket, output)));
     }
     for (bucket, output) in outputs.into_iter().take(ASKED_OUTPUTS) {
-        let paused = output.pauses.current(dashboard.now()).is_some();
+        let paused = output.pauses.current(session.now()).is_some();
         let (class, sign, word, status) = if output.spec.disabled {
             ("quiet", "‖", "disabled".to_owned(), "received")
         } else if paused {
@@ -141,7 +130,7 @@ async fn troubled(
             query.bucket = Some(bucket.id.into());
             query.output_id = Some(output.id);
             query.status = Some(DeliveryStatus::Failed);
-            let failed = dashboard.admin().minutes(&session.caller, &query).await?;
+            let failed = session.admin().minutes(&session.caller, &query).await?;
             match Sums::of(&failed).failed {
                 0 => continue,
                 count => ("bad", "✕", format!("{count} failed"), "failed"),

@@ -5,7 +5,7 @@ mod new;
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -119,24 +119,20 @@ fn rate(replay: &Replay) -> String {
 }
 
 /// What the buckets and outputs that filters name are called.
-async fn names(dashboard: &Dashboard, session: &Session) -> Result<Names, Error> {
-    Ok(Names::of(&dashboard.admin().buckets(&session.caller).await?))
+async fn names(session: &Session) -> Result<Names, Error> {
+    Ok(Names::of(&session.admin().buckets(&session.caller).await?))
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
     let before = match asked.get("before") {
         Some(text) => Some(text.parse().map_err(|_| Problem::no("replay"))?),
         None => None,
     };
-    let admin = dashboard.admin();
+    let admin = session.admin();
     let found = admin.replays(&session.caller, before, Admin::MAX_REPLAYS).await?;
     let is_full = found.len() == Admin::MAX_REPLAYS;
     let next = found.last().filter(|_| is_full);
-    let names = names(&dashboard, &session).await?;
+    let names = names(&session).await?;
     Ok(page(&Replays {
         frame: Frame::new(&session, "Replays", "Replays").noticing(asked.get("done")),
         next: next.map(|last| format!("{PATH}/replays?before={}", last.id)),
@@ -190,39 +186,33 @@ fn about(session: &Session, replay: &Replay, names: &Names, notice: Option<&str>
     }
 }
 
-async fn find(dashboard: &Dashboard, session: &Session, id: &str) -> Result<Replay, Problem> {
+async fn find(session: &Session, id: &str) -> Result<Replay, Problem> {
     let id: ReplayId = id.parse().map_err(|_| Problem::no("replay"))?;
-    let found = dashboard.admin().replay(&session.caller, id).await;
+    let found = session.admin().replay(&session.caller, id).await;
     found.map_err(Problem::looking_up)
 }
 
-async fn one(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let replay = find(&dashboard, &session, &id).await?;
-    let names = names(&dashboard, &session).await?;
+async fn one(session: Session, Path(id): Path<String>, asked: Asked) -> Result<Response, Problem> {
+    let replay = find(&session, &id).await?;
+    let names = names(&session).await?;
     Ok(page(&about(&session, &replay, &names, asked.get("done"))))
 }
 
 async fn change(
-    dashboard: &Dashboard,
     session: &Session,
     replay: &Replay,
     change: Result<ReplayChange, Error>,
     submitted: &Submitted,
 ) -> Result<Response, Problem> {
     let changed = match change {
-        Ok(change) => dashboard.admin().change_replay(&session.caller, replay.id, change).await,
+        Ok(change) => session.admin().change_replay(&session.caller, replay.id, change).await,
         Err(error) => Err(error),
     };
     match changed {
         Ok(_) => Ok(done(&format!("/replays/{}", replay.id), "saved")),
         Err(error) => {
             let (status, error) = refusal(error)?;
-            let mut page = about(session, replay, &names(dashboard, session).await?, None);
+            let mut page = about(session, replay, &names(session).await?, None);
             page.form = page.form.refused(submitted, &error);
             Ok(page_with(status, &page))
         }
@@ -231,25 +221,23 @@ async fn change(
 
 /// Another rate.
 async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let replay = find(&dashboard, &session, &id).await?;
+    let replay = find(&session, &id).await?;
     let form = rate_form(&replay);
     let read = form.read(json!({}), &submitted);
-    change(&dashboard, &session, &replay, read, &submitted).await
+    change(&session, &replay, read, &submitted).await
 }
 
 /// Pauses, resumes or cancels it.
 async fn change_status(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let replay = find(&dashboard, &session, &id).await?;
+    let replay = find(&session, &id).await?;
     let read = decode(json!({ "status": submitted.text("status") }));
-    change(&dashboard, &session, &replay, read, &submitted).await
+    change(&session, &replay, read, &submitted).await
 }

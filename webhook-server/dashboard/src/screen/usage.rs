@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::State,
     response::Response,
     routing::{get, post},
 };
@@ -72,18 +71,14 @@ impl Row {
     }
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let mut shown = usage(&dashboard, &session).await?;
+async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+    let mut shown = usage(&session).await?;
     shown.frame = shown.frame.noticing(asked.get("done"));
     Ok(page(&shown))
 }
 
-async fn usage(dashboard: &Dashboard, session: &Session) -> Result<UsagePage, Problem> {
-    let (admin, caller) = (dashboard.admin(), &session.caller);
+async fn usage(session: &Session) -> Result<UsagePage, Problem> {
+    let (admin, caller) = (session.admin(), &session.caller);
     let usage = admin.usage(caller).await?;
     let functions = admin.functions(caller).await?.len();
     let crons = admin.crons(caller).await?.len();
@@ -115,14 +110,10 @@ async fn usage(dashboard: &Dashboard, session: &Session) -> Result<UsagePage, Pr
 
 /// Begins a checkout for another plan. Where it goes on is the payment processor's page, to
 /// which a link leads: the content security policy lets no form lead away.
-async fn checkout(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+async fn checkout(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let plan_id = submitted.text("plan_id").to_owned();
     let change = PlanChange { plan_id, ..PlanChange::default() };
-    let started = dashboard.admin().start_checkout(&session.caller, change).await;
+    let started = session.admin().start_checkout(&session.caller, change).await;
     let is_page = |url: &String| url.starts_with("https://") || url.starts_with("http://");
     let error = match started {
         Ok(started) => match started.url.filter(is_page) {
@@ -135,7 +126,7 @@ async fn checkout(
         Err(error) => error,
     };
     let (status, error) = refusal(error)?;
-    let mut shown = usage(&dashboard, &session).await?;
+    let mut shown = usage(&session).await?;
     shown.error = Some(error.to_string());
     Ok(page_with(status, &shown))
 }
@@ -144,8 +135,8 @@ fn crumbs() -> Vec<(String, String)> {
     vec![("Usage and plan".to_owned(), format!("{PATH}/usage"))]
 }
 
-async fn editing(dashboard: &Dashboard, session: &Session) -> Result<Edit, Problem> {
-    let known = match dashboard.admin().billing_details(&session.caller).await {
+async fn editing(session: &Session) -> Result<Edit, Problem> {
+    let known = match session.admin().billing_details(&session.caller).await {
         Ok((known, _)) => known,
         Err(error) if error.kind() == ErrorKind::NotFound => BillingDetailsSpec::default(),
         Err(error) => return Err(error.into()),
@@ -174,21 +165,14 @@ async fn editing(dashboard: &Dashboard, session: &Session) -> Result<Edit, Probl
     })
 }
 
-async fn details(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-) -> Result<Response, Problem> {
-    Ok(editing(&dashboard, &session).await?.show())
+async fn details(session: Session) -> Result<Response, Problem> {
+    Ok(editing(&session).await?.show())
 }
 
-async fn save_details(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let page = editing(&dashboard, &session).await?;
+async fn save_details(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+    let page = editing(&session).await?;
     let saved = match page.form.read::<BillingDetailsSpec>(json!({}), &submitted) {
-        Ok(spec) => dashboard.admin().put_billing_details(&session.caller, spec).await,
+        Ok(spec) => session.admin().put_billing_details(&session.caller, spec).await,
         Err(error) => Err(error),
     };
     match saved {

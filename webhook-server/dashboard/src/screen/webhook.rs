@@ -9,7 +9,7 @@ mod why;
 
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::Path,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -32,22 +32,14 @@ pub(crate) fn router() -> Router<Dashboard> {
 }
 
 /// The delivery that a page is about.
-pub(crate) async fn find(
-    dashboard: &Dashboard,
-    session: &Session,
-    id: &str,
-) -> Result<Log, Problem> {
+pub(crate) async fn find(session: &Session, id: &str) -> Result<Log, Problem> {
     let id: DeliveryId = id.parse().map_err(|_| Problem::no("webhook"))?;
-    dashboard.admin().log(&session.caller, id).await.map_err(Problem::looking_up)
+    session.admin().log(&session.caller, id).await.map_err(Problem::looking_up)
 }
 
 /// The body as a file: its type is nobody's business but that of who opens it.
-async fn download(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let log = find(&dashboard, &session, &id).await?;
+async fn download(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let log = find(&session, &id).await?;
     let request = log.delivery.processed.unwrap_or(log.webhook.request);
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
@@ -57,12 +49,11 @@ async fn download(
 }
 
 async fn resend(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let log = find(&dashboard, &session, &id).await?;
+    let log = find(&session, &id).await?;
     let output = match submitted.text("output") {
         "" => None,
         text => Some(text.parse().map_err(|_| Problem::no("output"))?),
@@ -72,6 +63,6 @@ async fn resend(
         false => ProcessPolicy::Skip,
     };
     let resend = Resend { log: log.delivery.id, output, policy };
-    dashboard.admin().resend(&session.caller, resend).await?;
+    session.admin().resend(&session.caller, resend).await?;
     Ok(done(&format!("/webhooks/{id}"), "resent"))
 }

@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::State,
     http::HeaderMap,
     response::Response,
     routing::{get, post},
@@ -107,18 +106,13 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/webhooks/filters/forget", post(kept::forget))
 }
 
-async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    headers: HeaderMap,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let all = dashboard.admin().buckets(&session.caller).await?;
+async fn list(session: Session, headers: HeaderMap, asked: Asked) -> Result<Response, Problem> {
+    let all = session.admin().buckets(&session.caller).await?;
     let scoped = session.caller.is_scoped();
     let wanted = log_filter::read(&asked, &all, scoped);
     let is_search = wanted.as_ref().is_ok_and(|wanted| !wanted.filter.is_empty());
     let found = match &wanted {
-        Ok(wanted) => wanted.find(&dashboard, &session).await,
+        Ok(wanted) => wanted.find(&session).await,
         Err(error) => Err(webhook_core::Error::new(error.kind(), error.to_string())),
     };
     let (found, error) = match found {

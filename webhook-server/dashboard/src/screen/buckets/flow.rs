@@ -1,10 +1,7 @@
 //! A bucket as the way that its webhooks take.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use webhook_core::{
     FunctionId, Timestamp,
     admin::{LogQuery, MinuteQuery},
@@ -17,7 +14,7 @@ use super::{
     test_webhook::{Arrival, Way},
 };
 use crate::{
-    Dashboard, PATH,
+    PATH,
     bars::{self, Bars, Sums},
     page::{Frame, Problem, page},
     screen::{
@@ -90,20 +87,19 @@ struct OutputNode {
 }
 
 pub(crate) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&dashboard, &session, &id).await?;
-    let way = Way::read(&dashboard, &session, &bucket, &asked).await?;
-    let admin = dashboard.admin();
-    let functions = screen::functions(&dashboard, &session).await?;
+    let bucket = screen::bucket(&session, &id).await?;
+    let way = Way::read(&session, &bucket, &asked).await?;
+    let admin = session.admin();
+    let functions = screen::functions(&session).await?;
     let mut logs = LogQuery::default();
     logs.bucket = Some(bucket.id.into());
     logs.limit = LogQuery::MAX_LIMIT;
     let latest = admin.log_heads(&session.caller, &logs).await?;
-    let came = Latest::of(&latest.heads, latest.next.is_some(), dashboard.now());
+    let came = Latest::of(&latest.heads, latest.next.is_some(), session.now());
     let mut query = MinuteQuery::default();
     query.bucket = Some(bucket.id.into());
     let minutes = admin.minutes(&session.caller, &query).await?;
@@ -114,13 +110,13 @@ pub(crate) async fn show(
             true => admin.minutes(&session.caller, &query).await?,
             false => Vec::new(),
         };
-        let mut node = output_node(output, &functions, &counted, dashboard.now());
+        let mut node = output_node(output, &functions, &counted, session.now());
         node.arrival = way.arrival(output.id);
         outputs.push(node);
     }
     let inputs = bucket.inputs.iter().map(|input| InputNode {
         lit: way.begins(input.id),
-        ..input_node(&dashboard, input, &bucket, &functions, came.at(input.id))
+        ..input_node(&session, input, &bucket, &functions, came.at(input.id))
     });
     let frame = Frame::new(&session, "Buckets", bucket.spec.name.clone());
     let mut frame = frame.noticing(asked.get("done"));
@@ -134,8 +130,8 @@ pub(crate) async fn show(
         inputs: inputs.collect(),
         outputs,
         sums: Sums::of(&minutes),
-        rate: rates::of_last_hour(&minutes, dashboard.now()),
-        bars: bars::hours(&minutes, dashboard.now(), &list),
+        rate: rates::of_last_hour(&minutes, session.now()),
+        bars: bars::hours(&minutes, session.now(), &list),
         rows: Rows::of(
             &latest.heads[..latest.heads.len().min(LISTED)],
             &Names::of(std::slice::from_ref(&bucket)),
@@ -145,13 +141,13 @@ pub(crate) async fn show(
 }
 
 fn input_node(
-    dashboard: &Dashboard,
+    session: &Session,
     input: &Input,
     bucket: &Bucket,
     functions: &[Function],
     came: InputRate,
 ) -> InputNode {
-    let url = dashboard.input_url(input.id);
+    let url = session.dashboard.input_url(input.id);
     let spec = &input.spec;
     let domain = match spec.custom_domain.is_empty() {
         true => String::new(),

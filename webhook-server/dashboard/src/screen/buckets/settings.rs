@@ -1,9 +1,6 @@
 //! What a caller may write of a bucket.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use serde_json::{Map, Value, json};
 use webhook_core::{
     Error,
@@ -11,7 +8,7 @@ use webhook_core::{
 };
 
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted, decode},
     page::{Frame, Problem},
     screen::{
@@ -88,14 +85,10 @@ pub(crate) async fn new(session: Session) -> Response {
     creating(&session).show()
 }
 
-pub(crate) async fn create(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(crate) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let page = creating(&session);
     let made = match read(&page.form, json!({}), &submitted) {
-        Ok(spec) => dashboard.admin().create_bucket(&session.caller, spec).await,
+        Ok(spec) => session.admin().create_bucket(&session.caller, spec).await,
         Err(error) => Err(error),
     };
     match made {
@@ -130,29 +123,24 @@ fn editing(session: &Session, bucket: &Bucket) -> Edit {
     }
 }
 
-pub(crate) async fn show(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&dashboard, &session, &id).await?;
+pub(crate) async fn show(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let bucket = screen::bucket(&session, &id).await?;
     Ok(editing(&session, &bucket).show())
 }
 
 pub(crate) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     mut submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&dashboard, &session, &id).await?;
+    let bucket = screen::bucket(&session, &id).await?;
     let page = editing(&session, &bucket);
     let spec = serde_json::to_value(&bucket.spec).unwrap_or_default();
     for secret in ["auth.password", "auth.token"] {
         submitted.forget_if_empty(secret);
     }
     let saved = match read(&page.form, spec, &submitted) {
-        Ok(spec) => dashboard.admin().update_bucket(&session.caller, bucket.id, spec).await,
+        Ok(spec) => session.admin().update_bucket(&session.caller, bucket.id, spec).await,
         Err(error) => Err(error),
     };
     match saved {
@@ -162,14 +150,13 @@ pub(crate) async fn save(
 }
 
 pub(crate) async fn delete(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&dashboard, &session, &id).await?;
+    let bucket = screen::bucket(&session, &id).await?;
     let force = submitted.has("force");
-    match dashboard.admin().delete_bucket(&session.caller, bucket.id, force).await {
+    match session.admin().delete_bucket(&session.caller, bucket.id, force).await {
         Ok(_) => Ok(done("/buckets", "deleted")),
         Err(error) => editing(&session, &bucket).refuse_with(error),
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     body::Bytes,
-    extract::{Extension, Path, State},
+    extract::{Extension, Path},
     http::{HeaderMap, HeaderValue, Method, header::CONTENT_TYPE},
     response::Response,
 };
@@ -17,7 +17,7 @@ use webhook_core::{
 };
 
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::Submitted,
     page::Problem,
     screen::{
@@ -48,7 +48,6 @@ pub(super) struct Arrival {
 impl Way {
     /// The way that the address names, if it names one of this bucket.
     pub(super) async fn read(
-        dashboard: &Dashboard,
         session: &Session,
         bucket: &Bucket,
         asked: &Asked,
@@ -57,7 +56,7 @@ impl Way {
         let stored: Option<i64> = asked.get("stored").and_then(|millis| millis.parse().ok());
         let heads = match (webhook, stored.map(Timestamp::from_millis)) {
             (Some(webhook), Some(stored)) => {
-                siblings::find(dashboard, session, bucket.id, webhook, stored).await?
+                siblings::find(session, bucket.id, webhook, stored).await?
             }
             _ => Vec::new(),
         };
@@ -79,22 +78,21 @@ impl Way {
 
 /// Sends a webhook as any sender would, and leads to the way that it took.
 pub(super) async fn send(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     client: Option<Extension<ClientAddr>>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&dashboard, &session, &id).await?;
+    let bucket = screen::bucket(&session, &id).await?;
     let wanted = submitted.text("input");
     let input = bucket.inputs.iter().find(|input| input.id.to_string() == wanted);
     let input = input.ok_or_else(|| Problem::no("input"))?.id;
     let request = request(submitted.text("body"));
-    let (body_bytes, begun) = (request.body.len(), dashboard.now());
+    let (body_bytes, begun) = (request.body.len(), session.now());
     let client = client.map(|Extension(client)| client);
-    send::send(&dashboard, &bucket, input, request, client).await?;
+    send::send(&session, &bucket, input, request, client).await?;
     let path = format!("/buckets/{id}");
-    Ok(match sent(&dashboard, &session, &bucket, begun, body_bytes).await? {
+    Ok(match sent(&session, &bucket, begun, body_bytes).await? {
         Some((webhook, stored)) => {
             let stored = stored.as_millis();
             done(&format!("{path}?input={input}&webhook={webhook}&stored={stored}"), "sent")
@@ -117,7 +115,6 @@ fn request(body: &str) -> Request {
 /// The webhook that was sent from this moment on, once it has arrived everywhere, or after a
 /// second; none where the input's function or signature kept it.
 async fn sent(
-    dashboard: &Dashboard,
     session: &Session,
     bucket: &Bucket,
     begun: Timestamp,
@@ -132,7 +129,7 @@ async fn sent(
         if look > 0 {
             sleep(BETWEEN).await;
         }
-        let heads = dashboard.admin().log_heads(&session.caller, &query).await?.heads;
+        let heads = session.admin().log_heads(&session.caller, &query).await?.heads;
         let is_it = |head: &&LogHead| {
             head.path.is_empty() && usize::try_from(head.body_bytes) == Ok(body_bytes)
         };

@@ -1,7 +1,7 @@
 //! A run of a cron between those of its schedule.
 
 use axum::{
-    extract::{Extension, Path, State},
+    extract::{Extension, Path},
     http::{HeaderName, HeaderValue, header::CONTENT_TYPE},
     response::Response,
 };
@@ -12,7 +12,6 @@ use webhook_core::{
 
 use super::{find, settings};
 use crate::{
-    Dashboard,
     page::{Problem, page_with},
     screen::{done, edit::refusal, functions, webhook::send},
     session::Session,
@@ -24,23 +23,22 @@ const CRON_ID: HeaderName = HeaderName::from_static("x-webhook-cron-id");
 /// Sends to the cron's input what a run sends. It is the way that a run takes, so it shows
 /// whether the next one will arrive; the schedule stays as it is, and a paused cron paused.
 pub(super) async fn now(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     client: Option<Extension<ClientAddr>>,
 ) -> Result<Response, Problem> {
-    let found = find(&dashboard, &session, &id).await?;
+    let found = find(&session, &id).await?;
     let bucket = found.bucket.as_ref().ok_or_else(|| Problem::no("bucket"))?;
     let client = client.map(|Extension(client)| client);
     let request = request(&found.cron);
-    match send::send(&dashboard, bucket, found.cron.input_id, request, client).await {
+    match send::send(&session, bucket, found.cron.input_id, request, client).await {
         Ok(()) => Ok(done(&format!("/crons/{id}"), "sent")),
         Err(error) => {
             let (status, error) = refusal(error)?;
-            let functions = functions(&dashboard, &session).await?;
+            let functions = functions(&session).await?;
             let mut edit = settings::editing(&session, &found.cron, &functions);
             edit.form.error = Some(error.to_string());
-            Ok(page_with(status, &super::cron_page(&dashboard, &session, &found, edit).await?))
+            Ok(page_with(status, &super::cron_page(&session, &found, edit).await?))
         }
     }
 }

@@ -1,15 +1,12 @@
 //! What a caller may write of a cron.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use serde_json::{Value, json};
 use webhook_core::model::{Cron, CronSpec, Function};
 
 use super::{find, refused};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
@@ -93,22 +90,15 @@ pub(super) fn remove(cron: &Cron) -> Remove {
     )
 }
 
-pub(super) async fn new(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-) -> Result<Response, Problem> {
+pub(super) async fn new(session: Session) -> Result<Response, Problem> {
     session.caller.require_account()?;
-    Ok(creating(&session, &functions(&dashboard, &session).await?).show())
+    Ok(creating(&session, &functions(&session).await?).show())
 }
 
-pub(super) async fn create(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let page = creating(&session, &functions(&dashboard, &session).await?);
+pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+    let page = creating(&session, &functions(&session).await?);
     let made = match page.form.read::<CronSpec>(json!({}), &submitted) {
-        Ok(spec) => dashboard.admin().create_cron(&session.caller, spec).await,
+        Ok(spec) => session.admin().create_cron(&session.caller, spec).await,
         Err(error) => Err(error),
     };
     match made {
@@ -118,15 +108,14 @@ pub(super) async fn create(
 }
 
 pub(super) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let found = find(&dashboard, &session, &id).await?;
-    let mut page = editing(&session, &found.cron, &functions(&dashboard, &session).await?);
+    let found = find(&session, &id).await?;
+    let mut page = editing(&session, &found.cron, &functions(&session).await?);
     let saved = match page.form.read::<CronSpec>(json_of(&found.cron.spec), &submitted) {
-        Ok(spec) => dashboard.admin().update_cron(&session.caller, found.cron.id, spec).await,
+        Ok(spec) => session.admin().update_cron(&session.caller, found.cron.id, spec).await,
         Err(error) => Err(error),
     };
     match saved {
@@ -134,31 +123,26 @@ pub(super) async fn save(
         Err(error) => {
             let (status, error) = refusal(error)?;
             page.form = page.form.refused(&submitted, &error);
-            refused(&dashboard, &session, &found, status, page).await
+            refused(&session, &found, status, page).await
         }
     }
 }
 
 /// Lets it run again, or not.
 pub(super) async fn pause(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let cron = find(&dashboard, &session, &id).await?.cron;
+    let cron = find(&session, &id).await?.cron;
     let mut spec = cron.spec;
     spec.enabled = submitted.text("enabled") == "true";
-    dashboard.admin().update_cron(&session.caller, cron.id, spec).await?;
+    session.admin().update_cron(&session.caller, cron.id, spec).await?;
     Ok(done(&format!("/crons/{id}"), "saved"))
 }
 
-pub(super) async fn delete(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let cron = find(&dashboard, &session, &id).await?.cron;
-    dashboard.admin().delete_cron(&session.caller, cron.id).await?;
+pub(super) async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let cron = find(&session, &id).await?.cron;
+    session.admin().delete_cron(&session.caller, cron.id).await?;
     Ok(done("/crons", "deleted"))
 }

@@ -1,11 +1,7 @@
 //! The code of a function, and a request to try it on.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::Path, http::StatusCode, response::Response};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use webhook_core::{
@@ -20,7 +16,7 @@ use super::{
     users,
 };
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem, page, page_with},
     screen::{Asked, done, edit::Edit, edit::refusal, webhook},
@@ -83,14 +79,10 @@ pub(super) async fn new(session: Session) -> Result<Response, Problem> {
     Ok(creating(&session, &spec, lead.to_owned()).show())
 }
 
-pub(super) async fn create(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let page = creating(&session, &FunctionSpec::default(), String::new());
     let made = match page.form.read::<FunctionSpec>(json!({}), &submitted) {
-        Ok(spec) => dashboard.admin().create_function(&session.caller, spec).await,
+        Ok(spec) => session.admin().create_function(&session.caller, spec).await,
         Err(error) => Err(error),
     };
     match made {
@@ -100,12 +92,11 @@ pub(super) async fn create(
 }
 
 async fn editing(
-    dashboard: &Dashboard,
     session: &Session,
     function: &Function,
     chosen: Option<&Log>,
 ) -> Result<FunctionPage, Problem> {
-    let (admin, caller) = (dashboard.admin(), &session.caller);
+    let (admin, caller) = (session.admin(), &session.caller);
     let buckets = admin.buckets(caller).await?;
     let variables = admin.variables(caller, function.id).await?;
     let mut query = LogQuery::default();
@@ -128,7 +119,7 @@ async fn editing(
         outcome: None,
         users: users(function.id, &buckets),
         variables: variables.into_iter().map(|it| (it.key, show::moment(it.updated_at))).collect(),
-        latest: super::runs::latest(dashboard, session, function.id).await?,
+        latest: super::runs::latest(session, function.id).await?,
     })
 }
 
@@ -153,14 +144,9 @@ fn test_fields(heads: &[LogHead]) -> Vec<Field> {
 }
 
 /// With the request of this recorded run to run on again.
-async fn prefill(
-    dashboard: &Dashboard,
-    session: &Session,
-    run: &str,
-    form: Form,
-) -> Result<Form, Problem> {
+async fn prefill(session: &Session, run: &str, form: Form) -> Result<Form, Problem> {
     let id: ExecutionId = run.parse().map_err(|_| Problem::no("run"))?;
-    let run = dashboard.admin().execution(&session.caller, id).await;
+    let run = session.admin().execution(&session.caller, id).await;
     let run = run.map_err(Problem::looking_up)?;
     let request = &run.execute_request["request"];
     let body = String::from_utf8_lossy(&outcome::body(request)).into_owned();
@@ -172,22 +158,21 @@ async fn prefill(
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
+    let function = find(&session, &id).await?;
     let chosen = match asked.get("log") {
-        Some(log) => Some(webhook::find(&dashboard, &session, log).await?),
+        Some(log) => Some(webhook::find(&session, log).await?),
         None => None,
     };
-    let mut shown = editing(&dashboard, &session, &function, chosen.as_ref()).await?;
+    let mut shown = editing(&session, &function, chosen.as_ref()).await?;
     if let Some(log) = &chosen {
         shown.form = shown.form.filled(&json!({ "log": log.delivery.id }));
     }
     if let Some(run) = asked.get("run") {
-        shown.form = prefill(&dashboard, &session, run, shown.form).await?;
+        shown.form = prefill(&session, run, shown.form).await?;
     }
     shown.frame = shown.frame.noticing(asked.get("done"));
     Ok(page(&shown))
@@ -195,12 +180,11 @@ pub(super) async fn show(
 
 /// The page with what is wrong, when the function itself cannot be changed as asked.
 pub(super) async fn refuse_with(
-    dashboard: &Dashboard,
     session: &Session,
     function: &Function,
     error: Error,
 ) -> Result<Response, Problem> {
-    let mut shown = editing(dashboard, session, function, None).await?;
+    let mut shown = editing(session, function, None).await?;
     let (status, error) = refusal(error)?;
     shown.form.error = Some(error.to_string());
     Ok(page_with(status, &shown))
@@ -208,29 +192,28 @@ pub(super) async fn refuse_with(
 
 /// Saves what was changed, and runs it when that was asked for.
 pub(super) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
+    let function = find(&session, &id).await?;
     let chosen = match submitted.text("log") {
         "" => None,
-        log => Some(webhook::find(&dashboard, &session, log).await?),
+        log => Some(webhook::find(&session, log).await?),
     };
-    let form = editing(&dashboard, &session, &function, chosen.as_ref()).await?.form;
+    let form = editing(&session, &function, chosen.as_ref()).await?.form;
     let runs = submitted.text("then") == "run";
     let ran = match request(&form, &submitted, chosen.clone().filter(|_| runs)) {
-        Ok(request) => match store(&dashboard, &session, &function, &form, &submitted).await {
+        Ok(request) => match store(&session, &function, &form, &submitted).await {
             Ok(()) if !runs => return Ok(done(&format!("/functions/{id}"), "saved")),
-            Ok(()) => try_out(&dashboard, &session, &function, request).await,
+            Ok(()) => try_out(&session, &function, request).await,
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
     };
     // Its name may be another one now, and it has one more run.
-    let function = find(&dashboard, &session, &id).await?;
-    let mut shown = editing(&dashboard, &session, &function, chosen.as_ref()).await?;
+    let function = find(&session, &id).await?;
+    let mut shown = editing(&session, &function, chosen.as_ref()).await?;
     let (status, error) = match ran {
         Ok(outcome) => {
             shown.outcome = Some(outcome);
@@ -261,7 +244,6 @@ fn request(
 }
 
 async fn store(
-    dashboard: &Dashboard,
     session: &Session,
     function: &Function,
     form: &Form,
@@ -270,23 +252,22 @@ async fn store(
     let base = serde_json::to_value(&function.spec).unwrap_or_default();
     let spec: FunctionSpec = form.read(base, submitted)?;
     if spec != function.spec {
-        dashboard.admin().update_function(&session.caller, function.id, spec).await?;
+        session.admin().update_function(&session.caller, function.id, spec).await?;
     }
     Ok(())
 }
 
 async fn try_out(
-    dashboard: &Dashboard,
     session: &Session,
     function: &Function,
     request: InvokeRequest,
 ) -> Result<Outcome, Error> {
     let given = given(request.clone())?;
-    let left = dashboard.admin().invoke(&session.caller, function.id, request).await?;
+    let left = session.admin().invoke(&session.caller, function.id, request).await?;
     // How long it took is known from its record, which is there unless the store failed.
     let id = left["request_id"].as_str().and_then(|id| id.parse().ok());
     let took = match id {
-        Some(id) => dashboard.admin().execution(&session.caller, id).await.ok(),
+        Some(id) => session.admin().execution(&session.caller, id).await.ok(),
         None => None,
     };
     Ok(Outcome::of(&given, &left, took.map(|run| run.duration)))

@@ -1,6 +1,6 @@
 //! A function that is written from a sample.
 
-use axum::{extract::State, response::Response};
+use axum::response::Response;
 use serde_json::json;
 use webhook_core::{
     function::generate::{GenerateRequest, GeneratedFunction},
@@ -9,7 +9,7 @@ use webhook_core::{
 
 use super::{crumbs, editor::creating};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{Asked, edit::Edit, webhook},
@@ -38,15 +38,11 @@ fn asking(session: &Session, sample: &str) -> Edit {
     }
 }
 
-pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
+pub(super) async fn show(session: Session, asked: Asked) -> Result<Response, Problem> {
     session.caller.require_account()?;
     let sample = match asked.get("log") {
         Some(log) => {
-            let log = webhook::find(&dashboard, &session, log).await?;
+            let log = webhook::find(&session, log).await?;
             let body = &log.webhook.request.body;
             show::pretty(body).unwrap_or_else(|| show::text(body).0)
         }
@@ -55,14 +51,10 @@ pub(super) async fn show(
     Ok(asking(&session, &sample).show())
 }
 
-pub(super) async fn submit(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn submit(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let page = asking(&session, "");
     let written = match page.form.read::<GenerateRequest>(json!({}), &submitted) {
-        Ok(request) => dashboard.admin().generate_function(&session.caller, request).await,
+        Ok(request) => session.admin().generate_function(&session.caller, request).await,
         Err(error) => Err(error),
     };
     match written {

@@ -1,10 +1,7 @@
 //! The runs of a function.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use webhook_core::{
     Error, ExecutionId, FunctionId,
     admin::ExecutionQuery,
@@ -16,7 +13,7 @@ use super::{
     outcome::{Outcome, milliseconds},
 };
 use crate::{
-    Dashboard, PATH,
+    PATH,
     page::{Frame, Problem, page},
     screen::Asked,
     session::Session,
@@ -69,42 +66,32 @@ pub(super) struct Tally {
 }
 
 /// Looks at so many of the latest runs.
-pub(super) async fn tally(
-    dashboard: &Dashboard,
-    session: &Session,
-    id: FunctionId,
-    limit: usize,
-) -> Result<Tally, Error> {
+pub(super) async fn tally(session: &Session, id: FunctionId, limit: usize) -> Result<Tally, Error> {
     let mut query = ExecutionQuery::default();
     query.limit = limit;
-    let found = dashboard.admin().executions(&session.caller, id, &query).await?.executions;
+    let found = session.admin().executions(&session.caller, id, &query).await?.executions;
     let failed = found.iter().filter(|run| run.status == ExecutionStatus::Error).count();
     Ok(Tally { runs: found.len(), failed })
 }
 
 /// How the latest runs ended, in words.
-pub(super) async fn latest(
-    dashboard: &Dashboard,
-    session: &Session,
-    id: FunctionId,
-) -> Result<String, Problem> {
+pub(super) async fn latest(session: &Session, id: FunctionId) -> Result<String, Problem> {
     let limit = ExecutionQuery::default().limit;
-    Ok(match tally(dashboard, session, id, limit).await? {
+    Ok(match tally(session, id, limit).await? {
         Tally { runs: 0, .. } => "It has not run yet.".to_owned(),
         Tally { runs, failed } => format!("Latest runs: {runs}, of which {failed} failed."),
     })
 }
 
 pub(super) async fn list(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
+    let function = find(&session, &id).await?;
     let mut query = ExecutionQuery::default();
     query.offset = asked.get("offset").and_then(|it| it.parse().ok()).unwrap_or_default();
-    let found = dashboard.admin().executions(&session.caller, function.id, &query).await?;
+    let found = session.admin().executions(&session.caller, function.id, &query).await?;
     let next = query.offset.saturating_add(query.limit);
     let older = (next < found.total).then(|| {
         format!("{PATH}/functions/{id}/runs?{}", asked.with(&[("offset", &next.to_string())]))
@@ -131,13 +118,12 @@ struct Run {
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, run)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
+    let function = find(&session, &id).await?;
     let run: ExecutionId = run.parse().map_err(|_| Problem::no("run"))?;
-    let run = dashboard.admin().execution_of(&session.caller, function.id, run).await;
+    let run = session.admin().execution_of(&session.caller, function.id, run).await;
     let run = run.map_err(Problem::looking_up)?;
     let mut crumbs = crumbs(Some(&function));
     crumbs.push(("Runs".to_owned(), format!("{PATH}/functions/{id}/runs")));

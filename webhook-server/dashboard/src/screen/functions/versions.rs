@@ -1,15 +1,12 @@
 //! What a function was: its versions, each with what differs from its code now.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use webhook_core::model::{Function, FunctionVersion};
 
 use super::{crumbs, find};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     diff::Diff,
     page::{Frame, Problem, page, page_with},
     screen::{done, edit::refusal},
@@ -53,13 +50,9 @@ impl Row {
     }
 }
 
-pub(super) async fn list(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
-    let versions = dashboard.admin().function_versions(&session.caller, function.id).await?;
+pub(super) async fn list(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let function = find(&session, &id).await?;
+    let versions = session.admin().function_versions(&session.caller, function.id).await?;
     let rows = versions.into_iter().map(|version| Row::of(&function, version));
     Ok(page(&Versions {
         frame: Frame::new(&session, "Functions", format!("Versions of {}", function.spec.name)),
@@ -80,14 +73,9 @@ struct Version {
     code: String,
 }
 
-async fn one(
-    dashboard: &Dashboard,
-    session: &Session,
-    function: &Function,
-    version: &str,
-) -> Result<Version, Problem> {
+async fn one(session: &Session, function: &Function, version: &str) -> Result<Version, Problem> {
     let number: u32 = version.parse().map_err(|_| Problem::no("version"))?;
-    let found = dashboard.admin().function_version(&session.caller, function.id, number).await;
+    let found = session.admin().function_version(&session.caller, function.id, number).await;
     let mut found = found.map_err(Problem::looking_up)?;
     let code = found.payload.take().unwrap_or_default();
     let diff = Diff::between("From this version to the code now", &code, &function.spec.payload);
@@ -105,23 +93,21 @@ async fn one(
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, version)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
-    Ok(page(&one(&dashboard, &session, &function, &version).await?))
+    let function = find(&session, &id).await?;
+    Ok(page(&one(&session, &function, &version).await?))
 }
 
 pub(super) async fn restore(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, version)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let function = find(&dashboard, &session, &id).await?;
-    let mut shown = one(&dashboard, &session, &function, &version).await?;
+    let function = find(&session, &id).await?;
+    let mut shown = one(&session, &function, &version).await?;
     let number = shown.row.version;
-    match dashboard.admin().restore_function(&session.caller, function.id, number).await {
+    match session.admin().restore_function(&session.caller, function.id, number).await {
         Ok(_) => Ok(done(&format!("/functions/{id}"), "restored")),
         Err(error) => {
             let (status, error) = refusal(error)?;

@@ -1,15 +1,12 @@
 //! Which webhooks of an input are duplicates.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use serde_json::Value;
 use webhook_core::model::{Bucket, Deduplication, Input, InputSpec};
 
 use super::{find, json_of, put_part};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
@@ -76,29 +73,27 @@ fn page(session: &Session, bucket: &Bucket, input: &Input) -> Part {
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let mut page = page(&session, &bucket, find(&bucket, &input)?);
     page.frame = page.frame.noticing(asked.get("done"));
     Ok(page.show())
 }
 
 pub(super) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
     let page = page(&session, &bucket, input);
     let Some(form) = &page.form else { return Err(Problem::no("page")) };
     let saved = match part::read(form, "deduplication", &stored(input).0, &submitted) {
-        Ok(part) => put_part(&dashboard, &session, &bucket, input, "deduplication", part).await,
+        Ok(part) => put_part(&session, &bucket, input, "deduplication", part).await,
         Err(error) => Err(error),
     };
     match saved {
@@ -108,13 +103,12 @@ pub(super) async fn save(
 }
 
 pub(super) async fn remove(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
-    put_part(&dashboard, &session, &bucket, input, "deduplication", Value::Null).await?;
+    put_part(&session, &bucket, input, "deduplication", Value::Null).await?;
     Ok(done(&format!("/buckets/{id}/inputs/{}/deduplication", input.id), "saved"))
 }
 

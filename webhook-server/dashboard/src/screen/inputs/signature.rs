@@ -1,9 +1,6 @@
 //! How the webhooks of an input are verified.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use serde_json::{Value, json};
 use webhook_core::{
     admin::LogQuery,
@@ -16,7 +13,7 @@ use webhook_core::{
 
 use super::{find, json_of, put_part};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
@@ -138,13 +135,7 @@ fn hmac_fields() -> [Field; 4] {
     ]
 }
 
-fn page(
-    dashboard: &Dashboard,
-    session: &Session,
-    bucket: &Bucket,
-    input: &Input,
-    chosen: &Chosen,
-) -> Part {
+fn page(session: &Session, bucket: &Bucket, input: &Input, chosen: &Chosen) -> Part {
     let path = path(bucket, input);
     let preset = presets().iter().find(|preset| preset.name == chosen.provider);
     let is_known = preset.is_some() || matches!(&*chosen.provider, "hmac" | "custom");
@@ -179,32 +170,30 @@ fn page(
             "The secrets are forgotten, and every webhook is taken.",
         ));
         if part::count(&chosen.part) > 0 {
-            page.rotation = Some(part::rotation(format!("{path}/rotate"), dashboard.now()));
+            page.rotation = Some(part::rotation(format!("{path}/rotate"), session.now()));
         }
     }
     page
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
     let chosen = chosen(input, &asked);
-    let mut page = page(&dashboard, &session, &bucket, input, &chosen);
+    let mut page = page(&session, &bucket, input, &chosen);
     page.frame = page.frame.noticing(asked.get("done"));
     if chosen.is_stored {
-        page.test = Some(test(&dashboard, &session, &bucket, input, asked.get("log")).await?);
+        page.test = Some(test(&session, &bucket, input, asked.get("log")).await?);
     }
     Ok(page.show())
 }
 
 /// What the input says of the signature of a stored webhook.
 async fn test(
-    dashboard: &Dashboard,
     session: &Session,
     bucket: &Bucket,
     input: &Input,
@@ -215,7 +204,7 @@ async fn test(
     query.limit = TESTED;
     let mut filter = LogFilter::default();
     filter.input_id = Some(input.id);
-    let found = dashboard.admin().search_logs(&session.caller, &query, filter).await?;
+    let found = session.admin().search_logs(&session.caller, &query, filter).await?;
     let logs = found.logs.iter().map(|log_| {
         let id = log_.delivery.id.to_string();
         let said = match log_.webhook.checks.verified {
@@ -233,7 +222,7 @@ async fn test(
     let Some(log) = log else { return Ok(test) };
     let log = log.parse().map_err(|_| Problem::no("webhook"))?;
     let asked = SignatureCheckRequest { log_id: Some(log), request: None };
-    match dashboard.admin().check_signature(&session.caller, bucket.id, input.id, asked).await {
+    match session.admin().check_signature(&session.caller, bucket.id, input.id, asked).await {
         Ok(checked) => {
             let said = match (checked.verified, checked.secret_index) {
                 (true, Some(0)) => "The first secret made it.".to_owned(),
@@ -250,21 +239,18 @@ async fn test(
 }
 
 pub(super) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
     asked: Asked,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
     let chosen = chosen(input, &asked);
-    let page = page(&dashboard, &session, &bucket, input, &chosen);
+    let page = page(&session, &bucket, input, &chosen);
     let Some(form) = &page.form else { return Err(Problem::no("provider")) };
     let saved = match part::read(form, "signature", &chosen.part, &submitted) {
-        Ok(signature) => {
-            put_part(&dashboard, &session, &bucket, input, "signature", signature).await
-        }
+        Ok(signature) => put_part(&session, &bucket, input, "signature", signature).await,
         Err(error) => Err(error),
     };
     match saved {
@@ -274,20 +260,17 @@ pub(super) async fn save(
 }
 
 pub(super) async fn rotate(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
     let chosen = chosen(input, &Asked::default());
-    let page = page(&dashboard, &session, &bucket, input, &chosen);
+    let page = page(&session, &bucket, input, &chosen);
     let Some(form) = &page.rotation else { return Err(Problem::no("secret")) };
-    let saved = match part::rotated(&chosen.part, form, &submitted, dashboard.now()) {
-        Ok(signature) => {
-            put_part(&dashboard, &session, &bucket, input, "signature", signature).await
-        }
+    let saved = match part::rotated(&chosen.part, form, &submitted, session.now()) {
+        Ok(signature) => put_part(&session, &bucket, input, "signature", signature).await,
         Err(error) => Err(error),
     };
     match saved {
@@ -297,13 +280,12 @@ pub(super) async fn rotate(
 }
 
 pub(super) async fn remove(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, input)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let input = find(&bucket, &input)?;
-    put_part(&dashboard, &session, &bucket, input, "signature", Value::Null).await?;
+    put_part(&session, &bucket, input, "signature", Value::Null).await?;
     Ok(done(&format!("/buckets/{id}/inputs/{}/signature", input.id), "saved"))
 }
 

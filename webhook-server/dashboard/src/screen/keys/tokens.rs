@@ -1,17 +1,14 @@
 //! Access tokens.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use webhook_core::{
     TokenId,
     model::{AccessToken, ApiAccess, TokenSpec},
 };
 
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem, page},
     screen::{
@@ -81,13 +78,9 @@ struct Made {
     secret: String,
 }
 
-pub(super) async fn create(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let spec = read(TokenSpec::default(), &submitted);
-    match dashboard.admin().create_token(&session.caller, spec).await {
+    match session.admin().create_token(&session.caller, spec).await {
         Ok(made) => Ok(page(&Made {
             frame: Frame::new(&session, "Keys", "The new token"),
             crumbs: crumbs(),
@@ -98,9 +91,9 @@ pub(super) async fn create(
     }
 }
 
-async fn find(dashboard: &Dashboard, session: &Session, id: &str) -> Result<AccessToken, Problem> {
+async fn find(session: &Session, id: &str) -> Result<AccessToken, Problem> {
     let id: TokenId = id.parse().map_err(|_| Problem::no("token"))?;
-    let tokens = dashboard.admin().tokens(&session.caller).await?;
+    let tokens = session.admin().tokens(&session.caller).await?;
     tokens.into_iter().find(|token| token.id == id).ok_or_else(|| Problem::no("token"))
 }
 
@@ -119,35 +112,26 @@ fn editing(session: &Session, token: &AccessToken) -> Edit {
     }
 }
 
-pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let token = find(&dashboard, &session, &id).await?;
+pub(super) async fn show(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let token = find(&session, &id).await?;
     Ok(editing(&session, &token).show())
 }
 
 pub(super) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let token = find(&dashboard, &session, &id).await?;
+    let token = find(&session, &id).await?;
     let spec = read(token.spec.clone(), &submitted);
-    match dashboard.admin().update_token(&session.caller, token.id, spec).await {
+    match session.admin().update_token(&session.caller, token.id, spec).await {
         Ok(_) => Ok(done("/keys", "saved")),
         Err(error) => editing(&session, &token).refuse(&submitted, error),
     }
 }
 
-pub(super) async fn delete(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let token = find(&dashboard, &session, &id).await?;
-    dashboard.admin().delete_token(&session.caller, token.id).await?;
+pub(super) async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let token = find(&session, &id).await?;
+    session.admin().delete_token(&session.caller, token.id).await?;
     Ok(done("/keys", "deleted"))
 }

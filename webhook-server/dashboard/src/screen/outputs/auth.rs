@@ -1,15 +1,12 @@
 //! How requests to an output's destination are authenticated.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use serde_json::{Value, json};
 use webhook_core::model::{Bucket, Output, OutputSpec};
 
 use super::{crumbs_of, find, json_of, put_part};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
@@ -125,30 +122,28 @@ fn page(session: &Session, bucket: &Bucket, output: &Output, asked: &Asked) -> (
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let (mut page, _) = page(&session, &bucket, find(&bucket, &output)?, &asked);
     page.frame = page.frame.noticing(asked.get("done"));
     Ok(page.show())
 }
 
 pub(super) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     asked: Asked,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
     let (page, part) = page(&session, &bucket, output, &asked);
     let Some(form) = &page.form else { return Err(Problem::no("type of credentials")) };
     let put = match part::read(form, "auth", &part, &submitted) {
-        Ok(part) => put_part(&dashboard, &session, &bucket, output, "auth", part).await,
+        Ok(part) => put_part(&session, &bucket, output, "auth", part).await,
         Err(error) => Err(error),
     };
     match put {
@@ -158,13 +153,12 @@ pub(super) async fn save(
 }
 
 pub(super) async fn remove(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    put_part(&dashboard, &session, &bucket, output, "auth", Value::Null).await?;
+    put_part(&session, &bucket, output, "auth", Value::Null).await?;
     Ok(done(&format!("/buckets/{id}/outputs/{}/auth", output.id), "saved"))
 }
 

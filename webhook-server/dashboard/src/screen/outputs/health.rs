@@ -1,15 +1,12 @@
 //! What becomes of an output when its destination fails.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use serde_json::Value;
 use webhook_core::model::{Bucket, Health, Output, OutputSpec};
 
 use super::{crumbs_of, find, json_of, put_part};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
@@ -87,29 +84,27 @@ fn page(session: &Session, bucket: &Bucket, output: &Output) -> Part {
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let mut page = page(&session, &bucket, find(&bucket, &output)?);
     page.frame = page.frame.noticing(asked.get("done"));
     Ok(page.show())
 }
 
 pub(super) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
     let page = page(&session, &bucket, output);
     let Some(form) = &page.form else { return Err(Problem::no("page")) };
     let saved = match part::read(form, "health", &stored(output).0, &submitted) {
-        Ok(part) => put_part(&dashboard, &session, &bucket, output, "health", part).await,
+        Ok(part) => put_part(&session, &bucket, output, "health", part).await,
         Err(error) => Err(error),
     };
     match saved {
@@ -119,13 +114,12 @@ pub(super) async fn save(
 }
 
 pub(super) async fn remove(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    put_part(&dashboard, &session, &bucket, output, "health", Value::Null).await?;
+    put_part(&session, &bucket, output, "health", Value::Null).await?;
     Ok(done(&format!("/buckets/{id}/outputs/{}/health", output.id), "saved"))
 }
 

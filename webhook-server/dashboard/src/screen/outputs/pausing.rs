@@ -1,15 +1,12 @@
 //! How an output is paused, and how fast what waited leaves when it is resumed.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use serde_json::json;
 use webhook_core::model::{Bucket, Output, Pause};
 
 use super::{crumbs_of, find};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{Asked, bucket, done, edit::Edit},
@@ -21,8 +18,8 @@ fn path(bucket: &Bucket, output: &Output) -> String {
     format!("{PATH}/buckets/{}/outputs/{}/pausing", bucket.id, output.id)
 }
 
-fn page(dashboard: &Dashboard, session: &Session, bucket: &Bucket, output: &Output) -> Edit {
-    let pause = output.pauses.current(dashboard.now());
+fn page(session: &Session, bucket: &Bucket, output: &Output) -> Edit {
+    let pause = output.pauses.current(session.now());
     Edit {
         frame: Frame::new(session, "Buckets", format!("Pausing {}", output.spec.name)),
         crumbs: crumbs_of(bucket, output),
@@ -80,37 +77,35 @@ fn resuming(action: String) -> Form {
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
-    let mut page = page(&dashboard, &session, &bucket, find(&bucket, &output)?);
+    let bucket = bucket(&session, &id).await?;
+    let mut page = page(&session, &bucket, find(&bucket, &output)?);
     page.frame = page.frame.noticing(asked.get("done"));
     Ok(page.show())
 }
 
 /// Pauses it, or changes the end and the reason of the pause that it is in.
 pub(super) async fn pause(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
     let form = pausing(path(&bucket, output));
     let paused = match form.read(json!({}), &submitted) {
         Ok(request) => {
-            dashboard.admin().pause_output(&session.caller, bucket.id, output.id, request).await
+            session.admin().pause_output(&session.caller, bucket.id, output.id, request).await
         }
         Err(error) => Err(error),
     };
     match paused {
         Ok(_) => Ok(done(&format!("/buckets/{id}/outputs/{}/pausing", output.id), "saved")),
         Err(error) => {
-            let page = page(&dashboard, &session, &bucket, output);
+            let page = page(&session, &bucket, output);
             Edit { form, ..page }.refuse(&submitted, error)
         }
     }
@@ -118,24 +113,23 @@ pub(super) async fn pause(
 
 /// Resumes it at a rate.
 pub(super) async fn resume(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
     let form = resuming(format!("{}/resume", path(&bucket, output)));
     let resumed = match form.read(json!({}), &submitted) {
         Ok(request) => {
-            dashboard.admin().resume_output(&session.caller, bucket.id, output.id, request).await
+            session.admin().resume_output(&session.caller, bucket.id, output.id, request).await
         }
         Err(error) => Err(error),
     };
     match resumed {
         Ok(_) => Ok(done(&format!("/buckets/{id}/outputs/{}/pausing", output.id), "saved")),
         Err(error) => {
-            let page = page(&dashboard, &session, &bucket, output);
+            let page = page(&session, &bucket, output);
             Edit { form, ..page }.refuse(&submitted, error)
         }
     }

@@ -9,11 +9,7 @@ mod sample;
 mod sentence;
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::Path, http::StatusCode, response::Response};
 use serde_json::Value;
 use webhook_core::{
     Error, ErrorKind, Rules, Subject,
@@ -27,7 +23,7 @@ use self::{
 };
 use super::{crumbs_of, find};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::Submitted,
     page::{Frame, Problem, page_with},
     screen::{Asked, bucket, done, edit::refusal},
@@ -94,7 +90,6 @@ fn read(json: &Value) -> Result<Rules, Error> {
 }
 
 async fn page(
-    dashboard: &Dashboard,
     session: &Session,
     bucket: &Bucket,
     output: &Output,
@@ -105,7 +100,7 @@ async fn page(
         None => (StatusCode::OK, None),
     };
     let rules = rules_of(&view.draft);
-    let samples = Samples::read(dashboard, session, bucket, &view.sample).await?;
+    let samples = Samples::read(session, bucket, &view.sample).await?;
     let tried = samples.tried.as_ref();
     let is_refused = error.is_some();
     let mut explained = None;
@@ -114,7 +109,7 @@ async fn page(
         Ok(rules) => {
             explained = tried.map(|log| rules.explain(&Subject::from(&log.webhook)));
             if view.counted {
-                count = Some(sample::count(dashboard, session, bucket, rules).await?);
+                count = Some(sample::count(session, bucket, rules).await?);
             }
         }
         Err(wrong) if error.is_none() => {
@@ -159,27 +154,25 @@ async fn page(
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
     let draft = Draft::of(&json_of(&output.spec.rules));
     let mut view = View::of(draft, asked.text("sample"));
     view.notice = asked.get("done").map(str::to_owned);
-    page(&dashboard, &session, &bucket, output, view).await
+    page(&session, &bucket, output, view).await
 }
 
 /// What a button of the page does: of the tree, or of the JSON beside it.
 pub(super) async fn submit(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
     let mut view = match drafted(output, &submitted) {
         Ok(draft) => View::of(draft, submitted.text("sample")),
@@ -188,14 +181,14 @@ pub(super) async fn submit(
             let mut view = View::of(stored, submitted.text("sample"));
             view.json = submitted.get("json").map(str::to_owned);
             view.error = Some(error);
-            return page(&dashboard, &session, &bucket, output, view).await;
+            return page(&session, &bucket, output, view).await;
         }
     };
     let (word, place) = submitted.text("do").split_once(':').unwrap_or((submitted.text("do"), ""));
     match word {
         "save" => {
             let saved = match read(&view.draft.short_json()) {
-                Ok(_) => put(&dashboard, &session, &bucket, output, &view.draft).await,
+                Ok(_) => put(&session, &bucket, output, &view.draft).await,
                 // With the places that the tree has.
                 Err(error) => Err(rules_of(&view.draft).err().unwrap_or(error)),
             };
@@ -221,7 +214,7 @@ pub(super) async fn submit(
             }
         }
     }
-    page(&dashboard, &session, &bucket, output, view).await
+    page(&session, &bucket, output, view).await
 }
 
 /// What is built: the JSON where that was sent, else the tree.
@@ -243,14 +236,13 @@ fn drafted(output: &Output, submitted: &Submitted) -> Result<Draft, Error> {
 }
 
 async fn put(
-    dashboard: &Dashboard,
     session: &Session,
     bucket: &Bucket,
     output: &Output,
     draft: &Draft,
 ) -> Result<(), Error> {
     let rules = read(&draft.short_json())?;
-    let admin = dashboard.admin();
+    let admin = session.admin();
     admin.put_rules(&session.caller, bucket.id, output.id, rules).await?;
     Ok(())
 }

@@ -1,9 +1,6 @@
 //! How what an output sends is signed.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use serde_json::Value;
 use webhook_core::{
     Error,
@@ -12,7 +9,7 @@ use webhook_core::{
 
 use super::{crumbs_of, find, json_of, put_part};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
@@ -52,7 +49,7 @@ fn form(action: String, stored: &Value) -> Form {
     part::filled(Form::new(action, "Save").section("", fields), "signing", stored)
 }
 
-fn page(dashboard: &Dashboard, session: &Session, bucket: &Bucket, output: &Output) -> Part {
+fn page(session: &Session, bucket: &Bucket, output: &Output) -> Part {
     let path = format!("{PATH}/buckets/{}/outputs/{}/signing", bucket.id, output.id);
     let (part, is_stored) = stored(output);
     let frame = Frame::new(session, "Buckets", "Signing");
@@ -64,19 +61,18 @@ fn page(dashboard: &Dashboard, session: &Session, bucket: &Bucket, output: &Outp
             format!("{path}/delete"),
             "The secrets are forgotten. Receivers that verify refuse what comes then.",
         ));
-        page.rotation = Some(part::rotation(format!("{path}/rotate"), dashboard.now()));
+        page.rotation = Some(part::rotation(format!("{path}/rotate"), session.now()));
     }
     page
 }
 
 pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
-    let mut page = page(&dashboard, &session, &bucket, find(&bucket, &output)?);
+    let bucket = bucket(&session, &id).await?;
+    let mut page = page(&session, &bucket, find(&bucket, &output)?);
     page.frame = page.frame.noticing(asked.get("done"));
     Ok(page.show())
 }
@@ -86,17 +82,16 @@ fn saved(bucket: &Bucket, output: &Output, what: &str) -> Response {
 }
 
 pub(super) async fn save(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    let page = page(&dashboard, &session, &bucket, output);
+    let page = page(&session, &bucket, output);
     let Some(form) = &page.form else { return Err(Problem::no("page")) };
     let put = match part::read(form, "signing", &stored(output).0, &submitted) {
-        Ok(part) => put_part(&dashboard, &session, &bucket, output, "signing", part).await,
+        Ok(part) => put_part(&session, &bucket, output, "signing", part).await,
         Err(error) => Err(error),
     };
     match put {
@@ -106,18 +101,17 @@ pub(super) async fn save(
 }
 
 pub(super) async fn rotate(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    let page = page(&dashboard, &session, &bucket, output);
+    let page = page(&session, &bucket, output);
     let Some(form) = &page.rotation else { return Err(Problem::no("secret")) };
     let put: Result<Output, Error> =
-        match part::rotated(&stored(output).0, form, &submitted, dashboard.now()) {
-            Ok(part) => put_part(&dashboard, &session, &bucket, output, "signing", part).await,
+        match part::rotated(&stored(output).0, form, &submitted, session.now()) {
+            Ok(part) => put_part(&session, &bucket, output, "signing", part).await,
             Err(error) => Err(error),
         };
     match put {
@@ -127,13 +121,12 @@ pub(super) async fn rotate(
 }
 
 pub(super) async fn remove(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path((id, output)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&dashboard, &session, &id).await?;
+    let bucket = bucket(&session, &id).await?;
     let output = find(&bucket, &output)?;
-    put_part(&dashboard, &session, &bucket, output, "signing", Value::Null).await?;
+    put_part(&session, &bucket, output, "signing", Value::Null).await?;
     Ok(saved(&bucket, output, "saved"))
 }
 

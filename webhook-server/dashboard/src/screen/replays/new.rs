@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use axum::{extract::State, http::StatusCode, response::Response};
+use axum::{http::StatusCode, response::Response};
 use serde_json::json;
 use webhook_core::{
     Error,
@@ -12,7 +12,7 @@ use webhook_core::{
 
 use super::{crumbs, pace};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem, page, page_with},
     screen::{Asked, done, edit::refusal},
@@ -143,12 +143,8 @@ fn creating(session: &Session, buckets: &[Bucket]) -> New {
     }
 }
 
-pub(super) async fn show(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let buckets = dashboard.admin().buckets(&session.caller).await?;
+pub(super) async fn show(session: Session, asked: Asked) -> Result<Response, Problem> {
+    let buckets = session.admin().buckets(&session.caller).await?;
     let mut page_ = creating(&session, &buckets);
     let given = FILTERS.into_iter().filter_map(|name| Some((name, asked.get(name)?)));
     let mut given: serde_json::Map<_, _> =
@@ -158,12 +154,8 @@ pub(super) async fn show(
     Ok(page(&page_))
 }
 
-pub(super) async fn submit(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let (admin, caller) = (dashboard.admin(), &session.caller);
+pub(super) async fn submit(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+    let (admin, caller) = (session.admin(), &session.caller);
     let buckets = admin.buckets(caller).await?;
     let mut page_ = creating(&session, &buckets);
     let read: Result<ReplaySpec, Error> = page_.form.read(json!({}), &submitted);

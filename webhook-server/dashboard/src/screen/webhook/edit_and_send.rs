@@ -1,7 +1,7 @@
 //! A copy of a webhook, changed and sent to the same input.
 
 use axum::{
-    extract::{Extension, Path, State},
+    extract::{Extension, Path},
     http::{HeaderMap, Method},
     response::Response,
 };
@@ -16,7 +16,7 @@ use webhook_core::{
 
 use super::{find, send};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{self, done, edit::Edit},
@@ -92,29 +92,24 @@ fn editing(session: &Session, log: &Log) -> Result<Edit, Error> {
     })
 }
 
-pub(crate) async fn show(
-    State(dashboard): State<Dashboard>,
-    session: Session,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
-    let log = find(&dashboard, &session, &id).await?;
+pub(crate) async fn show(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let log = find(&session, &id).await?;
     Ok(editing(&session, &log)?.show())
 }
 
 pub(crate) async fn submit(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     client: Option<Extension<ClientAddr>>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let log = find(&dashboard, &session, &id).await?;
+    let log = find(&session, &id).await?;
     let page = editing(&session, &log)?;
     let bucket_id = log.webhook.bucket_id.to_string();
-    let bucket = screen::bucket(&dashboard, &session, &bucket_id).await?;
+    let bucket = screen::bucket(&session, &bucket_id).await?;
     let client = client.map(|Extension(client)| client);
     let sent = match page.form.read::<Changed>(json!({}), &submitted).and_then(request) {
-        Ok(request) => send::send(&dashboard, &bucket, log.webhook.input_id, request, client).await,
+        Ok(request) => send::send(&session, &bucket, log.webhook.input_id, request, client).await,
         Err(error) => Err(error),
     };
     match sent {

@@ -1,10 +1,7 @@
 //! The page of a webhook.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::Path, response::Response};
 use webhook_core::{
     Error,
     model::{Bucket, Log},
@@ -12,7 +9,7 @@ use webhook_core::{
 
 use super::{find, sample, siblings, why::Why};
 use crate::{
-    Dashboard, PATH,
+    PATH,
     page::{Frame, Problem, page},
     screen::{Asked, functions, rows::Names},
     session::Session,
@@ -77,19 +74,18 @@ struct Sibling {
 }
 
 pub(crate) async fn show(
-    State(dashboard): State<Dashboard>,
     session: Session,
     Path(id): Path<String>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let log = find(&dashboard, &session, &id).await?;
+    let log = find(&session, &id).await?;
     let Log { webhook, delivery } = &log;
-    let buckets = dashboard.admin().buckets(&session.caller).await?;
+    let buckets = session.admin().buckets(&session.caller).await?;
     let names = Names::of(&buckets);
     let bucket = buckets.iter().find(|bucket| bucket.id == webhook.bucket_id);
-    let functions = functions(&dashboard, &session).await?;
-    let siblings = siblings(&dashboard, &session, &log, &names).await?;
-    let trace = dashboard.admin().trace_of(&session.caller, &log).await.ok().map(Why::from);
+    let functions = functions(&session).await?;
+    let siblings = siblings(&session, &log, &names).await?;
+    let trace = session.admin().trace_of(&session.caller, &log).await.ok().map(Why::from);
     let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
     let (view, body, whole) = body(&request.body, asked.get("view"));
     let query = if request.raw_query.is_empty() { "" } else { "?" };
@@ -106,7 +102,7 @@ pub(crate) async fn show(
         id: delivery.id.to_string(),
         mark: show::mark(delivery.status),
         received: show::moment(webhook.received_at),
-        ago: show::ago(webhook.received_at, dashboard.now()),
+        ago: show::ago(webhook.received_at, session.now()),
         bucket_id: webhook.bucket_id.to_string(),
         bucket: names.bucket(webhook.bucket_id).to_owned(),
         input: input_name(bucket, &log),
@@ -139,7 +135,7 @@ pub(crate) async fn show(
             .into(),
         body,
         whole,
-        curl: show::curl(request, &dashboard.input_url(webhook.input_id)),
+        curl: show::curl(request, &session.dashboard.input_url(webhook.input_id)),
         answer: last.filter(|last| last.status_code > 0 || last.error.is_none()).map(|last| {
             Answer {
                 code: last.status_code,
@@ -208,15 +204,10 @@ fn other_outputs(bucket: Option<&Bucket>, log: &Log) -> Vec<(String, String)> {
 }
 
 /// The deliveries of the same webhook to other outputs, which were stored with it.
-async fn siblings(
-    dashboard: &Dashboard,
-    session: &Session,
-    log: &Log,
-    names: &Names,
-) -> Result<Vec<Sibling>, Error> {
+async fn siblings(session: &Session, log: &Log, names: &Names) -> Result<Vec<Sibling>, Error> {
     let bucket = log.webhook.bucket_id;
     let stored = log.delivery.created_at;
-    let found = siblings::find(dashboard, session, bucket, log.webhook.id, stored).await?;
+    let found = siblings::find(session, bucket, log.webhook.id, stored).await?;
     let others = found.iter().filter(|it| it.id != log.delivery.id);
     let siblings = others.map(|it| Sibling {
         id: it.id.to_string(),

@@ -8,7 +8,7 @@ use webhook_core::{
     relay::ClientAddr,
 };
 
-use crate::Dashboard;
+use crate::session::Session;
 
 /// Headers that belong to the connection, or are made anew.
 const LEFT_OUT: [&str; 4] = ["host", "content-length", "transfer-encoding", "connection"];
@@ -20,7 +20,7 @@ const LEFT_OUT: [&str; 4] = ["host", "content-length", "transfer-encoding", "con
 /// With what the input answers when that is no success, and with the part that can be in
 /// no request.
 pub(crate) async fn send(
-    dashboard: &Dashboard,
+    session: &Session,
     bucket: &Bucket,
     input: InputId,
     request: Request,
@@ -46,7 +46,7 @@ pub(crate) async fn send(
     if let Some(client) = client {
         sent.extensions_mut().insert(client);
     }
-    let response = dashboard.webhooks().ingest().receive(sent).await;
+    let response = session.dashboard.webhooks().ingest().receive(sent).await;
     let status = response.status();
     // A rejection of the sender's own: everything else was received and is in the log.
     match status.as_u16() {

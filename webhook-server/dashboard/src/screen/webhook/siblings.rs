@@ -6,11 +6,10 @@ use webhook_core::{
     BucketId, Error, ErrorKind, Timestamp, WebhookId, admin::LogQuery, model::LogHead,
 };
 
-use crate::{Dashboard, session::Session};
+use crate::session::Session;
 
 /// The deliveries of a webhook that was stored at this moment; none when its bucket was deleted.
 pub(crate) async fn find(
-    dashboard: &Dashboard,
     session: &Session,
     bucket: BucketId,
     webhook: WebhookId,
@@ -21,7 +20,7 @@ pub(crate) async fn find(
     query.from = Some(stored);
     query.to = Some(stored + Duration::from_millis(1));
     query.limit = LogQuery::MAX_LIMIT;
-    let mut found = match dashboard.admin().log_heads(&session.caller, &query).await {
+    let mut found = match session.admin().log_heads(&session.caller, &query).await {
         Ok(found) => found.heads,
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),

@@ -11,7 +11,7 @@ use webhook_core::{
     model::{Bucket, Log, LogHead, Reason},
 };
 
-use crate::{Dashboard, session::Session, show};
+use crate::{session::Session, show};
 
 /// How many webhooks there are to choose from.
 const OFFERED: usize = 20;
@@ -44,7 +44,6 @@ pub(super) struct Samples {
 impl Samples {
     /// Of the others no body is read. The latest is tried when none is asked for.
     pub(super) async fn read(
-        dashboard: &Dashboard,
         session: &Session,
         bucket: &Bucket,
         asked: &str,
@@ -55,7 +54,7 @@ impl Samples {
         let mut heads = match bucket.spec.ephemeral {
             // Their content is forgotten.
             true => Vec::new(),
-            false => dashboard.admin().log_heads(&session.caller, &query).await?.heads,
+            false => session.admin().log_heads(&session.caller, &query).await?.heads,
         };
         let mut seen = HashSet::new();
         heads.retain(|head| {
@@ -67,7 +66,7 @@ impl Samples {
             asked => asked.parse().ok(),
         };
         let Some(id) = id else { return Ok(Self { heads, tried: None }) };
-        let found = dashboard.admin().bucket_log(&session.caller, bucket.id, id).await;
+        let found = session.admin().bucket_log(&session.caller, bucket.id, id).await;
         let tried = match found {
             Ok(log) => Some(log).filter(|log| !log.webhook.ephemeral),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -106,7 +105,6 @@ pub(super) struct Count {
 }
 
 pub(super) async fn count(
-    dashboard: &Dashboard,
     session: &Session,
     bucket: &Bucket,
     rules: &Rules,
@@ -118,7 +116,7 @@ pub(super) async fn count(
     query.bucket = Some(bucket.id.into());
     query.limit = READ;
     loop {
-        let mut found = dashboard.admin().logs(&session.caller, &query).await?;
+        let mut found = session.admin().logs(&session.caller, &query).await?;
         found.logs.retain(|log| can_be_tried(log) && seen.insert(log.webhook.id));
         found.logs.truncate(COUNTED - count.of);
         count.of += found.logs.len();
