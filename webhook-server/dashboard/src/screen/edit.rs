@@ -2,6 +2,8 @@
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use webhook_core::{Error, ErrorKind};
 
 use crate::{
@@ -49,6 +51,20 @@ impl Edit {
         let (status, error) = refusal(error)?;
         self.form.error = Some(error.to_string());
         Ok(page_with(status, &self))
+    }
+
+    /// What `then` makes of what was submitted; the form again when that cannot be done.
+    pub(crate) async fn submit<T: DeserializeOwned>(
+        self,
+        base: Value,
+        submitted: &Submitted,
+        then: impl AsyncFnOnce(T) -> Result<Response, Error>,
+    ) -> Result<Response, Problem> {
+        let done = match self.form.read(base, submitted) {
+            Ok(read) => then(read).await,
+            Err(error) => Err(error),
+        };
+        done.or_else(|error| self.refuse(submitted, error))
     }
 
     /// The form again, with what was typed and what is wrong with it.

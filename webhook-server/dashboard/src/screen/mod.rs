@@ -13,6 +13,7 @@ mod keys;
 mod live;
 mod log_filter;
 mod notifications;
+mod of_bucket;
 mod outputs;
 mod overview;
 mod part;

@@ -6,16 +6,94 @@
 use std::time::Duration;
 
 use askama::Template;
-use axum::response::Response;
+use axum::{
+    Router,
+    response::Response,
+    routing::{get, post},
+};
 use serde_json::{Value, json};
 use webhook_core::{Error, Timestamp};
 
-use super::edit::{Remove, refusal};
+use super::{
+    Asked, done,
+    edit::{Remove, refusal},
+    of_bucket::{At, OfBucket},
+};
 use crate::{
+    Dashboard,
     form::{self, Field, Form, Kind, Submitted},
     page::{Frame, Problem, page, page_with},
     show::Mark,
 };
+
+/// A part of an input or an output that has a page of its own.
+pub(super) trait PartOf: 'static {
+    type Of: OfBucket;
+    /// Its field, and the end of the address of its page.
+    const NAME: &'static str;
+    /// What is missing when there is nothing to fill in.
+    const CHOICE: &'static str = "page";
+
+    /// The page, and what is stored of the part or what a new one begins with.
+    fn page(at: &At<Self::Of>, asked: &Asked) -> (Part, Value);
+
+    /// What it says of stored webhooks.
+    fn test(
+        _: &At<Self::Of>,
+        _: &Asked,
+    ) -> impl Future<Output = Result<Option<Test>, Problem>> + Send {
+        std::future::ready(Ok(None))
+    }
+}
+
+/// The pages of a part.
+pub(super) fn router<P: PartOf>() -> Router<Dashboard> {
+    Router::new()
+        .route(&format!("/{}", P::NAME), get(show::<P>).post(save::<P>))
+        .route(&format!("/{}/rotate", P::NAME), post(rotate::<P>))
+        .route(&format!("/{}/delete", P::NAME), post(remove::<P>))
+}
+
+async fn show<P: PartOf>(at: At<P::Of>, asked: Asked) -> Result<Response, Problem> {
+    let (mut page, _) = P::page(&at, &asked);
+    page.frame = page.frame.noticing(asked.get("done"));
+    page.test = P::test(&at, &asked).await?;
+    Ok(page.show())
+}
+
+/// Stores what was made of the submitted fields, if it could be made.
+async fn put<P: PartOf>(
+    at: &At<P::Of>,
+    made: Result<Value, Error>,
+    what: &str,
+) -> Result<Response, Error> {
+    at.put_part(P::NAME, made?).await?;
+    Ok(done(&format!("{}/{}", at.place(), P::NAME), what))
+}
+
+async fn save<P: PartOf>(
+    at: At<P::Of>,
+    asked: Asked,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let (page, part) = P::page(&at, &asked);
+    let form = page.form.as_ref().ok_or_else(|| Problem::no(P::CHOICE))?;
+    let saved = put::<P>(&at, read(form, P::NAME, &part, &submitted), "saved").await;
+    saved.or_else(|error| page.refuse(&submitted, error))
+}
+
+/// Puts a new secret beside the present ones.
+async fn rotate<P: PartOf>(at: At<P::Of>, submitted: Submitted) -> Result<Response, Problem> {
+    let (page, part) = P::page(&at, &Asked::default());
+    let form = page.rotation.as_ref().ok_or_else(|| Problem::no("secret"))?;
+    let rotated = rotated(&part, form, &submitted, at.session.now());
+    let saved = put::<P>(&at, rotated, "replaced").await;
+    saved.or_else(|error| page.refuse_rotation(&submitted, error, P::NAME))
+}
+
+async fn remove<P: PartOf>(at: At<P::Of>) -> Result<Response, Problem> {
+    Ok(put::<P>(&at, Ok(Value::Null), "saved").await?)
+}
 
 #[derive(Template)]
 #[template(path = "part.html")]
@@ -74,23 +152,19 @@ impl Part {
         }
     }
 
-    pub(super) fn show(&self) -> Response {
+    fn show(&self) -> Response {
         page(self)
     }
 
     /// The page again, with what is wrong at its field.
-    pub(super) fn refuse(
-        mut self,
-        submitted: &Submitted,
-        error: Error,
-    ) -> Result<Response, Problem> {
+    fn refuse(mut self, submitted: &Submitted, error: Error) -> Result<Response, Problem> {
         let (status, error) = refusal(error)?;
         self.form = self.form.map(|form| form.refused(submitted, &error));
         Ok(page_with(status, &self))
     }
 
     /// The page again, with what is wrong with a new secret for `field`.
-    pub(super) fn refuse_rotation(
+    fn refuse_rotation(
         mut self,
         submitted: &Submitted,
         error: Error,
@@ -149,12 +223,7 @@ pub(super) fn filled(form: Form, name: &str, part: &Value) -> Form {
 /// # Errors
 ///
 /// With the field whose text cannot be on the wire.
-pub(super) fn read(
-    form: &Form,
-    name: &str,
-    part: &Value,
-    submitted: &Submitted,
-) -> Result<Value, Error> {
+fn read(form: &Form, name: &str, part: &Value, submitted: &Submitted) -> Result<Value, Error> {
     let mut part = part.clone();
     if let Value::Object(fields) = &mut part {
         // The rows say all of them.
@@ -186,7 +255,7 @@ pub(super) fn rotation(action: String, now: Timestamp) -> Form {
 /// # Errors
 ///
 /// With the field that cannot be read.
-pub(super) fn rotated(
+fn rotated(
     part: &Value,
     form: &Form,
     submitted: &Submitted,

@@ -1,27 +1,24 @@
 //! How the webhooks of an input are verified.
 
-use axum::{extract::Path, response::Response};
 use serde_json::{Value, json};
 use webhook_core::{
     admin::LogQuery,
     model::{
-        Bucket, Input, InputSpec, SignatureCheckRequest,
-        signatures::{Preset, SignatureSpec, presets},
+        Input, InputSpec, SignatureCheckRequest,
+        signatures::{OnFailure, Preset, SignatureSpec, presets},
     },
     store::LogFilter,
 };
 
-use super::{find, json_of, put_part};
 use crate::{
-    PATH,
-    form::{Field, Form, Kind, Submitted},
+    form::{Field, Form, Kind},
     page::{Frame, Problem},
     screen::{
-        Asked, bucket, done,
+        Asked,
         edit::{Remove, refusal},
-        part::{self, Chooser, Part, Test, Verdict},
+        of_bucket::At,
+        part::{self, Chooser, Part, PartOf, Test, Verdict},
     },
-    session::Session,
     show,
 };
 
@@ -40,13 +37,13 @@ struct Chosen {
 }
 
 /// The provider that is asked for; else the one that is stored.
-fn chosen(input: &Input, asked: &Asked) -> Chosen {
-    let stored = &json_of(&input.spec)["signature"];
+fn chosen(at: &At<Input>, asked: &Asked) -> Chosen {
+    let (stored, is_stored) = at.part::<Value>("signature");
     let at_present = stored["provider"].as_str().unwrap_or_default();
     let provider = asked.get("provider").unwrap_or(at_present).to_owned();
-    let is_stored = stored.is_object() && provider == at_present;
+    let is_stored = is_stored && provider == at_present;
     let part = match is_stored {
-        true => stored.clone(),
+        true => stored,
         false => {
             let mut new = serde_json::to_value(SignatureSpec::default()).unwrap_or_default();
             new["provider"] = json!(provider);
@@ -63,10 +60,6 @@ fn providers() -> Vec<(String, String)> {
         ("custom".to_owned(), "another: a scheme of your own".to_owned()),
     ];
     known.chain(own).collect()
-}
-
-fn path(bucket: &Bucket, input: &Input) -> String {
-    format!("{PATH}/buckets/{}/inputs/{}/signature", bucket.id, input.id)
 }
 
 fn form(action: String, chosen: &Chosen, preset: Option<&'static Preset>) -> Form {
@@ -135,158 +128,102 @@ fn hmac_fields() -> [Field; 4] {
     ]
 }
 
-fn page(session: &Session, bucket: &Bucket, input: &Input, chosen: &Chosen) -> Part {
-    let path = path(bucket, input);
-    let preset = presets().iter().find(|preset| preset.name == chosen.provider);
-    let is_known = preset.is_some() || matches!(&*chosen.provider, "hmac" | "custom");
-    let mut crumbs = super::crumbs(bucket);
-    crumbs.push((
-        format!("Input {}", input.spec.name),
-        format!("{PATH}/buckets/{}/inputs/{}", bucket.id, input.id),
-    ));
-    let mut page = Part::new(Frame::new(session, "Buckets", "Signature"), crumbs, LEAD);
-    page.chooser = Some(Chooser {
-        action: path.clone(),
-        label: "Provider",
-        name: "provider",
-        options: providers(),
-        chosen: chosen.provider.clone(),
-    });
-    if let Some(preset) = preset {
-        page.notes
-            .push(format!("Where it is: {}. How it is made: {}.", preset.header, preset.algorithm));
-        page.docs = Some(("The provider's page about it", preset.docs.clone()));
-    }
-    if is_known {
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("provider", &chosen.provider)
-            .finish();
-        page.form = Some(form(format!("{path}?{query}"), chosen, preset));
-    }
-    if chosen.is_stored {
-        page.remove = Some(Remove::new(
-            "Verify nothing",
-            format!("{path}/delete"),
-            "The secrets are forgotten, and every webhook is taken.",
-        ));
-        if part::count(&chosen.part) > 0 {
-            page.rotation = Some(part::rotation(format!("{path}/rotate"), session.now()));
+pub(super) struct Signature;
+
+impl PartOf for Signature {
+    type Of = Input;
+    const NAME: &'static str = "signature";
+    const CHOICE: &'static str = "provider";
+
+    fn page(at: &At<Input>, asked: &Asked) -> (Part, Value) {
+        let path = format!("{}/signature", at.path());
+        let chosen = chosen(at, asked);
+        let preset = presets().iter().find(|preset| preset.name == chosen.provider);
+        let is_known = preset.is_some() || matches!(&*chosen.provider, "hmac" | "custom");
+        let mut page =
+            Part::new(Frame::new(&at.session, "Buckets", "Signature"), at.crumbs(), LEAD);
+        page.chooser = Some(Chooser {
+            action: path.clone(),
+            label: "Provider",
+            name: "provider",
+            options: providers(),
+            chosen: chosen.provider.clone(),
+        });
+        if let Some(preset) = preset {
+            page.notes.push(format!(
+                "Where it is: {}. How it is made: {}.",
+                preset.header, preset.algorithm
+            ));
+            page.docs = Some(("The provider's page about it", preset.docs.clone()));
         }
+        if is_known {
+            let query = form_urlencoded::Serializer::new(String::new())
+                .append_pair("provider", &chosen.provider)
+                .finish();
+            page.form = Some(form(format!("{path}?{query}"), &chosen, preset));
+        }
+        if chosen.is_stored {
+            page.remove = Some(Remove::new(
+                "Verify nothing",
+                format!("{path}/delete"),
+                "The secrets are forgotten, and every webhook is taken.",
+            ));
+            if part::count(&chosen.part) > 0 {
+                page.rotation = Some(part::rotation(format!("{path}/rotate"), at.session.now()));
+            }
+        }
+        (page, chosen.part)
     }
-    page
-}
 
-pub(super) async fn show(
-    session: Session,
-    Path((id, input)): Path<(String, String)>,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let input = find(&bucket, &input)?;
-    let chosen = chosen(input, &asked);
-    let mut page = page(&session, &bucket, input, &chosen);
-    page.frame = page.frame.noticing(asked.get("done"));
-    if chosen.is_stored {
-        page.test = Some(test(&session, &bucket, input, asked.get("log")).await?);
-    }
-    Ok(page.show())
-}
-
-/// What the input says of the signature of a stored webhook.
-async fn test(
-    session: &Session,
-    bucket: &Bucket,
-    input: &Input,
-    log: Option<&str>,
-) -> Result<Test, Problem> {
-    let mut query = LogQuery::default();
-    query.bucket = Some(bucket.id.into());
-    query.limit = TESTED;
-    let mut filter = LogFilter::default();
-    filter.input_id = Some(input.id);
-    let found = session.admin().search_logs(&session.caller, &query, filter).await?;
-    let logs = found.logs.iter().map(|log_| {
-        let id = log_.delivery.id.to_string();
-        let said = match log_.webhook.checks.verified {
-            Some(true) => ", verified",
-            Some(false) => ", not verified",
-            None => "",
-        };
-        let (status, moment) = (show::mark(log_.delivery.status), log_.delivery.created_at);
-        let label = format!("{} · {}{said}", show::moment(moment), status.word);
-        let chosen = log == Some(&*id);
-        (id, label, chosen)
-    });
-    let mut test =
-        Test { action: path(bucket, input), logs: logs.collect(), verdict: None, error: None };
-    let Some(log) = log else { return Ok(test) };
-    let log = log.parse().map_err(|_| Problem::no("webhook"))?;
-    let asked = SignatureCheckRequest { log_id: Some(log), request: None };
-    match session.admin().check_signature(&session.caller, bucket.id, input.id, asked).await {
-        Ok(checked) => {
-            let said = match (checked.verified, checked.secret_index) {
-                (true, Some(0)) => "The first secret made it.".to_owned(),
-                (true, Some(at)) => format!("Secret {} made it.", at + 1),
-                (true, None) => String::new(),
-                (false, _) => checked.reason,
+    async fn test(at: &At<Input>, asked: &Asked) -> Result<Option<Test>, Problem> {
+        if !chosen(at, asked).is_stored {
+            return Ok(None);
+        }
+        let (session, bucket, input) = (&at.session, &at.bucket, &at.it);
+        let log = asked.get("log");
+        let mut query = LogQuery::default();
+        query.bucket = Some(bucket.id.into());
+        query.limit = TESTED;
+        let mut filter = LogFilter::default();
+        filter.input_id = Some(input.id);
+        let found = session.admin().search_logs(&session.caller, &query, filter).await?;
+        let logs = found.logs.iter().map(|log_| {
+            let id = log_.delivery.id.to_string();
+            let said = match log_.webhook.checks.verified {
+                Some(true) => ", verified",
+                Some(false) => ", not verified",
+                None => "",
             };
-            let (mark, signed) = (show::verified(checked.verified), checked.signed_bytes_preview);
-            test.verdict = Some(Verdict { mark, said, signed });
+            let (status, moment) = (show::mark(log_.delivery.status), log_.delivery.created_at);
+            let label = format!("{} · {}{said}", show::moment(moment), status.word);
+            let chosen = log == Some(&*id);
+            (id, label, chosen)
+        });
+        let mut test = Test {
+            action: format!("{}/signature", at.path()),
+            logs: logs.collect(),
+            verdict: None,
+            error: None,
+        };
+        let Some(log) = log else { return Ok(Some(test)) };
+        let log = log.parse().map_err(|_| Problem::no("webhook"))?;
+        let asked = SignatureCheckRequest { log_id: Some(log), request: None };
+        match session.admin().check_signature(&session.caller, bucket.id, input.id, asked).await {
+            Ok(checked) => {
+                let said = match (checked.verified, checked.secret_index) {
+                    (true, Some(0)) => "The first secret made it.".to_owned(),
+                    (true, Some(at)) => format!("Secret {} made it.", at + 1),
+                    (true, None) => String::new(),
+                    (false, _) => checked.reason,
+                };
+                let (mark, signed) =
+                    (show::verified(checked.verified), checked.signed_bytes_preview);
+                test.verdict = Some(Verdict { mark, said, signed });
+            }
+            Err(error) => test.error = Some(refusal(error)?.1.to_string()),
         }
-        Err(error) => test.error = Some(refusal(error)?.1.to_string()),
+        Ok(Some(test))
     }
-    Ok(test)
-}
-
-pub(super) async fn save(
-    session: Session,
-    Path((id, input)): Path<(String, String)>,
-    asked: Asked,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let input = find(&bucket, &input)?;
-    let chosen = chosen(input, &asked);
-    let page = page(&session, &bucket, input, &chosen);
-    let Some(form) = &page.form else { return Err(Problem::no("provider")) };
-    let saved = match part::read(form, "signature", &chosen.part, &submitted) {
-        Ok(signature) => put_part(&session, &bucket, input, "signature", signature).await,
-        Err(error) => Err(error),
-    };
-    match saved {
-        Ok(_) => Ok(done(&format!("/buckets/{id}/inputs/{}/signature", input.id), "saved")),
-        Err(error) => page.refuse(&submitted, error),
-    }
-}
-
-pub(super) async fn rotate(
-    session: Session,
-    Path((id, input)): Path<(String, String)>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let input = find(&bucket, &input)?;
-    let chosen = chosen(input, &Asked::default());
-    let page = page(&session, &bucket, input, &chosen);
-    let Some(form) = &page.rotation else { return Err(Problem::no("secret")) };
-    let saved = match part::rotated(&chosen.part, form, &submitted, session.now()) {
-        Ok(signature) => put_part(&session, &bucket, input, "signature", signature).await,
-        Err(error) => Err(error),
-    };
-    match saved {
-        Ok(_) => Ok(done(&format!("/buckets/{id}/inputs/{}/signature", input.id), "replaced")),
-        Err(error) => page.refuse_rotation(&submitted, error, "signature"),
-    }
-}
-
-pub(super) async fn remove(
-    session: Session,
-    Path((id, input)): Path<(String, String)>,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let input = find(&bucket, &input)?;
-    put_part(&session, &bucket, input, "signature", Value::Null).await?;
-    Ok(done(&format!("/buckets/{id}/inputs/{}/signature", input.id), "saved"))
 }
 
 /// How it stands, in a few words.
@@ -296,11 +233,7 @@ pub(in crate::screen) fn state(spec: &InputSpec) -> String {
     let name = known.map_or(&signature.provider, |preset| &preset.title);
     match (signature.enabled, signature.on_failure) {
         (false, _) => format!("{name}, switched off"),
-        (true, webhook_core::model::signatures::OnFailure::Reject) => {
-            format!("{name}, others are refused")
-        }
-        (true, webhook_core::model::signatures::OnFailure::Mark) => {
-            format!("{name}, others are marked")
-        }
+        (true, OnFailure::Reject) => format!("{name}, others are refused"),
+        (true, OnFailure::Mark) => format!("{name}, others are marked"),
     }
 }

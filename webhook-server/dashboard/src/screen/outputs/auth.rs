@@ -1,20 +1,17 @@
 //! How requests to an output's destination are authenticated.
 
-use axum::{extract::Path, response::Response};
 use serde_json::{Value, json};
-use webhook_core::model::{Bucket, Output, OutputSpec};
+use webhook_core::model::{Output, OutputSpec};
 
-use super::{crumbs_of, find, json_of, put_part};
 use crate::{
-    PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem},
+    form::{Field, Form, Kind},
+    page::Frame,
     screen::{
-        Asked, bucket, done,
+        Asked,
         edit::Remove,
-        part::{self, Chooser, Part},
+        of_bucket::At,
+        part::{self, Chooser, Part, PartOf},
     },
-    session::Session,
 };
 
 const LEAD: &str = "Credentials that each attempt shows, put on after functions and headers.";
@@ -31,12 +28,12 @@ const TYPES: [(&str, &str); 6] = [
 ];
 
 /// The type that the address asks for, else the stored one; and what there is of it.
-fn chosen(output: &Output, asked: &Asked) -> (String, Value, bool) {
-    let stored = &json_of(&output.spec)["auth"];
+fn chosen(at: &At<Output>, asked: &Asked) -> (String, Value, bool) {
+    let (stored, is_stored) = at.part::<Value>("auth");
     let at_present = stored["type"].as_str().unwrap_or_default();
     let kind = asked.get("type").unwrap_or(at_present).to_owned();
-    match kind == at_present && stored.is_object() {
-        true => (kind, stored.clone(), true),
+    match kind == at_present && is_stored {
+        true => (kind, stored, true),
         false => (kind.clone(), json!({ "type": kind }), false),
     }
 }
@@ -94,72 +91,39 @@ fn fields(kind: &str) -> Vec<Field> {
     }
 }
 
-fn page(session: &Session, bucket: &Bucket, output: &Output, asked: &Asked) -> (Part, Value) {
-    let path = format!("{PATH}/buckets/{}/outputs/{}/auth", bucket.id, output.id);
-    let (kind, part, is_stored) = chosen(output, asked);
-    let frame = Frame::new(session, "Buckets", "Authentication");
-    let mut page = Part::new(frame, crumbs_of(bucket, output), LEAD);
-    let mut fields = fields(&kind);
-    if !is_stored {
-        fields.iter_mut().filter(|field| field.help == KEPT).for_each(|field| field.help = "");
-    }
-    if !fields.is_empty() {
-        let form = Form::new(format!("{path}?type={kind}"), "Save").section("", fields);
-        page.form = Some(part::filled(form, "auth", &part));
-    }
-    page.chooser = Some(Chooser {
-        action: path.clone(),
-        label: "By",
-        name: "type",
-        options: TYPES.map(|(value, label)| (value.to_owned(), label.to_owned())).into(),
-        chosen: kind,
-    });
-    page.remove = is_stored.then(|| {
-        let warning = "The credentials are forgotten, and requests go out without.";
-        Remove::new("Show no credentials", format!("{path}/delete"), warning)
-    });
-    (page, part)
-}
+pub(super) struct Credentials;
 
-pub(super) async fn show(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let (mut page, _) = page(&session, &bucket, find(&bucket, &output)?, &asked);
-    page.frame = page.frame.noticing(asked.get("done"));
-    Ok(page.show())
-}
+impl PartOf for Credentials {
+    type Of = Output;
+    const NAME: &'static str = "auth";
+    const CHOICE: &'static str = "type of credentials";
 
-pub(super) async fn save(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    asked: Asked,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let output = find(&bucket, &output)?;
-    let (page, part) = page(&session, &bucket, output, &asked);
-    let Some(form) = &page.form else { return Err(Problem::no("type of credentials")) };
-    let put = match part::read(form, "auth", &part, &submitted) {
-        Ok(part) => put_part(&session, &bucket, output, "auth", part).await,
-        Err(error) => Err(error),
-    };
-    match put {
-        Ok(_) => Ok(done(&format!("/buckets/{id}/outputs/{}/auth", output.id), "saved")),
-        Err(error) => page.refuse(&submitted, error),
+    fn page(at: &At<Output>, asked: &Asked) -> (Part, Value) {
+        let path = format!("{}/auth", at.path());
+        let (kind, part, is_stored) = chosen(at, asked);
+        let frame = Frame::new(&at.session, "Buckets", "Authentication");
+        let mut page = Part::new(frame, at.crumbs(), LEAD);
+        let mut fields = fields(&kind);
+        if !is_stored {
+            fields.iter_mut().filter(|field| field.help == KEPT).for_each(|field| field.help = "");
+        }
+        if !fields.is_empty() {
+            let form = Form::new(format!("{path}?type={kind}"), "Save").section("", fields);
+            page.form = Some(part::filled(form, "auth", &part));
+        }
+        page.chooser = Some(Chooser {
+            action: path.clone(),
+            label: "By",
+            name: "type",
+            options: TYPES.map(|(value, label)| (value.to_owned(), label.to_owned())).into(),
+            chosen: kind,
+        });
+        page.remove = is_stored.then(|| {
+            let warning = "The credentials are forgotten, and requests go out without.";
+            Remove::new("Show no credentials", format!("{path}/delete"), warning)
+        });
+        (page, part)
     }
-}
-
-pub(super) async fn remove(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let output = find(&bucket, &output)?;
-    put_part(&session, &bucket, output, "auth", Value::Null).await?;
-    Ok(done(&format!("/buckets/{id}/outputs/{}/auth", output.id), "saved"))
 }
 
 /// How it stands, in a few words.

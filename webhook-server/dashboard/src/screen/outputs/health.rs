@@ -1,34 +1,22 @@
 //! What becomes of an output when its destination fails.
 
-use axum::{extract::Path, response::Response};
 use serde_json::Value;
-use webhook_core::model::{Bucket, Health, Output, OutputSpec};
+use webhook_core::model::{Health, Output, OutputSpec};
 
-use super::{crumbs_of, find, json_of, put_part};
 use crate::{
-    PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem},
+    form::{Field, Form, Kind},
+    page::Frame,
     screen::{
-        Asked, bucket, done,
+        Asked,
         edit::Remove,
-        part::{self, Part},
+        of_bucket::At,
+        part::{self, Part, PartOf},
     },
-    session::Session,
 };
 
 const LEAD: &str = "A destination that fails is tried less often and then not at all, and no \
     webhook uses up its attempts meanwhile. What comes waits, and leaves when the destination \
     is back.";
-
-/// What is stored, or what a new one begins with.
-fn stored(output: &Output) -> (Value, bool) {
-    let stored = &json_of(&output.spec)["health"];
-    match stored.is_object() {
-        true => (stored.clone(), true),
-        false => (serde_json::to_value(Health::default()).unwrap_or_default(), false),
-    }
-}
 
 fn form(action: String) -> Form {
     Form::new(action, "Save")
@@ -67,60 +55,27 @@ fn form(action: String) -> Form {
         )
 }
 
-fn page(session: &Session, bucket: &Bucket, output: &Output) -> Part {
-    let path = format!("{PATH}/buckets/{}/outputs/{}/health", bucket.id, output.id);
-    let (part, is_stored) = stored(output);
-    let frame = Frame::new(session, "Buckets", format!("Health of {}", output.spec.name));
-    let mut page = Part::new(frame, crumbs_of(bucket, output), LEAD);
-    page.form = Some(part::filled(form(path.clone()), "health", &part));
-    page.remove = is_stored.then(|| {
-        Remove::new(
-            "Leave the destination alone",
-            format!("{path}/delete"),
-            "However long it fails, each webhook is tried by its own schedule.",
-        )
-    });
-    page
-}
+pub(super) struct Looking;
 
-pub(super) async fn show(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let mut page = page(&session, &bucket, find(&bucket, &output)?);
-    page.frame = page.frame.noticing(asked.get("done"));
-    Ok(page.show())
-}
+impl PartOf for Looking {
+    type Of = Output;
+    const NAME: &'static str = "health";
 
-pub(super) async fn save(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let output = find(&bucket, &output)?;
-    let page = page(&session, &bucket, output);
-    let Some(form) = &page.form else { return Err(Problem::no("page")) };
-    let saved = match part::read(form, "health", &stored(output).0, &submitted) {
-        Ok(part) => put_part(&session, &bucket, output, "health", part).await,
-        Err(error) => Err(error),
-    };
-    match saved {
-        Ok(_) => Ok(done(&format!("/buckets/{id}/outputs/{}/health", output.id), "saved")),
-        Err(error) => page.refuse(&submitted, error),
+    fn page(at: &At<Output>, _: &Asked) -> (Part, Value) {
+        let path = format!("{}/health", at.path());
+        let (part, is_stored) = at.part::<Health>("health");
+        let title = format!("Health of {}", at.it.spec.name);
+        let mut page = Part::new(Frame::new(&at.session, "Buckets", title), at.crumbs(), LEAD);
+        page.form = Some(part::filled(form(path.clone()), "health", &part));
+        page.remove = is_stored.then(|| {
+            Remove::new(
+                "Leave the destination alone",
+                format!("{path}/delete"),
+                "However long it fails, each webhook is tried by its own schedule.",
+            )
+        });
+        (page, part)
     }
-}
-
-pub(super) async fn remove(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let output = find(&bucket, &output)?;
-    put_part(&session, &bucket, output, "health", Value::Null).await?;
-    Ok(done(&format!("/buckets/{id}/outputs/{}/health", output.id), "saved"))
 }
 
 /// How it stands, in a few words.

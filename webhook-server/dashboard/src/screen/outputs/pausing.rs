@@ -1,32 +1,32 @@
 //! How an output is paused, and how fast what waited leaves when it is resumed.
 
-use axum::{extract::Path, response::Response};
+use axum::response::Response;
 use serde_json::json;
-use webhook_core::model::{Bucket, Output, Pause};
+use webhook_core::{
+    Error,
+    model::{Output, Pause},
+};
 
-use super::{crumbs_of, find};
 use crate::{
-    PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
-    screen::{Asked, bucket, done, edit::Edit},
-    session::Session,
+    screen::{Asked, done, edit::Edit, of_bucket::At},
     show,
 };
 
-fn path(bucket: &Bucket, output: &Output) -> String {
-    format!("{PATH}/buckets/{}/outputs/{}/pausing", bucket.id, output.id)
+fn path(at: &At<Output>) -> String {
+    format!("{}/pausing", at.path())
 }
 
-fn page(session: &Session, bucket: &Bucket, output: &Output) -> Edit {
-    let pause = output.pauses.current(session.now());
+fn page(at: &At<Output>) -> Edit {
+    let pause = at.it.pauses.current(at.session.now());
     Edit {
-        frame: Frame::new(session, "Buckets", format!("Pausing {}", output.spec.name)),
-        crumbs: crumbs_of(bucket, output),
+        frame: Frame::new(&at.session, "Buckets", format!("Pausing {}", at.it.spec.name)),
+        crumbs: at.crumbs(),
         lead: lead(pause),
         form: match pause {
-            None => pausing(path(bucket, output)),
-            Some(_) => resuming(format!("{}/resume", path(bucket, output))),
+            None => pausing(path(at)),
+            Some(_) => resuming(format!("{}/resume", path(at))),
         },
         remove: None,
     }
@@ -76,61 +76,34 @@ fn resuming(action: String) -> Form {
     )
 }
 
-pub(super) async fn show(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let mut page = page(&session, &bucket, find(&bucket, &output)?);
+pub(super) async fn show(at: At<Output>, asked: Asked) -> Result<Response, Problem> {
+    let mut page = page(&at);
     page.frame = page.frame.noticing(asked.get("done"));
     Ok(page.show())
 }
 
+fn saved(at: &At<Output>) -> Result<Response, Error> {
+    Ok(done(&format!("{}/pausing", at.place()), "saved"))
+}
+
 /// Pauses it, or changes the end and the reason of the pause that it is in.
-pub(super) async fn pause(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let output = find(&bucket, &output)?;
-    let form = pausing(path(&bucket, output));
-    let paused = match form.read(json!({}), &submitted) {
-        Ok(request) => {
-            session.admin().pause_output(&session.caller, bucket.id, output.id, request).await
-        }
-        Err(error) => Err(error),
+pub(super) async fn pause(at: At<Output>, submitted: Submitted) -> Result<Response, Problem> {
+    let page = Edit { form: pausing(path(&at)), ..page(&at) };
+    let pause = async |request| {
+        let (admin, caller) = (at.session.admin(), &at.session.caller);
+        admin.pause_output(caller, at.bucket.id, at.it.id, request).await?;
+        saved(&at)
     };
-    match paused {
-        Ok(_) => Ok(done(&format!("/buckets/{id}/outputs/{}/pausing", output.id), "saved")),
-        Err(error) => {
-            let page = page(&session, &bucket, output);
-            Edit { form, ..page }.refuse(&submitted, error)
-        }
-    }
+    page.submit(json!({}), &submitted, pause).await
 }
 
 /// Resumes it at a rate.
-pub(super) async fn resume(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let output = find(&bucket, &output)?;
-    let form = resuming(format!("{}/resume", path(&bucket, output)));
-    let resumed = match form.read(json!({}), &submitted) {
-        Ok(request) => {
-            session.admin().resume_output(&session.caller, bucket.id, output.id, request).await
-        }
-        Err(error) => Err(error),
+pub(super) async fn resume(at: At<Output>, submitted: Submitted) -> Result<Response, Problem> {
+    let page = Edit { form: resuming(format!("{}/resume", path(&at))), ..page(&at) };
+    let resume = async |request| {
+        let (admin, caller) = (at.session.admin(), &at.session.caller);
+        admin.resume_output(caller, at.bucket.id, at.it.id, request).await?;
+        saved(&at)
     };
-    match resumed {
-        Ok(_) => Ok(done(&format!("/buckets/{id}/outputs/{}/pausing", output.id), "saved")),
-        Err(error) => {
-            let page = page(&session, &bucket, output);
-            Edit { form, ..page }.refuse(&submitted, error)
-        }
-    }
+    page.submit(json!({}), &submitted, resume).await
 }

@@ -9,11 +9,11 @@ mod sample;
 mod sentence;
 
 use askama::Template;
-use axum::{extract::Path, http::StatusCode, response::Response};
+use axum::{http::StatusCode, response::Response};
 use serde_json::Value;
 use webhook_core::{
     Error, ErrorKind, Rules, Subject,
-    model::{Bucket, Output, OutputSpec},
+    model::{Output, OutputSpec},
 };
 
 use self::{
@@ -21,13 +21,10 @@ use self::{
     node::{Node, Said},
     sample::{Count, Samples},
 };
-use super::{crumbs_of, find};
 use crate::{
-    PATH,
     form::Submitted,
     page::{Frame, Problem, page_with},
-    screen::{Asked, bucket, done, edit::refusal},
-    session::Session,
+    screen::{Asked, done, edit::refusal, of_bucket::At},
     show,
 };
 
@@ -89,12 +86,8 @@ fn read(json: &Value) -> Result<Rules, Error> {
     rules.map_err(|error| Error::new(ErrorKind::Invalid, error.into_inner().to_string()))
 }
 
-async fn page(
-    session: &Session,
-    bucket: &Bucket,
-    output: &Output,
-    view: View,
-) -> Result<Response, Problem> {
+async fn page(at: &At<Output>, view: View) -> Result<Response, Problem> {
+    let At { session, bucket, it: output } = at;
     let (mut status, mut error) = match view.error {
         Some(error) => refusal(error).map(|(status, error)| (status, Some(error)))?,
         None => (StatusCode::OK, None),
@@ -127,8 +120,8 @@ async fn page(
     frame = frame.noticing(view.notice.as_deref());
     let builder = Builder {
         frame,
-        crumbs: crumbs_of(bucket, output),
-        action: format!("{PATH}/buckets/{}/outputs/{}/rules", bucket.id, output.id),
+        crumbs: at.crumbs(),
+        action: format!("{}/rules", at.path()),
         sentence: sentence::sentence(&view.draft),
         samples: samples.options(),
         untried: match (tried, &rules) {
@@ -153,51 +146,36 @@ async fn page(
     Ok(page_with(status, &builder))
 }
 
-pub(super) async fn show(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let output = find(&bucket, &output)?;
-    let draft = Draft::of(&json_of(&output.spec.rules));
+pub(super) async fn show(at: At<Output>, asked: Asked) -> Result<Response, Problem> {
+    let draft = Draft::of(&json_of(&at.it.spec.rules));
     let mut view = View::of(draft, asked.text("sample"));
     view.notice = asked.get("done").map(str::to_owned);
-    page(&session, &bucket, output, view).await
+    page(&at, view).await
 }
 
 /// What a button of the page does: of the tree, or of the JSON beside it.
-pub(super) async fn submit(
-    session: Session,
-    Path((id, output)): Path<(String, String)>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
-    let output = find(&bucket, &output)?;
-    let mut view = match drafted(output, &submitted) {
+pub(super) async fn submit(at: At<Output>, submitted: Submitted) -> Result<Response, Problem> {
+    let mut view = match drafted(&at.it, &submitted) {
         Ok(draft) => View::of(draft, submitted.text("sample")),
         Err(error) => {
-            let stored = Draft::of(&json_of(&output.spec.rules));
+            let stored = Draft::of(&json_of(&at.it.spec.rules));
             let mut view = View::of(stored, submitted.text("sample"));
             view.json = submitted.get("json").map(str::to_owned);
             view.error = Some(error);
-            return page(&session, &bucket, output, view).await;
+            return page(&at, view).await;
         }
     };
     let (word, place) = submitted.text("do").split_once(':').unwrap_or((submitted.text("do"), ""));
     match word {
         "save" => {
             let saved = match read(&view.draft.short_json()) {
-                Ok(_) => put(&session, &bucket, output, &view.draft).await,
+                Ok(_) => put(&at, &view.draft).await,
                 // With the places that the tree has.
                 Err(error) => Err(rules_of(&view.draft).err().unwrap_or(error)),
             };
             match saved {
                 Ok(()) => {
-                    return Ok(done(
-                        &format!("/buckets/{id}/outputs/{}/rules", output.id),
-                        "saved",
-                    ));
+                    return Ok(done(&format!("{}/rules", at.place()), "saved"));
                 }
                 Err(error) => view.error = Some(error),
             }
@@ -214,7 +192,7 @@ pub(super) async fn submit(
             }
         }
     }
-    page(&session, &bucket, output, view).await
+    page(&at, view).await
 }
 
 /// What is built: the JSON where that was sent, else the tree.
@@ -235,15 +213,10 @@ fn drafted(output: &Output, submitted: &Submitted) -> Result<Draft, Error> {
     }
 }
 
-async fn put(
-    session: &Session,
-    bucket: &Bucket,
-    output: &Output,
-    draft: &Draft,
-) -> Result<(), Error> {
+async fn put(at: &At<Output>, draft: &Draft) -> Result<(), Error> {
     let rules = read(&draft.short_json())?;
-    let admin = session.admin();
-    admin.put_rules(&session.caller, bucket.id, output.id, rules).await?;
+    let admin = at.session.admin();
+    admin.put_rules(&at.session.caller, at.bucket.id, at.it.id, rules).await?;
     Ok(())
 }
 

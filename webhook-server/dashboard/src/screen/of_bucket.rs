@@ -1,0 +1,210 @@
+//! The inputs and outputs of a bucket: how one is found, made, changed and deleted.
+
+use axum::{
+    Router,
+    extract::{FromRequestParts, Path},
+    http::request::Parts,
+    response::Response,
+    routing::{get, post},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use webhook_core::{
+    Error,
+    model::{Bucket, Function},
+};
+
+use super::{
+    bucket, done,
+    edit::{Edit, Remove},
+    functions,
+};
+use crate::{
+    Dashboard, PATH,
+    form::{Form, Submitted, decode},
+    page::{Frame, PartLink, Problem},
+    session::Session,
+};
+
+/// An input or an output.
+pub(super) trait OfBucket: Clone + Send + Sync + 'static {
+    type Spec: Default + Serialize + DeserializeOwned + Send;
+    /// What it is called in a sentence, and in front of its name.
+    const WORD: &'static str;
+    const TITLE: &'static str;
+    const DELETE: &'static str;
+    /// What comes of deleting it.
+    const WARNING: &'static str;
+
+    fn all(bucket: &Bucket) -> &[Self];
+    fn id(&self) -> String;
+    fn name(&self) -> &str;
+    fn spec(&self) -> &Self::Spec;
+    fn form(form: Form, bucket: &Bucket, functions: &[Function]) -> Form;
+    /// The pages below its own, as this one links to them.
+    fn parts(&self) -> Vec<PartLink>;
+    /// What its page begins with.
+    fn lead(at: &At<Self>) -> impl Future<Output = Result<String, Error>> + Send;
+    fn create(
+        session: &Session,
+        bucket: &Bucket,
+        spec: Self::Spec,
+    ) -> impl Future<Output = Result<Self, Error>> + Send;
+    fn update(at: &At<Self>, spec: Self::Spec) -> impl Future<Output = Result<Self, Error>> + Send;
+    fn delete(at: &At<Self>) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// What the address of a page names, and who looks at it.
+pub(super) struct At<T> {
+    pub(super) session: Session,
+    pub(super) bucket: Bucket,
+    pub(super) it: T,
+}
+
+impl<T: OfBucket> FromRequestParts<Dashboard> for At<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Dashboard) -> Result<Self, Problem> {
+        let session = Session::from_request_parts(parts, state).await?;
+        let ids = Path::from_request_parts(parts, state).await;
+        let Path((id, it)): Path<(String, String)> = ids.map_err(|_| Problem::no("page"))?;
+        let bucket = bucket(&session, &id).await?;
+        let found = T::all(&bucket).iter().find(|known| known.id() == it).cloned();
+        let it = found.ok_or_else(|| Problem::no(T::WORD))?;
+        Ok(Self { session, bucket, it })
+    }
+}
+
+impl<T: OfBucket> At<T> {
+    /// Where its page is, below the dashboard's.
+    pub(super) fn place(&self) -> String {
+        format!("/buckets/{}/{}s/{}", self.bucket.id, T::WORD, self.it.id())
+    }
+
+    pub(super) fn path(&self) -> String {
+        format!("{PATH}{}", self.place())
+    }
+
+    /// Where the page of a part of it is.
+    pub(super) fn crumbs(&self) -> Vec<(String, String)> {
+        let mut crumbs = crumbs(&self.bucket);
+        crumbs.push((format!("{} {}", T::TITLE, self.it.name()), self.path()));
+        crumbs
+    }
+
+    /// To the page of its bucket, after something was done.
+    pub(super) fn done(&self, what: &str) -> Response {
+        done(&format!("/buckets/{}", self.bucket.id), what)
+    }
+
+    /// What is stored of this part, or what a new one begins with; and whether it is stored.
+    pub(super) fn part<P: Default + Serialize>(&self, name: &str) -> (Value, bool) {
+        let stored = &json_of(self.it.spec())[name];
+        match stored.is_object() {
+            true => (stored.clone(), true),
+            false => (json_of(&P::default()), false),
+        }
+    }
+
+    /// Stores this as a part of it; null takes the part away.
+    pub(super) async fn put_part(&self, name: &str, part: Value) -> Result<(), Error> {
+        let mut spec = json_of(self.it.spec());
+        spec[name] = part;
+        T::update(self, decode(spec)?).await?;
+        Ok(())
+    }
+
+    async fn editing(&self) -> Result<Edit, Problem> {
+        let title = format!("{} {}", T::TITLE, self.it.name());
+        let mut frame = Frame::new(&self.session, "Buckets", title);
+        frame.parts = self.it.parts();
+        for part in &mut frame.parts {
+            part.path = format!("{}/{}", self.path(), part.path);
+        }
+        let functions = functions(&self.session).await?;
+        let form = T::form(Form::new(self.path(), "Save"), &self.bucket, &functions);
+        let delete = format!("{}/delete", self.path());
+        Ok(Edit {
+            frame,
+            crumbs: crumbs(&self.bucket),
+            lead: T::lead(self).await?,
+            form: form.filled(&json_of(self.it.spec())),
+            remove: Some(Remove::new(T::DELETE, delete, T::WARNING)),
+        })
+    }
+}
+
+fn crumbs(bucket: &Bucket) -> Vec<(String, String)> {
+    vec![
+        ("Buckets".to_owned(), format!("{PATH}/buckets")),
+        (bucket.spec.name.clone(), format!("{PATH}/buckets/{}", bucket.id)),
+    ]
+}
+
+/// A link to a part, by the end of its address.
+pub(super) fn link(name: &'static str, end: &str, state: impl Into<String>) -> PartLink {
+    PartLink { name, path: end.to_owned(), state: state.into() }
+}
+
+fn json_of(spec: &impl Serialize) -> Value {
+    serde_json::to_value(spec).unwrap_or_default()
+}
+
+/// The pages of one, and these below them.
+pub(super) fn router<T: OfBucket>(parts: Router<Dashboard>) -> Router<Dashboard> {
+    let all = format!("/buckets/{{bucket}}/{}s", T::WORD);
+    Router::new()
+        .route(&format!("{all}/new"), get(new::<T>).post(create::<T>))
+        .route(&format!("{all}/{{it}}"), get(show::<T>).post(save::<T>))
+        .route(&format!("{all}/{{it}}/delete"), post(delete::<T>))
+        .nest(&format!("{all}/{{it}}"), parts)
+}
+
+fn creating<T: OfBucket>(session: &Session, bucket: &Bucket, functions: &[Function]) -> Edit {
+    let action = format!("{PATH}/buckets/{}/{}s/new", bucket.id, T::WORD);
+    let form = T::form(Form::new(action, "Create"), bucket, functions);
+    Edit {
+        frame: Frame::new(session, "Buckets", format!("New {}", T::WORD)),
+        crumbs: crumbs(bucket),
+        lead: String::new(),
+        form: form.filled(&json_of(&T::Spec::default())),
+        remove: None,
+    }
+}
+
+async fn new<T: OfBucket>(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+    let bucket = bucket(&session, &id).await?;
+    Ok(creating::<T>(&session, &bucket, &functions(&session).await?).show())
+}
+
+async fn create<T: OfBucket>(
+    session: Session,
+    Path(id): Path<String>,
+    submitted: Submitted,
+) -> Result<Response, Problem> {
+    let bucket = bucket(&session, &id).await?;
+    let page = creating::<T>(&session, &bucket, &functions(&session).await?);
+    let create = async |spec| {
+        T::create(&session, &bucket, spec).await?;
+        Ok(done(&format!("/buckets/{id}"), "created"))
+    };
+    page.submit(json!({}), &submitted, create).await
+}
+
+async fn show<T: OfBucket>(at: At<T>) -> Result<Response, Problem> {
+    Ok(at.editing().await?.show())
+}
+
+async fn save<T: OfBucket>(at: At<T>, submitted: Submitted) -> Result<Response, Problem> {
+    let page = at.editing().await?;
+    let save = async |spec| {
+        T::update(&at, spec).await?;
+        Ok(at.done("saved"))
+    };
+    page.submit(json_of(at.it.spec()), &submitted, save).await
+}
+
+async fn delete<T: OfBucket>(at: At<T>) -> Result<Response, Problem> {
+    T::delete(&at).await?;
+    Ok(at.done("deleted"))
+}
