@@ -166,14 +166,11 @@ async fn create(session: Session, submitted: Submitted) -> Result<Response, Prob
     session.caller.require_account()?;
     let admin = session.admin();
     let page = creating(&session, &admin.buckets(&session.caller).await?);
-    let made = match page.form.read::<NotificationSpec>(json!({}), &submitted) {
-        Ok(spec) => admin.create_notification(&session.caller, spec).await,
-        Err(error) => Err(error),
+    let then = async |spec: NotificationSpec| {
+        admin.create_notification(&session.caller, spec).await?;
+        Ok(done("/notifications", "created"))
     };
-    match made {
-        Ok(_) => Ok(done("/notifications", "created")),
-        Err(error) => page.refuse(&submitted, error),
-    }
+    page.submit(json!({}), &submitted, then).await
 }
 
 async fn one(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
@@ -191,14 +188,11 @@ async fn save(
     let admin = session.admin();
     let page = editing(&session, &found, &admin.buckets(&session.caller).await?);
     let base = serde_json::to_value(&found.spec).unwrap_or_default();
-    let saved = match page.form.read::<NotificationSpec>(base, &submitted) {
-        Ok(spec) => admin.update_notification(&session.caller, found.id, spec).await,
-        Err(error) => Err(error),
+    let then = async |spec: NotificationSpec| {
+        admin.update_notification(&session.caller, found.id, spec).await?;
+        Ok(done("/notifications", "saved"))
     };
-    match saved {
-        Ok(_) => Ok(done("/notifications", "saved")),
-        Err(error) => page.refuse(&submitted, error),
-    }
+    page.submit(base, &submitted, then).await
 }
 
 /// Puts a webhook into its bucket that says nothing but that it comes.

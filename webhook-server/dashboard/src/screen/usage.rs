@@ -171,12 +171,9 @@ async fn details(session: Session) -> Result<Response, Problem> {
 
 async fn save_details(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let page = editing(&session).await?;
-    let saved = match page.form.read::<BillingDetailsSpec>(json!({}), &submitted) {
-        Ok(spec) => session.admin().put_billing_details(&session.caller, spec).await,
-        Err(error) => Err(error),
+    let then = async |spec: BillingDetailsSpec| {
+        session.admin().put_billing_details(&session.caller, spec).await?;
+        Ok(done("/usage", "saved"))
     };
-    match saved {
-        Ok(_) => Ok(done("/usage", "saved")),
-        Err(error) => page.refuse(&submitted, error),
-    }
+    page.submit(json!({}), &submitted, then).await
 }

@@ -61,8 +61,7 @@ fn form(action: String, submit: &'static str) -> Form {
 }
 
 /// What was submitted, where a retention of which both fields are empty is none.
-fn read(form: &Form, base: Value, submitted: &Submitted) -> Result<BucketSpec, Error> {
-    let mut object = form.object(base, submitted)?;
+fn read(mut object: Value) -> Result<BucketSpec, Error> {
     let retention = object.get_mut("retention");
     if let Some(retention) = retention.filter(|it| it.as_object().is_some_and(Map::is_empty)) {
         *retention = Value::Null;
@@ -87,14 +86,11 @@ pub(crate) async fn new(session: Session) -> Response {
 
 pub(crate) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let page = creating(&session);
-    let made = match read(&page.form, json!({}), &submitted) {
-        Ok(spec) => session.admin().create_bucket(&session.caller, spec).await,
-        Err(error) => Err(error),
+    let then = async |object| {
+        let bucket = session.admin().create_bucket(&session.caller, read(object)?).await?;
+        Ok(done(&format!("/buckets/{}", bucket.id), "created"))
     };
-    match made {
-        Ok(bucket) => Ok(done(&format!("/buckets/{}", bucket.id), "created")),
-        Err(error) => page.refuse(&submitted, error),
-    }
+    page.submit(json!({}), &submitted, then).await
 }
 
 fn editing(session: &Session, bucket: &Bucket) -> Edit {
@@ -139,14 +135,11 @@ pub(crate) async fn save(
     for secret in ["auth.password", "auth.token"] {
         submitted.forget_if_empty(secret);
     }
-    let saved = match read(&page.form, spec, &submitted) {
-        Ok(spec) => session.admin().update_bucket(&session.caller, bucket.id, spec).await,
-        Err(error) => Err(error),
+    let then = async |object| {
+        session.admin().update_bucket(&session.caller, bucket.id, read(object)?).await?;
+        Ok(done(&format!("/buckets/{id}"), "saved"))
     };
-    match saved {
-        Ok(_) => Ok(done(&format!("/buckets/{id}"), "saved")),
-        Err(error) => page.refuse(&submitted, error),
-    }
+    page.submit(spec, &submitted, then).await
 }
 
 pub(crate) async fn delete(

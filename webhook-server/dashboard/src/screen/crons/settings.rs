@@ -97,14 +97,11 @@ pub(super) async fn new(session: Session) -> Result<Response, Problem> {
 
 pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let page = creating(&session, &functions(&session).await?);
-    let made = match page.form.read::<CronSpec>(json!({}), &submitted) {
-        Ok(spec) => session.admin().create_cron(&session.caller, spec).await,
-        Err(error) => Err(error),
+    let then = async |spec: CronSpec| {
+        let made = session.admin().create_cron(&session.caller, spec).await?;
+        Ok(done(&format!("/crons/{}", made.cron.id), "created"))
     };
-    match made {
-        Ok(made) => Ok(done(&format!("/crons/{}", made.cron.id), "created")),
-        Err(error) => page.refuse(&submitted, error),
-    }
+    page.submit(json!({}), &submitted, then).await
 }
 
 pub(super) async fn save(

@@ -81,14 +81,11 @@ pub(super) async fn new(session: Session) -> Result<Response, Problem> {
 
 pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let page = creating(&session, &FunctionSpec::default(), String::new());
-    let made = match page.form.read::<FunctionSpec>(json!({}), &submitted) {
-        Ok(spec) => session.admin().create_function(&session.caller, spec).await,
-        Err(error) => Err(error),
+    let then = async |spec: FunctionSpec| {
+        let function = session.admin().create_function(&session.caller, spec).await?;
+        Ok(done(&format!("/functions/{}", function.id), "created"))
     };
-    match made {
-        Ok(function) => Ok(done(&format!("/functions/{}", function.id), "created")),
-        Err(error) => page.refuse(&submitted, error),
-    }
+    page.submit(json!({}), &submitted, then).await
 }
 
 async fn editing(

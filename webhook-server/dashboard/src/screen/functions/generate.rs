@@ -53,14 +53,11 @@ pub(super) async fn show(session: Session, asked: Asked) -> Result<Response, Pro
 
 pub(super) async fn submit(session: Session, submitted: Submitted) -> Result<Response, Problem> {
     let page = asking(&session, "");
-    let written = match page.form.read::<GenerateRequest>(json!({}), &submitted) {
-        Ok(request) => session.admin().generate_function(&session.caller, request).await,
-        Err(error) => Err(error),
+    let then = async |request: GenerateRequest| {
+        let written = session.admin().generate_function(&session.caller, request).await?;
+        Ok(creating(&session, &spec(&written), said(&written)).show())
     };
-    match written {
-        Ok(written) => Ok(creating(&session, &spec(&written), said(&written)).show()),
-        Err(error) => page.refuse(&submitted, error),
-    }
+    page.submit(json!({}), &submitted, then).await
 }
 
 fn spec(written: &GeneratedFunction) -> FunctionSpec {
