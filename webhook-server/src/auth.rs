@@ -151,29 +151,29 @@ fn unauthorized(reason: &str) -> Error {
     Error::new(ErrorKind::Unauthorized, format!("unauthorized: {reason}"))
 }
 
-/// The caller that [`require`] let pass, who may call the management API.
-pub(crate) struct Authenticated(pub(crate) Caller);
+/// The caller that [`require`] let pass, who may call the management API, and what it calls.
+pub(crate) struct Authenticated(pub(crate) AppState, pub(crate) Caller);
 
-impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
+impl FromRequestParts<AppState> for Authenticated {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let Consumer(caller) = Consumer::from_request_parts(parts, state).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let Consumer(state, caller) = Consumer::from_request_parts(parts, state).await?;
         caller.require_api_access()?;
-        Ok(Self(caller))
+        Ok(Self(state, caller))
     }
 }
 
 /// The caller that [`require`] let pass, for the operations of those who
 /// subscribe to webhooks: access tokens without API access are let in.
-pub(crate) struct Consumer(pub(crate) Caller);
+pub(crate) struct Consumer(pub(crate) AppState, pub(crate) Caller);
 
-impl<S: Send + Sync> FromRequestParts<S> for Consumer {
+impl FromRequestParts<AppState> for Consumer {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         match parts.extensions.get::<Caller>() {
-            Some(caller) => Ok(Self(caller.clone())),
+            Some(caller) => Ok(Self(state.clone(), caller.clone())),
             None => Err(unauthorized("no credentials").into()),
         }
     }

@@ -1,6 +1,6 @@
 //! `/v1/account/api-key`
 
-use axum::{Json, extract::State};
+use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use webhook_core::{
@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::Answer;
-use crate::{auth::Authenticated, extract::JsonObject, state::AppState};
+use crate::{auth::Authenticated, extract::JsonObject};
 
 /// The API key of the account.
 #[derive(Debug, Serialize, ToSchema)]
@@ -61,8 +61,7 @@ pub(crate) struct UpdateAPIKeyStatusResponse {
     responses((status = 200, description = "The key", body = AccountAPIKey)),
 )]
 pub(crate) async fn get_api_key(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Answer<AccountAPIKey> {
     Ok(Json(state.admin().api_key(&caller).await?.into()))
 }
@@ -79,8 +78,7 @@ pub(crate) async fn get_api_key(
     ),
 )]
 pub(crate) async fn update_api_key_status(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(request): JsonObject<UpdateAPIKeyStatusRequest>,
 ) -> Answer<UpdateAPIKeyStatusResponse> {
     let key = state.admin().set_api_key_enabled(&caller, request.enabled).await?;
@@ -95,8 +93,7 @@ pub(crate) async fn update_api_key_status(
     responses((status = 200, description = "The new key", body = AccountAPIKey)),
 )]
 pub(crate) async fn regenerate_api_key(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Answer<AccountAPIKey> {
     Ok(Json(state.admin().regenerate_api_key(&caller).await?.into()))
 }

@@ -1,12 +1,12 @@
 //! `/v1/billing-details`
 
-use axum::{Json, extract::State};
+use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::model::BillingDetailsSpec;
 
 use super::Answer;
-use crate::{auth::Authenticated, extract::JsonObject, state::AppState};
+use crate::{auth::Authenticated, extract::JsonObject};
 
 /// Who the account's bills are made out to.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,8 +35,7 @@ impl From<(BillingDetailsSpec, Option<String>)> for BillingDetails {
     ),
 )]
 pub(crate) async fn get_billing_details(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Answer<BillingDetails> {
     Ok(Json(state.admin().billing_details(&caller).await?.into()))
 }
@@ -56,8 +55,7 @@ pub(crate) async fn get_billing_details(
     ),
 )]
 pub(crate) async fn put_billing_details(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(details): JsonObject<BillingDetailsSpec>,
 ) -> Answer<BillingDetails> {
     Ok(Json(state.admin().put_billing_details(&caller, details).await?.into()))

@@ -1,6 +1,6 @@
 //! `/v1/buckets`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use webhook_core::{
     BucketId,
     model::{Bucket, BucketSpec},
@@ -11,7 +11,6 @@ use crate::{
     auth::Authenticated,
     error::ApiError,
     extract::{Force, Ids, JsonObject},
-    state::AppState,
 };
 
 /// List the account's buckets with their inputs and outputs, oldest first.
@@ -22,8 +21,7 @@ use crate::{
     responses((status = 200, description = "The buckets", body = Vec<Bucket>)),
 )]
 pub(crate) async fn list_buckets(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Answer<Vec<Bucket>> {
     Ok(Json(state.admin().buckets(&caller).await?))
 }
@@ -42,8 +40,7 @@ pub(crate) async fn list_buckets(
     ),
 )]
 pub(crate) async fn create_bucket(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<BucketSpec>,
 ) -> Result<(StatusCode, Json<Bucket>), ApiError> {
     let bucket = state.admin().create_bucket(&caller, spec).await?;
@@ -63,8 +60,7 @@ pub(crate) async fn create_bucket(
     ),
 )]
 pub(crate) async fn get_bucket(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<BucketId>,
 ) -> Answer<Bucket> {
     Ok(Json(state.admin().bucket(&caller, id).await?))
@@ -86,8 +82,7 @@ pub(crate) async fn get_bucket(
     ),
 )]
 pub(crate) async fn update_bucket(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<BucketId>,
     JsonObject(spec): JsonObject<BucketSpec>,
 ) -> Answer<Bucket> {
@@ -112,8 +107,7 @@ pub(crate) async fn update_bucket(
     ),
 )]
 pub(crate) async fn delete_bucket(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<BucketId>,
     Force(force): Force,
 ) -> Answer<Response> {

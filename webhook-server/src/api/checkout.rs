@@ -1,6 +1,6 @@
 //! `/v1/checkout` and `/v1/checkout-setup`
 
-use axum::{Json, extract::State};
+use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::Answer;
-use crate::{auth::Authenticated, extract::JsonObject, state::AppState};
+use crate::{auth::Authenticated, extract::JsonObject};
 
 /// A plan to subscribe to.
 #[derive(Debug, ToSchema)]
@@ -59,8 +59,7 @@ impl From<CheckoutSession> for PlanChangeResponse {
     ),
 )]
 pub(crate) async fn start_checkout(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(change): JsonObject<PlanChange>,
 ) -> Answer<PlanChangeResponse> {
     Ok(Json(state.admin().start_checkout(&caller, change).await?.into()))
@@ -74,8 +73,7 @@ pub(crate) async fn start_checkout(
     responses((status = 200, description = "The session", body = PlanChangeResponse)),
 )]
 pub(crate) async fn start_checkout_setup(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Answer<PlanChangeResponse> {
     Ok(Json(state.admin().start_checkout_setup(&caller).await?.into()))
 }

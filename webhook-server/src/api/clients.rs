@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use axum::{
     Json,
-    extract::State,
     http::{HeaderName, HeaderValue},
     response::{AppendHeaders, IntoResponse},
 };
@@ -15,7 +14,7 @@ use webhook_core::{
     relay::{self, ClientInfo, Listening},
 };
 
-use crate::{auth::Authenticated, error::ApiError, state::AppState};
+use crate::{auth::Authenticated, error::ApiError};
 
 /// Who is connected.
 #[derive(Debug, Serialize, ToSchema)]
@@ -64,8 +63,7 @@ const PARTIAL: HeaderName = HeaderName::from_static("x-partial");
     ),
 )]
 pub(crate) async fn connected_clients(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Result<impl IntoResponse, ApiError> {
     let (clients, more) = state.admin().clients(&caller).await?;
     let mut names = HashMap::new();

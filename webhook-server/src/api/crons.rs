@@ -1,6 +1,6 @@
 //! `/v1/crons`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
@@ -14,7 +14,6 @@ use crate::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject},
-    state::AppState,
 };
 
 /// A job that puts a webhook into a bucket of its own at certain times. Rules,
@@ -52,10 +51,7 @@ pub(crate) struct Cron {
     tag = "Cron jobs",
     responses((status = 200, description = "The crons", body = Vec<Cron>)),
 )]
-pub(crate) async fn list_crons(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
-) -> Answer<Vec<Cron>> {
+pub(crate) async fn list_crons(Authenticated(state, caller): Authenticated) -> Answer<Vec<Cron>> {
     let crons = state.admin().crons(&caller).await?;
     Ok(Json(crons.into_iter().map(Cron::from).collect()))
 }
@@ -74,8 +70,7 @@ pub(crate) async fn list_crons(
     ),
 )]
 pub(crate) async fn create_cron(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<CronSpec>,
 ) -> Result<(StatusCode, Json<Cron>), ApiError> {
     let created = state.admin().create_cron(&caller, spec).await?;
@@ -94,8 +89,7 @@ pub(crate) async fn create_cron(
     ),
 )]
 pub(crate) async fn get_cron(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<CronId>,
 ) -> Answer<Cron> {
     Ok(Json(state.admin().cron(&caller, id).await?.into()))
@@ -116,8 +110,7 @@ pub(crate) async fn get_cron(
     ),
 )]
 pub(crate) async fn update_cron(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<CronId>,
     JsonObject(spec): JsonObject<CronSpec>,
 ) -> Answer<Cron> {
@@ -137,8 +130,7 @@ pub(crate) async fn update_cron(
     ),
 )]
 pub(crate) async fn delete_cron(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<CronId>,
 ) -> Result<StatusCode, ApiError> {
     state.admin().delete_cron(&caller, id).await?;

@@ -1,6 +1,6 @@
 //! `/v1/domains`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use webhook_core::{
     DomainId,
     model::{Domain, DomainSpec},
@@ -11,7 +11,6 @@ use crate::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject},
-    state::AppState,
 };
 
 /// List the account's reserved domains, oldest first.
@@ -22,8 +21,7 @@ use crate::{
     responses((status = 200, description = "The domains", body = Vec<Domain>)),
 )]
 pub(crate) async fn list_domains(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Answer<Vec<Domain>> {
     Ok(Json(state.admin().domains(&caller).await?))
 }
@@ -47,8 +45,7 @@ pub(crate) async fn list_domains(
     ),
 )]
 pub(crate) async fn create_domain(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<DomainSpec>,
 ) -> Result<(StatusCode, Json<Domain>), ApiError> {
     Ok((StatusCode::CREATED, Json(state.admin().reserve_domain(&caller, spec).await?)))
@@ -67,8 +64,7 @@ pub(crate) async fn create_domain(
     ),
 )]
 pub(crate) async fn delete_domain(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<DomainId>,
 ) -> Answer<Response> {
     state.admin().delete_domain(&caller, id).await?;

@@ -1,6 +1,6 @@
 //! `/v1/events`
 
-use axum::{Json, extract::State};
+use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
@@ -13,7 +13,6 @@ use super::{Answer, log_queries::DrainRequest};
 use crate::{
     auth::Consumer,
     extract::{JsonObject, QueryOf},
-    state::AppState,
 };
 
 /// Webhooks for one consumer.
@@ -72,8 +71,7 @@ pub(crate) struct Acknowledged {
     ),
 )]
 pub(crate) async fn take_events(
-    State(state): State<AppState>,
-    Consumer(caller): Consumer,
+    Consumer(state, caller): Consumer,
     QueryOf(request): QueryOf<DrainRequest>,
 ) -> Answer<Events> {
     let Handed { logs, has_more, next } = state.admin().drain(&caller, &request.read()?).await?;
@@ -97,8 +95,7 @@ pub(crate) async fn take_events(
     ),
 )]
 pub(crate) async fn acknowledge_events(
-    State(state): State<AppState>,
-    Consumer(caller): Consumer,
+    Consumer(state, caller): Consumer,
     JsonObject(acknowledgement): JsonObject<Acknowledgement>,
 ) -> Answer<Acknowledged> {
     let taken = state.admin().acknowledge(&caller, acknowledgement).await?;

@@ -1,6 +1,6 @@
 //! `/v1/functions`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use serde::Serialize;
 use utoipa::{
     PartialSchema, ToSchema,
@@ -16,7 +16,6 @@ use crate::{
     auth::Authenticated,
     error::ApiError,
     extract::{JsonObject, KnownIds},
-    state::AppState,
 };
 
 /// A new function.
@@ -40,8 +39,7 @@ pub(crate) struct DeleteFunctionResponse {}
     ),
 )]
 pub(crate) async fn list_functions(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Answer<Vec<Function>> {
     Ok(Json(state.admin().functions(&caller).await?))
 }
@@ -61,8 +59,7 @@ pub(crate) async fn list_functions(
     ),
 )]
 pub(crate) async fn create_function(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<FunctionSpec>,
 ) -> Result<(StatusCode, Json<Function>), ApiError> {
     let function = state.admin().create_function(&caller, spec).await?;
@@ -81,8 +78,7 @@ pub(crate) async fn create_function(
     ),
 )]
 pub(crate) async fn get_function(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
 ) -> Answer<Function> {
     Ok(Json(state.admin().function(&caller, id).await?))
@@ -104,8 +100,7 @@ pub(crate) async fn get_function(
     ),
 )]
 pub(crate) async fn update_function(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
     JsonObject(spec): JsonObject<FunctionSpec>,
 ) -> Answer<Function> {
@@ -127,8 +122,7 @@ pub(crate) async fn update_function(
     ),
 )]
 pub(crate) async fn delete_function(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
 ) -> Answer<DeleteFunctionResponse> {
     state.admin().delete_function(&caller, id).await?;

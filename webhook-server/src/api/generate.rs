@@ -1,6 +1,6 @@
 //! `/v1/functions-generate`
 
-use axum::{Json, extract::State};
+use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use webhook_core::{
@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::Answer;
-use crate::{auth::Authenticated, extract::JsonObject, state::AppState};
+use crate::{auth::Authenticated, extract::JsonObject};
 
 /// A sample of what a function is to do.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -64,8 +64,7 @@ pub(crate) struct GenerateFunctionResponse {
     ),
 )]
 pub(crate) async fn generate_function(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(request): JsonObject<GenerateFunctionRequest>,
 ) -> Answer<GenerateFunctionResponse> {
     let GenerateFunctionRequest { input_payload, output_payload, examples, additional_info } =

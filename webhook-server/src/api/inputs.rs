@@ -1,6 +1,6 @@
 //! `/v1/buckets/{id}/inputs`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use webhook_core::{
     BucketId, InputId,
     model::{Input, InputSpec, SignatureCheck, SignatureCheckRequest},
@@ -11,7 +11,6 @@ use crate::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject},
-    state::AppState,
 };
 
 /// Make an input. Webhooks are sent to `/v1/webhooks/` and its ID.
@@ -30,8 +29,7 @@ use crate::{
     ),
 )]
 pub(crate) async fn create_input(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     ids: Result<Ids<BucketId>, ApiError>,
     JsonObject(spec): JsonObject<InputSpec>,
 ) -> Result<(StatusCode, Json<Input>), ApiError> {
@@ -60,8 +58,7 @@ pub(crate) async fn create_input(
     ),
 )]
 pub(crate) async fn update_input(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, InputId)>,
     JsonObject(spec): JsonObject<InputSpec>,
 ) -> Answer<Input> {
@@ -84,8 +81,7 @@ pub(crate) async fn update_input(
     ),
 )]
 pub(crate) async fn delete_input(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, InputId)>,
 ) -> Answer<Response> {
     state.admin().delete_input(&caller, bucket, id).await?;
@@ -113,8 +109,7 @@ pub(crate) async fn delete_input(
     ),
 )]
 pub(crate) async fn check_signature(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, InputId)>,
     JsonObject(asked): JsonObject<SignatureCheckRequest>,
 ) -> Answer<SignatureCheck> {

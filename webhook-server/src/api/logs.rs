@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::{Json, extract::State};
+use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
@@ -20,7 +20,6 @@ use super::{
 use crate::{
     auth::{Authenticated, Consumer},
     extract::{Ids, JsonObject, QueryOf, Report},
-    state::AppState,
 };
 
 /// A page of logs.
@@ -150,8 +149,7 @@ pub(crate) struct MinuteStats {
     ),
 )]
 pub(crate) async fn list_logs(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     QueryOf(request): QueryOf<LogRequest>,
 ) -> Answer<LogList> {
     let (query, filter) = request.read()?;
@@ -189,8 +187,7 @@ pub(crate) async fn list_logs(
     ),
 )]
 pub(crate) async fn get_log(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<DeliveryId>,
 ) -> Answer<Log> {
     Ok(Json(state.admin().log(&caller, id).await?))
@@ -213,8 +210,7 @@ pub(crate) async fn get_log(
     ),
 )]
 pub(crate) async fn get_bucket_log(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, DeliveryId)>,
 ) -> Answer<Log> {
     Ok(Json(state.admin().bucket_log(&caller, bucket, id).await?))
@@ -238,8 +234,7 @@ pub(crate) async fn get_bucket_log(
     ),
 )]
 pub(crate) async fn report_log(
-    State(state): State<AppState>,
-    Consumer(caller): Consumer,
+    Consumer(state, caller): Consumer,
     Ids(id): Ids<DeliveryId>,
     Report(report): Report<LogReport>,
 ) -> Answer<Log> {
@@ -265,8 +260,7 @@ pub(crate) async fn report_log(
     ),
 )]
 pub(crate) async fn act_on_log(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<DeliveryId>,
     JsonObject(action): JsonObject<LogAction>,
 ) -> Answer<Response> {
@@ -295,8 +289,7 @@ pub(crate) async fn act_on_log(
     ),
 )]
 pub(crate) async fn log_stats(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     QueryOf(request): QueryOf<DayRequest>,
 ) -> Answer<Vec<DayStats>> {
     let days = state.admin().days(&caller, &request.read()?).await?;
@@ -328,8 +321,7 @@ pub(crate) async fn log_stats(
     ),
 )]
 pub(crate) async fn log_histogram(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     QueryOf(request): QueryOf<MinuteRequest>,
 ) -> Answer<Histogram> {
     let minutes = state.admin().minutes(&caller, &request.read()?).await?;

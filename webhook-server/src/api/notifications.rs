@@ -1,6 +1,6 @@
 //! `/v1/notifications`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use webhook_core::{
     NotificationId,
     model::{Notification, NotificationSpec},
@@ -11,7 +11,6 @@ use crate::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject},
-    state::AppState,
 };
 
 /// List the account's notifications, oldest first.
@@ -22,8 +21,7 @@ use crate::{
     responses((status = 200, description = "The notifications", body = Vec<Notification>)),
 )]
 pub(crate) async fn list_notifications(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
 ) -> Answer<Vec<Notification>> {
     Ok(Json(state.admin().notifications(&caller).await?))
 }
@@ -41,8 +39,7 @@ pub(crate) async fn list_notifications(
     ),
 )]
 pub(crate) async fn create_notification(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<NotificationSpec>,
 ) -> Result<(StatusCode, Json<Notification>), ApiError> {
     let created = state.admin().create_notification(&caller, spec).await?;
@@ -61,8 +58,7 @@ pub(crate) async fn create_notification(
     ),
 )]
 pub(crate) async fn get_notification(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<NotificationId>,
 ) -> Answer<Notification> {
     Ok(Json(state.admin().notification(&caller, id).await?))
@@ -83,8 +79,7 @@ pub(crate) async fn get_notification(
     ),
 )]
 pub(crate) async fn update_notification(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<NotificationId>,
     JsonObject(spec): JsonObject<NotificationSpec>,
 ) -> Answer<Notification> {
@@ -103,8 +98,7 @@ pub(crate) async fn update_notification(
     ),
 )]
 pub(crate) async fn delete_notification(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<NotificationId>,
 ) -> Result<StatusCode, ApiError> {
     state.admin().delete_notification(&caller, id).await?;
@@ -125,8 +119,7 @@ pub(crate) async fn delete_notification(
     ),
 )]
 pub(crate) async fn test_notification(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<NotificationId>,
 ) -> Answer<Response> {
     let webhook = state.admin().test_notification(&caller, id).await?;

@@ -1,6 +1,6 @@
 //! `/v1/buckets/{id}/outputs`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use webhook_core::{
     BucketId, OutputId,
     model::{Output, OutputSpec, OutputState},
@@ -11,7 +11,6 @@ use crate::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject},
-    state::AppState,
 };
 
 /// Make an output. Webhooks received from then on are forwarded to it.
@@ -31,8 +30,7 @@ use crate::{
     ),
 )]
 pub(crate) async fn create_output(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(bucket): Ids<BucketId>,
     JsonObject(spec): JsonObject<OutputSpec>,
 ) -> Result<(StatusCode, Json<Output>), ApiError> {
@@ -56,8 +54,7 @@ pub(crate) async fn create_output(
     ),
 )]
 pub(crate) async fn get_output_state(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
 ) -> Answer<OutputState> {
     Ok(Json(state.admin().output_state(&caller, bucket, id).await?))
@@ -83,8 +80,7 @@ pub(crate) async fn get_output_state(
     ),
 )]
 pub(crate) async fn update_output(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
     JsonObject(spec): JsonObject<OutputSpec>,
 ) -> Answer<Output> {
@@ -107,8 +103,7 @@ pub(crate) async fn update_output(
     ),
 )]
 pub(crate) async fn delete_output(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
 ) -> Answer<Response> {
     state.admin().delete_output(&caller, bucket, id).await?;

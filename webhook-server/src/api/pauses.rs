@@ -1,6 +1,6 @@
 //! `/v1/buckets/{id}/outputs/{output}/pause` and `/resume`
 
-use axum::{Json, extract::State};
+use axum::Json;
 use webhook_core::{
     BucketId, OutputId,
     model::{Output, PauseRequest, ResumeRequest},
@@ -10,7 +10,6 @@ use super::Answer;
 use crate::{
     auth::Authenticated,
     extract::{Ids, OptionalObject},
-    state::AppState,
 };
 
 /// Pause an output. What waits for it and what is received for it waits until it is
@@ -33,8 +32,7 @@ use crate::{
     ),
 )]
 pub(crate) async fn pause_output(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
     OptionalObject(request): OptionalObject<PauseRequest>,
 ) -> Answer<Output> {
@@ -60,8 +58,7 @@ pub(crate) async fn pause_output(
     ),
 )]
 pub(crate) async fn resume_output(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
     OptionalObject(request): OptionalObject<ResumeRequest>,
 ) -> Answer<Output> {

@@ -2,7 +2,6 @@
 
 use axum::{
     Json,
-    extract::State,
     http::StatusCode,
     response::{IntoResponse, Response},
 };
@@ -19,7 +18,6 @@ use crate::{
     error::ApiError,
     extract::{Ids, JsonObject, QueryOf},
     query::{id, number},
-    state::AppState,
 };
 
 /// Which replays are listed.
@@ -48,8 +46,7 @@ pub(crate) struct ReplayQuery {
     ),
 )]
 pub(crate) async fn list_replays(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     QueryOf(query): QueryOf<ReplayQuery>,
 ) -> Answer<Vec<Replay>> {
     let before = id("before", &query.before)?;
@@ -78,8 +75,7 @@ pub(crate) async fn list_replays(
     ),
 )]
 pub(crate) async fn create_replay(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<ReplaySpec>,
 ) -> Result<Response, ApiError> {
     if spec.dry_run {
@@ -104,8 +100,7 @@ pub(crate) async fn create_replay(
     ),
 )]
 pub(crate) async fn get_replay(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<ReplayId>,
 ) -> Answer<Replay> {
     Ok(Json(state.admin().replay(&caller, id).await?))
@@ -129,8 +124,7 @@ pub(crate) async fn get_replay(
     ),
 )]
 pub(crate) async fn update_replay(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<ReplayId>,
     JsonObject(change): JsonObject<ReplayChange>,
 ) -> Answer<Replay> {

@@ -1,13 +1,12 @@
 //! `/v1/buckets/{id}/outputs/{detailed}/rules`
 
-use axum::{Json, extract::State};
+use axum::Json;
 use webhook_core::{BucketId, OutputId, Rules, model::Output};
 
 use super::Answer;
 use crate::{
     auth::Authenticated,
     extract::{Ids, JsonObject},
-    state::AppState,
 };
 
 /// Replace the filtering rules of an output, and nothing else of it. `{}` lets
@@ -29,8 +28,7 @@ use crate::{
     ),
 )]
 pub(crate) async fn put_rules(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
     JsonObject(rules): JsonObject<Rules>,
 ) -> Answer<Output> {
@@ -53,8 +51,7 @@ pub(crate) async fn put_rules(
     ),
 )]
 pub(crate) async fn delete_rules(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
 ) -> Answer<Output> {
     Ok(Json(state.admin().delete_rules(&caller, bucket, id).await?))

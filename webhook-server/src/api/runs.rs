@@ -1,6 +1,6 @@
 //! Running functions, and the logs of their runs.
 
-use axum::{Json, extract::State};
+use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -15,7 +15,6 @@ use crate::{
     auth::Authenticated,
     extract::{KnownIds, OptionalObject, QueryOf},
     query,
-    state::AppState,
 };
 
 /// A page of a function's runs.
@@ -51,8 +50,7 @@ pub(crate) struct ExecuteLogs {
     ),
 )]
 pub(crate) async fn invoke_function(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
     OptionalObject(request): OptionalObject<InvokeRequest>,
 ) -> Answer<Value> {
@@ -96,8 +94,7 @@ impl ExecutionRequest {
     ),
 )]
 pub(crate) async fn list_runs(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
     QueryOf(request): QueryOf<ExecutionRequest>,
 ) -> Answer<ExecuteLogs> {
@@ -122,8 +119,7 @@ pub(crate) async fn list_runs(
     ),
 )]
 pub(crate) async fn get_run_of_function(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds((function, id)): KnownIds<(FunctionId, ExecutionId)>,
 ) -> Answer<Execution> {
     Ok(Json(state.admin().execution_of(&caller, function, id).await?))
@@ -142,8 +138,7 @@ pub(crate) async fn get_run_of_function(
     ),
 )]
 pub(crate) async fn get_run(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<ExecutionId>,
 ) -> Answer<Execution> {
     Ok(Json(state.admin().execution(&caller, id).await?))

@@ -1,6 +1,6 @@
 //! `/v1/tokens`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{
@@ -13,7 +13,6 @@ use crate::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject},
-    state::AppState,
 };
 
 /// A credential with a narrower reach than the API key. An absent scope is no
@@ -67,10 +66,7 @@ pub(crate) struct TokenCredential {
         (status = 403, description = "The access token reaches some buckets only", body = String),
     ),
 )]
-pub(crate) async fn list_tokens(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
-) -> Answer<Vec<Token>> {
+pub(crate) async fn list_tokens(Authenticated(state, caller): Authenticated) -> Answer<Vec<Token>> {
     let tokens = state.admin().tokens(&caller).await?;
     Ok(Json(tokens.into_iter().map(Token::from).collect()))
 }
@@ -89,8 +85,7 @@ pub(crate) async fn list_tokens(
     ),
 )]
 pub(crate) async fn create_token(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<TokenSpec>,
 ) -> Result<(StatusCode, Json<TokenCredential>), ApiError> {
     let new = state.admin().create_token(&caller, spec).await?;
@@ -115,8 +110,7 @@ pub(crate) async fn create_token(
     ),
 )]
 pub(crate) async fn update_token(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<TokenId>,
     JsonObject(spec): JsonObject<TokenSpec>,
 ) -> Answer<Token> {
@@ -137,8 +131,7 @@ pub(crate) async fn update_token(
     ),
 )]
 pub(crate) async fn delete_token(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<TokenId>,
 ) -> Answer<Response> {
     state.admin().delete_token(&caller, id).await?;

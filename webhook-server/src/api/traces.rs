@@ -1,6 +1,6 @@
 //! `/v1/logs/{id}/trace` and `/v1/logs/{id}/explain`: why a webhook is where it is.
 
-use axum::{Json, extract::State};
+use axum::Json;
 use webhook_core::{
     DeliveryId,
     model::{ExplainRequest, Explained, Trace},
@@ -10,7 +10,6 @@ use super::Answer;
 use crate::{
     auth::Authenticated,
     extract::{Ids, JsonObject},
-    state::AppState,
 };
 
 /// Why a webhook is where it is: what was checked, what functions changed, which rule
@@ -29,8 +28,7 @@ use crate::{
     ),
 )]
 pub(crate) async fn get_trace(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<DeliveryId>,
 ) -> Answer<Trace> {
     Ok(Json(state.admin().trace(&caller, id).await?))
@@ -56,8 +54,7 @@ pub(crate) async fn get_trace(
     ),
 )]
 pub(crate) async fn explain_log(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     Ids(id): Ids<DeliveryId>,
     JsonObject(request): JsonObject<ExplainRequest>,
 ) -> Answer<Explained> {

@@ -1,12 +1,12 @@
 //! `/v1/usage`
 
-use axum::{Json, extract::State};
+use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
 use webhook_core::{admin, plan::PlanLimits};
 
 use super::{Answer, time};
-use crate::{auth::Authenticated, state::AppState};
+use crate::auth::Authenticated;
 
 /// How much of its plan the account uses.
 #[derive(Debug, Serialize, ToSchema)]
@@ -61,10 +61,7 @@ pub(crate) struct PlanMeta {
         (status = 403, description = "The access token reaches some buckets only", body = String),
     ),
 )]
-pub(crate) async fn get_usage(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
-) -> Answer<UsageReport> {
+pub(crate) async fn get_usage(Authenticated(state, caller): Authenticated) -> Answer<UsageReport> {
     let usage = state.admin().usage(&caller).await?;
     // What is offered is for people who look at a page.
     let admin::Usage { since, agents, buckets, tokens, webhooks, plan, offers: _ } = usage;

@@ -1,6 +1,6 @@
 //! `/v1/functions/{id}/config`
 
-use axum::{Json, extract::State, http::Uri};
+use axum::{Json, http::Uri};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use webhook_core::{
@@ -12,7 +12,6 @@ use super::{Answer, functions::DeleteFunctionResponse, time};
 use crate::{
     auth::Authenticated,
     extract::{JsonObject, KnownIds},
-    state::AppState,
 };
 
 /// A variable that a function reads with `cfg`. It is encrypted at rest.
@@ -54,8 +53,7 @@ pub(crate) struct WrittenVariable {
     ),
 )]
 pub(crate) async fn list_variables(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
 ) -> Answer<Vec<Variable>> {
     let variables = state.admin().variables(&caller, id).await?;
@@ -77,8 +75,7 @@ pub(crate) async fn list_variables(
     ),
 )]
 pub(crate) async fn put_variable(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
     JsonObject(WrittenVariable { key, value }): JsonObject<WrittenVariable>,
 ) -> Answer<Variable> {
@@ -102,8 +99,7 @@ pub(crate) async fn put_variable(
     ),
 )]
 pub(crate) async fn delete_variable(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds((id, key)): KnownIds<(FunctionId, String)>,
 ) -> Answer<DeleteFunctionResponse> {
     state.admin().delete_variable(&caller, id, &key).await?;

@@ -1,6 +1,6 @@
 //! `/v1/functions/{id}/versions` and `/v1/functions/{id}/duplicate`
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, http::StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use webhook_core::{
@@ -14,7 +14,6 @@ use crate::{
     error::ApiError,
     extract::{JsonObject, KnownIds},
     query,
-    state::AppState,
 };
 
 /// The name of a copy.
@@ -43,8 +42,7 @@ fn number(version: &str) -> Result<u32, Error> {
     ),
 )]
 pub(crate) async fn list_versions(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
 ) -> Answer<Vec<FunctionVersion>> {
     Ok(Json(state.admin().function_versions(&caller, id).await?))
@@ -66,8 +64,7 @@ pub(crate) async fn list_versions(
     ),
 )]
 pub(crate) async fn get_version(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds((id, version)): KnownIds<(FunctionId, String)>,
 ) -> Answer<FunctionVersion> {
     Ok(Json(state.admin().function_version(&caller, id, number(&version)?).await?))
@@ -91,8 +88,7 @@ pub(crate) async fn get_version(
     ),
 )]
 pub(crate) async fn restore_version(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds((id, version)): KnownIds<(FunctionId, String)>,
 ) -> Answer<Function> {
     Ok(Json(state.admin().restore_function(&caller, id, number(&version)?).await?))
@@ -114,8 +110,7 @@ pub(crate) async fn restore_version(
     ),
 )]
 pub(crate) async fn duplicate_function(
-    State(state): State<AppState>,
-    Authenticated(caller): Authenticated,
+    Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
     JsonObject(request): JsonObject<DuplicateFunctionRequest>,
 ) -> Result<(StatusCode, Json<Function>), ApiError> {
