@@ -11,7 +11,7 @@ use webhook_core::{
     model::{Log, LogHead, Request},
 };
 
-use super::{Asked, webhook};
+use super::{Asked, Named};
 use crate::{
     Dashboard, PATH,
     diff::Diff,
@@ -137,10 +137,10 @@ async fn choice(session: &Session, log: &Log) -> Result<Vec<(String, String)>, P
 
 async fn compare(session: Session, asked: Asked) -> Result<Response, Problem> {
     let (a, b) = (asked.text("a"), asked.text("b"));
-    let first = webhook::find(&session, a).await?;
+    let first = Log::find(&session, a).await?;
     let sides = match b {
         "" => None,
-        b => Some(sides(&first, &webhook::find(&session, b).await?)),
+        b => Some(sides(&first, &Log::find(&session, b).await?)),
     };
     Ok(page(&Compare {
         frame: Frame::new(&session, "Webhooks", "Compare two webhooks"),

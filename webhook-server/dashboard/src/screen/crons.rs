@@ -7,7 +7,6 @@ mod words;
 use askama::Template;
 use axum::{
     Router,
-    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -20,7 +19,7 @@ use webhook_core::{
 };
 
 use super::{
-    Asked,
+    Asked, Named, On,
     edit::{Edit, Remove},
     functions,
     rows::{Names, Rows},
@@ -123,11 +122,12 @@ struct CronPage {
     remove: Remove,
 }
 
-/// The cron that a page is about.
-async fn find(session: &Session, id: &str) -> Result<BucketCron, Problem> {
-    session.caller.require_account()?;
-    let id: CronId = id.parse().map_err(|_| Problem::no("cron"))?;
-    session.admin().cron(&session.caller, id).await.map_err(Problem::looking_up)
+impl Named for BucketCron {
+    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
+        session.caller.require_account()?;
+        let id: CronId = id.parse().map_err(|_| Problem::no("cron"))?;
+        session.admin().cron(&session.caller, id).await.map_err(Problem::looking_up)
+    }
 }
 
 async fn cron_page(session: &Session, found: &BucketCron, edit: Edit) -> Result<CronPage, Problem> {
@@ -157,8 +157,7 @@ async fn cron_page(session: &Session, found: &BucketCron, edit: Edit) -> Result<
     })
 }
 
-async fn show(session: Session, Path(id): Path<String>, asked: Asked) -> Result<Response, Problem> {
-    let found = find(&session, &id).await?;
+async fn show(On(session, found): On<BucketCron>, asked: Asked) -> Result<Response, Problem> {
     let functions = functions(&session).await?;
     let edit = settings::editing(&session, &found.cron, &functions);
     let mut shown = cron_page(&session, &found, edit).await?;

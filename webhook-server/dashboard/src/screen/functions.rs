@@ -10,7 +10,6 @@ mod versions;
 use askama::Template;
 use axum::{
     Router,
-    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -19,7 +18,7 @@ use webhook_core::{
     model::{Bucket, Function},
 };
 
-use super::{Asked, done};
+use super::{Asked, Named, On, done};
 use crate::{
     Dashboard, PATH,
     page::{Frame, Problem, page},
@@ -120,12 +119,13 @@ fn users(id: FunctionId, buckets: &[Bucket]) -> Vec<User> {
     users
 }
 
-/// The function that a page is about.
-async fn find(session: &Session, id: &str) -> Result<Function, Problem> {
-    session.caller.require_account()?;
-    let id: FunctionId = id.parse().map_err(|_| Problem::no("function"))?;
-    let found = session.admin().function(&session.caller, id).await;
-    found.map_err(Problem::looking_up)
+impl Named for Function {
+    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
+        session.caller.require_account()?;
+        let id: FunctionId = id.parse().map_err(|_| Problem::no("function"))?;
+        let found = session.admin().function(&session.caller, id).await;
+        found.map_err(Problem::looking_up)
+    }
 }
 
 /// Where a function is.
@@ -136,15 +136,13 @@ fn crumbs(function: Option<&Function>) -> Vec<(String, String)> {
 }
 
 /// Makes a function that does the same: with the source, the labels and the variables.
-async fn duplicate(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
+async fn duplicate(On(session, function): On<Function>) -> Result<Response, Problem> {
     let name = format!("{} copy", function.spec.name);
     let copy = session.admin().duplicate_function(&session.caller, function.id, name).await?;
     Ok(done(&format!("/functions/{}", copy.id), "created"))
 }
 
-async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
+async fn delete(On(session, function): On<Function>) -> Result<Response, Problem> {
     match session.admin().delete_function(&session.caller, function.id).await {
         Ok(()) => Ok(done("/functions", "deleted")),
         Err(error) => editor::refuse_with(&session, &function, error).await,

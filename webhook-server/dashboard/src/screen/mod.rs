@@ -26,7 +26,7 @@ mod webhooks;
 
 use axum::{
     Router,
-    extract::FromRequestParts,
+    extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
     middleware,
     response::{IntoResponse, Redirect, Response},
@@ -111,11 +111,33 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
     }
 }
 
-/// The bucket that a page is about.
-async fn bucket(session: &Session, id: &str) -> Result<Bucket, Problem> {
-    let id: BucketId = id.parse().map_err(|_| Problem::no("bucket"))?;
-    let found = session.admin().bucket(&session.caller, id).await;
-    found.map_err(Problem::looking_up)
+/// What the first part of an address names.
+trait Named: Sized {
+    fn find(session: &Session, id: &str) -> impl Future<Output = Result<Self, Problem>> + Send;
+}
+
+impl Named for Bucket {
+    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
+        let id: BucketId = id.parse().map_err(|_| Problem::no("bucket"))?;
+        let found = session.admin().bucket(&session.caller, id).await;
+        found.map_err(Problem::looking_up)
+    }
+}
+
+/// Who looks at a page, and what it is about.
+struct On<T>(Session, T);
+
+impl<T: Named> FromRequestParts<Dashboard> for On<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Dashboard) -> Result<Self, Problem> {
+        let session = Session::from_request_parts(parts, state).await?;
+        let ids = RawPathParams::from_request_parts(parts, state).await;
+        let ids = ids.map_err(|_| Problem::no("page"))?;
+        let (_, id) = ids.iter().next().ok_or_else(|| Problem::no("page"))?;
+        let found = T::find(&session, id).await?;
+        Ok(Self(session, found))
+    }
 }
 
 /// The functions to choose from; none for a token that reaches some buckets only.

@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -14,7 +13,7 @@ use webhook_core::{
 };
 
 use super::{
-    Asked, done,
+    Asked, Named, On, done,
     edit::{Edit, Remove},
 };
 use crate::{
@@ -149,11 +148,13 @@ fn editing(session: &Session, notification: &Notification, buckets: &[Bucket]) -
     }
 }
 
-async fn find(session: &Session, id: &str) -> Result<Notification, Problem> {
-    session.caller.require_account()?;
-    let id: NotificationId = id.parse().map_err(|_| Problem::no("notification"))?;
-    let found = session.admin().notification(&session.caller, id).await;
-    found.map_err(Problem::looking_up)
+impl Named for Notification {
+    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
+        session.caller.require_account()?;
+        let id: NotificationId = id.parse().map_err(|_| Problem::no("notification"))?;
+        let found = session.admin().notification(&session.caller, id).await;
+        found.map_err(Problem::looking_up)
+    }
 }
 
 async fn new(session: Session) -> Result<Response, Problem> {
@@ -173,18 +174,15 @@ async fn create(session: Session, submitted: Submitted) -> Result<Response, Prob
     page.submit(json!({}), &submitted, then).await
 }
 
-async fn one(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let found = find(&session, &id).await?;
+async fn one(On(session, found): On<Notification>) -> Result<Response, Problem> {
     let buckets = session.admin().buckets(&session.caller).await?;
     Ok(editing(&session, &found, &buckets).show())
 }
 
 async fn save(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, found): On<Notification>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let found = find(&session, &id).await?;
     let admin = session.admin();
     let page = editing(&session, &found, &admin.buckets(&session.caller).await?);
     let base = serde_json::to_value(&found.spec).unwrap_or_default();
@@ -196,14 +194,12 @@ async fn save(
 }
 
 /// Puts a webhook into its bucket that says nothing but that it comes.
-async fn test(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let found = find(&session, &id).await?;
+async fn test(On(session, found): On<Notification>) -> Result<Response, Problem> {
     session.admin().test_notification(&session.caller, found.id).await?;
     Ok(done("/notifications", "tested"))
 }
 
-async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let found = find(&session, &id).await?;
+async fn delete(On(session, found): On<Notification>) -> Result<Response, Problem> {
     session.admin().delete_notification(&session.caller, found.id).await?;
     Ok(done("/notifications", "deleted"))
 }

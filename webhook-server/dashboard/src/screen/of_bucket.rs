@@ -15,7 +15,7 @@ use webhook_core::{
 };
 
 use super::{
-    bucket, done,
+    Named, On, done,
     edit::{Edit, Remove},
     functions,
 };
@@ -68,7 +68,7 @@ impl<T: OfBucket> FromRequestParts<Dashboard> for At<T> {
         let session = Session::from_request_parts(parts, state).await?;
         let ids = Path::from_request_parts(parts, state).await;
         let Path((id, it)): Path<(String, String)> = ids.map_err(|_| Problem::no("page"))?;
-        let bucket = bucket(&session, &id).await?;
+        let bucket = Bucket::find(&session, &id).await?;
         let found = T::all(&bucket).iter().find(|known| known.id() == it).cloned();
         let it = found.ok_or_else(|| Problem::no(T::WORD))?;
         Ok(Self { session, bucket, it })
@@ -172,21 +172,18 @@ fn creating<T: OfBucket>(session: &Session, bucket: &Bucket, functions: &[Functi
     }
 }
 
-async fn new<T: OfBucket>(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
+async fn new<T: OfBucket>(On(session, bucket): On<Bucket>) -> Result<Response, Problem> {
     Ok(creating::<T>(&session, &bucket, &functions(&session).await?).show())
 }
 
 async fn create<T: OfBucket>(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, bucket): On<Bucket>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = bucket(&session, &id).await?;
     let page = creating::<T>(&session, &bucket, &functions(&session).await?);
     let create = async |spec| {
         T::create(&session, &bucket, spec).await?;
-        Ok(done(&format!("/buckets/{id}"), "created"))
+        Ok(done(&format!("/buckets/{}", bucket.id), "created"))
     };
     page.submit(json!({}), &submitted, create).await
 }

@@ -5,7 +5,6 @@ mod new;
 use askama::Template;
 use axum::{
     Router,
-    extract::Path,
     response::Response,
     routing::{get, post},
 };
@@ -16,7 +15,7 @@ use webhook_core::{
     model::{Replay, ReplayChange, ReplayStatus},
 };
 
-use super::{Asked, done, edit::refusal, rows::Names};
+use super::{Asked, Named, On, done, edit::refusal, rows::Names};
 use crate::{
     Dashboard, PATH,
     form::{Field, Form, Kind, Submitted, decode},
@@ -186,14 +185,15 @@ fn about(session: &Session, replay: &Replay, names: &Names, notice: Option<&str>
     }
 }
 
-async fn find(session: &Session, id: &str) -> Result<Replay, Problem> {
-    let id: ReplayId = id.parse().map_err(|_| Problem::no("replay"))?;
-    let found = session.admin().replay(&session.caller, id).await;
-    found.map_err(Problem::looking_up)
+impl Named for Replay {
+    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
+        let id: ReplayId = id.parse().map_err(|_| Problem::no("replay"))?;
+        let found = session.admin().replay(&session.caller, id).await;
+        found.map_err(Problem::looking_up)
+    }
 }
 
-async fn one(session: Session, Path(id): Path<String>, asked: Asked) -> Result<Response, Problem> {
-    let replay = find(&session, &id).await?;
+async fn one(On(session, replay): On<Replay>, asked: Asked) -> Result<Response, Problem> {
     let names = names(&session).await?;
     Ok(page(&about(&session, &replay, &names, asked.get("done"))))
 }
@@ -220,12 +220,7 @@ async fn change(
 }
 
 /// Another rate.
-async fn save(
-    session: Session,
-    Path(id): Path<String>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let replay = find(&session, &id).await?;
+async fn save(On(session, replay): On<Replay>, submitted: Submitted) -> Result<Response, Problem> {
     let form = rate_form(&replay);
     let read = form.read(json!({}), &submitted);
     change(&session, &replay, read, &submitted).await
@@ -233,11 +228,9 @@ async fn save(
 
 /// Pauses, resumes or cancels it.
 async fn change_status(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, replay): On<Replay>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let replay = find(&session, &id).await?;
     let read = decode(json!({ "status": submitted.text("status") }));
     change(&session, &replay, read, &submitted).await
 }

@@ -9,7 +9,6 @@ mod why;
 
 use axum::{
     Router,
-    extract::Path,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -19,7 +18,7 @@ use webhook_core::{
     model::{Log, ProcessPolicy, Resend},
 };
 
-use super::done;
+use super::{Named, On, done};
 use crate::{Dashboard, form::Submitted, page::Problem, session::Session};
 
 pub(crate) fn router() -> Router<Dashboard> {
@@ -31,15 +30,16 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/webhooks/{log}/edit", get(edit_and_send::show).post(edit_and_send::submit))
 }
 
-/// The delivery that a page is about.
-pub(crate) async fn find(session: &Session, id: &str) -> Result<Log, Problem> {
-    let id: DeliveryId = id.parse().map_err(|_| Problem::no("webhook"))?;
-    session.admin().log(&session.caller, id).await.map_err(Problem::looking_up)
+impl Named for Log {
+    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
+        let id: DeliveryId = id.parse().map_err(|_| Problem::no("webhook"))?;
+        session.admin().log(&session.caller, id).await.map_err(Problem::looking_up)
+    }
 }
 
 /// The body as a file: its type is nobody's business but that of who opens it.
-async fn download(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let log = find(&session, &id).await?;
+async fn download(On(_, log): On<Log>) -> Result<Response, Problem> {
+    let id = log.delivery.id;
     let request = log.delivery.processed.unwrap_or(log.webhook.request);
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
@@ -48,12 +48,7 @@ async fn download(session: Session, Path(id): Path<String>) -> Result<Response, 
     Ok((StatusCode::OK, headers, request.body).into_response())
 }
 
-async fn resend(
-    session: Session,
-    Path(id): Path<String>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
-    let log = find(&session, &id).await?;
+async fn resend(On(session, log): On<Log>, submitted: Submitted) -> Result<Response, Problem> {
     let output = match submitted.text("output") {
         "" => None,
         text => Some(text.parse().map_err(|_| Problem::no("output"))?),
@@ -64,5 +59,5 @@ async fn resend(
     };
     let resend = Resend { log: log.delivery.id, output, policy };
     session.admin().resend(&session.caller, resend).await?;
-    Ok(done(&format!("/webhooks/{id}"), "resent"))
+    Ok(done(&format!("/webhooks/{}", log.delivery.id), "resent"))
 }

@@ -1,7 +1,7 @@
 //! A bucket as the way that its webhooks take.
 
 use askama::Template;
-use axum::{extract::Path, response::Response};
+use axum::response::Response;
 use webhook_core::{
     FunctionId, Timestamp,
     admin::{LogQuery, MinuteQuery},
@@ -18,7 +18,7 @@ use crate::{
     bars::{self, Bars, Sums},
     page::{Frame, Problem, page},
     screen::{
-        self, Asked, inputs, outputs,
+        self, Asked, On, inputs, outputs,
         rows::{Names, Rows},
     },
     session::Session,
@@ -87,11 +87,9 @@ struct OutputNode {
 }
 
 pub(crate) async fn show(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, bucket): On<Bucket>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&session, &id).await?;
     let way = Way::read(&session, &bucket, &asked).await?;
     let admin = session.admin();
     let functions = screen::functions(&session).await?;

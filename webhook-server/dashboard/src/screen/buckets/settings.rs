@@ -1,6 +1,6 @@
 //! What a caller may write of a bucket.
 
-use axum::{extract::Path, response::Response};
+use axum::response::Response;
 use serde_json::{Map, Value, json};
 use webhook_core::{
     Error,
@@ -12,7 +12,7 @@ use crate::{
     form::{Field, Form, Kind, Submitted, decode},
     page::{Frame, Problem},
     screen::{
-        self, done,
+        On, done,
         edit::{Edit, Remove},
     },
     session::Session,
@@ -119,17 +119,14 @@ fn editing(session: &Session, bucket: &Bucket) -> Edit {
     }
 }
 
-pub(crate) async fn show(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&session, &id).await?;
+pub(crate) async fn show(On(session, bucket): On<Bucket>) -> Result<Response, Problem> {
     Ok(editing(&session, &bucket).show())
 }
 
 pub(crate) async fn save(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, bucket): On<Bucket>,
     mut submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&session, &id).await?;
     let page = editing(&session, &bucket);
     let spec = serde_json::to_value(&bucket.spec).unwrap_or_default();
     for secret in ["auth.password", "auth.token"] {
@@ -137,17 +134,15 @@ pub(crate) async fn save(
     }
     let then = async |object| {
         session.admin().update_bucket(&session.caller, bucket.id, read(object)?).await?;
-        Ok(done(&format!("/buckets/{id}"), "saved"))
+        Ok(done(&format!("/buckets/{}", bucket.id), "saved"))
     };
     page.submit(spec, &submitted, then).await
 }
 
 pub(crate) async fn delete(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, bucket): On<Bucket>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&session, &id).await?;
     let force = submitted.has("force");
     match session.admin().delete_bucket(&session.caller, bucket.id, force).await {
         Ok(_) => Ok(done("/buckets", "deleted")),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     body::Bytes,
-    extract::{Extension, Path},
+    extract::Extension,
     http::{HeaderMap, HeaderValue, Method, header::CONTENT_TYPE},
     response::Response,
 };
@@ -21,7 +21,7 @@ use crate::{
     form::Submitted,
     page::Problem,
     screen::{
-        self, Asked, done,
+        Asked, On, done,
         webhook::{send, siblings},
     },
     session::Session,
@@ -78,12 +78,10 @@ impl Way {
 
 /// Sends a webhook as any sender would, and leads to the way that it took.
 pub(super) async fn send(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, bucket): On<Bucket>,
     client: Option<Extension<ClientAddr>>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let bucket = screen::bucket(&session, &id).await?;
     let wanted = submitted.text("input");
     let input = bucket.inputs.iter().find(|input| input.id.to_string() == wanted);
     let input = input.ok_or_else(|| Problem::no("input"))?.id;
@@ -91,7 +89,7 @@ pub(super) async fn send(
     let (body_bytes, begun) = (request.body.len(), session.now());
     let client = client.map(|Extension(client)| client);
     send::send(&session, &bucket, input, request, client).await?;
-    let path = format!("/buckets/{id}");
+    let path = format!("/buckets/{}", bucket.id);
     Ok(match sent(&session, &bucket, begun, body_bytes).await? {
         Some((webhook, stored)) => {
             let stored = stored.as_millis();

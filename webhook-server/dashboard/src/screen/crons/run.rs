@@ -1,20 +1,20 @@
 //! A run of a cron between those of its schedule.
 
 use axum::{
-    extract::{Extension, Path},
+    extract::Extension,
     http::{HeaderName, HeaderValue, header::CONTENT_TYPE},
     response::Response,
 };
 use webhook_core::{
+    admin::BucketCron,
     model::{Cron, Request},
     relay::ClientAddr,
 };
 
-use super::{find, settings};
+use super::settings;
 use crate::{
     page::{Problem, page_with},
-    screen::{done, edit::refusal, functions, webhook::send},
-    session::Session,
+    screen::{On, done, edit::refusal, functions, webhook::send},
 };
 
 /// Names the cron in the headers of its webhooks, as runs of the schedule do.
@@ -23,16 +23,14 @@ const CRON_ID: HeaderName = HeaderName::from_static("x-webhook-cron-id");
 /// Sends to the cron's input what a run sends. It is the way that a run takes, so it shows
 /// whether the next one will arrive; the schedule stays as it is, and a paused cron paused.
 pub(super) async fn now(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, found): On<BucketCron>,
     client: Option<Extension<ClientAddr>>,
 ) -> Result<Response, Problem> {
-    let found = find(&session, &id).await?;
     let bucket = found.bucket.as_ref().ok_or_else(|| Problem::no("bucket"))?;
     let client = client.map(|Extension(client)| client);
     let request = request(&found.cron);
     match send::send(&session, bucket, found.cron.input_id, request, client).await {
-        Ok(()) => Ok(done(&format!("/crons/{id}"), "sent")),
+        Ok(()) => Ok(done(&format!("/crons/{}", found.cron.id), "sent")),
         Err(error) => {
             let (status, error) = refusal(error)?;
             let functions = functions(&session).await?;

@@ -1,16 +1,19 @@
 //! What a caller may write of a cron.
 
-use axum::{extract::Path, response::Response};
+use axum::response::Response;
 use serde_json::{Value, json};
-use webhook_core::model::{Cron, CronSpec, Function};
+use webhook_core::{
+    admin::BucketCron,
+    model::{Cron, CronSpec, Function},
+};
 
-use super::{find, refused};
+use super::refused;
 use crate::{
     PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
     screen::{
-        done,
+        On, done,
         edit::{Edit, Remove, refusal},
         functions,
         inputs::function_options,
@@ -105,18 +108,16 @@ pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Res
 }
 
 pub(super) async fn save(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, found): On<BucketCron>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let found = find(&session, &id).await?;
     let mut page = editing(&session, &found.cron, &functions(&session).await?);
     let saved = match page.form.read::<CronSpec>(json_of(&found.cron.spec), &submitted) {
         Ok(spec) => session.admin().update_cron(&session.caller, found.cron.id, spec).await,
         Err(error) => Err(error),
     };
     match saved {
-        Ok(_) => Ok(done(&format!("/crons/{id}"), "saved")),
+        Ok(_) => Ok(done(&format!("/crons/{}", found.cron.id), "saved")),
         Err(error) => {
             let (status, error) = refusal(error)?;
             page.form = page.form.refused(&submitted, &error);
@@ -127,19 +128,18 @@ pub(super) async fn save(
 
 /// Lets it run again, or not.
 pub(super) async fn pause(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, BucketCron { cron, .. }): On<BucketCron>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let cron = find(&session, &id).await?.cron;
     let mut spec = cron.spec;
     spec.enabled = submitted.text("enabled") == "true";
     session.admin().update_cron(&session.caller, cron.id, spec).await?;
-    Ok(done(&format!("/crons/{id}"), "saved"))
+    Ok(done(&format!("/crons/{}", cron.id), "saved"))
 }
 
-pub(super) async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let cron = find(&session, &id).await?.cron;
+pub(super) async fn delete(
+    On(session, BucketCron { cron, .. }): On<BucketCron>,
+) -> Result<Response, Problem> {
     session.admin().delete_cron(&session.caller, cron.id).await?;
     Ok(done("/crons", "deleted"))
 }

@@ -1,7 +1,7 @@
 //! The code of a function, and a request to try it on.
 
 use askama::Template;
-use axum::{extract::Path, http::StatusCode, response::Response};
+use axum::{http::StatusCode, response::Response};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use webhook_core::{
@@ -11,7 +11,7 @@ use webhook_core::{
 };
 
 use super::{
-    User, crumbs, find,
+    User, crumbs,
     outcome::{self, Outcome},
     users,
 };
@@ -19,7 +19,7 @@ use crate::{
     PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem, page, page_with},
-    screen::{Asked, done, edit::Edit, edit::refusal, webhook},
+    screen::{Asked, Named, On, done, edit::Edit, edit::refusal},
     session::Session,
     show,
 };
@@ -155,13 +155,11 @@ async fn prefill(session: &Session, run: &str, form: Form) -> Result<Form, Probl
 }
 
 pub(super) async fn show(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, function): On<Function>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
     let chosen = match asked.get("log") {
-        Some(log) => Some(webhook::find(&session, log).await?),
+        Some(log) => Some(Log::find(&session, log).await?),
         None => None,
     };
     let mut shown = editing(&session, &function, chosen.as_ref()).await?;
@@ -189,27 +187,25 @@ pub(super) async fn refuse_with(
 
 /// Saves what was changed, and runs it when that was asked for.
 pub(super) async fn save(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, function): On<Function>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
     let chosen = match submitted.text("log") {
         "" => None,
-        log => Some(webhook::find(&session, log).await?),
+        log => Some(Log::find(&session, log).await?),
     };
     let form = editing(&session, &function, chosen.as_ref()).await?.form;
     let runs = submitted.text("then") == "run";
     let ran = match request(&form, &submitted, chosen.clone().filter(|_| runs)) {
         Ok(request) => match store(&session, &function, &form, &submitted).await {
-            Ok(()) if !runs => return Ok(done(&format!("/functions/{id}"), "saved")),
+            Ok(()) if !runs => return Ok(done(&format!("/functions/{}", function.id), "saved")),
             Ok(()) => try_out(&session, &function, request).await,
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
     };
     // Its name may be another one now, and it has one more run.
-    let function = find(&session, &id).await?;
+    let function = Function::find(&session, &function.id.to_string()).await?;
     let mut shown = editing(&session, &function, chosen.as_ref()).await?;
     let (status, error) = match ran {
         Ok(outcome) => {

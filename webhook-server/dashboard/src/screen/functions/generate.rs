@@ -4,7 +4,7 @@ use axum::response::Response;
 use serde_json::json;
 use webhook_core::{
     function::generate::{GenerateRequest, GeneratedFunction},
-    model::FunctionSpec,
+    model::{FunctionSpec, Log},
 };
 
 use super::{crumbs, editor::creating};
@@ -12,7 +12,7 @@ use crate::{
     PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
-    screen::{Asked, edit::Edit, webhook},
+    screen::{Asked, Named, edit::Edit},
     session::Session,
     show,
 };
@@ -42,7 +42,7 @@ pub(super) async fn show(session: Session, asked: Asked) -> Result<Response, Pro
     session.caller.require_account()?;
     let sample = match asked.get("log") {
         Some(log) => {
-            let log = webhook::find(&session, log).await?;
+            let log = Log::find(&session, log).await?;
             let body = &log.webhook.request.body;
             show::pretty(body).unwrap_or_else(|| show::text(body).0)
         }

@@ -5,17 +5,17 @@ use axum::{extract::Path, response::Response};
 use webhook_core::{
     Error, ExecutionId, FunctionId,
     admin::ExecutionQuery,
-    model::{Execution, ExecutionStatus},
+    model::{Execution, ExecutionStatus, Function},
 };
 
 use super::{
-    crumbs, find,
+    crumbs,
     outcome::{Outcome, milliseconds},
 };
 use crate::{
     PATH,
     page::{Frame, Problem, page},
-    screen::Asked,
+    screen::{Asked, On},
     session::Session,
     show::{self, Mark},
 };
@@ -84,17 +84,19 @@ pub(super) async fn latest(session: &Session, id: FunctionId) -> Result<String, 
 }
 
 pub(super) async fn list(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, function): On<Function>,
     asked: Asked,
 ) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
     let mut query = ExecutionQuery::default();
     query.offset = asked.get("offset").and_then(|it| it.parse().ok()).unwrap_or_default();
     let found = session.admin().executions(&session.caller, function.id, &query).await?;
     let next = query.offset.saturating_add(query.limit);
     let older = (next < found.total).then(|| {
-        format!("{PATH}/functions/{id}/runs?{}", asked.with(&[("offset", &next.to_string())]))
+        format!(
+            "{PATH}/functions/{}/runs?{}",
+            function.id,
+            asked.with(&[("offset", &next.to_string())])
+        )
     });
     let title = format!("Runs of {}", function.spec.name);
     Ok(page(&Runs {
@@ -118,21 +120,20 @@ struct Run {
 }
 
 pub(super) async fn show(
-    session: Session,
-    Path((id, run)): Path<(String, String)>,
+    On(session, function): On<Function>,
+    Path((_, run)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
     let run: ExecutionId = run.parse().map_err(|_| Problem::no("run"))?;
     let run = session.admin().execution_of(&session.caller, function.id, run).await;
     let run = run.map_err(Problem::looking_up)?;
     let mut crumbs = crumbs(Some(&function));
-    crumbs.push(("Runs".to_owned(), format!("{PATH}/functions/{id}/runs")));
+    crumbs.push(("Runs".to_owned(), format!("{PATH}/functions/{}/runs", function.id)));
     Ok(page(&Run {
         frame: Frame::new(&session, "Functions", format!("A run of {}", function.spec.name)),
         crumbs,
         at: show::moment(run.created),
         id: run.id.to_string(),
-        again: format!("{PATH}/functions/{id}?run={}", run.id),
+        again: format!("{PATH}/functions/{}?run={}", function.id, run.id),
         outcome: Outcome::of(&run.execute_request, &run.execute_response, Some(run.duration)),
     }))
 }

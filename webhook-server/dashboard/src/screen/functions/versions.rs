@@ -4,12 +4,12 @@ use askama::Template;
 use axum::{extract::Path, response::Response};
 use webhook_core::model::{Function, FunctionVersion};
 
-use super::{crumbs, find};
+use super::crumbs;
 use crate::{
     PATH,
     diff::Diff,
     page::{Frame, Problem, page, page_with},
-    screen::{done, edit::refusal},
+    screen::{On, done, edit::refusal},
     session::Session,
     show,
 };
@@ -50,8 +50,7 @@ impl Row {
     }
 }
 
-pub(super) async fn list(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
+pub(super) async fn list(On(session, function): On<Function>) -> Result<Response, Problem> {
     let versions = session.admin().function_versions(&session.caller, function.id).await?;
     let rows = versions.into_iter().map(|version| Row::of(&function, version));
     Ok(page(&Versions {
@@ -93,22 +92,20 @@ async fn one(session: &Session, function: &Function, version: &str) -> Result<Ve
 }
 
 pub(super) async fn show(
-    session: Session,
-    Path((id, version)): Path<(String, String)>,
+    On(session, function): On<Function>,
+    Path((_, version)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
     Ok(page(&one(&session, &function, &version).await?))
 }
 
 pub(super) async fn restore(
-    session: Session,
-    Path((id, version)): Path<(String, String)>,
+    On(session, function): On<Function>,
+    Path((_, version)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let function = find(&session, &id).await?;
     let mut shown = one(&session, &function, &version).await?;
     let number = shown.row.version;
     match session.admin().restore_function(&session.caller, function.id, number).await {
-        Ok(_) => Ok(done(&format!("/functions/{id}"), "restored")),
+        Ok(_) => Ok(done(&format!("/functions/{}", function.id), "restored")),
         Err(error) => {
             let (status, error) = refusal(error)?;
             shown.error = Some(error.to_string());

@@ -1,7 +1,7 @@
 //! Access tokens.
 
 use askama::Template;
-use axum::{extract::Path, response::Response};
+use axum::response::Response;
 use webhook_core::{
     TokenId,
     model::{AccessToken, ApiAccess, TokenSpec},
@@ -12,7 +12,7 @@ use crate::{
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem, page},
     screen::{
-        done,
+        Named, On, done,
         edit::{Edit, Remove},
     },
     session::Session,
@@ -91,10 +91,12 @@ pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Res
     }
 }
 
-async fn find(session: &Session, id: &str) -> Result<AccessToken, Problem> {
-    let id: TokenId = id.parse().map_err(|_| Problem::no("token"))?;
-    let tokens = session.admin().tokens(&session.caller).await?;
-    tokens.into_iter().find(|token| token.id == id).ok_or_else(|| Problem::no("token"))
+impl Named for AccessToken {
+    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
+        let id: TokenId = id.parse().map_err(|_| Problem::no("token"))?;
+        let tokens = session.admin().tokens(&session.caller).await?;
+        tokens.into_iter().find(|token| token.id == id).ok_or_else(|| Problem::no("token"))
+    }
 }
 
 fn editing(session: &Session, token: &AccessToken) -> Edit {
@@ -112,17 +114,14 @@ fn editing(session: &Session, token: &AccessToken) -> Edit {
     }
 }
 
-pub(super) async fn show(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let token = find(&session, &id).await?;
+pub(super) async fn show(On(session, token): On<AccessToken>) -> Result<Response, Problem> {
     Ok(editing(&session, &token).show())
 }
 
 pub(super) async fn save(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, token): On<AccessToken>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let token = find(&session, &id).await?;
     let spec = read(token.spec.clone(), &submitted);
     match session.admin().update_token(&session.caller, token.id, spec).await {
         Ok(_) => Ok(done("/keys", "saved")),
@@ -130,8 +129,7 @@ pub(super) async fn save(
     }
 }
 
-pub(super) async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let token = find(&session, &id).await?;
+pub(super) async fn delete(On(session, token): On<AccessToken>) -> Result<Response, Problem> {
     session.admin().delete_token(&session.caller, token.id).await?;
     Ok(done("/keys", "deleted"))
 }

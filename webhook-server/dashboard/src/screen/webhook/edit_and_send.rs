@@ -1,7 +1,7 @@
 //! A copy of a webhook, changed and sent to the same input.
 
 use axum::{
-    extract::{Extension, Path},
+    extract::Extension,
     http::{HeaderMap, Method},
     response::Response,
 };
@@ -10,16 +10,16 @@ use serde::Deserialize;
 use serde_json::json;
 use webhook_core::{
     Error,
-    model::{Headers, Log, Request},
+    model::{Bucket, Headers, Log, Request},
     relay::ClientAddr,
 };
 
-use super::{find, send};
+use super::send;
 use crate::{
     PATH,
     form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem},
-    screen::{self, done, edit::Edit},
+    screen::{Named, On, done, edit::Edit},
     session::Session,
     show,
 };
@@ -92,21 +92,18 @@ fn editing(session: &Session, log: &Log) -> Result<Edit, Error> {
     })
 }
 
-pub(crate) async fn show(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
-    let log = find(&session, &id).await?;
+pub(crate) async fn show(On(session, log): On<Log>) -> Result<Response, Problem> {
     Ok(editing(&session, &log)?.show())
 }
 
 pub(crate) async fn submit(
-    session: Session,
-    Path(id): Path<String>,
+    On(session, log): On<Log>,
     client: Option<Extension<ClientAddr>>,
     submitted: Submitted,
 ) -> Result<Response, Problem> {
-    let log = find(&session, &id).await?;
     let page = editing(&session, &log)?;
     let bucket_id = log.webhook.bucket_id.to_string();
-    let bucket = screen::bucket(&session, &bucket_id).await?;
+    let bucket = Bucket::find(&session, &bucket_id).await?;
     let client = client.map(|Extension(client)| client);
     let sent = match page.form.read::<Changed>(json!({}), &submitted).and_then(request) {
         Ok(request) => send::send(&session, &bucket, log.webhook.input_id, request, client).await,

@@ -1,17 +1,17 @@
 //! The page of a webhook.
 
 use askama::Template;
-use axum::{extract::Path, response::Response};
+use axum::response::Response;
 use webhook_core::{
     Error,
     model::{Bucket, Log},
 };
 
-use super::{find, sample, siblings, why::Why};
+use super::{sample, siblings, why::Why};
 use crate::{
     PATH,
     page::{Frame, Problem, page},
-    screen::{Asked, functions, rows::Names},
+    screen::{Asked, On, functions, rows::Names},
     session::Session,
     show::{self, Mark},
 };
@@ -73,12 +73,7 @@ struct Sibling {
     output: String,
 }
 
-pub(crate) async fn show(
-    session: Session,
-    Path(id): Path<String>,
-    asked: Asked,
-) -> Result<Response, Problem> {
-    let log = find(&session, &id).await?;
+pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Result<Response, Problem> {
     let Log { webhook, delivery } = &log;
     let buckets = session.admin().buckets(&session.caller).await?;
     let names = Names::of(&buckets);
@@ -131,7 +126,9 @@ pub(crate) async fn show(
         headers: show::headers(&request.headers),
         size: show::size(request.body.len()),
         views: ["pretty", "raw", "hex"]
-            .map(|name| (name, format!("{PATH}/webhooks/{id}?view={name}"), name == view))
+            .map(|name| {
+                (name, format!("{PATH}/webhooks/{}?view={name}", log.delivery.id), name == view)
+            })
             .into(),
         body,
         whole,
