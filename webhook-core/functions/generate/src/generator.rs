@@ -172,14 +172,15 @@ impl Pair {
 
     /// The two, read.
     fn read(&self, limits: &GenerateLimits) -> Result<(Sample, Sample), GenerateError> {
-        let blame = |error, to: &'static str| match error {
-            GenerateError::Invalid { reason, .. } if to == "examples" => {
-                GenerateError::Invalid { field: to, reason: format!("{}: {reason}", self.name) }
-            }
-            error => error,
+        let invalid = |field, reason| GenerateError::Invalid {
+            field,
+            reason: match field {
+                "examples" => format!("{}: {reason}", self.name),
+                _ => reason,
+            },
         };
-        let input = read_input(&self.input, limits).map_err(|e| blame(e, self.fields[0]))?;
-        let output = read_output(&self.output, limits).map_err(|e| blame(e, self.fields[1]))?;
+        let input = read_input(&self.input, limits).map_err(|e| invalid(self.fields[0], e))?;
+        let output = read_output(&self.output, limits).map_err(|e| invalid(self.fields[1], e))?;
         Ok((input, output))
     }
 }

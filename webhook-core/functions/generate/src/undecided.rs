@@ -8,7 +8,7 @@ use super::eval::eval;
 use super::json::Json;
 use super::mutate::mutated;
 use super::names::{Names, similarity, words};
-use super::program::{Expr, Piece, Step};
+use super::program::{Expr, Path, Piece, Step};
 use super::sample::{Format, Sample};
 use super::search::Found;
 
@@ -21,11 +21,8 @@ pub(crate) fn undecided(found: &Found, samples: &[(Sample, Sample)]) -> Vec<Stri
     let mut told = by_rivals(found, &input.value);
     if samples.len() == 1 {
         let mut names = Vec::new();
-        fields(&input.value, "", &mut names);
-        constants(&found.expr, "out", &names, &mut told);
-        if input.format == Format::Json {
-            positions(&found.expr, "out", &mut told);
-        }
+        scalars(&input.value, "", &mut |place, scalar| names.push((place.to_owned(), scalar)));
+        constants(&found.expr, "out", &names, input.format == Format::Json, &mut told);
     }
     let more = told.len().saturating_sub(MAX_TOLD);
     told.truncate(MAX_TOLD);
@@ -62,65 +59,69 @@ fn by_rivals(found: &Found, input: &Json) -> Vec<String> {
     told
 }
 
-/// The names of all fields and the scalars in them.
-fn fields<'v>(value: &'v Json, place: &str, out: &mut Vec<(String, &'v Json)>) {
+/// Calls `visit` with each scalar in the value, and its place.
+fn scalars<'v>(value: &'v Json, place: &str, visit: &mut dyn FnMut(&str, &'v Json)) {
     match value {
         Json::Object(object) => {
-            object.iter().for_each(|(name, value)| fields(value, &member(place, name), out));
+            object.iter().for_each(|(name, value)| scalars(value, &member(place, name), visit));
         }
         Json::Array(items) => {
             let items = items.iter().enumerate();
-            items.for_each(|(index, value)| fields(value, &format!("{place}[{index}]"), out));
+            items.for_each(|(index, value)| scalars(value, &format!("{place}[{index}]"), visit));
         }
-        scalar => out.push((place.to_owned(), scalar)),
+        scalar => visit(place, scalar),
     }
 }
 
 /// The constants that a second sample may show to be none: numbers, flags, and texts with the name of an input's field.
-fn constants(expr: &Expr, place: &str, fields: &[(String, &Json)], told: &mut Vec<String>) {
+/// With `chosen`, the values that are taken from a fixed position of a list as well.
+fn constants(
+    expr: &Expr,
+    place: &str,
+    fields: &[(String, &Json)],
+    chosen: bool,
+    told: &mut Vec<String>,
+) {
     match expr {
-        Expr::Const(value) => constant(value, place, fields, told),
+        Expr::Const(value) => scalars(value, place, &mut |place, scalar| {
+            told.extend(constant(scalar, place, fields));
+        }),
         Expr::Object(inner) => {
             for (name, expr) in inner {
-                constants(expr, &member(place, name), fields, told);
+                constants(expr, &member(place, name), fields, chosen, told);
             }
         }
         Expr::List(items) => {
             for (index, expr) in items.iter().enumerate() {
-                constants(expr, &format!("{place}[{index}]"), fields, told);
+                constants(expr, &format!("{place}[{index}]"), fields, chosen, told);
             }
         }
-        Expr::Map(map) => constants(&map.body, &format!("{place}[]"), fields, told),
+        Expr::Map(map) => constants(&map.body, &format!("{place}[]"), fields, chosen, told),
         Expr::Text(pieces) => {
             for piece in pieces {
-                if let Piece::Words(words) = piece {
-                    told.extend(part_of_a_field(words, place, fields));
+                match piece {
+                    Piece::Words(words) => told.extend(part_of_a_field(words, place, fields)),
+                    Piece::Value(expr) => constants(expr, place, fields, chosen, told),
                 }
             }
         }
-        Expr::Path(_) | Expr::Convert(..) => {}
+        Expr::Convert(inner, _) => constants(inner, place, fields, chosen, told),
+        Expr::Path(path) if chosen => positions(path, place, told),
+        Expr::Path(_) => {}
     }
 }
 
-/// The values that are taken from a fixed position of a list.
-fn positions(expr: &Expr, place: &str, told: &mut Vec<String>) {
-    match expr {
-        Expr::Path(path) => {
-            let mut list = String::new();
-            for step in &path.steps {
-                match step {
-                    Step::Key(name) => list = member(&list, name),
-                    Step::Index(index) => told.push(format!(
-                        "{place}: always element {index} of {list}, counted from 0? A sample with its elements in \
-                         another order would decide"
-                    )),
-                }
-            }
+/// The elements that are taken from a fixed position of a list.
+fn positions(path: &Path, place: &str, told: &mut Vec<String>) {
+    let mut list = String::new();
+    for step in &path.steps {
+        match step {
+            Step::Key(name) => list = member(&list, name),
+            Step::Index(index) => told.push(format!(
+                "{place}: always element {index} of {list}, counted from 0? A sample with its elements in \
+                 another order would decide"
+            )),
         }
-        Expr::Object(fields) => {
-            fields.iter().for_each(|(name, expr)| positions(expr, &member(place, name), told));
-        }
-        _ => expr.children().into_iter().for_each(|child| positions(child, place, told)),
     }
 }
 
@@ -140,44 +141,23 @@ fn part_of_a_field(text: &str, place: &str, fields: &[(String, &Json)]) -> Optio
     })
 }
 
-fn constant(value: &Json, place: &str, fields: &[(String, &Json)], told: &mut Vec<String>) {
-    match value {
-        Json::Object(object) => {
-            for (name, value) in object {
-                constant(value, &member(place, name), fields, told);
-            }
+/// The question whether a scalar is a constant, if it is one.
+fn constant(scalar: &Json, place: &str, fields: &[(String, &Json)]) -> Option<String> {
+    let key = words(place.rsplit(['.', '"']).next().unwrap_or_default());
+    let names = Names { key, around: Vec::new() };
+    let alike = |field: &&(String, &Json)| {
+        let name = field.0.rsplit('.').next().unwrap_or_default();
+        similarity(&names, &[words(name).into()]) > 0.7
+    };
+    let question = format!("{place}: always {}?", show(scalar));
+    match (fields.iter().find(alike), scalar) {
+        (Some((field, value)), _) => {
+            Some(format!("{question} A sample whose {field} is not {} would decide", show(value)))
         }
-        Json::Array(items) => {
-            for (index, value) in items.iter().enumerate() {
-                constant(value, &format!("{place}[{index}]"), fields, told);
-            }
+        (None, Json::String(text)) => part_of_a_field(text, place, fields),
+        (None, Json::Number(_) | Json::Bool(_)) => {
+            Some(format!("{question} Any second sample would decide"))
         }
-        scalar => {
-            let key = words(place.rsplit(['.', '"']).next().unwrap_or_default());
-            let names = Names { key, around: Vec::new() };
-            let alike = |field: &&(String, &Json)| {
-                let name = field.0.rsplit('.').next().unwrap_or_default();
-                similarity(&names, &[words(name).into()]) > 0.7
-            };
-            let asked = fields.iter().find(alike);
-            let question = format!("{place}: always {}?", show(scalar));
-            match asked {
-                Some((field, value)) => told.push(format!(
-                    "{question} A sample whose {field} is not {} would decide",
-                    show(value)
-                )),
-                None if scalar.is_string() => {
-                    told.extend(part_of_a_field(
-                        scalar.as_str().unwrap_or_default(),
-                        place,
-                        fields,
-                    ));
-                }
-                None if scalar.is_number() || scalar.is_boolean() => {
-                    told.push(format!("{question} Any second sample would decide"));
-                }
-                None => {}
-            }
-        }
+        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! A model behind a server with the chat interface of OpenAI.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -39,15 +39,10 @@ impl ChatOptions {
 }
 
 /// A [`LanguageModel`] behind such a server. Redirects are refused.
+#[derive(Debug)]
 pub struct ChatModel {
     options: ChatOptions,
     forwarder: Arc<dyn Forwarder>,
-}
-
-impl fmt::Debug for ChatModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChatModel").field("options", &self.options).finish_non_exhaustive()
-    }
 }
 
 /// The part of an answer that is read.

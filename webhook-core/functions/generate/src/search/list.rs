@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::json::Json;
 use super::super::names::Names;
 use super::super::program::{Expr, Step};
-use super::{Context, Example, Found, Outcome, Search, cheaper, cost};
+use super::{Context, Example, Found, Outcome, Parts, Search, cheaper, cost};
 
 impl<'a> Search<'a> {
     pub(super) fn solve_list(
@@ -50,9 +50,7 @@ impl<'a> Search<'a> {
         let around = context.names.key.iter().chain(&context.names.around).cloned().collect();
         let names = Names { key: Vec::new(), around };
         let context = Context { names, outer: context.outer, level: context.level + 1 };
-        let mut total = 0.0;
-        let mut elements: Vec<Expr> = Vec::with_capacity(length);
-        let mut rivals: Vec<(usize, Expr)> = Vec::new();
+        let mut elements = Parts::default();
         for index in 0..length {
             let one = |(example, list): (&Example<'a>, &&'a Vec<Json>)| Example {
                 scopes: Rc::clone(&example.scopes),
@@ -62,19 +60,9 @@ impl<'a> Search<'a> {
             let Some(found) = self.solve(&of_element, &context)? else { return Ok(None) };
             // Elements of a list that are chosen by their numbers are more likely a filter or an order.
             let chosen = if chooses(&found.expr) { 8.0 } else { 0.0 };
-            total += cost::ELEMENT + found.cost + chosen;
-            rivals.extend(found.rivals.into_iter().map(|rival| (index, rival)));
-            elements.push(found.expr);
+            elements.push(found, cost::ELEMENT + chosen);
         }
-        let mut found = Found::new(Expr::List(elements.clone()), total);
-        for (index, rival) in rivals {
-            let mut elements = elements.clone();
-            if let Some(element) = elements.get_mut(index) {
-                *element = rival;
-            }
-            found.rival(Expr::List(elements));
-        }
-        Ok(Some(found))
+        Ok(Some(elements.whole(Expr::List)))
     }
 }
 

@@ -71,6 +71,37 @@ impl Found {
     }
 }
 
+/// Expressions that each explain a part of a value.
+#[derive(Default)]
+struct Parts {
+    exprs: Vec<Expr>,
+    cost: f64,
+    /// With the number of the part that each is a rival of.
+    rivals: Vec<(usize, Expr)>,
+}
+
+impl Parts {
+    fn push(&mut self, found: Found, cost: f64) {
+        let part = self.exprs.len();
+        self.rivals.extend(found.rivals.into_iter().map(|rival| (part, rival)));
+        self.exprs.push(found.expr);
+        self.cost += cost + found.cost;
+    }
+
+    /// The expression of the whole. Its rivals have a rival in the place of one part.
+    fn whole(self, wrap: impl Fn(Vec<Expr>) -> Expr) -> Found {
+        let mut found = Found::new(wrap(self.exprs.clone()), self.cost);
+        for (part, rival) in self.rivals {
+            let mut exprs = self.exprs.clone();
+            if let Some(expr) = exprs.get_mut(part) {
+                *expr = rival;
+            }
+            found.rival(wrap(exprs));
+        }
+        found
+    }
+}
+
 /// What surrounds the value that is being explained.
 #[derive(Debug, Clone)]
 struct Context {

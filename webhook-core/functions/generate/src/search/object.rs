@@ -8,7 +8,7 @@ use super::super::json::{Json, is_scalar, same};
 use super::super::names::{Names, words};
 use super::super::program::Expr;
 use super::pool::Pool;
-use super::{Context, Example, Exhausted, Found, Outcome, Search, cheaper, cost};
+use super::{Context, Example, Exhausted, Found, Outcome, Parts, Search, cheaper, cost};
 
 impl<'a> Search<'a> {
     pub(super) fn solve_object(
@@ -95,25 +95,14 @@ impl<'a> Search<'a> {
             self.charge(object.len() / 8)?;
             names.extend(object.keys().filter(|name| known.insert(*name)));
         }
-        let mut total = 0.0;
-        let mut fields = Vec::with_capacity(names.len());
-        let mut rivals = Vec::new();
-        for name in names {
+        let mut fields = Parts::default();
+        for name in &names {
             let (examples, context) = of_field(examples, name, context);
             let Some(found) = self.solve(&examples, &context)? else { return Ok(None) };
-            total += cost::FIELD + found.cost;
-            rivals.extend(found.rivals.into_iter().map(|rival| (fields.len(), rival)));
-            fields.push((name.clone(), found.expr));
+            fields.push(found, cost::FIELD);
         }
-        let mut found = Found::new(Expr::Object(fields.clone()), total);
-        for (index, rival) in rivals {
-            let mut fields = fields.clone();
-            if let Some((_, expr)) = fields.get_mut(index) {
-                *expr = rival;
-            }
-            found.rival(Expr::Object(fields));
-        }
-        Ok(Some(found))
+        let named = |exprs| names.iter().copied().cloned().zip(exprs).collect();
+        Ok(Some(fields.whole(|exprs: Vec<Expr>| Expr::Object(named(exprs)))))
     }
 }
 

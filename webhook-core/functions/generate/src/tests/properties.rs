@@ -151,7 +151,7 @@ proptest! {
             // Another payload, of any shape, does not stop it.
             match run_source(driver, &written.code, "application/json", &other) {
                 Ok(answer) if driver == Driver::Lua => {
-                    let payload = read_input(&other, &limits).map_err(|error| TestCaseError::fail(error.to_string()))?;
+                    let payload = read_input(&other, &limits).map_err(TestCaseError::fail)?;
                     let wanted = run(&written.program, &payload.value);
                     let got = read_answer(answer.as_bytes(), Format::Json).map_err(TestCaseError::fail)?;
                     let difference = first_difference(&wanted, &got, true);
