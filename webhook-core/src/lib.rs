@@ -63,6 +63,7 @@ pub mod admin;
 pub mod billing;
 pub mod cron;
 pub mod function;
+mod lock;
 pub mod model;
 pub mod plan;
 pub mod relay;

@@ -1,9 +1,6 @@
 //! Access tokens, and who shows one.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashSet, sync::Arc};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
@@ -15,6 +12,7 @@ use super::{Admin, Caller, Credential, check};
 use crate::{
     error::{Error, ErrorKind},
     id::TokenId,
+    lock::Lock,
     model::{AccessToken, ApiAccess, Secret, TokenSpec, constant_time_eq},
     plan::Limited,
 };
@@ -39,17 +37,17 @@ pub struct NewToken {
 
 /// The tokens whose login is being noted.
 #[derive(Debug, Default)]
-pub(super) struct Logins(Mutex<HashSet<TokenId>>);
+pub(super) struct Logins(Lock<HashSet<TokenId>>);
 
 impl Logins {
     /// Whether the login of this token is to be noted.
     fn begin(&self, id: TokenId) -> bool {
-        let mut noting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noting = self.0.lock();
         noting.len() < MAX_LOGINS && noting.insert(id)
     }
 
     fn end(&self, id: TokenId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.0.lock().remove(&id);
     }
 }
 

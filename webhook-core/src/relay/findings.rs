@@ -1,15 +1,13 @@
 //! What attempts told of destinations, for whoever may pause and resume outputs.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::VecDeque;
 
 use tokio::sync::Notify;
 
 use crate::{
     clock::Timestamp,
     id::{AccountId, BucketId, OutputId},
+    lock::Lock,
     model::{Bucket, Output},
 };
 
@@ -38,7 +36,7 @@ pub(crate) enum Found {
 /// Those that nobody has acted on yet.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    queue: Mutex<VecDeque<Finding>>,
+    queue: Lock<VecDeque<Finding>>,
     told: Notify,
 }
 
@@ -46,7 +44,7 @@ impl Findings {
     pub(super) fn tell(&self, bucket: &Bucket, output: &Output, found: Found) {
         let (account, bucket, output) = (bucket.account_id, bucket.id, output.id);
         let finding = Finding { account, bucket, output, found };
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         if queue.len() < REMEMBERED && !queue.contains(&finding) {
             queue.push_back(finding);
             self.told.notify_one();
@@ -56,7 +54,7 @@ impl Findings {
     /// The next of them.
     pub(super) async fn next(&self) -> Finding {
         loop {
-            let next = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let next = self.queue.lock().pop_front();
             match next {
                 Some(finding) => return finding,
                 None => self.told.notified().await,

@@ -1,13 +1,10 @@
 //! Which refused webhooks are kept: anyone can send them, and they must not fill the disk.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use foldhash::HashMap;
 
-use crate::{clock::Timestamp, id::InputId};
+use crate::{clock::Timestamp, id::InputId, lock::Lock};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -18,7 +15,7 @@ const MAX_INPUTS: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct RefusedLogs {
     most: u32,
-    hours: Mutex<HashMap<InputId, Hour>>,
+    hours: Lock<HashMap<InputId, Hour>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,12 +27,12 @@ struct Hour {
 impl RefusedLogs {
     /// Keeps at most so many of each input in an hour.
     pub(super) fn new(most: u32) -> Self {
-        Self { most, hours: Mutex::default() }
+        Self { most, hours: Lock::default() }
     }
 
     /// Whether another one of `input` is kept; it counts then.
     pub(super) fn takes(&self, input: InputId, now: Timestamp) -> bool {
-        let mut hours = self.hours.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hours = self.hours.lock();
         if !hours.contains_key(&input) && hours.len() >= MAX_INPUTS {
             hours.retain(|_, hour| now < hour.ends_at);
             if hours.len() >= MAX_INPUTS {

@@ -1,7 +1,7 @@
 //! Senders that wait for what a destination answers.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::oneshot;
 
 use super::cluster::Cluster;
-use crate::id::DeliveryId;
+use crate::{id::DeliveryId, lock::Lock};
 
 /// What a destination answered, whole.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(super) struct DestinationResponse {
 /// The senders that wait, by the delivery that they wait for.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
-    waiting: Mutex<HashMap<DeliveryId, Arc<Waiting>>>,
+    waiting: Lock<HashMap<DeliveryId, Arc<Waiting>>>,
     /// The size of `waiting`, so that the many settles nobody waits for take no lock.
     count: AtomicUsize,
     /// The other nodes, where senders may wait for what ends here.
@@ -33,11 +33,7 @@ pub(super) struct Waiters {
 
 /// One sender, known by each delivery that it waits for: it gets the first
 /// response, or learns that there is none when the last of them has let go of it.
-type Waiting = Mutex<Option<oneshot::Sender<DestinationResponse>>>;
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+type Waiting = Lock<Option<oneshot::Sender<DestinationResponse>>>;
 
 impl Waiters {
     pub(super) fn new(cluster: Option<Arc<Cluster>>) -> Self {
@@ -51,8 +47,8 @@ impl Waiters {
             cluster.wait_for(&deliveries);
         }
         let (sender, receiver) = oneshot::channel();
-        let one: Arc<Waiting> = Arc::new(Mutex::new(Some(sender)));
-        let mut waiting = lock(&self.waiting);
+        let one: Arc<Waiting> = Arc::new(Lock::new(Some(sender)));
+        let mut waiting = self.waiting.lock();
         waiting.extend(deliveries.iter().map(|id| (*id, Arc::clone(&one))));
         self.count.store(waiting.len(), Ordering::Release);
         drop(waiting);
@@ -62,7 +58,7 @@ impl Waiters {
     /// Whether somebody waits for this delivery.
     pub(super) fn is_awaited(&self, id: DeliveryId) -> bool {
         let is_awaited_here =
-            self.count.load(Ordering::Acquire) > 0 && lock(&self.waiting).contains_key(&id);
+            self.count.load(Ordering::Acquire) > 0 && self.waiting.lock().contains_key(&id);
         is_awaited_here || self.cluster.as_ref().is_some_and(|cluster| cluster.is_awaited(id))
     }
 
@@ -85,12 +81,12 @@ impl Waiters {
         if self.count.load(Ordering::Acquire) == 0 {
             return Err(response);
         }
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         let Some(one) = waiting.remove(&id) else { return Err(response) };
         self.count.store(waiting.len(), Ordering::Release);
         drop(waiting);
         if let Some(response) = response
-            && let Some(sender) = lock(&one).take()
+            && let Some(sender) = one.lock().take()
         {
             // It may have stopped waiting a moment ago.
             let _ = sender.send(response);
@@ -117,7 +113,7 @@ impl Waiter<'_> {
 
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
-        let mut waiting = lock(&self.waiters.waiting);
+        let mut waiting = self.waiters.waiting.lock();
         for id in &self.deliveries {
             waiting.remove(id);
         }

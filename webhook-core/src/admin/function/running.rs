@@ -2,17 +2,16 @@
 
 use std::{
     collections::{HashMap, hash_map::Entry},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use crate::{error::Error, id::AccountId};
+use crate::{error::Error, id::AccountId, lock::Lock};
 
 /// Counts, so that one account does not take every request that is answered
 /// at once: a run may last for seconds.
 #[derive(Debug, Default)]
 pub(in crate::admin) struct Running {
-    of_account: Mutex<HashMap<AccountId, usize>>,
+    of_account: Lock<HashMap<AccountId, usize>>,
 }
 
 impl Running {
@@ -23,7 +22,7 @@ impl Running {
         limit: usize,
         what: &str,
     ) -> Result<Entered<'_>, Error> {
-        let mut counts = self.counts();
+        let mut counts = self.of_account.lock();
         let count = counts.get(&account).copied().unwrap_or_default();
         if count >= limit {
             let message = format!("the account has {limit} {what}");
@@ -31,10 +30,6 @@ impl Running {
         }
         counts.insert(account, count + 1);
         Ok(Entered { running: self, account })
-    }
-
-    fn counts(&self) -> MutexGuard<'_, HashMap<AccountId, usize>> {
-        self.of_account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -47,7 +42,7 @@ pub(in crate::admin) struct Entered<'a> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        if let Entry::Occupied(mut count) = self.running.counts().entry(self.account) {
+        if let Entry::Occupied(mut count) = self.running.of_account.lock().entry(self.account) {
             match count.get() {
                 0 | 1 => drop(count.remove()),
                 more => {
@@ -77,6 +72,6 @@ mod tests {
         drop(first);
         let third = running.enter(one, 2, "calls").expect("there is room again");
         drop((second, third));
-        assert!(running.counts().is_empty(), "nothing is left behind");
+        assert!(running.of_account.lock().is_empty(), "nothing is left behind");
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
@@ -13,6 +13,7 @@ use webhook_cluster::{ClientInfo, ConnectedClient, Listening, Presence, Streamed
 
 use crate::{
     id::{AccountId, BucketId, DeliveryId},
+    lock::Lock,
     relay::byte_semaphore::{BytePermit, ByteSemaphore},
 };
 
@@ -29,7 +30,7 @@ pub(super) type Delivered = (Arc<StreamedWebhook>, BytePermit);
 pub(super) struct Subscriber {
     sender: mpsc::Sender<Delivered>,
     bytes: ByteSemaphore,
-    client: Mutex<ConnectedClient>,
+    pub(super) client: Lock<ConnectedClient>,
     /// Events were left out because the client reads too slowly.
     pub(super) missed: AtomicUsize,
     /// What waits in the store is to be looked at once more: something of it may have been
@@ -49,16 +50,12 @@ impl Subscriber {
         Self {
             sender,
             bytes,
-            client: Mutex::new(client),
+            client: Lock::new(client),
             missed: AtomicUsize::new(0),
             looks_again: AtomicBool::new(false),
             changed: Notify::new(),
             closed: AtomicBool::new(false),
         }
-    }
-
-    pub(super) fn client(&self) -> MutexGuard<'_, ConnectedClient> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn offer(&self, event: &Arc<StreamedWebhook>) {
@@ -75,30 +72,22 @@ impl Subscriber {
 /// The subscribers of all accounts, and which webhooks are in their hands.
 #[derive(Debug, Default)]
 pub(in crate::relay) struct Hub {
-    subscribers: Mutex<HashMap<AccountId, Vec<Arc<Subscriber>>>>,
+    subscribers: Lock<HashMap<AccountId, Vec<Arc<Subscriber>>>>,
     /// The size of `subscribers`, so that a relay without clients takes no lock.
     accounts: AtomicUsize,
     /// How many clients have a webhook and have not reported on it.
-    in_hand: Mutex<HashMap<DeliveryId, usize>>,
+    in_hand: Lock<HashMap<DeliveryId, usize>>,
 }
 
 impl Hub {
-    fn subscribers(&self) -> MutexGuard<'_, HashMap<AccountId, Vec<Arc<Subscriber>>>> {
-        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn in_hand(&self) -> MutexGuard<'_, HashMap<DeliveryId, usize>> {
-        self.in_hand.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn enter(&self, account: AccountId, subscriber: Arc<Subscriber>) {
-        let mut subscribers = self.subscribers();
+        let mut subscribers = self.subscribers.lock();
         subscribers.entry(account).or_default().push(subscriber);
         self.accounts.store(subscribers.len(), Ordering::Release);
     }
 
     pub(super) fn leave(&self, account: AccountId, subscriber: &Arc<Subscriber>) {
-        let mut subscribers = self.subscribers();
+        let mut subscribers = self.subscribers.lock();
         if let Some(known) = subscribers.get_mut(&account) {
             known.retain(|other| !Arc::ptr_eq(other, subscriber));
             if known.is_empty() {
@@ -110,7 +99,7 @@ impl Hub {
 
     /// Whether the account has any client.
     pub(super) fn listens(&self, account: AccountId) -> bool {
-        self.accounts.load(Ordering::Acquire) > 0 && self.subscribers().contains_key(&account)
+        self.accounts.load(Ordering::Acquire) > 0 && self.subscribers.lock().contains_key(&account)
     }
 
     /// Whether any client gets the webhooks of a bucket without outputs.
@@ -118,17 +107,17 @@ impl Hub {
         if self.accounts.load(Ordering::Acquire) == 0 {
             return false;
         }
-        let subscribers = self.subscribers();
+        let subscribers = self.subscribers.lock();
         let mut known = subscribers.get(&account).into_iter().flatten();
-        known.any(|subscriber| subscriber.client().listens_to(bucket, ""))
+        known.any(|subscriber| subscriber.client.lock().listens_to(bucket, ""))
     }
 
     /// Offers a webhook to every client that listens to its bucket.
     pub(in crate::relay) fn publish(&self, account: AccountId, event: StreamedWebhook) {
         let event = Arc::new(event);
-        let subscribers = self.subscribers();
+        let subscribers = self.subscribers.lock();
         for subscriber in subscribers.get(&account).into_iter().flatten() {
-            if subscriber.client().listens_to(event.bucket_id, &event.output_name) {
+            if subscriber.client.lock().listens_to(event.bucket_id, &event.output_name) {
                 subscriber.offer(&event);
             }
         }
@@ -136,24 +125,25 @@ impl Hub {
 
     /// The account's clients.
     pub(super) fn clients(&self, account: AccountId) -> Vec<ConnectedClient> {
-        let subscribers = self.subscribers();
+        let subscribers = self.subscribers.lock();
         let known = subscribers.get(&account).into_iter().flatten();
-        known.map(|subscriber| subscriber.client().clone()).collect()
+        known.map(|subscriber| subscriber.client.lock().clone()).collect()
     }
 
     /// What the clients of all accounts listen to.
     pub(in crate::relay) fn presence(&self) -> Presence {
         let mut listening = Vec::new();
         let mut named = 0;
-        for (account, subscribers) in &*self.subscribers() {
+        for (account, subscribers) in &*self.subscribers.lock() {
             let mut together = HashSet::new();
-            let all = subscribers.iter().any(|subscriber| match &subscriber.client().listening {
-                Listening::All => true,
-                Listening::Buckets(buckets) => {
-                    together.extend(buckets);
-                    together.len() > MAX_NAMED_BUCKETS
-                }
-            });
+            let all =
+                subscribers.iter().any(|subscriber| match &subscriber.client.lock().listening {
+                    Listening::All => true,
+                    Listening::Buckets(buckets) => {
+                        together.extend(buckets);
+                        together.len() > MAX_NAMED_BUCKETS
+                    }
+                });
             let (count, one) = match all {
                 true => (1, Listening::All),
                 false => (1 + together.len(), Listening::Buckets(together)),
@@ -169,7 +159,7 @@ impl Hub {
 
     /// Has every client look into the store for what it has not got.
     pub(in crate::relay) fn look_again(&self) {
-        for subscriber in self.subscribers().values().flatten() {
+        for subscriber in self.subscribers.lock().values().flatten() {
             subscriber.looks_again.store(true, Ordering::Release);
             subscriber.changed.notify_one();
         }
@@ -177,14 +167,14 @@ impl Hub {
 
     /// How many clients the account has.
     pub(super) fn count(&self, account: AccountId) -> u64 {
-        self.subscribers().get(&account).map_or(0, |clients| clients.len() as u64)
+        self.subscribers.lock().get(&account).map_or(0, |clients| clients.len() as u64)
     }
 
     /// Ends the account's subscriptions that `ends` picks.
     pub(super) fn close(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
-        let subscribers = self.subscribers();
+        let subscribers = self.subscribers.lock();
         for subscriber in subscribers.get(&account).into_iter().flatten() {
-            if ends(&subscriber.client().info) {
+            if ends(&subscriber.client.lock().info) {
                 subscriber.closed.store(true, Ordering::Release);
                 subscriber.changed.notify_one();
             }
@@ -194,7 +184,7 @@ impl Hub {
     /// A client takes a webhook. From its own backlog it does so only when
     /// nobody has it in hand.
     pub(super) fn take(&self, id: DeliveryId, only_if_free: bool) -> bool {
-        let mut in_hand = self.in_hand();
+        let mut in_hand = self.in_hand.lock();
         let holders = in_hand.entry(id).or_default();
         if only_if_free && *holders > 0 {
             return false;
@@ -205,7 +195,7 @@ impl Hub {
 
     /// A client is gone and had not reported on it.
     pub(super) fn put_down(&self, id: DeliveryId) {
-        let mut in_hand = self.in_hand();
+        let mut in_hand = self.in_hand.lock();
         if let Some(holders) = in_hand.get_mut(&id) {
             *holders -= 1;
             if *holders == 0 {
@@ -216,6 +206,6 @@ impl Hub {
 
     /// Somebody reported on it.
     pub(super) fn done(&self, id: DeliveryId) {
-        self.in_hand().remove(&id);
+        self.in_hand.lock().remove(&id);
     }
 }

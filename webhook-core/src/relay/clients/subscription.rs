@@ -114,7 +114,7 @@ impl Subscription {
     /// any: so that a client does not take what another one is there for.
     pub fn listen_to_outputs(&mut self, listening: Listening, outputs: Vec<String>) {
         {
-            let mut client = self.subscriber.client();
+            let mut client = self.subscriber.client.lock();
             client.listening = listening;
             client.outputs = outputs;
         }
@@ -231,7 +231,7 @@ impl Subscription {
     }
 
     async fn buckets(&self) -> Result<Vec<BucketId>, Error> {
-        let listening = self.subscriber.client().listening.clone();
+        let listening = self.subscriber.client.lock().listening.clone();
         match listening {
             Listening::Buckets(buckets) => Ok(buckets.into_iter().collect()),
             Listening::All => {
@@ -272,7 +272,7 @@ impl Subscription {
     }
 
     fn wants(&self, event: &StreamedWebhook) -> bool {
-        self.subscriber.client().listens_to(event.bucket_id, &event.output_name)
+        self.subscriber.client.lock().listens_to(event.bucket_id, &event.output_name)
     }
 
     /// Notes that the client has it now; `false` when it must not get it (again).

@@ -2,10 +2,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -17,7 +14,10 @@ use tokio::{
 use webhook_cluster::{ConnectedClient, Content, To};
 
 use super::Cluster;
-use crate::id::{AccountId, NodeId};
+use crate::{
+    id::{AccountId, NodeId},
+    lock::Lock,
+};
 
 /// How long the others may take.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -29,14 +29,14 @@ type Answer = (NodeId, Vec<ConnectedClient>, bool);
 /// The questions that wait for answers.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    open: Mutex<HashMap<u64, mpsc::Sender<Answer>>>,
+    open: Lock<HashMap<u64, mpsc::Sender<Answer>>>,
     last: AtomicU64,
 }
 
 impl Questions {
     /// A node has answered.
     pub(super) fn answer(&self, question: u64, answer: Answer) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.lock();
         if let Some(asked) = open.get(&question) {
             // It has room for every node, and for one that answers twice none is needed.
             let _ = asked.try_send(answer);
@@ -52,7 +52,7 @@ struct Open<'a> {
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        let mut open = self.questions.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.questions.open.lock();
         open.remove(&self.question);
     }
 }
@@ -71,7 +71,7 @@ impl Cluster {
         let question = self.questions.last.fetch_add(1, Ordering::Relaxed);
         let (sender, mut answers) = mpsc::channel(silent.len() * 2);
         let questions = &self.questions;
-        questions.open.lock().unwrap_or_else(PoisonError::into_inner).insert(question, sender);
+        questions.open.lock().insert(question, sender);
         let _open = Open { questions, question };
         let until = Instant::now() + PATIENCE;
         self.tell(To::All, Content::Asked { question, account });

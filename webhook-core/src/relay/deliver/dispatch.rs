@@ -7,7 +7,7 @@
 use std::{
     mem,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -29,6 +29,7 @@ use crate::{
     clock::{Clock, Timestamp},
     error::Error,
     id::{NodeId, OutputId},
+    lock::Lock,
     model::Output,
     relay::{
         byte_semaphore::ByteSemaphore, cache::BucketCache, observer::Observer,
@@ -40,7 +41,7 @@ use crate::{
 /// The queues of all outputs that have something to remember.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
-    by_output: Mutex<HashMap<OutputId, Arc<OutputQueue>>>,
+    pub(super) by_output: Lock<HashMap<OutputId, Arc<OutputQueue>>>,
     /// Whether this node holds what is accepted: from just before it dispatches.
     holding: AtomicBool,
     /// What is being accepted for whoever dispatches later.
@@ -48,17 +49,13 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    pub(super) fn by_output(&self) -> MutexGuard<'_, HashMap<OutputId, Arc<OutputQueue>>> {
-        self.by_output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn known(&self, output_id: OutputId) -> Option<Arc<OutputQueue>> {
-        self.by_output().get(&output_id).cloned()
+        self.by_output.lock().get(&output_id).cloned()
     }
 
     /// Forgets a queue that has nothing to remember.
     pub(super) fn leave(&self, queue: &OutputQueue) {
-        let mut queues = self.by_output();
+        let mut queues = self.by_output.lock();
         // Nobody can get at the queue while the map is locked, but some may have it already.
         let unused = |known: &Arc<OutputQueue>| Arc::strong_count(known) <= 2 && known.is_quiet();
         if queues.get(&queue.output_id).is_some_and(unused) {
@@ -74,7 +71,7 @@ impl Queues {
         term: Term,
     ) -> Result<Reservation, Error> {
         let (queue, early) = {
-            let mut queues = self.by_output();
+            let mut queues = self.by_output.lock();
             let holding = self.holding.load(Ordering::Acquire);
             (queue_of(&mut queues, output_id, &limits), (!holding).then(|| self.early.token()))
         };
@@ -85,7 +82,7 @@ impl Queues {
     /// that was accepted for them.
     pub(super) async fn begin(&self) -> HashMap<OutputId, Arc<OutputQueue>> {
         let before = {
-            let mut queues = self.by_output();
+            let mut queues = self.by_output.lock();
             self.holding.store(true, Ordering::Release);
             mem::take(&mut *queues)
         };

@@ -136,7 +136,7 @@ impl Deliverer {
         for Backlog { output_id, due_at, pending, .. } in found {
             let Some(due_at) = due_at else { continue };
             let limits = QueueLimits::unthrottled(&self.options);
-            let queue = queue_of(&mut self.queues.by_output(), output_id, &limits);
+            let queue = queue_of(&mut self.queues.by_output.lock(), output_id, &limits);
             queue.found(pending, due_at);
             self.observer.pending(i64::try_from(pending).unwrap_or(i64::MAX));
             self.timers.add(due_at, output_id);
@@ -145,7 +145,7 @@ impl Deliverer {
             }
         }
         self.workers.begin();
-        let queues = self.queues.by_output();
+        let queues = self.queues.by_output.lock();
         to_wake.extend(queues.values().filter(|queue| queue.has_work()).map(|q| q.output_id));
         drop(queues);
         self.wake(to_wake);
@@ -170,7 +170,7 @@ impl Deliverer {
         if !drained {
             tracing::warn!("stopped with deliveries in flight; they are attempted again");
         }
-        let queues: Vec<_> = self.queues.by_output().values().cloned().collect();
+        let queues: Vec<_> = self.queues.by_output.lock().values().cloned().collect();
         for queue in queues.iter().filter(|queue| queue.is_owned()) {
             // The next owner is not to find the second delivery before the first.
             self.claimer.free(queue).await;

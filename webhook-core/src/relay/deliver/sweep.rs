@@ -59,7 +59,7 @@ impl Deliverer {
     async fn is_our_turn(&self) -> Result<bool, Error> {
         match self.options.sweep_interval {
             Some(_) => self.lease.extend().await.map(|extended| extended.sweeps),
-            None if self.queues.by_output().is_empty() => Ok(false),
+            None if self.queues.by_output.lock().is_empty() => Ok(false),
             None => self.lease.hold().await.map(|()| true),
         }
     }
@@ -68,7 +68,7 @@ impl Deliverer {
     async fn sweep(self: &Arc<Self>) -> Result<(), Error> {
         let now = self.clock.now();
         let in_hand: HashMap<_, _> = {
-            let queues = self.queues.by_output();
+            let queues = self.queues.by_output.lock();
             queues.values().map(|queue| (queue.output_id, queue.in_hand())).collect()
         };
         let held_before = earlier(now, HELD_LONG);
@@ -76,7 +76,7 @@ impl Deliverer {
         let found = self.deliveries.backlogs(sweep).await?;
         let mut found: HashMap<_, _> =
             found.into_iter().map(|found| (found.output_id, found)).collect();
-        let queues: Vec<_> = self.queues.by_output().values().cloned().collect();
+        let queues: Vec<_> = self.queues.by_output.lock().values().cloned().collect();
         let mut to_wake = Vec::new();
         let mut swept = Swept::default();
         let overdue = |found: &Backlog| found.due_at.map(|due| now.since(due)).unwrap_or_default();
@@ -135,7 +135,7 @@ impl Deliverer {
 
     /// The outputs of which deliveries wait, or wait for another attempt.
     pub(in crate::relay) fn waiting(&self) -> Vec<OutputId> {
-        let queues = self.queues.by_output();
+        let queues = self.queues.by_output.lock();
         let waiting = queues.values().filter(|queue| queue.pending() > 0);
         waiting.map(|queue| queue.output_id).collect()
     }
@@ -154,7 +154,7 @@ impl Deliverer {
         let Backlog { output_id, pending, held, .. } = *found;
         let queue = {
             let limits = QueueLimits::unthrottled(&self.options);
-            queue_of(&mut self.queues.by_output(), output_id, &limits)
+            queue_of(&mut self.queues.by_output.lock(), output_id, &limits)
         };
         tracing::info!(output = %output_id, pending, held, "nobody attends to it: taken over");
         queue.found(pending + held, found.due_at.unwrap_or(now));

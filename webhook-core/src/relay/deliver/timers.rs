@@ -1,10 +1,6 @@
 //! When which queue is looked at again.
 
-use std::{
-    cmp::Reverse,
-    collections::BinaryHeap,
-    sync::{Mutex, PoisonError},
-};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use tokio::sync::Notify;
 
@@ -12,19 +8,20 @@ use super::queue::OutputQueue;
 use crate::{
     clock::{Clock, Timestamp},
     id::OutputId,
+    lock::Lock,
 };
 
 /// Wake-ups of queues, the earliest first. Nothing runs while none is due.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    heap: Mutex<BinaryHeap<Reverse<(Timestamp, OutputId)>>>,
+    heap: Lock<BinaryHeap<Reverse<(Timestamp, OutputId)>>>,
     earlier: Notify,
 }
 
 impl Timers {
     /// Wakes the queue of `output` at `moment`.
     pub(super) fn add(&self, moment: Timestamp, output: OutputId) {
-        let mut heap = self.heap.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heap = self.heap.lock();
         let first = heap.peek().is_none_or(|Reverse((known, _))| moment < *known);
         heap.push(Reverse((moment, output)));
         drop(heap);
@@ -43,7 +40,7 @@ impl Timers {
     pub(super) async fn due(&self, clock: &dyn Clock) -> Vec<OutputId> {
         loop {
             let next = {
-                let mut heap = self.heap.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut heap = self.heap.lock();
                 let now = clock.now();
                 let mut due = Vec::new();
                 while let Some(Reverse((moment, output))) = heap.peek().copied()

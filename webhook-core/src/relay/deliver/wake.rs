@@ -25,7 +25,7 @@ impl Deliverer {
     /// Ends what waits here for its first attempt and was queued by this replay, which was
     /// cancelled.
     pub(in crate::relay) async fn withdraw(&self, replay: ReplayId) {
-        let queues: Vec<_> = self.queues.by_output().values().cloned().collect();
+        let queues: Vec<_> = self.queues.by_output.lock().values().cloned().collect();
         for queue in queues {
             for delivery in queue.take_replayed(replay) {
                 let report = Report::withdrawn(ReplayTotals::WITHDRAWN);

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap, hash_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use serde_json::json;
@@ -13,6 +13,7 @@ use crate::{
     clock::{Clock, Timestamp},
     error::Error,
     id::{AccountId, BucketId, NotificationId},
+    lock::Lock,
     model::{Bucket, Notification, NotificationEvent, Replay, ReplayTotals},
     store::{Note, Notice, NotificationStore, ReplayStore},
 };
@@ -97,14 +98,10 @@ pub(in crate::relay) struct Watch {
     pub(super) clock: Arc<dyn Clock>,
     known: RwLock<Arc<HashMap<AccountId, Subscribers>>>,
     /// When to look at which bucket.
-    looks: Mutex<BTreeMap<Place, Timestamp>>,
+    looks: Lock<BTreeMap<Place, Timestamp>>,
     /// What happened again that the store has a notice of, which is still to be told.
-    gathered: Mutex<HashMap<Key, Gathered>>,
+    gathered: Lock<HashMap<Key, Gathered>>,
     pub(super) changed: Notify,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Watch {
@@ -113,8 +110,8 @@ impl Watch {
             store,
             clock,
             known: RwLock::default(),
-            looks: Mutex::default(),
-            gathered: Mutex::default(),
+            looks: Lock::default(),
+            gathered: Lock::default(),
             changed: Notify::new(),
         }
     }
@@ -150,14 +147,14 @@ impl Watch {
 
     /// Has the bucket looked at then, or sooner if that was said before.
     pub(super) fn look(&self, place: Place, at: Timestamp) {
-        let mut looks = lock(&self.looks);
+        let mut looks = self.looks.lock();
         let first = looks.entry(place).or_insert(at);
         *first = at.min(*first);
     }
 
     /// The buckets to look at now, and when the next is to be.
     pub(super) fn due(&self, now: Timestamp) -> (Vec<Place>, Option<Timestamp>) {
-        let mut looks = lock(&self.looks);
+        let mut looks = self.looks.lock();
         let due = looks.extract_if(.., |_, at| *at <= now).map(|(place, _)| place).collect();
         (due, looks.values().min().copied())
     }
@@ -197,7 +194,7 @@ impl Watch {
         for subscriber in account.about(bucket.id).filter(|subscriber| subscriber.wants(event)) {
             let Notification { id, spec, .. } = &subscriber.notification;
             let (key, now) = ((*id, event, subject), self.clock.now());
-            if let Some(gathered) = lock(&self.gathered).get_mut(&key) {
+            if let Some(gathered) = self.gathered.lock().get_mut(&key) {
                 gathered.note.notice.count += 1;
                 gathered.note.notice.detail.clone_from(&detail);
                 continue;
@@ -207,10 +204,10 @@ impl Watch {
             let note = Note { again: true, ..Note::new(notice, spec.min_interval) };
             let none_yet = Note { notice: Notice { count: 0, ..note.notice.clone() }, ..note };
             let until = now + spec.min_interval;
-            lock(&self.gathered).insert(key, Gathered { note: none_yet, until });
+            self.gathered.lock().insert(key, Gathered { note: none_yet, until });
             if let Err(error) = self.store.note(&note).await {
                 tracing::warn!(notification = %id, %error, "not noted");
-                lock(&self.gathered).remove(&key);
+                self.gathered.lock().remove(&key);
             }
             self.changed.notify_one();
         }
@@ -250,12 +247,12 @@ impl Watch {
 
     /// What was gathered here of a notice; what comes from now on is noted in the store.
     pub(super) fn take(&self, notice: &Notice) -> Option<Gathered> {
-        lock(&self.gathered).remove(&key(notice))
+        self.gathered.lock().remove(&key(notice))
     }
 
     /// What was taken and could not be told.
     pub(super) fn put_back(&self, gathered: Gathered) {
-        match lock(&self.gathered).entry(key(&gathered.note.notice)) {
+        match self.gathered.lock().entry(key(&gathered.note.notice)) {
             Entry::Occupied(mut new) => {
                 new.get_mut().note.notice.count += gathered.note.notice.count;
             }
@@ -267,7 +264,7 @@ impl Watch {
     /// there may be more of it.
     pub(super) async fn note_gathered(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let is_late = |_: &_, gathered: &mut Gathered| gathered.until <= now;
-        let late: Vec<_> = lock(&self.gathered).extract_if(is_late).collect();
+        let late: Vec<_> = self.gathered.lock().extract_if(is_late).collect();
         for (_, Gathered { mut note, .. }) in late {
             if note.notice.count > 0 {
                 note.notice.due_at = Some(now);
@@ -275,6 +272,6 @@ impl Watch {
                 self.store.note(&note).await?;
             }
         }
-        Ok(lock(&self.gathered).values().map(|gathered| gathered.until).min())
+        Ok(self.gathered.lock().values().map(|gathered| gathered.until).min())
     }
 }

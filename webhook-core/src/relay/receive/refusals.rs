@@ -3,14 +3,11 @@
 //! A store that refuses one refuses all of them: a line for each would fill the
 //! disk that is full already.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::{error::Error, id::WebhookId};
+use crate::{error::Error, id::WebhookId, lock::Lock};
 
 /// How much time lies between two lines for one reason.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -22,7 +19,7 @@ const MAX_REASONS: usize = 8;
 /// how many more there were and what the last one was.
 #[derive(Debug, Default)]
 pub(in crate::relay) struct Refusals {
-    told: Mutex<Vec<Told>>,
+    told: Lock<Vec<Told>>,
 }
 
 /// A reason, which is an error's text for the sender.
@@ -88,12 +85,8 @@ impl Refusals {
         }
     }
 
-    fn told(&self) -> MutexGuard<'_, Vec<Told>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn note(&self, refusal: &Refusal, now: Instant) -> Note {
-        let mut told = self.told();
+        let mut told = self.told.lock();
         let mut known = told.iter().position(|told| told.reason == refusal.error);
         if known.is_none() && told.len() >= MAX_REASONS {
             told.retain(|told| told.untold > 0 || now < told.quiet_until);
@@ -118,7 +111,7 @@ impl Refusals {
 
     /// How many there were since the last line, and the last of them.
     fn rest(&self, reason: &str, now: Instant) -> Option<(u64, Refusal)> {
-        let mut told = self.told();
+        let mut told = self.told.lock();
         let known = told.iter_mut().find(|told| told.reason == reason)?;
         known.quiet_until = now + PAUSE;
         let count = std::mem::take(&mut known.untold);
@@ -170,6 +163,6 @@ mod tests {
         assert!(matches!(refusals.note(&further, start), Note::At { .. }));
         assert_eq!(refusals.rest("0", start + PAUSE), Some((1, further.clone())));
         assert_eq!(refusals.note(&further, start + 3 * PAUSE), Note::Now);
-        assert_eq!(refusals.told().len(), 1, "what is over is forgotten");
+        assert_eq!(refusals.told.lock().len(), 1, "what is over is forgotten");
     }
 }

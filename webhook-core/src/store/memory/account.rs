@@ -33,7 +33,7 @@ fn key_digest(text: &str) -> KeyDigest {
 #[async_trait]
 impl AccountStore for MemoryStore {
     async fn create_account(&self, account: &Account) -> Result<(), Error> {
-        let mut accounts = self.accounts();
+        let mut accounts = self.accounts.lock();
         if accounts.rows.contains_key(&account.id) {
             return Err(Error::conflict("an account with this id exists"));
         }
@@ -45,27 +45,27 @@ impl AccountStore for MemoryStore {
     }
 
     async fn account(&self, id: AccountId) -> Result<Option<Account>, Error> {
-        Ok(self.accounts().rows.get(&id).cloned())
+        Ok(self.accounts.lock().rows.get(&id).cloned())
     }
 
     async fn accounts(&self) -> Result<Vec<Account>, Error> {
-        Ok(MemoryStore::accounts(self).rows.values().cloned().collect())
+        Ok(self.accounts.lock().rows.values().cloned().collect())
     }
 
     async fn api_key(&self, account: AccountId) -> Result<Option<ApiKey>, Error> {
-        Ok(self.accounts().keys.get(&account).cloned())
+        Ok(self.accounts.lock().keys.get(&account).cloned())
     }
 
     async fn api_key_by_text(&self, candidate: &str) -> Result<Option<ApiKey>, Error> {
         let digest = key_digest(candidate);
-        let accounts = self.accounts();
+        let accounts = self.accounts.lock();
         let account = accounts.by_digest.get(&digest);
         Ok(account.and_then(|account| accounts.keys.get(account)).cloned())
     }
 
     async fn put_api_key(&self, key: &ApiKey) -> Result<(), Error> {
         let digest = key_digest(key.key.expose());
-        let mut accounts = self.accounts();
+        let mut accounts = self.accounts.lock();
         if !accounts.rows.contains_key(&key.account_id) {
             return Err(Error::not_found("account"));
         }

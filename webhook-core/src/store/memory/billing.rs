@@ -23,11 +23,11 @@ pub(super) struct Bills {
 #[async_trait]
 impl BillingStore for MemoryStore {
     async fn billing(&self, account: AccountId) -> Result<Billing, Error> {
-        Ok(self.bills().accounts.get(&account).cloned().unwrap_or_default())
+        Ok(self.bills.lock().accounts.get(&account).cloned().unwrap_or_default())
     }
 
     async fn account_of_customer(&self, customer_id: &str) -> Result<Option<AccountId>, Error> {
-        Ok(self.bills().by_customer.get(customer_id).copied())
+        Ok(self.bills.lock().by_customer.get(customer_id).copied())
     }
 
     async fn put_billing_details(
@@ -35,12 +35,12 @@ impl BillingStore for MemoryStore {
         account: AccountId,
         details: &BillingDetailsSpec,
     ) -> Result<(), Error> {
-        self.bills().accounts.entry(account).or_default().details = Some(details.clone());
+        self.bills.lock().accounts.entry(account).or_default().details = Some(details.clone());
         Ok(())
     }
 
     async fn put_customer(&self, account: AccountId, customer_id: &str) -> Result<(), Error> {
-        let mut bills = self.bills();
+        let mut bills = self.bills.lock();
         if bills.by_customer.get(customer_id).is_some_and(|holder| *holder != account) {
             return Err(Error::conflict("another account has this customer id"));
         }
@@ -57,7 +57,7 @@ impl BillingStore for MemoryStore {
         account: AccountId,
         subscription: &Subscription,
     ) -> Result<(), Error> {
-        let mut bills = self.bills();
+        let mut bills = self.bills.lock();
         let stored = &mut bills.accounts.entry(account).or_default().subscription;
         let is_older = |stored: &Subscription| {
             stored.id == subscription.id && stored.read_at > subscription.read_at
@@ -69,7 +69,7 @@ impl BillingStore for MemoryStore {
     }
 
     async fn is_event_recorded(&self, id: &str) -> Result<bool, Error> {
-        Ok(self.bills().events.contains_key(id))
+        Ok(self.bills.lock().events.contains_key(id))
     }
 
     async fn record_event(
@@ -78,7 +78,7 @@ impl BillingStore for MemoryStore {
         now: Timestamp,
         forget_before: Timestamp,
     ) -> Result<(), Error> {
-        let mut bills = self.bills();
+        let mut bills = self.bills.lock();
         bills.events.retain(|_, recorded_at| *recorded_at >= forget_before);
         bills.events.entry(id.to_owned()).or_insert(now);
         Ok(())

@@ -240,9 +240,9 @@ impl MemoryStore {
     fn remove_whole(&self, directory: &mut Directory, bucket: &Bucket) {
         directory.remove(bucket);
         if bucket.cron_id.is_some() {
-            MemoryStore::crons(self).remove_with(bucket.id);
+            self.crons.lock().remove_with(bucket.id);
         }
-        MemoryStore::notifications(self).remove_with(bucket.id);
+        self.notifications.lock().remove_with(bucket.id);
         let mut queue = self.queue();
         for output in &bucket.outputs {
             queue.give_up(output.id);

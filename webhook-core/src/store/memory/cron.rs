@@ -68,7 +68,7 @@ impl Crons {
 impl CronStore for MemoryStore {
     async fn create_cron(&self, cron: &Cron, bucket: &Bucket) -> Result<(), Error> {
         let mut directory = self.directory_mut();
-        let mut crons = MemoryStore::crons(self);
+        let mut crons = self.crons.lock();
         if crons.rows.contains_key(&cron.id) {
             return Err(Error::conflict("a cron with this id exists"));
         }
@@ -81,17 +81,17 @@ impl CronStore for MemoryStore {
     }
 
     async fn cron(&self, account: AccountId, id: CronId) -> Result<Option<Cron>, Error> {
-        Ok(MemoryStore::crons(self).of(account, id).cloned())
+        Ok(self.crons.lock().of(account, id).cloned())
     }
 
     async fn crons(&self, account: AccountId) -> Result<Vec<Cron>, Error> {
-        let crons = MemoryStore::crons(self);
+        let crons = self.crons.lock();
         let of_account = crons.rows.values().filter(|row| row.cron.account_id == account);
         Ok(of_account.map(|row| row.cron.clone()).collect())
     }
 
     async fn update_cron(&self, cron: &Cron, known: Option<Timestamp>) -> Result<bool, Error> {
-        let mut crons = MemoryStore::crons(self);
+        let mut crons = self.crons.lock();
         let stored = crons.of(cron.account_id, cron.id);
         let stored = stored.ok_or_else(|| Error::not_found("cron"))?;
         if stored.next_run != known {
@@ -108,13 +108,13 @@ impl CronStore for MemoryStore {
     }
 
     async fn delete_cron(&self, account: AccountId, id: CronId) -> Result<(), Error> {
-        let bucket = MemoryStore::crons(self).of(account, id).map(|cron| cron.bucket_id);
+        let bucket = self.crons.lock().of(account, id).map(|cron| cron.bucket_id);
         self.remove_bucket(account, bucket.ok_or_else(|| Error::not_found("cron"))?)
     }
 
     async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error> {
         let ClaimCrons { node, now, until, limit } = claim;
-        let mut crons = MemoryStore::crons(self);
+        let mut crons = self.crons.lock();
         let due = crons.wakes.iter().take_while(|(moment, _)| *moment <= now).take(limit);
         let due: Vec<_> = due.map(|(_, id)| *id).collect();
         let hold = |id| {
@@ -127,12 +127,12 @@ impl CronStore for MemoryStore {
     }
 
     async fn crons_wake_at(&self) -> Result<Option<Timestamp>, Error> {
-        Ok(MemoryStore::crons(self).wakes.first().map(|(moment, _)| *moment))
+        Ok(self.crons.lock().wakes.first().map(|(moment, _)| *moment))
     }
 
     async fn advance_cron(&self, advance: AdvanceCron) -> Result<bool, Error> {
         let AdvanceCron { id, from, to, enabled } = advance;
-        let advanced = MemoryStore::crons(self).change(id, |row| {
+        let advanced = self.crons.lock().change(id, |row| {
             if row.cron.next_run != Some(from) {
                 return false;
             }
@@ -145,7 +145,7 @@ impl CronStore for MemoryStore {
     }
 
     async fn release_crons(&self, node: NodeId) -> Result<(), Error> {
-        let mut crons = MemoryStore::crons(self);
+        let mut crons = self.crons.lock();
         let held = |row: &Row| row.held.is_some_and(|(holder, _)| holder == node);
         let held: Vec<_> =
             crons.rows.iter().filter(|(_, row)| held(row)).map(|(id, _)| *id).collect();

@@ -36,7 +36,7 @@ fn inputs<'a>(
 #[async_trait]
 impl DomainStore for MemoryStore {
     async fn create_domain(&self, domain: &Domain) -> Result<(), Error> {
-        let mut domains = MemoryStore::domains(self);
+        let mut domains = self.domains.lock();
         if domains.by_id.contains_key(&domain.id) {
             return Err(Error::conflict("a domain with this id exists"));
         }
@@ -50,16 +50,16 @@ impl DomainStore for MemoryStore {
     }
 
     async fn domain(&self, account: AccountId, id: DomainId) -> Result<Option<Domain>, Error> {
-        Ok(MemoryStore::domains(self).owned(account, id).cloned())
+        Ok(self.domains.lock().owned(account, id).cloned())
     }
 
     async fn domain_by_name(&self, name: &str) -> Result<Option<Domain>, Error> {
-        let domains = MemoryStore::domains(self);
+        let domains = self.domains.lock();
         Ok(domains.by_name.get(name).and_then(|id| domains.by_id.get(id)).cloned())
     }
 
     async fn domains(&self, account: AccountId) -> Result<Vec<Domain>, Error> {
-        let domains = MemoryStore::domains(self);
+        let domains = self.domains.lock();
         Ok(domains.by_id.values().filter(|domain| domain.account_id == account).cloned().collect())
     }
 
@@ -71,7 +71,7 @@ impl DomainStore for MemoryStore {
 
     async fn delete_domain(&self, account: AccountId, id: DomainId) -> Result<(), Error> {
         let directory = self.directory();
-        let mut domains = MemoryStore::domains(self);
+        let mut domains = self.domains.lock();
         let domain = domains.owned(account, id).ok_or_else(|| Error::not_found("domain"))?;
         if inputs(&directory, account, &domain.spec.domain).next().is_some() {
             return Err(Error::conflict("the domain is used by an input"));

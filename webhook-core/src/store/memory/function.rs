@@ -100,7 +100,7 @@ impl MemoryStore {
         }
         let runs = runs.into_iter().map(|run| (run.execution.execution(), run.keep));
         let runs: Vec<_> = runs.collect();
-        let mut functions = self.functions();
+        let mut functions = self.functions.lock();
         let changed = change()?;
         if made(&changed) {
             for (execution, keep) in runs {
@@ -115,7 +115,7 @@ impl MemoryStore {
 #[async_trait]
 impl FunctionStore for MemoryStore {
     async fn create_function(&self, function: &Function) -> Result<(), Error> {
-        let mut functions = self.functions();
+        let mut functions = self.functions.lock();
         if functions.rows.contains_key(&function.id) {
             return Err(Error::conflict("a function with this id exists"));
         }
@@ -136,18 +136,18 @@ impl FunctionStore for MemoryStore {
         account: AccountId,
         id: FunctionId,
     ) -> Result<Option<Function>, Error> {
-        Ok(self.functions().get(account, id).map(|stored| stored.function.clone()))
+        Ok(self.functions.lock().get(account, id).map(|stored| stored.function.clone()))
     }
 
     async fn functions(&self, account: AccountId) -> Result<Vec<Function>, Error> {
-        let functions = MemoryStore::functions(self);
+        let functions = self.functions.lock();
         let ids = functions.owners.get(&account).into_iter().flatten();
         let rows = ids.filter_map(|id| functions.rows.get(id));
         Ok(rows.map(|stored| stored.function.clone()).collect())
     }
 
     async fn update_function(&self, function: &Function) -> Result<(), Error> {
-        let mut functions = self.functions();
+        let mut functions = self.functions.lock();
         let stored = functions.get_mut(function.account_id, function.id)?;
         let before = (stored.function.created, source(&stored.function));
         stored.versions.change(before, function.updated, source(function));
@@ -160,7 +160,7 @@ impl FunctionStore for MemoryStore {
         account: AccountId,
         id: FunctionId,
     ) -> Result<Vec<FunctionVersion>, Error> {
-        Ok(self.functions().get(account, id).map(Stored::versions).unwrap_or_default())
+        Ok(self.functions.lock().get(account, id).map(Stored::versions).unwrap_or_default())
     }
 
     async fn function_version(
@@ -169,7 +169,7 @@ impl FunctionStore for MemoryStore {
         id: FunctionId,
         version: u32,
     ) -> Result<Option<FunctionVersion>, Error> {
-        let functions = self.functions();
+        let functions = self.functions.lock();
         let Some(stored) = functions.get(account, id) else { return Ok(None) };
         let found = stored.versions().into_iter().find(|listed| listed.version == version);
         let Some(found) = found else { return Ok(None) };
@@ -179,7 +179,7 @@ impl FunctionStore for MemoryStore {
     }
 
     async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error> {
-        let mut functions = self.functions();
+        let mut functions = self.functions.lock();
         if functions.get(account, id).is_none() {
             return Err(Error::not_found("function"));
         }
@@ -198,13 +198,13 @@ impl FunctionStore for MemoryStore {
     }
 
     async fn variables(&self, account: AccountId, id: FunctionId) -> Result<Vec<Variable>, Error> {
-        let functions = self.functions();
+        let functions = self.functions.lock();
         let stored = functions.get(account, id);
         Ok(stored.into_iter().flat_map(|stored| stored.variables.values()).cloned().collect())
     }
 
     async fn put_variable(&self, account: AccountId, variable: &Variable) -> Result<(), Error> {
-        let mut functions = self.functions();
+        let mut functions = self.functions.lock();
         let variables = &mut functions.get_mut(account, variable.function_id)?.variables;
         let mut variable = variable.clone();
         if let Some(former) = variables.get(&variable.key) {
@@ -220,13 +220,13 @@ impl FunctionStore for MemoryStore {
         id: FunctionId,
         key: &str,
     ) -> Result<(), Error> {
-        let mut functions = self.functions();
+        let mut functions = self.functions.lock();
         let removed = functions.get_mut(account, id)?.variables.remove(key);
         removed.map(drop).ok_or_else(|| Error::not_found("variable"))
     }
 
     async fn kv_get(&self, key: &KvKey, now: Timestamp) -> Result<Option<KvValue>, Error> {
-        let functions = self.functions();
+        let functions = self.functions.lock();
         let stored = functions.get(key.account_id, key.function_id);
         let entry = stored.and_then(|stored| stored.keys.get(&key.key));
         Ok(entry.filter(|entry| entry.is_live(now)).map(|entry| entry.value.clone()))
@@ -234,7 +234,7 @@ impl FunctionStore for MemoryStore {
 
     async fn kv_write(&self, write: KvWrite) -> Result<Option<KvValue>, Error> {
         let KvWrite { key, change, now, max_keys } = write;
-        let mut functions = self.functions();
+        let mut functions = self.functions.lock();
         let keys = &mut functions.get_mut(key.account_id, key.function_id)?.keys;
         let Some(entry) = change.apply(keys.get(&key.key).cloned(), now)? else {
             keys.remove(&key.key);
@@ -252,7 +252,7 @@ impl FunctionStore for MemoryStore {
 
     async fn purge_kv(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
         let mut gone = 0;
-        for stored in self.functions().rows.values_mut() {
+        for stored in self.functions.lock().rows.values_mut() {
             stored.keys.retain(|_, entry| {
                 let stays = entry.is_live(now) || gone >= limit;
                 gone += usize::from(!stays);
@@ -264,11 +264,11 @@ impl FunctionStore for MemoryStore {
 
     async fn record_execution(&self, execution: &RunRecord, keep: usize) -> Result<(), Error> {
         let execution = execution.execution();
-        self.functions().record(execution, keep)
+        self.functions.lock().record(execution, keep)
     }
 
     async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
-        let mut functions = self.functions();
+        let mut functions = self.functions.lock();
         let Functions { rows, of_execution, .. } = &mut *functions;
         // The order of identifiers is that of the runs.
         let mut old: Vec<_> = of_execution.iter().map(|(id, function)| (*id, *function)).collect();
@@ -290,7 +290,7 @@ impl FunctionStore for MemoryStore {
         account: AccountId,
         id: ExecutionId,
     ) -> Result<Option<Execution>, Error> {
-        let functions = self.functions();
+        let functions = self.functions.lock();
         let function = functions.of_execution.get(&id);
         let stored = function.and_then(|function| functions.get(account, *function));
         Ok(stored.and_then(|stored| stored.executions.get(&id)).cloned())
@@ -303,7 +303,7 @@ impl FunctionStore for MemoryStore {
         limit: usize,
         offset: usize,
     ) -> Result<ExecutionPage, Error> {
-        let functions = self.functions();
+        let functions = self.functions.lock();
         let Some(Stored { executions, .. }) = functions.get(account, function) else {
             return Ok(ExecutionPage { executions: Vec::new(), total: 0 });
         };

@@ -29,7 +29,7 @@ mod versions;
 
 use std::{
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
 use account::Accounts;
@@ -42,6 +42,8 @@ use notification::Notifications;
 use queue::{Locked, Queue};
 use replay::Replays;
 use token::Tokens;
+
+use crate::lock::Lock;
 
 /// Implements every store trait in memory: for tests, for trying things out,
 /// and for relays that may forget what they hold when they end.
@@ -89,22 +91,22 @@ use token::Tokens;
 /// # let _ = store;
 /// ```
 pub struct MemoryStore {
-    accounts: Mutex<Accounts>,
-    bills: Mutex<Bills>,
+    accounts: Lock<Accounts>,
+    bills: Lock<Bills>,
     /// Taken before `queue` by whoever needs both.
     directory: RwLock<Directory>,
     /// Taken before `queue` by whoever needs both.
-    functions: Mutex<Functions>,
-    queue: Mutex<Queue>,
-    tokens: Mutex<Tokens>,
+    functions: Lock<Functions>,
+    queue: Lock<Queue>,
+    tokens: Lock<Tokens>,
     /// Taken after `directory` by whoever needs both.
-    domains: Mutex<Domains>,
+    domains: Lock<Domains>,
     /// Taken after `directory`, and before `queue`.
-    crons: Mutex<Crons>,
+    crons: Lock<Crons>,
     /// Taken after `directory`.
-    notifications: Mutex<Notifications>,
+    notifications: Lock<Notifications>,
     /// Taken before `queue`.
-    replays: Mutex<Replays>,
+    replays: Lock<Replays>,
 }
 
 impl MemoryStore {
@@ -119,16 +121,16 @@ impl MemoryStore {
     #[must_use]
     pub fn with_capacity(max_webhooks: usize) -> Self {
         Self {
-            accounts: Mutex::default(),
-            bills: Mutex::default(),
+            accounts: Lock::default(),
+            bills: Lock::default(),
             directory: RwLock::default(),
-            functions: Mutex::default(),
-            queue: Mutex::new(Queue::new(max_webhooks, Self::DEFAULT_MAX_BYTES)),
-            tokens: Mutex::default(),
-            domains: Mutex::default(),
-            crons: Mutex::default(),
-            notifications: Mutex::default(),
-            replays: Mutex::default(),
+            functions: Lock::default(),
+            queue: Lock::new(Queue::new(max_webhooks, Self::DEFAULT_MAX_BYTES)),
+            tokens: Lock::default(),
+            domains: Lock::default(),
+            crons: Lock::default(),
+            notifications: Lock::default(),
+            replays: Lock::default(),
         }
     }
 
@@ -140,17 +142,6 @@ impl MemoryStore {
         self
     }
 
-    // A panic while a lock is held would be a defect of this module; the rows
-    // are plain data, and serving them beats refusing everything from then on.
-
-    fn accounts(&self) -> MutexGuard<'_, Accounts> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn bills(&self) -> MutexGuard<'_, Bills> {
-        self.bills.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn directory(&self) -> RwLockReadGuard<'_, Directory> {
         self.directory.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,32 +150,8 @@ impl MemoryStore {
         self.directory.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn functions(&self) -> MutexGuard<'_, Functions> {
-        self.functions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn queue(&self) -> Locked<'_> {
-        Locked::new(self.queue.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn crons(&self) -> MutexGuard<'_, Crons> {
-        self.crons.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn notifications(&self) -> MutexGuard<'_, Notifications> {
-        self.notifications.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn replays(&self) -> MutexGuard<'_, Replays> {
-        self.replays.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tokens(&self) -> MutexGuard<'_, Tokens> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn domains(&self) -> MutexGuard<'_, Domains> {
-        self.domains.lock().unwrap_or_else(PoisonError::into_inner)
+        Locked::new(self.queue.lock())
     }
 }
 

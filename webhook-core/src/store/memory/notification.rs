@@ -49,7 +49,7 @@ impl Notifications {
 #[async_trait]
 impl NotificationStore for MemoryStore {
     async fn create_notification(&self, notification: &Notification) -> Result<(), Error> {
-        let mut all = MemoryStore::notifications(self);
+        let mut all = self.notifications.lock();
         if all.rows.contains_key(&notification.id) {
             return Err(Error::conflict("a notification with this id exists"));
         }
@@ -62,17 +62,17 @@ impl NotificationStore for MemoryStore {
         account: AccountId,
         id: NotificationId,
     ) -> Result<Option<Notification>, Error> {
-        Ok(MemoryStore::notifications(self).of(account, id).cloned())
+        Ok(self.notifications.lock().of(account, id).cloned())
     }
 
     async fn notifications(&self, account: AccountId) -> Result<Vec<Notification>, Error> {
-        let all = MemoryStore::notifications(self);
+        let all = self.notifications.lock();
         Ok(all.rows.values().filter(|row| row.account_id == account).cloned().collect())
     }
 
     async fn update_notification(&self, notification: &Notification) -> Result<(), Error> {
         let Notification { id, account_id, updated_at, spec, .. } = notification;
-        let mut all = MemoryStore::notifications(self);
+        let mut all = self.notifications.lock();
         let row = all.rows.get_mut(id).filter(|row| row.account_id == *account_id);
         let row = row.ok_or_else(|| Error::not_found("notification"))?;
         (row.updated_at, row.spec) = (*updated_at, spec.clone());
@@ -84,20 +84,20 @@ impl NotificationStore for MemoryStore {
         account: AccountId,
         id: NotificationId,
     ) -> Result<(), Error> {
-        let mut all = MemoryStore::notifications(self);
+        let mut all = self.notifications.lock();
         all.of(account, id).ok_or_else(|| Error::not_found("notification"))?;
         all.remove(id);
         Ok(())
     }
 
     async fn enabled_notifications(&self) -> Result<Vec<Notification>, Error> {
-        let all = MemoryStore::notifications(self);
+        let all = self.notifications.lock();
         Ok(all.rows.values().filter(|row| !row.spec.disabled).cloned().collect())
     }
 
     async fn note(&self, note: &Note) -> Result<bool, Error> {
         let Note { notice: new, min_interval, again } = note;
-        let mut all = MemoryStore::notifications(self);
+        let mut all = self.notifications.lock();
         if !all.rows.contains_key(&new.notification) {
             return Err(Error::not_found("notification"));
         }
@@ -125,13 +125,13 @@ impl NotificationStore for MemoryStore {
         notification: NotificationId,
         bucket: Option<BucketId>,
     ) -> Result<Vec<Notice>, Error> {
-        let all = MemoryStore::notifications(self);
+        let all = self.notifications.lock();
         let of = |notice: &&Notice| notice.notification == notification && notice.bucket == bucket;
         Ok(all.notices.values().filter(of).cloned().collect())
     }
 
     async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<Notice>, Error> {
-        let all = MemoryStore::notifications(self);
+        let all = self.notifications.lock();
         let is_due = |notice: &&Notice| notice.due_at.is_some_and(|due| due <= now);
         let mut due: Vec<_> = all.notices.values().filter(is_due).cloned().collect();
         due.sort_by_key(|notice| notice.due_at);
@@ -140,13 +140,13 @@ impl NotificationStore for MemoryStore {
     }
 
     async fn notices_wake_at(&self) -> Result<Option<Timestamp>, Error> {
-        let all = MemoryStore::notifications(self);
+        let all = self.notifications.lock();
         Ok(all.notices.values().filter_map(|notice| notice.due_at).min())
     }
 
     async fn notice_sent(&self, sent: &NoticeSent) -> Result<bool, Error> {
         let NoticeSent { notice, at, next } = sent;
-        let mut all = MemoryStore::notifications(self);
+        let mut all = self.notifications.lock();
         let Some(row) = all.notices.get_mut(&key(notice)) else { return Ok(false) };
         if row.due_at != notice.due_at {
             return Ok(false);
@@ -158,7 +158,7 @@ impl NotificationStore for MemoryStore {
     }
 
     async fn notification_sent(&self, id: NotificationId, at: Timestamp) -> Result<(), Error> {
-        if let Some(row) = MemoryStore::notifications(self).rows.get_mut(&id) {
+        if let Some(row) = self.notifications.lock().rows.get_mut(&id) {
             row.last_sent_at = Some(at);
         }
         Ok(())
@@ -169,7 +169,7 @@ impl NotificationStore for MemoryStore {
         notification: NotificationId,
         subject: Uuid,
     ) -> Result<(), Error> {
-        let mut all = MemoryStore::notifications(self);
+        let mut all = self.notifications.lock();
         all.notices.retain(|key, _| (key.0, key.2) != (notification, subject));
         Ok(())
     }

@@ -113,7 +113,7 @@ impl Queue {
 #[async_trait]
 impl ReplayStore for MemoryStore {
     async fn create_replay(&self, replay: &Replay, most: usize) -> Result<(), Error> {
-        let mut replays = MemoryStore::replays(self);
+        let mut replays = self.replays.lock();
         let others = replays.rows.values().map(|row| &row.replay);
         let others = others.filter(|other| other.account_id == replay.account_id);
         replay.may_begin(others, most)?;
@@ -125,7 +125,7 @@ impl ReplayStore for MemoryStore {
     }
 
     async fn replay(&self, account: AccountId, id: ReplayId) -> Result<Option<Replay>, Error> {
-        let replays = MemoryStore::replays(self);
+        let replays = self.replays.lock();
         let row = replays.rows.get(&id).filter(|row| row.replay.account_id == account);
         Ok(row.map(|row| row.replay.clone()))
     }
@@ -136,7 +136,7 @@ impl ReplayStore for MemoryStore {
         before: Option<ReplayId>,
         limit: usize,
     ) -> Result<Vec<Replay>, Error> {
-        let replays = MemoryStore::replays(self);
+        let replays = self.replays.lock();
         let newest = replays.rows.values().rev().map(|row| &row.replay);
         let found = newest.filter(|replay| {
             replay.account_id == account && before.is_none_or(|before| replay.id < before)
@@ -145,7 +145,7 @@ impl ReplayStore for MemoryStore {
     }
 
     async fn replay_totals(&self, ids: &[ReplayId]) -> Result<Vec<ReplayTotals>, Error> {
-        let replays = MemoryStore::replays(self);
+        let replays = self.replays.lock();
         let queue = self.queue();
         let totals = |id| replays.rows.get(id).map_or(&[][..], |row: &Row| &row.made);
         Ok(ids.iter().map(|id| queue.totals(totals(id))).collect())
@@ -157,7 +157,7 @@ impl ReplayStore for MemoryStore {
         from: ReplayStatus,
         now: Timestamp,
     ) -> Result<bool, Error> {
-        let mut replays = MemoryStore::replays(self);
+        let mut replays = self.replays.lock();
         let row = replays.rows.get_mut(&replay.id);
         let Some(row) = row.filter(|row| row.replay.status == from) else { return Ok(false) };
         let Replay { status, error, finished_at, spec, .. } = replay.clone();
@@ -179,7 +179,7 @@ impl ReplayStore for MemoryStore {
 
     async fn claim_replays(&self, claim: ClaimReplays) -> Result<Vec<Replay>, Error> {
         let ClaimReplays { node, now, until, limit } = claim;
-        let mut replays = MemoryStore::replays(self);
+        let mut replays = self.replays.lock();
         let due = |row: &&mut Row| row.wakes_at().is_some_and(|moment| moment <= now);
         let mut claimed = Vec::new();
         for row in replays.rows.values_mut().filter(due).take(limit) {
@@ -190,18 +190,18 @@ impl ReplayStore for MemoryStore {
     }
 
     async fn replays_wake_at(&self) -> Result<Option<Timestamp>, Error> {
-        Ok(MemoryStore::replays(self).rows.values().filter_map(Row::wakes_at).min())
+        Ok(self.replays.lock().rows.values().filter_map(Row::wakes_at).min())
     }
 
     async fn release_replays(&self, node: NodeId) -> Result<(), Error> {
-        for row in MemoryStore::replays(self).rows.values_mut() {
+        for row in self.replays.lock().rows.values_mut() {
             row.held = row.held.filter(|(holder, _)| *holder != node);
         }
         Ok(())
     }
 
     async fn replay_waiting(&self, id: ReplayId) -> Result<Vec<(OutputId, u64)>, Error> {
-        let replays = MemoryStore::replays(self);
+        let replays = self.replays.lock();
         let queue = self.queue();
         let mut waiting = HashMap::<OutputId, u64>::new();
         let made = replays.rows.get(&id).map_or(&[][..], |row| &row.made);
@@ -215,7 +215,7 @@ impl ReplayStore for MemoryStore {
 
     async fn feed_replay(&self, mut feed: FeedReplay) -> Result<Option<Vec<bool>>, Error> {
         let items = std::mem::take(&mut feed.items);
-        let mut replays = MemoryStore::replays(self);
+        let mut replays = self.replays.lock();
         let is_meant = |row: &&mut Row| {
             row.replay.status == ReplayStatus::Running
                 && row.replay.cursor == feed.from

@@ -18,7 +18,7 @@ pub(super) type Tokens = BTreeMap<TokenId, AccessToken>;
 #[async_trait]
 impl TokenStore for MemoryStore {
     async fn create_token(&self, token: &AccessToken) -> Result<(), Error> {
-        match MemoryStore::tokens(self).entry(token.id) {
+        match self.tokens.lock().entry(token.id) {
             btree_map::Entry::Occupied(_) => {
                 Err(Error::conflict("an access token with this id exists"))
             }
@@ -30,16 +30,16 @@ impl TokenStore for MemoryStore {
     }
 
     async fn token(&self, id: TokenId) -> Result<Option<AccessToken>, Error> {
-        Ok(MemoryStore::tokens(self).get(&id).cloned())
+        Ok(self.tokens.lock().get(&id).cloned())
     }
 
     async fn tokens(&self, account: AccountId) -> Result<Vec<AccessToken>, Error> {
-        let tokens = MemoryStore::tokens(self);
+        let tokens = self.tokens.lock();
         Ok(tokens.values().filter(|token| token.account_id == account).cloned().collect())
     }
 
     async fn token_count(&self, account: AccountId) -> Result<u64, Error> {
-        let tokens = MemoryStore::tokens(self);
+        let tokens = self.tokens.lock();
         let count = tokens.values().filter(|token| token.account_id == account).count();
         Ok(u64::try_from(count).unwrap_or(u64::MAX))
     }
@@ -54,7 +54,7 @@ impl TokenStore for MemoryStore {
             updated_at,
             last_login: _,
         } = token;
-        let mut tokens = MemoryStore::tokens(self);
+        let mut tokens = self.tokens.lock();
         let stored = tokens.get_mut(id).filter(|stored| stored.account_id == *account_id);
         let stored = stored.ok_or_else(|| Error::not_found("access token"))?;
         stored.spec = spec.clone();
@@ -63,14 +63,14 @@ impl TokenStore for MemoryStore {
     }
 
     async fn note_login(&self, id: TokenId, at: Timestamp) -> Result<(), Error> {
-        if let Some(token) = MemoryStore::tokens(self).get_mut(&id) {
+        if let Some(token) = self.tokens.lock().get_mut(&id) {
             token.last_login = Some(at);
         }
         Ok(())
     }
 
     async fn delete_token(&self, account: AccountId, id: TokenId) -> Result<(), Error> {
-        let mut tokens = MemoryStore::tokens(self);
+        let mut tokens = self.tokens.lock();
         if tokens.get(&id).is_none_or(|token| token.account_id != account) {
             return Err(Error::not_found("access token"));
         }

@@ -19,19 +19,19 @@ pub(in crate::relay::deliver) struct Compared {
 impl OutputQueue {
     /// Whether something waits that needs no timer.
     pub(in crate::relay::deliver) fn has_work(&self) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         state.stored || !state.queue.is_empty()
     }
 
     /// Deliveries that have not ended.
     pub(in crate::relay::deliver) fn pending(&self) -> i64 {
-        i64::try_from(self.state().pending).unwrap_or(i64::MAX)
+        i64::try_from(self.state.lock().pending).unwrap_or(i64::MAX)
     }
 
     /// Whether there is nothing to remember. Deliveries that came back after an answer of the
     /// store was lost are not counted, but known of all the same.
     pub(in crate::relay::deliver) fn is_quiet(&self) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         let unmarked =
             state.pace.is_empty() && state.circuit.is_empty() && state.failing.is_empty();
         let knows_of_none = state.pending == 0
@@ -45,7 +45,7 @@ impl OutputQueue {
     /// How many deliveries may be held in the store for this queue; none while a claim is
     /// under way.
     pub(in crate::relay::deliver) fn in_hand(&self) -> Option<u64> {
-        self.state().in_hand()
+        self.state.lock().in_hand()
     }
 
     /// Takes note of what the store `found`; `before` that was asked, so many deliveries were
@@ -57,7 +57,7 @@ impl OutputQueue {
         before: Option<u64>,
         overdue: bool,
     ) -> Compared {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let after = state.in_hand();
         let at_rest = before == Some(0) && after == Some(0);
         let is_lost = state.lost_at.is_none() && before.is_some_and(|before| found.held > before);

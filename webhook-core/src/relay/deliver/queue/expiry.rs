@@ -11,12 +11,12 @@ const DISCARDED: &str = "received before the moment from which on its output was
 impl OutputQueue {
     /// Looks at a pause again.
     pub(in crate::relay::deliver) fn unpark(&self) {
-        self.state().parked = false;
+        self.state.lock().parked = false;
     }
 
     /// Whether something has waited past its deadline, as far as is known.
     pub(in crate::relay::deliver) fn has_expired(&self, now: Timestamp) -> bool {
-        self.state().first_expires_at(now).is_some_and(|expires_at| expires_at <= now)
+        self.state.lock().first_expires_at(now).is_some_and(|expires_at| expires_at <= now)
     }
 
     /// Takes out what has waited past its deadline, whether a worker is free or not, and
@@ -26,7 +26,7 @@ impl OutputQueue {
         limits: QueueLimits,
         now: Timestamp,
     ) -> (Vec<QueuedDelivery>, Option<Timestamp>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.limits = limits;
         let expired = std::iter::from_fn(|| state.pop_expired(now)).collect();
         (expired, state.first_expires_at(now))
@@ -34,7 +34,7 @@ impl OutputQueue {
 
     /// Why a delivery was taken out that is not sent.
     pub(in crate::relay::deliver) fn unsent(&self, pending: &Pending) -> Report {
-        match self.state().limits.discards(pending.created_at) {
+        match self.state.lock().limits.discards(pending.created_at) {
             true => Report::withdrawn(DISCARDED),
             false => Report::expired(),
         }
@@ -42,7 +42,7 @@ impl OutputQueue {
 
     /// Takes out what a replay has queued and was never attempted.
     pub(in crate::relay::deliver) fn take_replayed(&self, replay: ReplayId) -> Vec<QueuedDelivery> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_meant = |delivery: &QueuedDelivery| {
             let Pending { attempts, replay: of, .. } = &delivery.pending;
             *attempts == 0 && of.as_ref().is_some_and(|of| of.id == replay)
@@ -55,7 +55,7 @@ impl OutputQueue {
 
     /// When a delivery that is stored at `created_at` will have waited too long.
     pub(in crate::relay::deliver) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
-        self.state().limits.expires_at(created_at, created_at)
+        self.state.lock().limits.expires_at(created_at, created_at)
     }
 }
 

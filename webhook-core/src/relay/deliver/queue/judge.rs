@@ -11,7 +11,7 @@ impl OutputQueue {
         judged: Judged,
         now: Timestamp,
     ) -> Option<Timestamp> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let failing = state.failing.judged(judged, now);
         let Some(breaker) = state.limits.circuit else { return failing };
         match state.circuit.ended(&breaker, judged, now) {
@@ -31,7 +31,7 @@ impl OutputQueue {
         &self,
         now: Timestamp,
     ) -> (CircuitState, Option<Timestamp>) {
-        let state = self.state();
+        let state = self.state.lock();
         match state.limits.circuit {
             Some(_) => state.circuit.stands(now),
             None => (CircuitState::Closed, None),

@@ -12,19 +12,19 @@ impl OutputQueue {
     /// This node may hold deliveries that are in nobody's hand. They are freed from
     /// `again_at` on, or sooner if that is known already, and claimed anew.
     pub(in crate::relay::deliver) fn lost(&self, again_at: Timestamp) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.lost_at = Some(state.lost_at.map_or(again_at, |known| known.min(again_at)));
     }
 
     /// They could not be freed; it is tried again at `again_at`.
     pub(in crate::relay::deliver) fn not_recovered(&self, again_at: Timestamp) {
-        self.state().lost_at = None;
+        self.state.lock().lost_at = None;
         self.lost(again_at);
     }
 
     /// What this node held in the store is free.
     pub(in crate::relay::deliver) fn recovered(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.lost_at = None;
         state.stored = true;
         state.overflown = true;

@@ -11,18 +11,15 @@ mod lost;
 mod owner;
 mod reservation;
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use self::owner::Ownership;
 pub(in crate::relay) use self::reservation::Reservation;
 pub(super) use self::{limits::QueueLimits, reservation::Slot};
 use super::{circuit::Circuit, health::Failing, lease::Term, pace::Pace};
 use crate::{
-    clock::Timestamp, error::Error, id::OutputId, relay::byte_semaphore::BytePermit, store::Pending,
+    clock::Timestamp, error::Error, id::OutputId, lock::Lock, relay::byte_semaphore::BytePermit,
+    store::Pending,
 };
 
 /// How often a queue that is paused looks whether it still is: another node may have
@@ -72,7 +69,7 @@ pub(super) enum Next {
 #[derive(Debug)]
 pub(super) struct OutputQueue {
     pub(super) output_id: OutputId,
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 #[derive(Debug)]
@@ -135,21 +132,17 @@ impl OutputQueue {
             pace: Pace::default(),
             ownership: Ownership::default(),
         };
-        Self { output_id, state: Mutex::new(state) }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { output_id, state: Lock::new(state) }
     }
 
     /// Whether another delivery may wait here.
     pub(super) fn has_room(&self, limits: &QueueLimits) -> Result<(), Error> {
-        limits.admit(self.state().pending)
+        limits.admit(self.state.lock().pending)
     }
 
     /// Knows of `pending` deliveries in the store, the first of them due at `due_at`.
     pub(super) fn found(&self, pending: u64, due_at: Timestamp) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.pending += pending;
         state.wait_for_retry(due_at);
     }
@@ -157,7 +150,7 @@ impl OutputQueue {
     /// Counts in a worker if there is work for one more in the queue. It must then ask for
     /// its first step, and for the [`next`](Self::next) until it is told to end.
     pub(super) fn start_worker(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let free = state.workers < state.limits.concurrency && !state.parked;
         let in_store = state.stored
             || state.retry_at.is_some()
@@ -174,18 +167,18 @@ impl OutputQueue {
 
     /// A worker begins to ask.
     pub(super) fn worker_started(&self) {
-        self.state().seeking -= 1;
+        self.state.lock().seeking -= 1;
     }
 
     /// A worker ends out of turn and puts back the delivery that it was started with.
     pub(super) fn worker_ended(&self, put_back: Option<QueuedDelivery>) {
-        self.state().workers -= 1;
+        self.state.lock().workers -= 1;
         put_back.into_iter().for_each(|delivery| self.put_back(delivery));
     }
 
     /// Puts a delivery back that was the first.
     pub(super) fn put_back(&self, delivery: QueuedDelivery) {
-        self.state().queue.push_front(delivery);
+        self.state.lock().queue.push_front(delivery);
     }
 
     /// What the calling worker does next, in a lasting term of the lease or in none. With
@@ -197,7 +190,7 @@ impl OutputQueue {
         term: Option<Term>,
         stopping: bool,
     ) -> Next {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.limits = limits;
         state.lose_what_lapsed(term, now);
         let next = if stopping { Next::Idle } else { state.next(term, now) };
@@ -214,7 +207,7 @@ impl OutputQueue {
         next_due_at: Option<Timestamp>,
         now: Timestamp,
     ) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.claiming = false;
         if next_due_at.is_some_and(|due| due <= now) {
             state.stored = true;
@@ -231,19 +224,19 @@ impl OutputQueue {
     /// A claim failed; it is tried again at `again_at`. It may have been made: the
     /// connection can end between the commit and the answer.
     pub(super) fn claim_failed(&self, again_at: Timestamp) {
-        self.state().claiming = false;
+        self.state.lock().claiming = false;
         self.lost(again_at);
     }
 
     /// An attempt failed and the delivery waits in the store until `due_at`.
     pub(super) fn retry_at(&self, due_at: Timestamp) {
-        self.state().wait_for_retry(due_at);
+        self.state.lock().wait_for_retry(due_at);
     }
 
     /// A delivery has ended. Answers how many more deliveries are known of than before: what
     /// other nodes stored may not have been counted yet.
     pub(super) fn ended(&self) -> i64 {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_counted = state.pending > (state.promised + state.storing) as u64;
         state.pending -= u64::from(is_counted);
         -i64::from(is_counted)

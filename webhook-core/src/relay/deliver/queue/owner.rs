@@ -46,13 +46,13 @@ impl Ownership {
 impl OutputQueue {
     /// What the owner has started lately; none for who is not the owner.
     pub(in crate::relay::deliver) fn started(&self, term: Option<Term>) -> Option<Vec<Timestamp>> {
-        let state = self.state();
+        let state = self.state.lock();
         state.owns(term).then(|| state.pace.starts())
     }
 
     /// What was started lately.
     pub(in crate::relay::deliver) fn starts(&self) -> Vec<Timestamp> {
-        self.state().pace.starts()
+        self.state.lock().pace.starts()
     }
 
     /// The store's answer to who owns the queue, if there was one, when it was asked in `term`.
@@ -63,7 +63,7 @@ impl OutputQueue {
         term: Term,
         now: Timestamp,
     ) -> i64 {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.ownership.is_asking = false;
         state.ownership.is_unsure = answer.is_none();
         let Some(OwnedQueue { is_owner, started, was_lost, pending }) = answer else {
@@ -90,7 +90,7 @@ impl OutputQueue {
     /// The queue was given up, or the store did not answer. Answers how many more deliveries are
     /// known of than before.
     pub(in crate::relay::deliver) fn left(&self, is_left: bool, now: Timestamp) -> i64 {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.ownership.term = None;
         state.ownership.is_asking = false;
         state.ownership.is_unsure = !is_left;
@@ -103,7 +103,7 @@ impl OutputQueue {
 
     /// Whether this node owns it, as far as is known.
     pub(in crate::relay::deliver) fn is_owned(&self) -> bool {
-        self.state().ownership.is_held()
+        self.state.lock().ownership.is_held()
     }
 }
 

@@ -27,7 +27,7 @@ impl OutputQueue {
         early: Option<TaskTrackerToken>,
     ) -> Result<Reservation, Error> {
         let in_memory = in_memory && early.is_none() && !limits.is_owned;
-        let mut state = self.state();
+        let mut state = self.state.lock();
         limits.admit(state.pending)?;
         state.pending += 1;
         let room = state.queue.len() + state.promised < limits.in_memory;
@@ -84,7 +84,7 @@ impl Reservation {
         delivery: QueuedDelivery,
     ) -> (Arc<OutputQueue>, Option<QueuedDelivery>) {
         let delivery = delivery.in_term(self.term);
-        let mut state = self.queue.state();
+        let mut state = self.queue.state.lock();
         if self.slot == Slot::InMemory && state.may_start_at_once() {
             state.promised -= 1;
             state.workers += 1;
@@ -99,7 +99,7 @@ impl Reservation {
     /// The delivery has been stored: it waits where the slot says.
     pub(in crate::relay::deliver) fn take(mut self, delivery: QueuedDelivery) -> Arc<OutputQueue> {
         self.given_up = false;
-        let mut state = self.queue.state();
+        let mut state = self.queue.state.lock();
         match self.slot {
             Slot::InMemory => {
                 state.promised -= 1;
@@ -118,7 +118,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if self.given_up {
-            let mut state = self.queue.state();
+            let mut state = self.queue.state.lock();
             state.pending = state.pending.saturating_sub(1);
             match self.slot {
                 Slot::InMemory => state.promised -= 1,
