@@ -59,7 +59,6 @@ pub struct Decoder {
     max_depth: usize,
     local_names: bool,
     ascii_white_space: bool,
-    document_type: bool,
 }
 
 impl Decoder {
@@ -67,7 +66,7 @@ impl Decoder {
     /// a document type is left out.
     #[must_use]
     pub const fn new(max_depth: usize) -> Self {
-        Self { max_depth, local_names: false, ascii_white_space: false, document_type: true }
+        Self { max_depth, local_names: false, ascii_white_space: false }
     }
 
     /// Leaves the prefixes of names out. Attributes that then have the same name are a list.
@@ -80,12 +79,6 @@ impl Decoder {
     #[must_use]
     pub const fn ascii_white_space(self) -> Self {
         Self { ascii_white_space: true, ..self }
-    }
-
-    /// Refuses documents with a document type.
-    #[must_use]
-    pub const fn without_document_type(self) -> Self {
-        Self { document_type: false, ..self }
     }
 
     /// Reads one document.
@@ -181,9 +174,6 @@ impl<E: From<NotXml>, F: FnMut(Part) -> Result<(), E>> Document<F> {
                 },
                 Err(error) => Err(malformed(error)),
             },
-            Event::DocType(_) if !self.decoder.document_type => {
-                Err(malformed("a document type, which is not accepted,"))
-            }
             Event::Decl(_) | Event::PI(_) | Event::Comment(_) | Event::DocType(_) | Event::Eof => {
                 Ok(())
             }
@@ -302,9 +292,7 @@ mod tests {
         ] {
             assert_eq!(decoder.decode(twice), Ok(expected));
         }
-        let typed = "<!DOCTYPE a><a/>";
-        assert_eq!(PLAIN.decode(typed), Ok(json!({"a": ""})));
-        assert!(PLAIN.without_document_type().decode(typed).is_err());
+        assert_eq!(PLAIN.decode("<!DOCTYPE a><a/>"), Ok(json!({"a": ""})));
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub struct GenerateLimits {
     pub max_examples: usize,
     /// Size of either payload. 256 KiB.
     pub max_payload_bytes: usize,
-    /// Levels of lists and objects, or of XML elements, in either payload. 32.
+    /// Levels of lists and objects in either payload. 32.
     pub max_depth: usize,
     /// Values in either payload, lists and objects included. 40 000.
     pub max_nodes: usize,
