@@ -154,6 +154,14 @@ pub(crate) fn error(error: impl Into<DatabaseError>, what: &str) -> Error {
     error.class().error(error, what)
 }
 
+/// What became of a statement for one `what`, by how many rows it met.
+pub(crate) fn met(rows: Result<u64, DbErr>, what: &str) -> Result<(), Error> {
+    match rows.map_err(|failed| error(failed, what))? {
+        0 => Err(Error::not_found(what)),
+        _ => Ok(()),
+    }
+}
+
 impl ErrorClass {
     /// The class of an error of the writer's own connection to SQLite.
     #[cfg(feature = "sqlite")]

@@ -100,11 +100,8 @@ impl BucketStore for Storage {
         let update = bucket::Entity::update_many().set(row);
         let update = update.filter(bucket::Column::Id.eq(bucket.id.as_uuid()));
         let update = update.filter(of_account(bucket.account_id));
-        match update.exec(&self.database().write).await {
-            Ok(updated) if updated.rows_affected == 0 => Err(Error::not_found("bucket")),
-            Ok(_) => Ok(()),
-            Err(error) => Err(fault::error(error, "bucket")),
-        }
+        let updated = update.exec(&self.database().write).await;
+        fault::met(updated.map(|it| it.rows_affected), "bucket")
     }
 
     async fn delete_bucket(

@@ -95,11 +95,8 @@ impl FunctionStore for Storage {
     async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error> {
         // Its variables and runs go with it.
         let delete = function::Entity::delete_many().filter(place(account, id));
-        match delete.exec(&self.database().write).await {
-            Ok(deleted) if deleted.rows_affected == 0 => Err(Error::not_found("function")),
-            Ok(_) => Ok(()),
-            Err(error) => Err(fault::error(error, "function")),
-        }
+        let deleted = delete.exec(&self.database().write).await;
+        fault::met(deleted.map(|it| it.rows_affected), "function")
     }
 
     async fn variables(&self, account: AccountId, id: FunctionId) -> Result<Vec<Variable>, Error> {
@@ -125,11 +122,8 @@ impl FunctionStore for Storage {
         let delete = variable::Entity::delete_many()
             .filter(variable::Column::FunctionId.in_subquery(owned(account, id).into_query()))
             .filter(variable::Column::Key.eq(key));
-        match delete.exec(&self.database().write).await {
-            Ok(deleted) if deleted.rows_affected == 0 => Err(Error::not_found("variable")),
-            Ok(_) => Ok(()),
-            Err(error) => Err(fault::error(error, "variable")),
-        }
+        let deleted = delete.exec(&self.database().write).await;
+        fault::met(deleted.map(|it| it.rows_affected), "variable")
     }
 
     async fn kv_get(&self, key: &KvKey, now: Timestamp) -> Result<Option<KvValue>, Error> {

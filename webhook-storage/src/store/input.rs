@@ -50,11 +50,8 @@ impl InputStore for Storage {
         let row = input::Model::seal(input, self.vault())?.into_active_model().reset_all();
         let update = input::Entity::update_many().set(row);
         let update = update.filter(place(account, input.bucket_id, input.id));
-        match update.exec(&self.database().write).await {
-            Ok(updated) if updated.rows_affected == 0 => Err(Error::not_found("input")),
-            Ok(_) => Ok(()),
-            Err(error) => Err(fault::error(error, "input")),
-        }
+        let updated = update.exec(&self.database().write).await;
+        fault::met(updated.map(|it| it.rows_affected), "input")
     }
 
     async fn delete_input(
@@ -64,11 +61,8 @@ impl InputStore for Storage {
         id: InputId,
     ) -> Result<(), Error> {
         let delete = input::Entity::delete_many().filter(place(account, bucket, id));
-        match delete.exec(&self.database().write).await {
-            Ok(deleted) if deleted.rows_affected == 0 => Err(Error::not_found("input")),
-            Ok(_) => Ok(()),
-            Err(error) => Err(fault::error(error, "input")),
-        }
+        let deleted = delete.exec(&self.database().write).await;
+        fault::met(deleted.map(|it| it.rows_affected), "input")
     }
 }
 

@@ -101,9 +101,7 @@ async fn delete(
     id: OutputId,
 ) -> Result<(), Error> {
     let delete = output::Entity::delete_many().filter(place(account, bucket, id));
-    let deleted = delete.exec(transaction).await.map_err(|error| fault::error(error, "output"))?;
-    if deleted.rows_affected == 0 {
-        return Err(Error::not_found("output"));
-    }
+    let deleted = delete.exec(transaction).await;
+    fault::met(deleted.map(|it| it.rows_affected), "output")?;
     stop_deliveries(transaction, account.as_uuid(), bucket.as_uuid(), vec![id.as_uuid()]).await
 }

@@ -55,7 +55,7 @@ impl TokenStore for Storage {
             .filter(Column::Id.eq(id))
             .filter(Column::AccountId.eq(account_id));
         let updated = update.exec(&self.database().write).await;
-        found(updated.map_err(|error| fault::error(error, WHAT))?.rows_affected)
+        fault::met(updated.map(|it| it.rows_affected), WHAT)
     }
 
     async fn note_login(&self, id: TokenId, at: Timestamp) -> Result<(), Error> {
@@ -70,10 +70,6 @@ impl TokenStore for Storage {
         let delete =
             Entity::delete_by_id(id.as_uuid()).filter(Column::AccountId.eq(account.as_uuid()));
         let deleted = delete.exec(&self.database().write).await;
-        found(deleted.map_err(|error| fault::error(error, WHAT))?.rows_affected)
+        fault::met(deleted.map(|it| it.rows_affected), WHAT)
     }
-}
-
-fn found(rows: u64) -> Result<(), Error> {
-    if rows == 0 { Err(Error::not_found(WHAT)) } else { Ok(()) }
 }
