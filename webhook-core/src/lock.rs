@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A mutex around plain data. A panic while it is held would be a defect of its module, and
-/// serving what is there beats refusing everything from then on.
+/// A mutex around plain data. A panic under the lock is a defect of the module, but the data
+/// stays usable: later requests are still served.
 #[derive(Debug, Default)]
 pub(crate) struct Lock<T>(Mutex<T>);
 

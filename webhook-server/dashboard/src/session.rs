@@ -35,8 +35,7 @@ const SECURE_NAME: &str = "__Secure-webhook-session";
 /// Its name over plain http.
 const NAME: &str = "webhook-session";
 
-/// Whoever is signed in, as the credential makes them at this moment, and what they are
-/// signed in to.
+/// The caller of a session, read again for each request, and the dashboard of the session.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) dashboard: Dashboard,

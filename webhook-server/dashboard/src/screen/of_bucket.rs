@@ -33,7 +33,7 @@ pub(super) trait OfBucket: Clone + Send + Sync + 'static {
     const WORD: &'static str;
     const TITLE: &'static str;
     const DELETE: &'static str;
-    /// What comes of deleting it.
+    /// The consequence of the deletion.
     const WARNING: &'static str;
 
     fn all(bucket: &Bucket) -> &[Self];
@@ -97,7 +97,7 @@ impl<T: OfBucket> At<T> {
         done(&format!("/buckets/{}", self.bucket.id), what)
     }
 
-    /// What is stored of this part, or what a new one begins with; and whether it is stored.
+    /// The stored part, or a new one with the defaults, and whether the part is stored.
     pub(super) fn part<P: Default + Serialize>(&self, name: &str) -> (Value, bool) {
         let stored = &json_of(self.it.spec())[name];
         match stored.is_object() {

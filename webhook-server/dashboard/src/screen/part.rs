@@ -31,7 +31,7 @@ pub(super) trait PartOf: 'static {
     type Of: OfBucket;
     /// Its field, and the end of the address of its page.
     const NAME: &'static str;
-    /// What is missing when there is nothing to fill in.
+    /// The missing choice, for the error of a page without a form.
     const CHOICE: &'static str = "page";
 
     /// The page, and what is stored of the part or what a new one begins with.
@@ -82,7 +82,7 @@ async fn save<P: PartOf>(
     saved.or_else(|error| page.refuse(&submitted, error))
 }
 
-/// Puts a new secret beside the present ones.
+/// Puts a new secret next to the stored ones.
 async fn rotate<P: PartOf>(at: At<P::Of>, submitted: Submitted) -> Result<Response, Problem> {
     let (page, part) = P::page(&at, &Asked::default());
     let form = page.rotation.as_ref().ok_or_else(|| Problem::no("secret"))?;
