@@ -190,7 +190,7 @@ await context.close();
   await context.close();
 }
 
-for (const scheme of ["light", "dark"]) {
+await Promise.all(["light", "dark"].map(async (scheme) => {
   // The themes differ in their colours alone.
   const rules = scheme === "light" ? ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] : ["color-contrast"];
   for (const width of [1280, 390]) {
@@ -209,7 +209,7 @@ for (const scheme of ["light", "dark"]) {
     }
     await context.close();
   }
-}
+}));
 
 // Without script every page is there as well.
 {

@@ -164,7 +164,8 @@ fn browser() -> Option<(OsString, OsString)> {
     Some((std::env::var_os("NODE_BROWSER_DIR")?, std::env::var_os("TEST_CHROMIUM")?))
 }
 
-/// Whether the pictures in the documentation are to be taken anew.
+/// Whether the pictures in the documentation are to be taken anew, and one of every page in both
+/// themes and widths, which goes to the folder `screenshots` beside the packages of the browser.
 #[allow(clippy::disallowed_methods, reason = "whoever updates the documentation says so")]
 fn updates_docs() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
@@ -204,12 +205,13 @@ async fn look(script: &str, arguments: &[&str], modules: &OsStr, chromium: &OsSt
         std::fs::copy(folder.join(part), &copy).expect("the folder can be written");
     }
     let copy = Path::new(modules).join(script);
-    let pictures = Path::new(modules).join("screenshots");
-    std::fs::create_dir_all(&pictures).expect("the folder can be written");
     let mut node = tokio::process::Command::new("node");
-    node.arg(&copy).args(arguments).arg(&pictures);
+    node.arg(&copy).args(arguments);
     node.env("TEST_CHROMIUM", chromium).kill_on_drop(true);
     if updates_docs() {
+        let pictures = Path::new(modules).join("screenshots");
+        std::fs::create_dir_all(&pictures).expect("the folder can be written");
+        node.arg(&pictures);
         node.env("IMAGES", Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images"));
     }
     let looked = tokio::time::timeout(Duration::from_secs(1_800), node.output()).await;
