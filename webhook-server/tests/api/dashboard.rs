@@ -164,7 +164,7 @@ fn browser() -> Option<(OsString, OsString)> {
     Some((std::env::var_os("NODE_BROWSER_DIR")?, std::env::var_os("TEST_CHROMIUM")?))
 }
 
-/// Whether the pictures in the documentation are to be taken anew, and one of every page in both
+/// Whether the pictures in the documentation are to be taken again, and one of every page in both
 /// themes and widths, which goes to the folder `screenshots` beside the packages of the browser.
 #[allow(clippy::disallowed_methods, reason = "whoever updates the documentation says so")]
 fn updates_docs() -> bool {
