@@ -165,7 +165,7 @@ fn browser() -> Option<(OsString, OsString)> {
 }
 
 /// Whether the pictures in the documentation are to be taken again, and one of every page in both
-/// themes and widths, which goes to the folder `screenshots` beside the packages of the browser.
+/// themes and widths, which goes to the folder `screenshots` next to the packages of the browser.
 #[allow(clippy::disallowed_methods, reason = "whoever updates the documentation says so")]
 fn updates_docs() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
