@@ -45,12 +45,13 @@ pub(crate) async fn assert_exact(stores: &Stores, account: AccountId) {
     assert_exact_in_spans(stores, account, 3).await;
 }
 
-/// Fails unless every filter does so.
+/// The same as [`assert_exact`], for each pair with every span.
 pub(crate) async fn assert_every_filter(stores: &Stores, account: AccountId) {
     assert_exact_in_spans(stores, account, 1).await;
 }
 
-/// With every `step`th span for each pair of a bucket and a status.
+/// Each pair of a bucket and a status is asked with every span whose number is a multiple of
+/// `step`, counted from another first span each time.
 async fn assert_exact_in_spans(stores: &Stores, account: AccountId, step: usize) {
     let all = walk(stores, account, LogQuery::new(7)).await;
     let order = all.windows(2).all(|pair| LogCursor::of(&pair[0]) > LogCursor::of(&pair[1]));
