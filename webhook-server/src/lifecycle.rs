@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::{
-    net::TcpListener,
+    net::TcpSocket,
     signal::unix::{Signal, SignalKind, signal},
     sync::watch,
     task::JoinError,
@@ -18,20 +18,36 @@ use crate::{
     failure::Failure, first_start, print::print, scrape::Scrapes, service::Service, tls::Tls,
 };
 
+/// How many connections wait to be accepted, as the standard library has it for a listener.
+const BACKLOG: u32 = 1_024;
+
+/// Takes the address without listening yet: the port is known, and clients are refused.
+fn bind(address: SocketAddr) -> std::io::Result<TcpSocket> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A restarted server takes its port again while old connections end.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
 /// Runs the server until SIGTERM or SIGINT.
 pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let mut signals = Signals::new()?;
     let address = config.listen.listen;
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|error| Failure::io(format!("cannot listen on {address}"), error))?;
-    let bound =
-        listener.local_addr().map_err(|error| Failure::io("cannot read the address", error))?;
+    let cannot_listen = |error| Failure::io(format!("cannot listen on {address}"), error);
+    let socket = bind(address).map_err(cannot_listen)?;
+    let bound = socket.local_addr().map_err(cannot_listen)?;
+    let service = Service::build(&config, bound).await?;
+    // Only now: a client that connected before would wait for a database that another process
+    // has open.
+    let listener = socket.listen(BACKLOG).map_err(cannot_listen)?;
     let scrapes = Scrapes::bind(&config.metrics).await?;
     #[cfg(feature = "dashboard")]
     let pages = dashboard::bind(&config.dashboard).await?;
 
-    let service = Service::build(&config, bound).await?;
     let ingest = service.webhooks.ingest();
     let edge = Edge::new(service.webhooks.clone(), service.router, &config, &service.tracer);
     let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();

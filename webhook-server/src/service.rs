@@ -21,6 +21,9 @@ use crate::{
     telemetry::Metrics,
 };
 
+/// How long a server waits at its start for a database that an operator's command has open.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// The parts of the running server.
 pub(crate) struct Service {
     /// To be closed at the end.
@@ -38,6 +41,7 @@ impl Service {
     pub(crate) async fn build(config: &Config, bound: SocketAddr) -> Result<Self, Failure> {
         let mut opening = data_folder::open(&config.storage).await?;
         opening.objects = objects::open(&config.objects).await?;
+        opening.lock_timeout = LOCK_TIMEOUT;
         let storage = Storage::connect(&opening).await?;
         let guard = guard(config);
         let metrics = Arc::new(Metrics::new(config.storage.is_shared()));

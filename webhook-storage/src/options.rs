@@ -118,6 +118,9 @@ pub struct StorageOptions {
     /// How long SQLite's file may be checked for damage when it is opened, 5 s; zero for
     /// not at all. A file that takes longer is opened unchecked, and the log says so.
     pub check_timeout: Duration,
+    /// How long to wait for SQLite's file while another process has it open, such as one of
+    /// the operator's commands; zero for not at all.
+    pub lock_timeout: Duration,
     /// Where large bodies go; none, and all bodies are in the database.
     pub objects: Option<ObjectOptions>,
 }
@@ -142,6 +145,7 @@ impl StorageOptions {
             claim_bytes: 16 << 20,
             connection_timeout: Duration::from_secs(10),
             check_timeout: Duration::from_secs(5),
+            lock_timeout: Duration::ZERO,
             objects: None,
         }
     }

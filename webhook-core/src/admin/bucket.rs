@@ -63,6 +63,7 @@ impl Admin {
             spec: InputSpec { name: DEFAULT_INPUT_NAME.to_owned(), ..InputSpec::default() },
         });
         self.stores.buckets.create_bucket(&bucket).await?;
+        self.retention_changed(&Extension::Absent, &bucket);
         self.listeners.bucket_changed(&bucket);
         Ok(bucket)
     }
@@ -90,13 +91,14 @@ impl Admin {
         let _guard = self.lock(id.as_uuid()).await;
         let mut bucket = self.owned_bucket(caller, id).await?;
         self.check_retention(caller, &mut spec, &bucket.spec.retention).await?;
-        let old_name = std::mem::replace(&mut bucket.spec, spec).name;
+        let old = std::mem::replace(&mut bucket.spec, spec);
         if bucket.spec.name.is_empty() {
-            bucket.spec.name = old_name;
+            bucket.spec.name = old.name;
         }
         bucket.updated_at = self.now();
         bucket.stamp_auth();
         self.stores.buckets.update_bucket(&bucket).await?;
+        self.retention_changed(&old.retention, &bucket);
         self.listeners.bucket_changed(&bucket);
         Ok(bucket)
     }
@@ -144,6 +146,14 @@ impl Admin {
         };
         let plan = self.quotas.plan(caller.account_id()).await?;
         retention.check(plan.limits.keep_logs_for().or(self.options.log_retention))
+    }
+
+    /// Wakes [`keep_logs_for`](Self::keep_logs_for) when the bucket keeps its logs for another
+    /// time than before.
+    fn retention_changed(&self, before: &Extension<LogRetention>, bucket: &Bucket) {
+        if bucket.spec.retention.set() != before.set() {
+            self.retention_changed.notify_one();
+        }
     }
 
     /// Why the account does not have a bucket.

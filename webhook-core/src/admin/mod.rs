@@ -66,7 +66,7 @@ mod usage;
 
 use std::{fmt, sync::Arc};
 
-use tokio::sync::{Mutex, MutexGuard, Semaphore};
+use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore};
 use uuid::Uuid;
 
 pub use account::API_KEY_PREFIX;
@@ -224,6 +224,8 @@ pub struct Admin {
     running: function::Running,
     searching: function::Running,
     logins: Arc<token::Logins>,
+    /// Told when logs are to be kept for another time than before.
+    retention_changed: Notify,
     locks: Locks,
     /// Of the domains of accounts; taken after any of `locks`.
     domain_locks: Locks,
@@ -297,6 +299,7 @@ impl Admin {
             running: function::Running::default(),
             searching: function::Running::default(),
             logins: Arc::default(),
+            retention_changed: Notify::new(),
             locks: Locks::new(),
             domain_locks: Locks::new(),
             quotas,

@@ -59,6 +59,9 @@ impl Admin {
             self.stores.billing.put_subscription(account, &subscription).await?;
         }
         self.relay.plan_changed(account);
+        if self.quotas.limits_logs() {
+            self.retention_changed.notify_one();
+        }
         let replaced = replaces.filter(|replaced| *replaced != subscription.id);
         match replaced.filter(|_| subscription.status.is_current()) {
             // Nobody pays twice. When this fails the event comes again.

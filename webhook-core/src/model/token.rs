@@ -40,8 +40,8 @@ pub struct TokenSpec {
     /// Which buckets it reaches.
     #[serde(deserialize_with = "wire::null_default")]
     pub scopes: TokenScopes,
-    /// Whether it may call the management API, `enabled` unless said otherwise;
-    /// subscribing is always allowed.
+    /// Whether it may call the management API; subscribing is always allowed. `enabled` unless
+    /// said otherwise: `none` and the empty text count as absent.
     #[serde(deserialize_with = "wire::null_default")]
     pub api_access: ApiAccess,
 }

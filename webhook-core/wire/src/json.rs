@@ -171,7 +171,8 @@ where
     serializer.serialize_str(value.wire_name())
 }
 
-/// Reads a name or its integer.
+/// Reads a name or its integer. The empty text, which clients send for a field that they do not
+/// set, is the value whose integer is 0.
 pub fn deserialize_enum<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: WireEnum,
@@ -191,6 +192,9 @@ where
         }
 
         fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+            if text.is_empty() {
+                return self.visit_u64(0);
+            }
             T::from_wire_name(text)
                 .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
         }

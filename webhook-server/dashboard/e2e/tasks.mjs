@@ -44,7 +44,7 @@ export const tasks = ({ page, base, key, paths, webhook, send, shows, note, pict
     const [sent, bar] = await numbers();
     for (let count = 0; count < 5; count++) await send("{\"type\": \"order.paid\"}");
     let now = await numbers();
-    for (let look = 0; look < 20 && now[0] < sent + 5; look++) {
+    for (let look = 0; look < 240 && now[0] < sent + 5; look++) {
       await page.waitForTimeout(250);
       now = await numbers();
     }
@@ -88,14 +88,14 @@ export const tasks = ({ page, base, key, paths, webhook, send, shows, note, pict
       return Number(/(\d+) waiting/.exec(await node.locator(".rates").textContent())[1]);
     };
     let count = await waiting();
-    for (let look = 0; look < 20 && count < 3; look++) count = await waiting();
+    for (let look = 0; look < 240 && count < 3; look++) count = await waiting();
     if (count !== 3) note(`${count} wait`);
     await page.goto(`${base}/dashboard`);
     await shows("paused");
     await picture("overview-paused");
     await page.goto(base + paths.get("bucket"));
     await press(page, `form[action='${action}'] button`);
-    for (let look = 0; look < 40 && count > 0; look++) {
+    for (let look = 0; look < 240 && count > 0; look++) {
       await page.waitForTimeout(250);
       count = await waiting();
     }
@@ -131,7 +131,7 @@ export const tasks = ({ page, base, key, paths, webhook, send, shows, note, pict
     const sent = page.locator("dl.facts div", { hasText: "Sent" }).locator("dd");
     const state = page.locator(".head .mark");
     // Until it is over no other replay may send to the same outputs.
-    for (let look = 0; look < 40 && !(await state.textContent()).includes("done"); look++) {
+    for (let look = 0; look < 240 && !(await state.textContent()).includes("done"); look++) {
       await page.waitForTimeout(250);
       await page.reload();
     }
@@ -199,7 +199,7 @@ export const tasks = ({ page, base, key, paths, webhook, send, shows, note, pict
     const pause = ".lane-out .node:last-child form[action$='/pause'] button";
     await press(page, pause);
     await press(page, pause);
-    for (let look = 0; look < 40; look++) {
+    for (let look = 0; look < 240; look++) {
       await page.goto(`${base}/dashboard/notifications`);
       if (!(await row.textContent()).includes("never")) break;
       await page.waitForTimeout(250);

@@ -8,7 +8,7 @@ use webhook_core::{
     model::{AccessToken, ApiAccess, TokenSpec},
 };
 
-use super::{Answer, Response};
+use super::{Answer, Response, rfc3339};
 use crate::{
     auth::Authenticated,
     error::ApiError,
@@ -37,11 +37,11 @@ pub(crate) struct Token {
     /// Whether it is accepted: as long as it is there.
     #[schema(read_only)]
     active: bool,
-    /// When it was last shown, in unix seconds, a minute late at most; absent
-    /// when it never was.
+    /// When a client last used it, as RFC 3339, a minute late at most; absent while no client
+    /// has used it. It is text, unlike the other times, because the published clients decode text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(read_only, value_type = i64)]
-    last_login: Option<Timestamp>,
+    #[schema(read_only, format = DateTime)]
+    last_login: Option<String>,
     #[serde(flatten)]
     spec: TokenSpec,
 }
@@ -160,7 +160,7 @@ impl From<AccessToken> for Token {
             created_at,
             updated_at,
             active: true,
-            last_login,
+            last_login: last_login.map(rfc3339),
             spec,
         }
     }

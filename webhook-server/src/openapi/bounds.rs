@@ -263,7 +263,7 @@ fn is_a(schema: &Value, kind: &str) -> bool {
 fn is_moment(name: &str) -> bool {
     name.ends_with("_at")
         || name.ends_with("_until")
-        || matches!(name, "created" | "updated" | "minute" | "last_login")
+        || matches!(name, "created" | "updated" | "minute")
 }
 
 fn state_range(schema: &mut Value, least: Value, most: Value) {

@@ -11,7 +11,7 @@ use std::{
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::harness::{Answer, Client, Server, default_input};
+use crate::harness::{Answer, Client, Server, default_input, turns};
 
 const KEY: &str = "sk-0123456789012345678901234567890123456789012";
 
@@ -198,6 +198,8 @@ async fn the_reference_in_a_browser() {
 
 /// Runs a script that looks at pages, which fails when something is wrong with them.
 async fn look(script: &str, arguments: &[&str], modules: &OsStr, chromium: &OsStr) {
+    // A browser keeps a core busy.
+    let _core = turns::core().await;
     // The script finds its packages above itself.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboard/e2e");
     for part in [script, "tasks.mjs"] {

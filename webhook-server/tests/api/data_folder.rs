@@ -3,9 +3,12 @@
 use std::{
     io::{Seek, SeekFrom, Write},
     path::Path,
+    time::Duration,
 };
 
-use super::harness::{Server, command, default_input};
+use tokio::net::TcpStream;
+
+use super::harness::{Server, command, default_input, lasting_port};
 
 /// Starts the server, which refuses; the last line of what it says.
 async fn refused(server: &Server, options: &[(&str, &str)]) -> String {
@@ -60,6 +63,29 @@ async fn a_missing_database_is_not_begun_anew() {
     let listed = server.command(&["account", "list"]).await;
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
     assert_eq!(listed.stdout, b"", "it begins with an empty one");
+}
+
+#[tokio::test]
+async fn a_command_that_has_the_database_open_delays_the_start_and_does_not_prevent_it() {
+    let mut server = Server::start().await;
+    server.terminate().await;
+    let lock = server.data_dir().join("webhooks.db.lock");
+    let lock = std::fs::File::open(lock).expect("the server has made it");
+    lock.lock().expect("no process holds it");
+    let log = server.log_file();
+    let address = format!("127.0.0.1:{}", lasting_port());
+    let options = [("WEBHOOK_LISTEN", &*address)];
+    let command = async {
+        let waits = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("waiting for"));
+        while !waits() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let refused = TcpStream::connect(&address).await;
+        assert!(refused.is_err(), "the server listens before it holds the database");
+        drop(lock);
+    };
+    let (server, ()) = tokio::join!(server.restart_with(&options), command);
+    server.get("/v1/buckets").await.expect(200);
 }
 
 #[tokio::test]

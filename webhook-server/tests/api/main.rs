@@ -41,6 +41,7 @@ mod output_credentials;
 mod outputs;
 mod pages;
 mod pauses;
+mod published;
 mod push;
 mod replay_command;
 mod rules;

@@ -78,14 +78,15 @@ async fn a_login_is_seen_and_access_is_enabled_unless_said_otherwise() {
     let seen = async {
         loop {
             let listed = server.get(PATH).await.expect(200).json();
-            if let Some(at) = listed[0]["last_login"].as_i64() {
+            if let Some(at) = listed[0]["last_login"].as_str() {
                 assert_eq!(listed[1].get("last_login"), None);
-                break at;
+                break at.to_owned();
             }
         }
     };
     let seen = tokio::time::timeout(PATIENCE, seen).await.expect("the login is noted");
-    assert!(seen >= listed[0]["created_at"].as_i64().expect("unix seconds"), "{seen}");
+    let at: jiff::Timestamp = seen.parse().expect("RFC 3339");
+    assert!(at.as_second() >= listed[0]["created_at"].as_i64().expect("unix seconds"), "{seen}");
     // A change does not make it forgotten.
     let path = format!("{PATH}/{}", listed[0]["key"].as_str().expect("text"));
     let changed = server.request("PUT", &path).json(&json!({})).send().await.expect(200).json();

@@ -217,7 +217,12 @@ impl Server {
 
     /// What the server logged so far.
     pub(crate) fn log(&self) -> String {
-        std::fs::read_to_string(self.data.log()).unwrap_or_default()
+        std::fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    /// Where the log of this server is, and of the next one on the same data.
+    pub(crate) fn log_file(&self) -> PathBuf {
+        self.data.log()
     }
 
     /// Runs another command of the program on the same data folder.

@@ -4,11 +4,16 @@ use std::{
     fs::{File, TryLockError},
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
+use tokio::time::{Instant, sleep};
 use webhook_core::Error;
 
 use crate::secret::private;
+
+/// How often a lock that another process holds is tried again.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// An exclusive lock on a file beside the database, held until it is released
 /// or the process ends in whatever way. The file itself stays: were it removed,
@@ -20,7 +25,9 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    pub(super) fn acquire(database: &Path) -> Result<Self, Error> {
+    /// Takes the lock. When another process holds it, waits for so long at most.
+    pub(super) async fn acquire(database: &Path, patience: Duration) -> Result<Self, Error> {
+        let deadline = Instant::now() + patience;
         let mut path = database.as_os_str().to_os_string();
         path.push(".lock");
         let path = PathBuf::from(path);
@@ -36,14 +43,25 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(cannot)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { file, path }),
-            Err(TryLockError::WouldBlock) => Err(Error::conflict(format!(
-                "the database {} is open in another process (it holds {})",
-                database.display(),
-                path.display(),
-            ))),
-            Err(TryLockError::Error(error)) => Err(cannot(error)),
+        let mut is_told = false;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { file, path }),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    if !std::mem::replace(&mut is_told, true) {
+                        tracing::info!(path = %path.display(), "waiting for another process");
+                    }
+                    sleep(PAUSE).await;
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::conflict(format!(
+                        "the database {} is open in another process (it holds {})",
+                        database.display(),
+                        path.display(),
+                    )));
+                }
+                Err(TryLockError::Error(error)) => return Err(cannot(error)),
+            }
         }
     }
 

@@ -50,7 +50,7 @@ pub(super) async fn open(
     options: &StorageOptions,
     alone: bool,
 ) -> Result<Database, Error> {
-    let lock = if alone { Some(Lock::acquire(path)?) } else { None };
+    let lock = if alone { Some(Lock::acquire(path, options.lock_timeout).await?) } else { None };
     create(path)?;
     if alone {
         look::check(path, options.connection_timeout, options.check_timeout).await?;

@@ -114,7 +114,8 @@ impl Admin {
     /// Does [`purge`](Self::purge) at once and then from time to time: when a
     /// tenth of `keep`, or of what a bucket says, has passed, but at most every second and at
     /// least every hour: what functions and inputs remember for a time goes whether logs do or not.
-    /// Between that it does nothing. It never returns: drop it to end it.
+    /// It also does so within a second when a bucket or a plan says another time. Between that it
+    /// does nothing. It never returns: drop it to end it.
     pub async fn keep_logs_for(&self, keep: Option<Duration>) {
         let mut shortest = None;
         loop {
@@ -133,7 +134,13 @@ impl Admin {
             let interval = keep.into_iter().chain(shortest).min();
             let interval = interval.map_or(LONGEST_INTERVAL, |keep| keep / 10);
             let interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
-            self.clock.sleep_until(self.now() + interval).await;
+            let (soonest, latest) = (self.now() + SHORTEST_INTERVAL, self.now() + interval);
+            // Many changes at once do not make a pass for each.
+            self.clock.sleep_until(soonest).await;
+            tokio::select! {
+                () = self.clock.sleep_until(latest) => {}
+                () = self.retention_changed.notified() => {}
+            }
         }
     }
 }
