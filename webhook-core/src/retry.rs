@@ -85,7 +85,8 @@ const JITTER: f64 = 0.1;
 pub enum Outcome {
     /// The destination took it: 2xx.
     Success,
-    /// Another attempt could end differently: no answer, 408, 425, 429, 5xx other than 501.
+    /// Another attempt could end differently: no answer, 408, 425, 429, 5xx other than 501
+    /// and 508.
     Retryable {
         /// How long the destination asked to be left alone, with 429 and 503.
         retry_after: Option<Duration>,
@@ -112,7 +113,8 @@ impl Outcome {
         match status.as_u16() {
             200..=299 => Self::Success,
             429 | 503 => Self::Retryable { retry_after: retry_after(headers, now) },
-            501 => Self::Final,
+            // A loop (RFC 5842 section 7.2) goes on when it is tried again.
+            501 | 508 => Self::Final,
             408 | 425 | 500..=599 => Self::Retryable { retry_after: None },
             _ => Self::Final,
         }

@@ -303,11 +303,28 @@ impl<S: Send + Sync> FromRequestParts<S> for Force {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        let query = parts.uri.query().unwrap_or_default();
-        let mut force = query.split('&').filter_map(|pair| pair.strip_prefix("force="));
-        let forced = |value: &str| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE");
-        Ok(Self(force.next_back().is_some_and(forced)))
+        Ok(Self(is_set(parts, "force")))
     }
+}
+
+/// Whether the query says `allow_loop=true`: the caller means outputs that lead webhooks back
+/// into their own bucket. Any other text counts as false, which refuses them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AllowLoop(pub(crate) bool);
+
+impl<S: Send + Sync> FromRequestParts<S> for AllowLoop {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self(is_set(parts, "allow_loop")))
+    }
+}
+
+fn is_set(parts: &Parts, flag: &str) -> bool {
+    let pairs = parts.uri.query().unwrap_or_default().split('&');
+    let values = pairs.filter_map(|pair| pair.strip_prefix(flag)?.strip_prefix('='));
+    let is_true = |value| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE");
+    values.last().is_some_and(is_true)
 }
 
 #[cfg(test)]

@@ -35,6 +35,9 @@ pub(crate) struct Apply {
     /// Deletes, of each list that the manifest has, what is not in it.
     #[arg(long)]
     prune: bool,
+    /// Allows outputs that lead webhooks back into their own bucket.
+    #[arg(long)]
+    allow_loops: bool,
     /// A file of variables, NAME=value on each line; they come before those of the environment.
     #[arg(long, value_name = "FILE")]
     secrets: Option<PathBuf>,
@@ -77,7 +80,7 @@ pub(crate) struct Import {
 
 /// `apply`
 pub(crate) async fn apply(options: Apply, key: Option<Secret>) -> Result<(), Failure> {
-    let Apply { file, dry_run, prune, secrets, access } = options;
+    let Apply { file, dry_run, prune, allow_loops, secrets, access } = options;
     let text = read(&file)?;
     let secrets = match secrets {
         Some(path) => secrets::parse(&read(&path)?, &path)?,
@@ -97,7 +100,7 @@ pub(crate) async fn apply(options: Apply, key: Option<Secret>) -> Result<(), Fai
     print(&plan.to_string())?;
     match dry_run {
         true => Ok(()),
-        false => carry_out::carry_out(&api, plan, &known).await,
+        false => carry_out::carry_out(&api, plan, &known, allow_loops).await,
     }
 }
 

@@ -151,6 +151,7 @@ fn relay_options(config: &Config) -> RelayOptions {
     options.max_receiving_bytes = ingest.max_receiving_bytes;
     options.body_timeout = ingest.body_timeout;
     options.accept_timeout = ingest.accept_timeout;
+    options.max_hops = ingest.max_hops;
     options.refused_logs_per_hour = ingest.refused_logs_per_hour;
     options.output_concurrency = delivery.output_concurrency;
     options.output_backlog = delivery.output_backlog;

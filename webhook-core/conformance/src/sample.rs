@@ -160,6 +160,7 @@ pub(super) fn odd_webhook(account: AccountId) -> Webhook {
             checks.verified = Some(false);
             checks.event = Some(format!("push{ODD_TEXT}"));
             checks.duplicate_of = Some(DeliveryId::generate());
+            checks.hops = 7;
         }),
         received_at: Timestamp::from_millis(4_102_444_800_999),
         ..webhook(account)

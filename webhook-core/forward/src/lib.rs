@@ -21,6 +21,7 @@ pub mod history;
 #[cfg(feature = "http")]
 pub mod http;
 mod message;
+pub mod path;
 #[cfg(any(test, feature = "test-util"))]
 mod scripted;
 mod service;

@@ -19,6 +19,7 @@ use crate::{
 pub struct Caller {
     account_id: AccountId,
     credential: Credential,
+    allows_loops: bool,
 }
 
 /// What a caller showed.
@@ -44,12 +45,23 @@ impl Caller {
     /// A caller inside the program, who needs no credential to act for the account.
     #[must_use]
     pub const fn for_account(account_id: AccountId) -> Self {
-        Self { account_id, credential: Credential::Embedder }
+        Self::new(account_id, Credential::Embedder)
     }
 
     /// A caller who showed `credential` of the account.
     pub(super) const fn new(account_id: AccountId, credential: Credential) -> Self {
-        Self { account_id, credential }
+        Self { account_id, credential, allows_loops: false }
+    }
+
+    /// The same caller, who means the outputs that lead webhooks back into their own bucket when
+    /// `allows` is set. Without it saving such an output is a [`Conflict`](ErrorKind::Conflict).
+    #[must_use]
+    pub fn allowing_loops(self, allows: bool) -> Self {
+        Self { allows_loops: allows, ..self }
+    }
+
+    pub(super) const fn allows_loops(&self) -> bool {
+        self.allows_loops
     }
 
     /// The account it acts for.

@@ -128,6 +128,9 @@ impl Admin {
             let bucket = self.stores.buckets.bucket(caller.account_id(), bucket_id).await?;
             let mut bucket = bucket.ok_or_else(|| Error::not_found("cron"))?;
 
+            let before = bucket.outputs.iter().find(|it| it.id == stored.output_id);
+            let before = before.map(|output| &*output.spec.destination);
+            self.check_loop(caller, bucket_id, &output, before).await?;
             let output_id = self.point_output(caller, &stored, &mut bucket, output).await?;
             let mut cron = stored.clone();
             cron.spec = spec.clone();

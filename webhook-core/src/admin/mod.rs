@@ -54,6 +54,7 @@ mod domain;
 mod function;
 mod input;
 mod log;
+mod loops;
 mod notification;
 mod options;
 mod output;

@@ -10,7 +10,9 @@ use crate::{
 };
 
 impl Admin {
-    /// Makes an output.
+    /// Makes an output. One that leads back into its own bucket is a
+    /// [`Conflict`](crate::ErrorKind::Conflict), unless the caller
+    /// [means it](Caller::allowing_loops).
     pub async fn create_output(
         &self,
         caller: &Caller,
@@ -27,6 +29,7 @@ impl Admin {
             return Err(Error::conflict(format!("the bucket has all of its {limit} outputs")));
         }
         self.check_output_functions(caller, &spec).await?;
+        self.check_loop(caller, bucket_id, &spec, None).await?;
         check_replay(&bucket, None, &spec)?;
         let counts = self.stores.buckets.bucket_counts(caller.account_id());
         let count = async { Ok(counts.await?.outputs) };
@@ -41,7 +44,8 @@ impl Admin {
         Ok(output)
     }
 
-    /// Replaces what a caller may write of an output; an empty name keeps the old one.
+    /// Replaces what a caller may write of an output; an empty name keeps the old one. A new
+    /// destination is checked as that of a new output.
     pub async fn update_output(
         &self,
         caller: &Caller,
@@ -58,6 +62,7 @@ impl Admin {
         let output = output.ok_or_else(|| Error::not_found("output"))?;
         spec.keep_extensions(Some(&output.spec))?;
         check::output_extensions(&spec, self.now(), &self.options)?;
+        self.check_loop(caller, bucket_id, &spec, Some(&output.spec.destination)).await?;
         let now = self.now();
         self.change_output(caller, bucket, id, |output| {
             let old_name = std::mem::replace(&mut output.spec, spec).name;

@@ -158,7 +158,7 @@ impl Given {
             headers: detail.headers(headers),
             body: detail.body(body),
             metadata: invocation.metadata.clone(),
-            checks: Checks { duplicates: 0, ..invocation.checks.clone() },
+            checks: Checks { duplicates: 0, hops: 0, ..invocation.checks.clone() },
             response: invocation.response.as_ref().map(|response| detail.response(response)),
         }
     }
@@ -225,7 +225,7 @@ impl RunRecord {
     #[must_use]
     pub fn request(&self) -> Value {
         let mut given = self.side(&Left::default());
-        let Checks { verified, event, duplicate_of, duplicates: _ } = &self.given.checks;
+        let Checks { verified, event, duplicate_of, .. } = &self.given.checks;
         if let Some(verified) = verified {
             given.insert("verified".to_owned(), json!(verified));
         }

@@ -133,7 +133,7 @@ impl InvokeRequest {
                 let headers = either(given.headers, given.header, "request.header")?;
                 let InvokedRequest { method, path, raw_query, body, metadata, .. } = given;
                 let InvokedRequest { verified, event, duplicate_of, .. } = given;
-                let checks = Checks { verified, event, duplicate_of, duplicates: 0 };
+                let checks = Checks { verified, event, duplicate_of, ..Checks::default() };
                 let place = Place { method: "request.method", path: "request.path" };
                 let request = place.request(&method, path, &raw_query, headers, bytes(body))?;
                 (request, metadata, checks)

@@ -14,6 +14,7 @@ mod function;
 mod function_version;
 mod head;
 mod health;
+pub mod hops;
 mod input;
 mod invoke;
 mod notification;

@@ -25,11 +25,13 @@ pub enum Reason {
     AttemptsExhausted,
     /// Its output is gone.
     Cancelled,
+    /// It has passed as many relays as a webhook may: its output leads back to where it came from.
+    Loop,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Rules,
         Self::Function,
         Self::Signature,
@@ -38,6 +40,7 @@ impl Reason {
         Self::DestinationRefused,
         Self::AttemptsExhausted,
         Self::Cancelled,
+        Self::Loop,
     ];
 
     /// Its word on the wire.
@@ -52,6 +55,7 @@ impl Reason {
             Self::DestinationRefused => "destination_refused",
             Self::AttemptsExhausted => "attempts_exhausted",
             Self::Cancelled => "cancelled",
+            Self::Loop => "loop",
         }
     }
 

@@ -40,8 +40,8 @@ pub struct Webhook {
     pub received_at: Timestamp,
 }
 
-/// What was found out about a webhook when it was received; nothing, unless its input
-/// verifies or deduplicates.
+/// What was found out about a webhook when it was received. Only an input that verifies or
+/// deduplicates finds out more than the hops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Whether it is from whom it says it is; none when nobody asked.
@@ -52,12 +52,14 @@ pub struct Checks {
     pub duplicate_of: Option<DeliveryId>,
     /// How many duplicates of it came so far.
     pub duplicates: u32,
+    /// How many relays it has passed before ([`hops`](super::hops)).
+    pub hops: u16,
 }
 
 /// Rules are asked about what is forwarded, and what was found out about it.
 impl<'a> From<&'a Webhook> for Subject<'a> {
     fn from(webhook: &'a Webhook) -> Self {
-        let Checks { verified, event, duplicate_of, duplicates: _ } = &webhook.checks;
+        let Checks { verified, event, duplicate_of, duplicates: _, hops: _ } = &webhook.checks;
         let mut subject = Self::new(&webhook.request);
         subject.remote_addr = webhook.remote_addr;
         subject.verified = *verified;

@@ -131,7 +131,7 @@ impl Checker {
         if !matches!(verdict, Some(Verdict::Verified { .. })) {
             let (event, subject) = (NotificationEvent::SignatureFailing, input.id.as_uuid());
             let error = || format!("signature: {}", reason_of(verdict.as_ref()));
-            self.watch.failed(bucket, event, subject, error).await;
+            self.watch.failed(bucket, event, subject, webhook.checks.hops, error).await;
         }
         match verdict {
             Some(Verdict::Verified { guard, .. }) => {

@@ -14,7 +14,7 @@ use webhook_credentials::{
 use crate::{
     clock::Clock,
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
-    model::{OutputSpec, Webhook},
+    model::{OutputSpec, Webhook, hops},
 };
 
 /// How long a server of tokens may take.
@@ -134,6 +134,8 @@ impl Fetch for TokenClient {
         let Question { url, headers, body } = question;
         let mut request = ForwardRequest::new(Method::POST, url);
         (request.headers, request.body) = (headers, body);
+        // No input answers with a token: a webhook that this request became would need one, too.
+        hops::write(hops::MAX, &mut request.headers);
         request.timeout = TOKEN_TIMEOUT;
         request.max_response_bytes = MAX_TOKEN_ANSWER_BYTES;
         match self.forwarder.forward(request).await {

@@ -127,7 +127,7 @@ impl Functions {
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
         let failed = |error: &dyn std::fmt::Display| format!("{INPUT_FAILED}: {error}");
         let outcome = self.outcome_of(call, failed).await;
-        let (run, outcome) = self.tell(bucket, function, outcome).await?;
+        let (run, outcome) = self.tell(bucket, function, webhook, outcome).await?;
         webhook.input_execution_id = Some(run.execution.id);
         webhook.request = outcome.request;
         let response = outcome.response.filter(|_| outcome.response_modified);
@@ -143,7 +143,7 @@ impl Functions {
         webhook: &Webhook,
     ) -> Result<Transformed, FunctionFailed> {
         let run = self.transform(function, bucket, output, webhook).await;
-        self.tell(bucket, function, run).await
+        self.tell(bucket, function, webhook, run).await
     }
 
     async fn transform(
@@ -259,11 +259,13 @@ impl Functions {
         &self,
         bucket: &Bucket,
         function: FunctionId,
+        webhook: &Webhook,
         run: Result<T, FunctionFailed>,
     ) -> Result<T, FunctionFailed> {
         if let Err(FunctionFailed { failure: FunctionFailure::Failed, reason, .. }) = &run {
             let event = NotificationEvent::FunctionFailing;
-            self.watch.failed(bucket, event, function.as_uuid(), || reason.clone()).await;
+            let (subject, hops) = (function.as_uuid(), webhook.checks.hops);
+            self.watch.failed(bucket, event, subject, hops, || reason.clone()).await;
         }
         run
     }

@@ -11,7 +11,7 @@ use http::{
 use crate::{
     error::Error,
     id::DeliveryId,
-    model::{AuthType, BucketAuth, Webhook},
+    model::{AuthType, BucketAuth, Webhook, hops},
 };
 
 /// Whether it means one connection, not the message (RFC 9110 section 7.6.1).
@@ -126,6 +126,7 @@ pub(super) fn forwarded(
         }
         headers.extend(overwrite.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
+    hops::write(webhook.checks.hops, &mut headers);
     headers
 }
 

@@ -53,7 +53,7 @@ impl Injector {
                 }
             }
         }
-        let matches = match route::matches(bucket, &webhook) {
+        let matches = match route::matches(bucket, &webhook, &self.intake.options) {
             Ok(matches) => matches,
             // This build cannot evaluate the rules, at the next attempt either.
             Err(error) => {

@@ -42,6 +42,7 @@ mod functions;
 mod headers;
 mod inject;
 mod keep;
+mod loops;
 mod notify;
 mod observer;
 mod options;

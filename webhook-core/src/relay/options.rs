@@ -46,6 +46,9 @@ pub struct RelayOptions {
     pub output_backlog: u64,
     /// Deliveries of one output in flight at once, 128, unless its throttle says less.
     pub output_concurrency: usize,
+    /// How many relays a webhook may pass, this one included, 8: past it a delivery fails as a
+    /// [`Loop`](crate::model::Reason::Loop), and a sender gets 508. With 0 loops are not ended.
+    pub max_hops: u16,
     /// Webhooks whose signature fails that are kept of each input in an hour, 100; the
     /// others leave nothing but their answer, because anyone can send them.
     pub refused_logs_per_hour: u32,
@@ -98,6 +101,11 @@ impl RelayOptions {
         if large { self.max_large_body_bytes } else { self.max_body_bytes }
     }
 
+    /// Whether a webhook that has passed so many relays has passed too many.
+    pub(super) fn is_loop(&self, hops: u16) -> bool {
+        self.max_hops != 0 && hops > self.max_hops
+    }
+
     /// How long a sender is kept waiting for an output with this durability.
     pub(super) fn answer_timeout_of(&self, durability: &Durability) -> Duration {
         match durability.enabled && !durability.handoff_after.is_zero() {
@@ -123,6 +131,7 @@ impl Default for RelayOptions {
             output_queue: 10_000,
             output_backlog: 1_000_000,
             output_concurrency: 128,
+            max_hops: 8,
             refused_logs_per_hour: 100,
             lease: Duration::from_secs(15),
             sweep_interval: None,

@@ -6,13 +6,16 @@ use http::Uri;
 
 use super::headers;
 use crate::{
-    forward::{ForwardError, ForwardRequest},
+    forward::{ForwardError, ForwardRequest, path},
     id::DeliveryId,
     model::{OutputSpec, Request, Webhook},
 };
 
 /// How long an attempt may take when the output does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What is said of a path that would leave the folder of a destination.
+pub(super) const CLIMBS: &str = "the path leads above the destination with its segments \"..\"";
 
 /// The request for one attempt: `request` is what is sent of `webhook`.
 pub(super) fn forward_request(
@@ -42,7 +45,8 @@ pub(super) fn timeout(spec: &OutputSpec) -> Duration {
 fn target(spec: &OutputSpec, request: &Request) -> Result<Uri, ForwardError> {
     let unsendable = |what: &str| ForwardError::Unsendable(format!("{what} is not a valid URL"));
     let raw = spec.destination.as_str();
-    let joined = join(raw, spec.lock_path, request);
+    let join = |destination| path::join(destination, extra_path(spec, request), &request.raw_query);
+    let joined = join(raw);
     if let Ok(uri) = joined.parse::<Uri>()
         && uri.authority().is_some()
     {
@@ -53,33 +57,17 @@ fn target(spec: &OutputSpec, request: &Request) -> Result<Uri, ForwardError> {
     }
     // International names and unescaped characters take the long way.
     let cleaned = url::Url::parse(raw).map_err(|_| unsendable("the destination"))?;
-    join(cleaned.as_str(), spec.lock_path, request).parse().map_err(|_| unsendable("the path"))
+    join(cleaned.as_str()).parse().map_err(|_| unsendable("the path"))
 }
 
-/// The destination with the extra path and both queries, as [`target`] says.
-pub(super) fn join(destination: &str, lock_path: bool, request: &Request) -> String {
-    let (destination, _fragment) = destination.split_once('#').unwrap_or((destination, ""));
-    let (base, own_query) = destination.split_once('?').unwrap_or((destination, ""));
-    let extra = if lock_path { "" } else { request.extra_path.as_str() };
-    let capacity = base.len() + extra.len() + own_query.len() + request.raw_query.len() + 4;
-    let mut url = String::with_capacity(capacity);
-    url.push_str(base);
-    if !extra.is_empty() {
-        if url.ends_with('/') {
-            url.pop();
-        }
-        if !extra.starts_with('/') {
-            url.push('/');
-        }
-        url.push_str(extra);
-    }
-    for (query, separator) in [(own_query, '?'), (request.raw_query.as_str(), '&')] {
-        if !query.is_empty() {
-            url.push(if own_query.is_empty() { '?' } else { separator });
-            url.push_str(query);
-        }
-    }
-    url
+/// The path that an output appends to its destination.
+pub(super) fn extra_path<'a>(spec: &OutputSpec, request: &'a Request) -> &'a str {
+    if spec.lock_path { "" } else { &request.extra_path }
+}
+
+/// Why `request` may not be sent to the output; none when it may.
+pub(super) fn refused_path(spec: &OutputSpec, request: &Request) -> Option<&'static str> {
+    path::climbs(extra_path(spec, request)).then_some(CLIMBS)
 }
 
 #[cfg(test)]

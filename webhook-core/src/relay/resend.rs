@@ -91,7 +91,7 @@ impl Resender {
         };
         let mut added = Vec::with_capacity(outputs.len());
         for output in outputs {
-            added.push(self.another(*output, &webhook, policy, now)?);
+            added.push(self.another(*output, &webhook, policy, processed.as_deref(), now)?);
         }
         if added.iter().any(|(delivery, _)| delivery.held_by.is_some()) {
             self.intake.deliverer.hold_lease().await?;
@@ -120,12 +120,17 @@ impl Resender {
         output: Option<&Output>,
         webhook: &Webhook,
         policy: ProcessPolicy,
+        processed: Option<&Request>,
         now: Timestamp,
     ) -> Result<(NewDelivery, Option<Reservation>), Error> {
+        let options = &self.intake.options;
         let mut delivery = new_delivery(self.ids.next(), output, DeliveryStatus::Received);
         let decided = output.map(|output| match policy {
-            ProcessPolicy::Skip => Ok(Match::unfiltered(output).decision),
-            ProcessPolicy::Force => route::match_of(output, webhook).map(|it| it.decision),
+            ProcessPolicy::Skip => {
+                let sent = processed.unwrap_or(&webhook.request);
+                Ok(Match::unfiltered(output, webhook, sent, options).decision)
+            }
+            ProcessPolicy::Force => route::match_of(output, webhook, options).map(|it| it.decision),
         });
         let mut reserved = None;
         match (decided.transpose()?, output) {
@@ -161,7 +166,7 @@ impl Resender {
             }
             Again { webhook, run, stop: false } => (webhook, run.into_iter().collect()),
         };
-        let mut matches = route::matches(&bucket, &webhook)?;
+        let mut matches = route::matches(&bucket, &webhook, &self.intake.options)?;
         matches.retain(|Match { output, .. }| wanted.is_none_or(|wanted| output.id == wanted));
         // Whoever sends it again means it.
         let (no_answer, seen) = (ResponseFromOutput::Static, Vec::new());

@@ -3,7 +3,8 @@
 use crate::{
     error::Error,
     id::OutputId,
-    model::{Bucket, Output, ResponseFromOutput, Webhook},
+    model::{Bucket, Output, Request, ResponseFromOutput, Webhook},
+    relay::{options::RelayOptions, outgoing},
     rule::Subject,
 };
 
@@ -27,18 +28,32 @@ pub(super) enum Decision {
 }
 
 impl<'a> Match<'a> {
-    /// An output whose rules are not asked.
-    pub(super) fn unfiltered(output: &'a Output) -> Self {
-        let handed_over = output.spec.internal && output.spec.function_id.is_none();
+    /// An output whose rules are not asked, and which gets `request` of the webhook. What may not
+    /// be sent is not handed over either: the dispatcher says why.
+    pub(super) fn unfiltered(
+        output: &'a Output,
+        webhook: &Webhook,
+        request: &Request,
+        options: &RelayOptions,
+    ) -> Self {
+        let handed_over = output.spec.internal
+            && output.spec.function_id.is_none()
+            && outgoing::refused_path(&output.spec, request).is_none()
+            && !options.is_loop(webhook.checks.hops.saturating_add(1));
         let decision = if handed_over { Decision::HandOver } else { Decision::Deliver };
         Self { output, decision }
     }
 
-    fn new(output: &'a Output, subject: &Subject<'_>) -> Result<Self, Error> {
+    fn new(
+        output: &'a Output,
+        webhook: &Webhook,
+        subject: &Subject<'_>,
+        options: &RelayOptions,
+    ) -> Result<Self, Error> {
         let rules = &output.spec.rules;
         rules.can_evaluate(subject)?;
         Ok(match rules.matches(subject) {
-            true => Self::unfiltered(output),
+            true => Self::unfiltered(output, webhook, &webhook.request, options),
             false => Self { output, decision: Decision::Reject },
         })
     }
@@ -46,14 +61,22 @@ impl<'a> Match<'a> {
 
 /// The enabled outputs of the bucket in ID order, each with what its rules say.
 /// Fails when this build cannot evaluate one of them.
-pub(super) fn matches<'a>(bucket: &'a Bucket, webhook: &Webhook) -> Result<Vec<Match<'a>>, Error> {
+pub(super) fn matches<'a>(
+    bucket: &'a Bucket,
+    webhook: &Webhook,
+    options: &RelayOptions,
+) -> Result<Vec<Match<'a>>, Error> {
     let subject = Subject::from(webhook);
-    enabled(bucket).map(|output| Match::new(output, &subject)).collect()
+    enabled(bucket).map(|output| Match::new(output, webhook, &subject, options)).collect()
 }
 
 /// What the rules of one output say.
-pub(super) fn match_of<'a>(output: &'a Output, webhook: &Webhook) -> Result<Match<'a>, Error> {
-    Match::new(output, &Subject::from(webhook))
+pub(super) fn match_of<'a>(
+    output: &'a Output,
+    webhook: &Webhook,
+    options: &RelayOptions,
+) -> Result<Match<'a>, Error> {
+    Match::new(output, webhook, &Subject::from(webhook), options)
 }
 
 pub(super) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {

@@ -30,6 +30,8 @@ pub enum ErrorKind {
     Busy,
     /// Refused by the operator's policy.
     Refused,
+    /// A webhook has passed too many relays, which none of them may try again.
+    Loop,
     /// A part that the operation needs was not given: a store, or the forwarder.
     Unsupported,
     /// The store or a worker pool cannot keep up or cannot be reached; try again later.
@@ -56,6 +58,7 @@ impl ErrorKind {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Busy => StatusCode::TOO_MANY_REQUESTS,
             Self::Refused => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+            Self::Loop => StatusCode::LOOP_DETECTED,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unsupported => StatusCode::NOT_IMPLEMENTED,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -24,6 +24,8 @@ use super::{
     connection::Webhook,
     leases::Leases,
     ledger::{Ledger, Seen},
+    one_line,
+    target::{Address, Target},
 };
 
 /// How long one attempt may take.
@@ -38,6 +40,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Delivers webhooks, each once.
 pub(super) struct Deliverer {
     api: Arc<Api>,
+    target: Target,
     ledger: Ledger,
     leases: Arc<Leases>,
     catch_up: Arc<CatchUp>,
@@ -46,8 +49,14 @@ pub(super) struct Deliverer {
 type Answer = Result<ForwardResponse, ForwardError>;
 
 impl Deliverer {
-    pub(super) fn new(api: Arc<Api>, leases: Arc<Leases>, catch_up: Arc<CatchUp>) -> Arc<Self> {
-        Arc::new(Self { api, ledger: Ledger::default(), leases, catch_up })
+    pub(super) fn new(
+        api: Arc<Api>,
+        target: &Uri,
+        leases: Arc<Leases>,
+        catch_up: Arc<CatchUp>,
+    ) -> Arc<Self> {
+        let (target, ledger) = (Target::new(target), Ledger::default());
+        Arc::new(Self { api, target, ledger, leases, catch_up })
     }
 
     /// Delivers a webhook and reports what came of it. One that has been
@@ -62,7 +71,15 @@ impl Deliverer {
             Seen::UnderWay => return,
             Seen::Delivered(report) => report,
             Seen::New => {
-                let report = self.attempt(webhook).await;
+                let report = match self.target.address(&webhook.meta, &webhook.query) {
+                    Address::At(url) => self.attempt(webhook, &url).await,
+                    Address::Elsewhere => return self.give_back(&webhook).await,
+                    Address::Above => {
+                        let path = webhook.meta.extra_path.unwrap_or_default();
+                        self.line(&webhook.method, &path, "leads above the target", Duration::ZERO);
+                        json!({ "status": "failed", "status_code": 0 })
+                    }
+                };
                 self.ledger.delivered(id, report.clone());
                 report
             }
@@ -74,16 +91,25 @@ impl Deliverer {
         self.catch_up.delivered();
     }
 
+    /// Leaves a webhook that is not for this agent to another one.
+    async fn give_back(&self, webhook: &Webhook) {
+        let id = webhook.meta.id;
+        let destination = one_line(&webhook.meta.output_destination);
+        eprintln!("{id} is given back: {destination} is not below the target of this agent");
+        self.report(&format!("/v1/logs/{id}"), &json!({ "status": "received" })).await;
+        self.ledger.forget(id);
+        self.leases.let_go(id);
+    }
+
     /// Sends it, a few times if need be, and says what to report.
-    async fn attempt(&self, webhook: Webhook) -> Value {
-        let Webhook { meta, headers, query, body, body_encoding, method } = webhook;
-        let url = target(&meta.output_destination, &query);
+    async fn attempt(&self, webhook: Webhook, url: &str) -> Value {
+        let Webhook { headers, body, body_encoding, method, .. } = webhook;
         let body = match &*body_encoding {
             "base64" => STANDARD.decode(&body).unwrap_or_else(|_| body.into_bytes()).into(),
             _ => Bytes::from(body),
         };
         let (Ok(url), Ok(method)) = (url.parse::<Uri>(), method.parse::<Method>()) else {
-            self.line(&method, &url, "cannot be sent: not a valid URL or method", Duration::ZERO);
+            self.line(&method, url, "cannot be sent: not a valid URL or method", Duration::ZERO);
             return json!({ "status": "stalled" });
         };
         let mut request = ForwardRequest::new(method.clone(), url.clone());
@@ -164,26 +190,5 @@ impl Deliverer {
         self.catch_up.say(&format!(
             "{hour:02}:{minute:02}:{second:02}  {method:<6} {path}  {outcome}  {millis} ms"
         ));
-    }
-}
-
-/// The destination with the webhook's query.
-fn target(destination: &str, query: &str) -> String {
-    match (query.is_empty(), destination.contains('?')) {
-        (true, _) => destination.to_owned(),
-        (false, true) => format!("{destination}&{query}"),
-        (false, false) => format!("{destination}?{query}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn queries_are_joined() {
-        assert_eq!(target("http://a/b", ""), "http://a/b");
-        assert_eq!(target("http://a/b", "q=1"), "http://a/b?q=1");
-        assert_eq!(target("http://a/b?k=v", "q=1"), "http://a/b?k=v&q=1");
     }
 }

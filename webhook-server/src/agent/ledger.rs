@@ -54,6 +54,13 @@ impl Ledger {
         Seen::New
     }
 
+    /// It was given back, and is new when it comes again.
+    pub(super) fn forget(&self, id: DeliveryId) {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.known.remove(&id);
+        entries.order.retain(|other| *other != id);
+    }
+
     /// It has been delivered, with this outcome.
     pub(super) fn delivered(&self, id: DeliveryId, report: Value) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);

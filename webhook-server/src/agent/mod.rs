@@ -1,10 +1,11 @@
 //! The agent: forwards a bucket's webhooks to a service on this machine.
 //!
-//! [`api`] makes sure that bucket and output are there, [`connection`] is the
-//! socket, [`delivery`] sends a webhook to the local service and reports what
-//! came of it, [`leases`] keeps what is in hand from other agents, [`ledger`] remembers what has been delivered already. [`mod@explain`] and
-//! [`mod@tail`] show logs, [`mod@replay`] sends many again. [`progress`] shows how far it has
-//! come, and [`catch_up`] so what waited for the agent.
+//! [`api`] makes sure that bucket and output are there, and [`connection`] is the socket.
+//! [`target`] says where a webhook goes, [`delivery`] sends it to the local service and reports
+//! what came of it, [`leases`] keeps what is in hand from other agents, and [`ledger`] remembers
+//! what has been delivered already. [`mod@explain`] and [`mod@tail`] show logs, [`mod@replay`]
+//! sends many again. [`progress`] shows how far it has come, and [`catch_up`] so what waited for
+//! the agent.
 
 mod access;
 mod api;
@@ -17,6 +18,7 @@ mod ledger;
 mod progress;
 mod replay;
 mod tail;
+mod target;
 
 use std::{io::Write, sync::Arc, time::Duration};
 
@@ -99,7 +101,12 @@ pub(crate) async fn run(options: Forward, key: Option<Secret>) -> Result<(), Fai
     let api = Arc::new(options.access.api(key)?);
     let slots = Arc::new(Semaphore::new(options.concurrency.into()));
     let (leases, catch_up) = (Leases::new(options.lease), Arc::<CatchUp>::default());
-    let deliverer = Deliverer::new(Arc::clone(&api), Arc::clone(&leases), Arc::clone(&catch_up));
+    let deliverer = Deliverer::new(
+        Arc::clone(&api),
+        &options.target,
+        Arc::clone(&leases),
+        Arc::clone(&catch_up),
+    );
     let (freed, free) = mpsc::unbounded_channel();
 
     let mut agent = Agent {

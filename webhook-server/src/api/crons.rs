@@ -13,7 +13,7 @@ use super::{Answer, time};
 use crate::{
     auth::Authenticated,
     error::ApiError,
-    extract::{Ids, JsonObject},
+    extract::{AllowLoop, Ids, JsonObject},
 };
 
 /// A job that puts a webhook into a bucket of its own at certain times. Rules,
@@ -101,19 +101,27 @@ pub(crate) async fn get_cron(
     put,
     path = "/v1/crons/{id}",
     tag = "Cron jobs",
-    params(("id" = String, Path, description = "The cron's ID", format = Uuid)),
+    params(
+        ("id" = String, Path, description = "The cron's ID", format = Uuid),
+        ("allow_loop" = Option<bool>, Query,
+            description = "Whether the destination may lead back into the same bucket"),
+    ),
     request_body = Cron,
     responses(
         (status = 200, description = "The cron", body = Cron),
         (status = 400, description = "The body is wrong; the text names the field", body = String),
         (status = 404, description = "The account has no such cron", body = String),
+        (status = 412, description = "The destination is new and leads back into the cron's \
+            bucket", body = String),
     ),
 )]
 pub(crate) async fn update_cron(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<CronId>,
+    AllowLoop(allowed): AllowLoop,
     JsonObject(spec): JsonObject<CronSpec>,
 ) -> Answer<Cron> {
+    let caller = caller.allowing_loops(allowed);
     Ok(Json(state.admin().update_cron(&caller, id, spec).await?.into()))
 }
 

@@ -10,7 +10,7 @@ use super::{Answer, Response};
 use crate::{
     auth::Authenticated,
     error::ApiError,
-    extract::{Ids, JsonObject},
+    extract::{AllowLoop, Ids, JsonObject},
 };
 
 /// Make an output. Webhooks received from then on are forwarded to it.
@@ -18,7 +18,11 @@ use crate::{
     post,
     path = "/v1/buckets/{id}/outputs",
     tag = "Outputs",
-    params(("id" = String, Path, description = "The bucket's ID", format = Uuid)),
+    params(
+        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
+        ("allow_loop" = Option<bool>, Query,
+            description = "Whether the destination may lead back into the same bucket"),
+    ),
     request_body = Output,
     responses(
         (status = 201, description = "The output", body = Output),
@@ -26,14 +30,16 @@ use crate::{
         (status = 402, description = "The plan's outputs are used up", body = String),
         (status = 404, description = "The account has no such bucket", body = String),
         (status = 412, description = "The bucket has an output of this name, or all of its \
-            outputs", body = String),
+            outputs, or the destination leads back into the bucket", body = String),
     ),
 )]
 pub(crate) async fn create_output(
     Authenticated(state, caller): Authenticated,
     Ids(bucket): Ids<BucketId>,
+    AllowLoop(allowed): AllowLoop,
     JsonObject(spec): JsonObject<OutputSpec>,
 ) -> Result<(StatusCode, Json<Output>), ApiError> {
+    let caller = caller.allowing_loops(allowed);
     let output = state.admin().create_output(&caller, bucket, spec).await?;
     Ok((StatusCode::CREATED, Json(output)))
 }
@@ -70,20 +76,25 @@ pub(crate) async fn get_output_state(
     params(
         ("id" = String, Path, description = "The bucket's ID", format = Uuid),
         ("detailed" = String, Path, description = "The output's ID", format = Uuid),
+        ("allow_loop" = Option<bool>, Query,
+            description = "Whether the destination may lead back into the same bucket"),
     ),
     request_body = Output,
     responses(
         (status = 200, description = "The output", body = Output),
         (status = 400, description = "The body is wrong; the text names the field", body = String),
         (status = 404, description = "The account has no such bucket or output", body = String),
-        (status = 412, description = "The bucket has an output of this name", body = String),
+        (status = 412, description = "The bucket has an output of this name, or the destination is \
+            new and leads back into the bucket", body = String),
     ),
 )]
 pub(crate) async fn update_output(
     Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
+    AllowLoop(allowed): AllowLoop,
     JsonObject(spec): JsonObject<OutputSpec>,
 ) -> Answer<Output> {
+    let caller = caller.allowing_loops(allowed);
     Ok(Json(state.admin().update_output(&caller, bucket, id, spec).await?))
 }
 

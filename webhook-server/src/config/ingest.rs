@@ -30,6 +30,11 @@ pub(crate) struct IngestConfig {
     #[arg(long, env = "WEBHOOK_ACCEPT_TIMEOUT", default_value = "5s", global = true)]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) accept_timeout: Duration,
+    /// How many relays a webhook may pass, this one included. Past it a delivery fails as a loop, and
+    /// a sender gets 508. 0 ends no loop.
+    #[arg(long, env = "WEBHOOK_MAX_HOPS", default_value_t = 8, global = true)]
+    #[arg(value_name = "COUNT", value_parser = clap::value_parser!(u16).range(0..=999))]
+    pub(crate) max_hops: u16,
     /// Webhooks whose signature fails that are kept of each input in an hour, by each server; the
     /// others leave nothing but their 401. 0 keeps none.
     #[arg(long, env = "WEBHOOK_REFUSED_LOGS_PER_HOUR", default_value_t = 100, global = true)]

@@ -11,9 +11,15 @@ use crate::{agent::Api, failure::Failure};
 
 /// Does all of it, or says what was the first thing that the server refused. Whoever applies the
 /// manifest again goes on from there.
-pub(super) async fn carry_out(api: &Api, plan: Plan, known: &Known) -> Result<(), Failure> {
+/// With `allow_loops`, outputs may lead back into their own buckets.
+pub(super) async fn carry_out(
+    api: &Api,
+    plan: Plan,
+    known: &Known,
+    allow_loops: bool,
+) -> Result<(), Failure> {
     let steps = plan.steps.len();
-    let mut carrying = Carrying { api, known, made: HashMap::new() };
+    let mut carrying = Carrying { api, known, allow_loops, made: HashMap::new() };
     for (done, step) in plan.steps.into_iter().enumerate() {
         let what = step.address.to_string();
         carrying.step(step).await.map_err(|reason| {
@@ -26,6 +32,7 @@ pub(super) async fn carry_out(api: &Api, plan: Plan, known: &Known) -> Result<()
 struct Carrying<'a> {
     api: &'a Api,
     known: &'a Known,
+    allow_loops: bool,
     /// The identifiers of what was made, and of the inputs of new buckets.
     made: HashMap<Address, String>,
 }
@@ -58,7 +65,8 @@ impl Carrying<'_> {
         if action == Action::Delete {
             return self.api.done(method, &path).await.map_err(|broken| broken.to_string());
         }
-        let answer = self.api.json(method, &path, Some(&body)).await;
+        let flag = if self.allow_loops { "?allow_loop=true" } else { "" };
+        let answer = self.api.json(method, &format!("{path}{flag}"), Some(&body)).await;
         let answer = answer.map_err(|broken| broken.to_string())?;
         if let Some(id) = answer["id"].as_str() {
             if let Address::Bucket(name) = &address

@@ -82,6 +82,8 @@ struct Meta<'a> {
     input_name: &'a str,
     output_name: &'a str,
     output_destination: &'a str,
+    /// What a client appends to a target of its own.
+    extra_path: &'a str,
     /// Until when the client has it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     leased_until: Option<Timestamp>,
@@ -110,6 +112,7 @@ pub(super) fn leased_webhook(event: &StreamedWebhook, leased_until: Option<Times
             input_name: &event.input_name,
             output_name: &event.output_name,
             output_destination: &event.output_destination,
+            extra_path: &request.extra_path,
             leased_until,
         },
         headers: Headers(request.headers.clone()),
@@ -164,7 +167,7 @@ mod tests {
             "meta": {
                 "id": event.id, "bucked_id": bucket, "bucket_id": bucket, "bucket_name": "b",
                 "input_id": event.input_id, "input_name": "i", "output_name": "",
-                "output_destination": "",
+                "output_destination": "", "extra_path": "/x",
             },
             "headers": {"X-Github-Event": ["push"]},
             "query": "q=1", "body": "text", "method": "PUT",

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A running agent. It is killed when it is dropped.
-struct Agent {
+pub(crate) struct Agent {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
     /// The input's address.
@@ -23,7 +23,7 @@ struct Agent {
 }
 
 impl Agent {
-    async fn start(server: &Server, target: &str) -> Self {
+    pub(crate) async fn start(server: &Server, target: &str) -> Self {
         Self::start_with(server, target, &[]).await
     }
 
@@ -54,7 +54,7 @@ impl Agent {
     }
 
     /// The path of the input's address.
-    fn path(&self, server: &Server) -> String {
+    pub(crate) fn path(&self, server: &Server) -> String {
         self.public_url.strip_prefix(&server.base).expect("the server's address").to_owned()
     }
 
@@ -68,7 +68,7 @@ impl Agent {
 }
 
 /// Waits until so many logs of the bucket have this status.
-async fn logs(server: &Server, status: &str, count: usize) -> Vec<Value> {
+pub(crate) async fn logs(server: &Server, status: &str, count: usize) -> Vec<Value> {
     let waiting = async {
         loop {
             let path = format!("/v1/logs?bucket=laptop&status={status}&limit=100");

@@ -11,6 +11,7 @@ mod agent;
 mod bounds;
 mod client;
 mod credentials;
+mod hostile;
 mod leases;
 mod node;
 mod refusals;

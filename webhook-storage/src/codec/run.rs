@@ -37,7 +37,7 @@ pub(crate) fn encode_run(given: &Given, left: &Left) -> Vec<u8> {
         block.part(key);
         block.part(value);
     }
-    let Checks { verified, event, duplicate_of, duplicates: _ } = checks;
+    let Checks { verified, event, duplicate_of, .. } = checks;
     block.option(verified.as_ref(), |block, verified| block.flag(*verified));
     block.option(event.as_ref(), |block, event| block.part(event));
     block.option(duplicate_of.as_ref(), |block, log| block.part(log.as_uuid()));
@@ -222,7 +222,8 @@ impl Parts {
         let (verified, event) = (self.option(Self::flag)?, self.option(Self::text)?);
         let log = self.option(Self::part)?.map(|log| Uuid::from_slice(&log));
         let log = log.transpose().map_err(|_| Malformed("a bad identifier"))?;
-        Ok(Checks { verified, event, duplicate_of: log.map(DeliveryId::from_uuid), duplicates: 0 })
+        let duplicate_of = log.map(DeliveryId::from_uuid);
+        Ok(Checks { verified, event, duplicate_of, ..Checks::default() })
     }
 
     fn response(&mut self) -> Result<KeptResponse, Malformed> {
@@ -276,7 +277,7 @@ mod tests {
         let checks = (any::<Option<bool>>(), prop::option::of("\\PC*"), any::<Option<u128>>());
         let checks = checks.prop_map(|(verified, event, log)| {
             let duplicate_of = log.map(|log| DeliveryId::from_uuid(Uuid::from_u128(log)));
-            Checks { verified, event, duplicate_of, duplicates: 0 }
+            Checks { verified, event, duplicate_of, ..Checks::default() }
         });
         let metadata = prop::collection::btree_map("[a-z]*", ".*", 0..4);
         let texts = (method(), "\\PC*", ".*");

@@ -42,6 +42,8 @@ pub struct Model {
     pub(crate) body: Vec<u8>,
     /// How long the body is that is an object.
     pub(crate) object_bytes: Option<i64>,
+    /// Null for none.
+    pub(crate) hops: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -53,13 +55,13 @@ impl ActiveModelBehavior for ActiveModel {}
 const COLUMNS: &str = "\
     id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
     remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, \
-    verified, event, duplicate_of, duplicates, body, object_bytes";
+    verified, event, duplicate_of, duplicates, body, object_bytes, hops";
 
 /// The columns that a webhook is inserted with, in the order of [`values`].
 pub(crate) const INSERTED: &str = "\
     id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
     remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, \
-    verified, event, duplicate_of, body, object_bytes";
+    verified, event, duplicate_of, body, object_bytes, hops";
 
 /// The webhooks that are there of these, in no order.
 pub(crate) async fn find(
@@ -75,9 +77,9 @@ pub(crate) fn values<'a>(
     webhook: &'a Webhook,
     object: Option<&'a StoredBody>,
     with_content: bool,
-) -> [Param<'a>; 19] {
+) -> [Param<'a>; 20] {
     let request = &webhook.request;
-    let Checks { verified, event, duplicate_of, duplicates: _ } = &webhook.checks;
+    let Checks { verified, event, duplicate_of, duplicates: _, hops } = &webhook.checks;
     let (raw_query, headers, body) = match with_content {
         true => {
             (&request.raw_query[..], codec::encode_headers(&request.headers), &request.body[..])
@@ -106,6 +108,7 @@ pub(crate) fn values<'a>(
         duplicate_of.map(|id| id.as_uuid()).into(),
         body.into(),
         object_bytes.into(),
+        Some(*hops).filter(|hops| *hops > 0).map(i64::from).into(),
     ]
 }
 
@@ -132,6 +135,7 @@ impl Model {
             duplicates: row.get("duplicates")?,
             body: row.get("body")?,
             object_bytes: row.get("object_bytes")?,
+            hops: row.get("hops")?,
         })
     }
 
@@ -150,6 +154,7 @@ impl Model {
         };
         let method = Method::from_bytes(self.method.as_bytes());
         let duplicates = self.duplicates.unwrap_or_default().try_into();
+        let hops = self.hops.unwrap_or_default().try_into();
         let remote_addr = self.remote_addr.map(|addr| addr.parse()).transpose();
         let webhook = Webhook {
             id: WebhookId::from_uuid(self.id),
@@ -173,6 +178,7 @@ impl Model {
                 event: self.event,
                 duplicate_of: self.duplicate_of.map(DeliveryId::from_uuid),
                 duplicates: row.read("duplicates", duplicates)?,
+                hops: row.read("hops", hops)?,
             },
             received_at: moment(self.received_at),
         };

@@ -11,6 +11,7 @@ mod endings;
 mod extensions;
 mod hand_overs;
 mod history;
+mod hops;
 mod incarnations;
 mod input_failures;
 mod kv;
@@ -79,6 +80,7 @@ const STEPS: &[Step] = &[
     ("m0036_purges", |_| purges::SCHEMA.to_owned()),
     ("m0037_objects", |_| objects::SCHEMA.to_owned()),
     (shards::REMOVED, |_| shards::DROP.to_owned()),
+    ("m0039_hops", |_| hops::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -10,6 +10,7 @@ use url::Url;
 use webhook_core::{
     forward::{ForwardRequest, ForwardResponse},
     function::ScriptLimits,
+    model::hops,
 };
 
 use super::{Bounds, ModuleError, url::encode_query};
@@ -32,12 +33,14 @@ fn invalid(message: impl std::fmt::Display) -> ModuleError {
     ModuleError::invalid(format!("http: {message}"))
 }
 
-/// A request as a forwarder takes it. Its texts are of at most the limits'
+/// A request as a forwarder takes it, sent because of a webhook that has passed `hops` relays:
+/// a function that sends to an input of its own makes a loop as well. Its texts are of at most the limits'
 /// length, and its body is charged, because several may wait to be sent.
 pub(crate) fn request(
     method: &str,
     url: &str,
     options: RequestOptions,
+    hops: u16,
     limits: &ScriptLimits,
     bounds: &mut Bounds,
 ) -> Result<ForwardRequest, ModuleError> {
@@ -82,6 +85,7 @@ pub(crate) fn request(
         let credentials = STANDARD.encode(format!("{user}:{pass}"));
         set(&mut request, header::AUTHORIZATION, &format!("Basic {credentials}"))?;
     }
+    hops::write(hops, &mut request.headers);
     bounds.take(request.body.len())?;
     Ok(request)
 }
@@ -141,14 +145,14 @@ mod tests {
         let mut bounds = Bounds::of_memory(1 << 20);
         let mut limits = ScriptLimits::default();
         limits.string_bytes = 1_000;
-        request("post", "https://example.com/a?x=1", options, &limits, &mut bounds)
+        request("post", "https://example.com/a?x=1", options, 4, &limits, &mut bounds)
     }
 
     #[test]
     fn options_become_a_request() {
         let request = build(RequestOptions {
             query: Some(json!({"y": 2})),
-            headers: Some(json!({"X-A": "b", "X-N": 5})),
+            headers: Some(json!({"X-A": "b", "X-N": 5, "X-Webhook-Relay-Hops": "0"})),
             cookies: Some(json!({"c": "d", "e": "f"})),
             form: Some(json!({"k": "v w"})),
             timeout: Some(Duration::from_secs(60)),
@@ -159,6 +163,7 @@ mod tests {
         assert_eq!(request.url.to_string(), "https://example.com/a?x=1&y=2");
         assert_eq!(request.method, Method::POST);
         assert_eq!(request.headers["x-n"], "5");
+        assert_eq!(request.headers["x-webhook-relay-hops"], "5", "a script cannot lower it");
         assert_eq!(request.headers["cookie"], "c=d; e=f");
         assert_eq!(request.headers["authorization"], "Basic bWU6cHc=");
         assert_eq!(request.headers["content-type"], "application/x-www-form-urlencoded");
@@ -170,7 +175,14 @@ mod tests {
     fn what_cannot_be_sent_is_refused() {
         let send = |method, url| {
             let mut bounds = Bounds::of_memory(1 << 20);
-            request(method, url, RequestOptions::default(), &ScriptLimits::default(), &mut bounds)
+            request(
+                method,
+                url,
+                RequestOptions::default(),
+                0,
+                &ScriptLimits::default(),
+                &mut bounds,
+            )
         };
         assert!(send("a b", "http://h").is_err());
         for url in ["", "/a", "ftp://h", "file:///etc/passwd", "http://"] {
@@ -190,7 +202,7 @@ mod tests {
         };
         assert_eq!(build(form(1_000)).err(), Some(ModuleError::TooLong));
         let (mut bounds, limits) = (Bounds::of_memory(1_000), ScriptLimits::default());
-        let mut send = || request("POST", "http://h", form(600), &limits, &mut bounds);
+        let mut send = || request("POST", "http://h", form(600), 0, &limits, &mut bounds);
         assert!(send().is_ok());
         assert_eq!(send().err(), Some(ModuleError::TooLarge));
     }

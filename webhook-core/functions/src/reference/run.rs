@@ -120,6 +120,7 @@ fn invocation(driver: Driver, source: &str) -> Invocation {
             event: Some("push".to_owned()),
             duplicate_of: Some(DeliveryId::from_uuid(uuid::Uuid::from_u128(7))),
             duplicates: 0,
+            hops: 0,
         },
         request: Request {
             method: Method::POST,

@@ -3,9 +3,10 @@
 use webhook_cluster::StreamedWebhook;
 
 use crate::{
+    forward::path,
     id::{DeliveryId, OutputId},
-    model::{Bucket, OutputSpec, Request, Webhook},
-    relay::{headers, outgoing},
+    model::{Bucket, Request, Webhook, hops},
+    relay::headers,
 };
 
 /// What clients get of a delivery; none when they get nothing, because the
@@ -27,9 +28,16 @@ pub(super) fn streamed(
             // A client delivers as the relay would have.
             let own = &spec.headers.0;
             request.headers = headers::forwarded(&request.headers, webhook, own, id);
-            (spec.name.clone(), destination(spec, &request))
+            if spec.lock_path {
+                request.extra_path.clear();
+            }
+            let destination = path::join(&spec.destination, &request.extra_path, "");
+            (spec.name.clone(), destination)
         }
-        None => Default::default(),
+        None => {
+            hops::write(webhook.checks.hops, &mut request.headers);
+            Default::default()
+        }
     };
     let input_name = bucket.input(webhook.input_id).map(|input| input.spec.name.clone());
     Some(StreamedWebhook {
@@ -42,11 +50,4 @@ pub(super) fn streamed(
         output_destination,
         request,
     })
-}
-
-/// What a connected client is told to deliver to: the URL of a delivery without the
-/// webhook's query, which it gets by itself.
-fn destination(spec: &OutputSpec, request: &Request) -> String {
-    let without_query = Request { raw_query: String::new(), ..request.clone() };
-    outgoing::join(&spec.destination, spec.lock_path, &without_query)
 }

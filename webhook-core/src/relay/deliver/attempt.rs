@@ -10,6 +10,7 @@ use crate::{
     relay::{
         credentials::Credentials,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
+        loops,
         observer::Observer,
         options::RelayOptions,
         outgoing,
@@ -119,6 +120,10 @@ impl Attempter {
         if self.withdrawals.mean(pending).await {
             return Report::withdrawn(ReplayTotals::WITHDRAWN);
         }
+        let hops = pending.webhook.checks.hops.saturating_add(1);
+        if self.options.is_loop(hops) {
+            return Report::failed(Reason::Loop, &loops::passed(hops, &self.options));
+        }
         let started = Instant::now();
         let (mut transformed, mut run) = (None, None);
         let ending = match self.transform(bucket, output, pending).await {
@@ -131,14 +136,14 @@ impl Attempter {
                     run = Some(ran.run);
                     transformed = Some(Arc::new(ran.request));
                 }
-                if output.spec.internal {
-                    Ending::HandedOver
-                } else {
-                    let request = sent_request(pending, transformed.as_deref());
-                    self.send(output, pending, request).await.map_or_else(
+                let request = sent_request(pending, transformed.as_deref());
+                match outgoing::refused_path(&output.spec, request) {
+                    Some(why) => Ending::Failed(Reason::DestinationRefused, why.to_owned()),
+                    None if output.spec.internal => Ending::HandedOver,
+                    None => self.send(output, pending, request).await.map_or_else(
                         |error| Ending::Unanswered(AttemptFailure::Forward(error)),
                         Ending::Answered,
-                    )
+                    ),
                 }
             }
             Err(mut failed) => {

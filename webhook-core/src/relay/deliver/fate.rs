@@ -13,6 +13,7 @@ use crate::{
     model::{Bucket, DeliveryStatus, NotificationEvent, Output, Reason},
     relay::notify::{self, Watch},
     retry::{self, Next, Progress},
+    store::Pending,
 };
 
 /// How soon a delivery that could not be sent for want of room here is looked at
@@ -102,6 +103,7 @@ pub(super) fn reason(
 /// Has those told who want to know that a delivery failed for good.
 pub(super) async fn tell(
     at: Option<(&Bucket, &Output)>,
+    pending: &Pending,
     ending: &Ending,
     fate: Fate,
     watch: &Watch,
@@ -115,7 +117,8 @@ pub(super) async fn tell(
             Ending::HandedOver => String::new(),
         };
         let event = NotificationEvent::DeliveryFailed;
-        watch.failed(bucket, event, output.id.as_uuid(), error).await;
+        let hops = pending.webhook.checks.hops;
+        watch.failed(bucket, event, output.id.as_uuid(), hops, error).await;
     }
 }
 

@@ -74,7 +74,7 @@ impl Settler {
         let is_awaited = self.waiters.is_awaited(pending.id);
         let response = is_awaited.then(|| ending.response()).flatten();
         health::judge(queue, at, &ending, now, &self.findings);
-        fate::tell(at, &ending, fate, &self.watch).await;
+        fate::tell(at, pending, &ending, fate, &self.watch).await;
         let history = history::after(pending, output, &ending, duration, now, due_at);
         let mut attempt = ending.into_attempt(duration, self.options.max_logged_response_bytes);
         if let Some((bucket, output)) = at

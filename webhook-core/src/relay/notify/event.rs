@@ -9,7 +9,7 @@ use super::compare::rfc3339;
 use crate::{
     clock::Timestamp,
     id::{InputId, WebhookId},
-    model::{Bucket, Notification, NotificationEvent, Request, Webhook},
+    model::{Bucket, Checks, Notification, NotificationEvent, Request, Webhook},
     store::{LogFilter, LogQuery, LogSearch, LogStore, Notice, ScanBounds},
 };
 
@@ -26,13 +26,14 @@ pub(super) struct Told<'a> {
     pub(super) source: String,
     pub(super) subject: Option<String>,
     pub(super) time: Timestamp,
+    pub(super) hops: u16,
     pub(super) data: Map<String, Value>,
 }
 
 impl Told<'_> {
     /// As a webhook in the bucket that the notification leads to.
     pub(super) fn webhook(self, to: &Notification, bucket: &Bucket, now: Timestamp) -> Webhook {
-        let Self { id, kind, source, subject, time, mut data } = self;
+        let Self { id, kind, source, subject, time, hops, mut data } = self;
         data.insert("account_id".to_owned(), json!(to.account_id));
         data.insert("notification_id".to_owned(), json!(to.id));
         let mut event = json!({
@@ -68,7 +69,7 @@ impl Told<'_> {
             ephemeral: bucket.spec.ephemeral,
             input_execution_id: None,
             input_failed: false,
-            checks: Default::default(),
+            checks: Checks { hops, ..Checks::default() },
             received_at: now,
         }
     }

@@ -290,6 +290,7 @@ impl Notifier {
             None => None,
         };
         let mut data = event::data(notice, about.as_ref());
+        let hops = data.remove(watch::HOPS).and_then(|hops| hops.as_u64()?.try_into().ok());
         if let Some(bucket) = &about
             && notice.event == NotificationEvent::OutputFailing
             && let Some(error) = event::last_error(&*self.logs, notice, bucket).await
@@ -314,6 +315,7 @@ impl Notifier {
             source,
             subject: Some(format!("{}s/{}", event::kind(notice.event), notice.subject)),
             time: notice.last_at,
+            hops: hops.map_or(0, |hops: u16| hops.saturating_add(1)),
             data,
         };
         if !self.inject(subscriber.target, notification, told).await? {
@@ -349,6 +351,7 @@ impl Notifier {
             source: format!("/v1/notifications/{}", notification.id),
             subject: None,
             time: self.clock.now(),
+            hops: 0,
             data: Map::from_iter([("count".to_owned(), json!(1))]),
         };
         if !self.inject(target, notification, told).await? {

@@ -18,6 +18,10 @@ use crate::{
     store::{Note, Notice, NotificationStore, ReplayStore},
 };
 
+/// In the detail of a notice: how many relays the webhook had passed that it is about. What is
+/// told of a webhook in a loop may make another one.
+pub(super) const HOPS: &str = "hops";
+
 /// A notification that is not disabled.
 #[derive(Debug)]
 pub(super) struct Subscriber {
@@ -166,17 +170,22 @@ impl Watch {
         about.into_iter().flatten().any(|subscriber| subscriber.wants(event))
     }
 
-    /// Notes that something fails, before that is stored itself: the first time in the store,
+    /// Notes that something fails because of a webhook that has passed `hops` relays, before that is stored itself: the first time in the store,
     /// so that it does not go untold, and the next times, until that one is told, here.
     pub(in crate::relay) async fn failed(
         &self,
         bucket: &Bucket,
         event: NotificationEvent,
         subject: Uuid,
+        hops: u16,
         error: impl Fn() -> String,
     ) {
         if self.is_wanted(bucket, event) {
-            let detail = json!({ "last_error": error() }).to_string();
+            let mut detail = json!({ "last_error": error() });
+            if hops > 0 {
+                detail[HOPS] = json!(hops);
+            }
+            let detail = detail.to_string();
             // Boxed: rare, and too large for every webhook to carry.
             Box::pin(self.note_failure(bucket, event, subject, detail)).await;
         }

@@ -18,9 +18,10 @@ use tower_service::Service;
 use super::{body, credentials, refusals::Refusals, response};
 use crate::{
     error::{Error, ErrorKind},
+    forward::path,
     id::{InputId, WebhookId},
     ids::Ids,
-    model::{Bucket, Input, Reason, Request, ResponseFromOutput, Webhook},
+    model::{Bucket, Checks, Input, Reason, Request, ResponseFromOutput, Webhook, hops},
     plan::Quotas,
     relay::{
         accept::{Intake, PendingResponse, Taken},
@@ -29,10 +30,10 @@ use crate::{
         checks::{Checked, Checker},
         cluster::Cluster,
         functions::{FunctionFailed, FunctionFailure, Functions, INPUT_FAILED, InputDecision},
-        headers,
+        headers, loops,
         observer::Observer,
         options::RelayOptions,
-        route,
+        outgoing, route,
     },
 };
 
@@ -165,7 +166,11 @@ impl Receiver {
         let moved = |input: &&Input| domain.is_some_and(|it| it.name != input.spec.custom_domain);
         let input =
             bucket.input(input_id).filter(|input| !moved(input)).ok_or_else(no_such_input)?;
-        self.admit(&bucket, &parts.headers)?;
+        let hops = hops::of(&parts.headers);
+        self.admit(&bucket, &parts.headers, hops)?;
+        if path::climbs(extra_path) {
+            return Err(Error::invalid("path", outgoing::CLIMBS));
+        }
 
         let limit = self.options.body_limit(bucket.spec.large_webhooks);
         let timeout = self.options.body_timeout;
@@ -194,7 +199,7 @@ impl Receiver {
             ephemeral: bucket.spec.ephemeral,
             input_execution_id: None,
             input_failed: false,
-            checks: Default::default(),
+            checks: Checks { hops, ..Checks::default() },
             received_at,
         };
 
@@ -253,7 +258,7 @@ impl Receiver {
             Some(_) => ResponseFromOutput::Static,
             None => input.spec.response_from_output,
         };
-        let matches = route::matches(&bucket, &webhook)?;
+        let matches = route::matches(&bucket, &webhook, &self.options)?;
         let accepting = self.intake.accept(webhook, runs, &bucket, &matches, wanted, seen);
         let pending = match accepting.await? {
             Taken::Duplicate => return Ok(response::of_duplicate(input)),
@@ -272,12 +277,15 @@ impl Receiver {
     }
 
     /// What can be refused before the body is read.
-    fn admit(&self, bucket: &Bucket, headers: &HeaderMap) -> Result<(), Error> {
+    fn admit(&self, bucket: &Bucket, headers: &HeaderMap, hops: u16) -> Result<(), Error> {
         if bucket.suspended {
             return Err(Error::busy("this bucket is suspended", Duration::from_secs(60)));
         }
         if !credentials::admitted(&bucket.spec.auth, headers) {
             return Err(Error::new(ErrorKind::Unauthorized, "Unauthorized"));
+        }
+        if self.options.is_loop(hops) {
+            return Err(Error::new(ErrorKind::Loop, loops::passed(hops, &self.options)));
         }
         if headers.get_all(header::HOST).iter().nth(1).is_some() {
             return Err(Error::invalid("Host", "the header is given more than once"));
@@ -293,7 +301,10 @@ fn no_such_input() -> Error {
 }
 
 /// The input and the extra path of `{prefix}{input}[/extra…]`.
-fn address<'a>(prefix: &str, path: &'a str) -> Result<(InputId, &'a str), Error> {
+pub(in crate::relay) fn address<'a>(
+    prefix: &str,
+    path: &'a str,
+) -> Result<(InputId, &'a str), Error> {
     let rest = path.strip_prefix(prefix).ok_or_else(no_such_input)?;
     let (input, extra) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     Ok((input.parse().map_err(|_| no_such_input())?, extra))

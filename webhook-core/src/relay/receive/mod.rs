@@ -10,7 +10,7 @@ mod quota;
 mod refusals;
 mod response;
 
-pub(super) use self::ingest::Receiver;
+pub(super) use self::ingest::{Receiver, address};
 pub use self::{
     domain::DomainService,
     hosts::{host_name, requested_host},

@@ -73,8 +73,10 @@ impl Resender {
             (ProcessPolicy::Skip, processed) => processed.map(Arc::new),
         };
         let (of, webhook) = (delivery.id, Arc::new(webhook));
-        let another =
-            |output: &Option<&Output>| self.another(*output, &webhook, spec.process_policy, now);
+        let policy = spec.process_policy;
+        let another = |output: &Option<&Output>| {
+            self.another(*output, &webhook, policy, processed.as_deref(), now)
+        };
         let deliveries = targets.iter().map(another).collect::<Result<_, _>>()?;
         let bucket = Arc::clone(bucket);
         Ok(Some(Item { of, bucket, webhook, deliveries, processed, received: None }))
@@ -104,8 +106,8 @@ impl Resender {
             };
             Ok((delivery, None))
         };
-        let another =
-            |output: &Option<&Output>| self.another(*output, &webhook, ProcessPolicy::Force, now);
+        let force = ProcessPolicy::Force;
+        let another = |output: &Option<&Output>| self.another(*output, &webhook, force, None, now);
         let deliveries: Vec<_> = match stop {
             true => targets.iter().map(stopped).collect::<Result<_, Error>>()?,
             false => targets.iter().map(another).collect::<Result<_, _>>()?,

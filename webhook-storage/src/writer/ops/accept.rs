@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Storing a webhook again changes nothing.
-static WEBHOOK: LazyLock<Insert<19>> =
+static WEBHOOK: LazyLock<Insert<20>> =
     LazyLock::new(|| Insert::new("webhook", webhook::INSERTED, " ON CONFLICT (id) DO NOTHING"));
 
 pub(super) static DELIVERY: LazyLock<Insert<16>> =
@@ -119,7 +119,7 @@ pub(super) fn counted(row: &delivery::Model, status: DeliveryStatus) -> CountedL
     open.with_outcome(status, 0, 0, 0)
 }
 
-fn webhook_values<'a>((accept, object): &'a (&Accept, Option<&StoredBody>)) -> [Param<'a>; 19] {
+fn webhook_values<'a>((accept, object): &'a (&Accept, Option<&StoredBody>)) -> [Param<'a>; 20] {
     // What is final in every part when it comes is not going to be sent.
     let needed = accept.deliveries.iter().any(|delivery| !delivery.status.is_final());
     webhook::values(&accept.webhook, *object, needed || !accept.webhook.ephemeral)

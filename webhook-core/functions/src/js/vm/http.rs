@@ -124,7 +124,8 @@ impl Host {
             None => None,
         };
         let options = RequestOptions { query, headers, cookies, body, form, timeout, auth };
-        request(&method, &url, options, &self.limits, bounds)
+        let hops = self.script.borrow().checks.hops;
+        request(&method, &url, options, hops, &self.limits, bounds)
     }
 
     fn show(

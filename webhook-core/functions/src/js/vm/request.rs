@@ -151,7 +151,7 @@ pub(super) fn install_fields<'js>(
         "checks",
         Function::new(c, move |ctx: Ctx<'js>| {
             let script = h.script.borrow();
-            let Checks { verified, event, duplicate_of, duplicates: _ } = &script.checks;
+            let Checks { verified, event, duplicate_of, .. } = &script.checks;
             let list = Array::new(ctx)?;
             list.set(0, *verified)?;
             list.set(1, event.as_deref())?;

@@ -148,7 +148,8 @@ fn send_one<'gc>(
             );
         }
     };
-    Ok(build(method, url, options, &call.host.limits, bounds))
+    let hops = call.host.script.borrow().checks.hops;
+    Ok(build(method, url, options, hops, &call.host.limits, bounds))
 }
 
 fn read_options<'gc>(
