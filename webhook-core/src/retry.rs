@@ -113,7 +113,7 @@ impl Outcome {
         match status.as_u16() {
             200..=299 => Self::Success,
             429 | 503 => Self::Retryable { retry_after: retry_after(headers, now) },
-            // A loop (RFC 5842 section 7.2) goes on when it is tried again.
+            // Another attempt would continue the loop (RFC 5842 section 7.2).
             501 | 508 => Self::Final,
             408 | 425 | 500..=599 => Self::Retryable { retry_after: None },
             _ => Self::Final,

@@ -35,7 +35,7 @@ pub fn join(destination: &str, extra_path: &str, query: &str) -> String {
 }
 
 /// Whether an extra path leads above the folder that it is appended to. A program that cleans
-/// paths would look beside that folder, and the request has the credentials of the output.
+/// paths would look outside that folder, and the request has the credentials of the output.
 ///
 /// The path is decoded once for this and split at `/` and `\`. Empty segments count for
 /// nothing, because some programs join slashes, and neither does what follows a `;`, which some

@@ -1,9 +1,9 @@
 //! How many relays a webhook has passed, so that a loop ends.
 //!
-//! The count is a number in a header of what is sent, and [`Checks::hops`](super::Checks::hops)
-//! of what was received. Whatever a webhook makes this program send carries the count raised by
-//! one: a delivery, a request of a function, and the webhook of a notification. The docs say
-//! more (`docs/delivery.md`, "Loops").
+//! A received webhook has the count in [`Checks::hops`](super::Checks::hops), and a request that
+//! leaves has it in a header. Each request that a webhook causes carries the count plus one: a
+//! delivery, a request of a function, and the webhook of a notification (`docs/delivery.md`,
+//! "Loops").
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -13,8 +13,8 @@ pub static HEADER: HeaderName = HeaderName::from_static("x-webhook-relay-hops");
 /// The largest count that a header may say.
 pub const MAX: u16 = 999;
 
-/// How many relays a request with these headers has passed: the largest number from 0 to
-/// [`MAX`] that the header has. What is no such number counts as 0.
+/// Reads how many relays a request with these headers has passed: the largest number from 0 to
+/// [`MAX`] in the header. Any other text counts as 0.
 ///
 /// ```
 /// use http::HeaderMap;
@@ -35,7 +35,7 @@ pub fn of(headers: &HeaderMap) -> u16 {
     counts.filter(|count| *count <= MAX).max().unwrap_or(0)
 }
 
-/// Says in `headers` that what is sent with them comes from a webhook with this count.
+/// Writes the count for a request that a webhook with `hops` causes.
 pub fn write(hops: u16, headers: &mut HeaderMap) {
     let next = match hops {
         0 => HeaderValue::from_static("1"),
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_count_is_none() {
+    fn other_texts_count_as_none() {
         let of = |values: &[&'static str]| {
             let values = values.iter().map(|value| HeaderValue::from_static(value));
             of(&values.map(|value| (HEADER.clone(), value)).collect())
@@ -60,7 +60,7 @@ mod tests {
         for (count, said) in [(0, "0"), (8, "8"), (8, "008"), (999, "999")] {
             assert_eq!(of(&[said]), count, "{said}");
         }
-        // Who passes a header on may have added another one.
+        // A proxy may have added another header.
         assert_eq!(of(&["2", "5", "no"]), 5);
     }
 

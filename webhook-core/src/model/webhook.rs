@@ -40,8 +40,8 @@ pub struct Webhook {
     pub received_at: Timestamp,
 }
 
-/// What was found out about a webhook when it was received. Only an input that verifies or
-/// deduplicates finds out more than the hops.
+/// The findings about a webhook at its receipt. Only an input that verifies or deduplicates
+/// finds out more than the hops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Whether it is from whom it says it is; none when nobody asked.

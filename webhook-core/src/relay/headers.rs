@@ -194,6 +194,7 @@ mod tests {
         let headers = [("host", "a.example"), ("x-forwarded-for", "192.0.2.1"), ("x-a", "1")];
         let mut sent = sent(&headers, &HeaderMap::new());
         assert!(sent.remove("x-webhook-relay-id").is_some());
+        assert_eq!(sent.remove("x-webhook-relay-hops"), Some(HeaderValue::from_static("1")));
         assert_eq!(sent["x-forwarded-for"], "192.0.2.1, 203.0.113.7");
         assert_eq!(sent["x-forwarded-proto"], "https");
         assert_eq!(sent["x-forwarded-host"], "a.example");

@@ -10,12 +10,19 @@ use super::{
 use crate::{
     error::{Error, ErrorKind},
     id::InputId,
+    model::Webhook,
 };
 
-/// What is said of a webhook that has passed so many relays.
-pub(super) fn passed(hops: u16, options: &RelayOptions) -> String {
+/// Says why a webhook with `hops` must not go further; none when it may.
+pub(super) fn refused(hops: u16, options: &RelayOptions) -> Option<String> {
     let max = options.max_hops;
-    format!("a loop: the webhook has come to relay {hops} on its way, and it may pass {max}")
+    let say = || format!("a loop: the webhook would pass relay {hops}, and it may pass {max}");
+    (max != 0 && hops > max).then(say)
+}
+
+/// Says why a webhook must not be sent from here; none when it may.
+pub(super) fn ends(webhook: &Webhook, options: &RelayOptions) -> Option<String> {
+    refused(webhook.checks.hops.saturating_add(1), options)
 }
 
 impl Relay {

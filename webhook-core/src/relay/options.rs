@@ -101,11 +101,6 @@ impl RelayOptions {
         if large { self.max_large_body_bytes } else { self.max_body_bytes }
     }
 
-    /// Whether a webhook that has passed so many relays has passed too many.
-    pub(super) fn is_loop(&self, hops: u16) -> bool {
-        self.max_hops != 0 && hops > self.max_hops
-    }
-
     /// How long a sender is kept waiting for an output with this durability.
     pub(super) fn answer_timeout_of(&self, durability: &Durability) -> Duration {
         match durability.enabled && !durability.handoff_after.is_zero() {

@@ -14,7 +14,7 @@ use crate::{
 /// How long an attempt may take when the output does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What is said of a path that would leave the folder of a destination.
+/// The error about a path that would leave the folder of a destination.
 pub(super) const CLIMBS: &str = "the path leads above the destination with its segments \"..\"";
 
 /// The request for one attempt: `request` is what is sent of `webhook`.
@@ -46,8 +46,7 @@ fn target(spec: &OutputSpec, request: &Request) -> Result<Uri, ForwardError> {
     let unsendable = |what: &str| ForwardError::Unsendable(format!("{what} is not a valid URL"));
     let raw = spec.destination.as_str();
     let join = |destination| path::join(destination, extra_path(spec, request), &request.raw_query);
-    let joined = join(raw);
-    if let Ok(uri) = joined.parse::<Uri>()
+    if let Ok(uri) = join(raw).parse::<Uri>()
         && uri.authority().is_some()
     {
         return Ok(uri);

@@ -19,6 +19,7 @@ use crate::{
         Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, Replayed, Request, Resend,
         ResponseFromOutput, Webhook,
     },
+    rule::Subject,
     store::{NewDelivery, NewExecution, Pending, Redeliver},
 };
 
@@ -128,9 +129,12 @@ impl Resender {
         let decided = output.map(|output| match policy {
             ProcessPolicy::Skip => {
                 let sent = processed.unwrap_or(&webhook.request);
-                Ok(Match::unfiltered(output, webhook, sent, options).decision)
+                Ok(Match::unfiltered(output, (webhook, sent), options).decision)
             }
-            ProcessPolicy::Force => route::match_of(output, webhook, options).map(|it| it.decision),
+            ProcessPolicy::Force => {
+                let subject = Subject::from(webhook);
+                Match::new(output, (webhook, &subject), options).map(|it| it.decision)
+            }
         });
         let mut reserved = None;
         match (decided.transpose()?, output) {

@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     id::OutputId,
     model::{Bucket, Output, Request, ResponseFromOutput, Webhook},
-    relay::{options::RelayOptions, outgoing},
+    relay::{loops, options::RelayOptions, outgoing},
     rule::Subject,
 };
 
@@ -18,8 +18,7 @@ pub(super) struct Match<'a> {
 /// What the rules say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// The dispatcher takes it on: it is sent, or an internal output's function
-    /// runs before clients get it.
+    /// The dispatcher sends it, or runs the function of an internal output first.
     Deliver,
     /// Clients get it as it is.
     HandOver,
@@ -28,32 +27,31 @@ pub(super) enum Decision {
 }
 
 impl<'a> Match<'a> {
-    /// An output whose rules are not asked, and which gets `request` of the webhook. What may not
-    /// be sent is not handed over either: the dispatcher says why.
+    /// An output without its rules, which gets `sent` of the webhook. A webhook that may not be
+    /// sent is not handed over either: the dispatcher writes why.
     pub(super) fn unfiltered(
         output: &'a Output,
-        webhook: &Webhook,
-        request: &Request,
+        (webhook, sent): (&Webhook, &Request),
         options: &RelayOptions,
     ) -> Self {
         let handed_over = output.spec.internal
             && output.spec.function_id.is_none()
-            && outgoing::refused_path(&output.spec, request).is_none()
-            && !options.is_loop(webhook.checks.hops.saturating_add(1));
+            && outgoing::refused_path(&output.spec, sent).is_none()
+            && loops::ends(webhook, options).is_none();
         let decision = if handed_over { Decision::HandOver } else { Decision::Deliver };
         Self { output, decision }
     }
 
-    fn new(
+    /// What the rules of one output say of the webhook, which is also their `subject`.
+    pub(super) fn new(
         output: &'a Output,
-        webhook: &Webhook,
-        subject: &Subject<'_>,
+        (webhook, subject): (&Webhook, &Subject<'_>),
         options: &RelayOptions,
     ) -> Result<Self, Error> {
         let rules = &output.spec.rules;
         rules.can_evaluate(subject)?;
         Ok(match rules.matches(subject) {
-            true => Self::unfiltered(output, webhook, &webhook.request, options),
+            true => Self::unfiltered(output, (webhook, &webhook.request), options),
             false => Self { output, decision: Decision::Reject },
         })
     }
@@ -67,16 +65,7 @@ pub(super) fn matches<'a>(
     options: &RelayOptions,
 ) -> Result<Vec<Match<'a>>, Error> {
     let subject = Subject::from(webhook);
-    enabled(bucket).map(|output| Match::new(output, webhook, &subject, options)).collect()
-}
-
-/// What the rules of one output say.
-pub(super) fn match_of<'a>(
-    output: &'a Output,
-    webhook: &Webhook,
-    options: &RelayOptions,
-) -> Result<Match<'a>, Error> {
-    Match::new(output, webhook, &Subject::from(webhook), options)
+    enabled(bucket).map(|output| Match::new(output, (webhook, &subject), options)).collect()
 }
 
 pub(super) fn enabled(bucket: &Bucket) -> impl Iterator<Item = &Output> {

@@ -67,7 +67,7 @@ pub(super) struct Meta {
     pub(super) id: DeliveryId,
     #[serde(default)]
     pub(super) output_destination: String,
-    /// What is appended to the agent's target; none from servers that say the whole destination.
+    /// The path to append to the agent's target; none from servers that name the whole destination.
     #[serde(default)]
     pub(super) extra_path: Option<String>,
     /// Until when it is this agent's alone, in unix seconds; none from servers that lease nothing.

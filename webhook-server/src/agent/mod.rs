@@ -1,6 +1,6 @@
 //! The agent: forwards a bucket's webhooks to a service on this machine.
 //!
-//! [`api`] makes sure that bucket and output are there, and [`connection`] is the socket.
+//! [`api`] makes the bucket and the output if they are missing, and [`connection`] is the socket.
 //! [`target`] says where a webhook goes, [`delivery`] sends it to the local service and reports
 //! what came of it, [`leases`] keeps what is in hand from other agents, and [`ledger`] remembers
 //! what has been delivered already. [`mod@explain`] and [`mod@tail`] show logs, [`mod@replay`]

@@ -1,8 +1,8 @@
-//! Where a webhook goes on this machine.
+//! The local address of each webhook.
 //!
-//! The agent sends to the target of its command line, and to paths below it. The destination
-//! that a server names chooses no other address: who can change the output there could reach
-//! everything that this machine reaches.
+//! The agent sends to the target of its command line and to paths below it, and to no other
+//! address that the server names: with another address, a person who can change the output
+//! could reach every service that this machine reaches.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -112,7 +112,7 @@ const OPERATIONS: &[Listed] = &[
     ("get", "/v1/crons", "", 200, "[Cron]", &[]),
     ("post", "/v1/crons", "Cron", 201, "Cron", &[400, 412]),
     ("get", "/v1/crons/{id}", "", 200, "Cron", &[404]),
-    ("put", "/v1/crons/{id}", "Cron", 200, "Cron", &[400, 404]),
+    ("put", "/v1/crons/{id}", "Cron", 200, "Cron", &[400, 404, 412]),
     ("delete", "/v1/crons/{id}", "", 204, "", &[404]),
     ("get", "/v1/notifications", "", 200, "[Notification]", &[]),
     ("post", "/v1/notifications", "Notification", 201, "Notification", &[400]),

@@ -28,7 +28,7 @@ async fn send(server: &Server, bucket: &Value) {
     server.anonymous("POST", &input_path(bucket)).body("ping").send().await.expect(200);
 }
 
-/// How many logs have each status and reason, once there are so many and none waits.
+/// Counts the logs by status and reason, once `count` logs exist and none waits.
 async fn ended(server: &Server, count: usize) -> BTreeMap<String, usize> {
     let counting = async {
         loop {
@@ -64,7 +64,7 @@ async fn a_loop_of_one_two_or_three_buckets_ends_at_the_bound() {
         }
         for (number, bucket) in buckets.iter().enumerate() {
             let next = &buckets[(number + 1) % length];
-            // Without the count such a header let the loop go on for ever.
+            // Without the count, this header made the loop endless.
             let headers = json!({"X-Forwarded-For": ["1"], "X-Webhook-Relay-Hops": ["0"]});
             let spec = json!({"destination": address(&server, next), "headers": headers});
             leading(&server, bucket, spec).await;
@@ -72,7 +72,7 @@ async fn a_loop_of_one_two_or_three_buckets_ends_at_the_bound() {
         send(&server, &buckets[0]).await;
         let over = counts(&[("sent", WEBHOOKS - 1), ("failed loop", 1)]);
         assert_eq!(ended(&server, WEBHOOKS).await, over, "{length} buckets");
-        // The last one is still the last one when somebody sends it again.
+        // The last webhook fails again when it is replayed.
         let failed = server.get("/v1/logs?status=failed").await.expect(200).json();
         let failed = failed["data"][0].clone();
         assert!(failed["error"].as_str().is_some_and(|error| error.contains("may pass 8")));
@@ -241,7 +241,7 @@ async fn an_output_that_closes_a_loop_is_saved_only_when_it_is_meant() {
         server.request("POST", &path(three)).json(&spec).send().await.expect(201);
     }
     let back = leading(&server, three, json!({"destination": address(&server, one)})).await;
-    // What is stored is not refused when something else of it changes.
+    // A stored destination is not refused when another field changes.
     let one_of = format!("{}/{}", path(three), id(&back));
     let mut spec = json!({"destination": address(&server, one), "description": "meant"});
     server.request("PUT", &one_of).json(&spec).send().await.expect(200);

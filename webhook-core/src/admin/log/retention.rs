@@ -135,7 +135,7 @@ impl Admin {
             let interval = interval.map_or(LONGEST_INTERVAL, |keep| keep / 10);
             let interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL);
             let (soonest, latest) = (self.now() + SHORTEST_INTERVAL, self.now() + interval);
-            // Many changes at once do not make a pass for each.
+            // Several changes share one pass.
             self.clock.sleep_until(soonest).await;
             tokio::select! {
                 () = self.clock.sleep_until(latest) => {}

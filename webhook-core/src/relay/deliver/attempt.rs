@@ -120,9 +120,8 @@ impl Attempter {
         if self.withdrawals.mean(pending).await {
             return Report::withdrawn(ReplayTotals::WITHDRAWN);
         }
-        let hops = pending.webhook.checks.hops.saturating_add(1);
-        if self.options.is_loop(hops) {
-            return Report::failed(Reason::Loop, &loops::passed(hops, &self.options));
+        if let Some(why) = loops::ends(&pending.webhook, &self.options) {
+            return Report::failed(Reason::Loop, &why);
         }
         let started = Instant::now();
         let (mut transformed, mut run) = (None, None);

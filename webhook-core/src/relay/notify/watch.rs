@@ -18,8 +18,8 @@ use crate::{
     store::{Note, Notice, NotificationStore, ReplayStore},
 };
 
-/// In the detail of a notice: how many relays the webhook had passed that it is about. What is
-/// told of a webhook in a loop may make another one.
+/// The field of a notice's detail that counts the relays which the webhook in question had
+/// passed: a notification about a webhook in a loop may cause another loop.
 pub(super) const HOPS: &str = "hops";
 
 /// A notification that is not disabled.

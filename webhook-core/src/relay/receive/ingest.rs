@@ -203,8 +203,7 @@ impl Receiver {
             received_at,
         };
 
-        let checking = self.checker.check(&bucket, input, &mut webhook, &parts.uri);
-        let seen = match checking.await? {
+        let seen = match self.checker.check(&bucket, input, &mut webhook, &parts.uri).await? {
             Checked::Passed(seen) => seen,
             Checked::Challenge(mut challenge) => {
                 if let Some(action) = challenge.action.take() {
@@ -284,8 +283,8 @@ impl Receiver {
         if !credentials::admitted(&bucket.spec.auth, headers) {
             return Err(Error::new(ErrorKind::Unauthorized, "Unauthorized"));
         }
-        if self.options.is_loop(hops) {
-            return Err(Error::new(ErrorKind::Loop, loops::passed(hops, &self.options)));
+        if let Some(why) = loops::refused(hops, &self.options) {
+            return Err(Error::new(ErrorKind::Loop, why));
         }
         if headers.get_all(header::HOST).iter().nth(1).is_some() {
             return Err(Error::invalid("Host", "the header is given more than once"));
