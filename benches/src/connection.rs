@@ -91,7 +91,14 @@ impl Connection {
 
     /// Sends a request and reads the whole answer; its status.
     pub async fn exchange(&mut self, request: &Request) -> io::Result<u16> {
-        self.stream.write_all(&request.bytes).await?;
+        self.exchange_parts(&[&request.bytes]).await
+    }
+
+    /// The same with a request that consists of these parts.
+    pub async fn exchange_parts(&mut self, parts: &[&[u8]]) -> io::Result<u16> {
+        for part in parts {
+            self.stream.write_all(part).await?;
+        }
         self.read.clear();
         let (status, mut left) = loop {
             if self.stream.read_buf(&mut self.read).await? == 0 {

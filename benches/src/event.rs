@@ -21,7 +21,8 @@ pub fn body(bytes: usize) -> Vec<u8> {
     let mut body = [ID, &digits(0), SIZE, &size, TEXT].concat();
     // Text that compresses about as well as text does, and needs no escapes.
     let words = b"event delivery bucket output attempt receipt signature payload ";
-    body.extend(words.iter().cycle().take(bytes - LEAST));
+    body.extend(words.repeat((bytes - LEAST).div_ceil(words.len())));
+    body.truncate(bytes - END.len());
     body.extend(END);
     body
 }
