@@ -5,11 +5,10 @@ use std::{
     fmt,
 };
 
-use benches::{
-    Outcome,
-    api::{Api, text},
-    event,
-};
+use benches::{Outcome, api::Api};
+use serde::Deserialize;
+
+use crate::webhook;
 
 /// Logs of one page.
 const PAGE: usize = 100;
@@ -54,21 +53,37 @@ impl Logs {
     }
 }
 
+/// A page of logs, without the bodies: they would have to be read for nothing.
+#[derive(Debug, Deserialize)]
+struct Page {
+    data: Vec<Log>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Log {
+    extra_path: String,
+    status: String,
+}
+
 /// The statuses of all logs of a bucket, by event.
 fn statuses(api: Api, bucket: &str) -> Outcome<HashMap<u64, Vec<String>>> {
     let mut logs = HashMap::<u64, Vec<String>>::new();
     let mut cursor = String::new();
     loop {
         let path = format!("/v1/logs?bucket={bucket}&limit={PAGE}&cursor={cursor}");
-        let page = api.json("GET", &path, None)?;
-        for log in page["data"].as_array().ok_or("a page of logs has no data")? {
-            let id = event::read(text(&log["body"])?.as_bytes());
-            let id = id.ok_or_else(|| format!("a log of something else: {log}"))?;
-            logs.entry(id).or_default().push(text(&log["status"])?.to_owned());
+        let page: Page = match api.call("GET", &path, None)? {
+            (200, body) => serde_json::from_str(&body)?,
+            (status, body) => return Err(format!("GET {path}: {status} {body}").into()),
+        };
+        for Log { extra_path, status } in page.data {
+            let id = webhook::number(&extra_path);
+            let id = id.ok_or_else(|| format!("a log of something else: {extra_path}"))?;
+            logs.entry(id).or_default().push(status);
         }
-        match page["next_cursor"].as_str() {
-            None | Some("") => return Ok(logs),
-            Some(next) => cursor = next.to_owned(),
+        match page.next_cursor {
+            Some(next) if !next.is_empty() => cursor = next,
+            _ => return Ok(logs),
         }
     }
 }

@@ -5,18 +5,22 @@
 //! cargo run -p benches --bin torture -- --only kill power --rounds 20 --seed 7
 //! ```
 //!
-//! Each round starts senders that write down what was acknowledged before they
-//! count it, strikes at a moment that the seed chooses, waits until the server
-//! has delivered what it has, and compares what was acknowledged with what the
-//! sink got and with the server's own logs. What is promised, and what came out,
-//! is in `docs/reliability.md`.
+//! Each round starts senders that write down what they send and what was
+//! acknowledged, strikes at a moment that the seed chooses, waits until the server
+//! has delivered what it has, and compares the ledgers with what the sink got and
+//! with the server's own logs. What is promised, and what came out, is in
+//! `docs/reliability.md`.
 //!
-//! The way in: [`run`] deals out the rounds, [`round`] is one of them, [`rig`]
-//! is what it works with, [`faults`] has one file for each fault, [`sender`] and
-//! [`sink`] are the processes that send and receive.
+//! The way in: [`run`] deals out the rounds, [`round`] is one of them, [`judge`]
+//! says whether it ended well, [`rig`] is what it works with, [`faults`] has one file
+//! for each fault, [`sender`] and [`sink`] are the processes that send and receive.
 
 mod answers;
+mod arrivals;
+mod content;
+mod database;
 mod faults;
+mod judge;
 mod ledger;
 mod logs;
 mod namespaces;
@@ -28,6 +32,7 @@ mod run;
 mod sender;
 mod server;
 mod sink;
+mod webhook;
 
 use std::process::ExitCode;
 

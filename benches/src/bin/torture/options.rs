@@ -3,6 +3,7 @@
 use std::{
     net::IpAddr,
     path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
     time::Duration,
 };
 
@@ -40,6 +41,12 @@ pub(crate) struct Options {
     /// Rounds at once, each with a server of its own.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
     pub(crate) parallel: u32,
+    /// Servers of a round; more than one share a PostgreSQL database (TEST_POSTGRES_URL).
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=9))]
+    pub(crate) nodes: u32,
+    /// No round begins after one that did not end well.
+    #[arg(long)]
+    pub(crate) until_bad: bool,
     /// After so many minutes no round begins any more.
     #[arg(long, default_value_t = 120)]
     pub(crate) minutes: u64,
@@ -100,6 +107,10 @@ pub(crate) struct Context {
     pub(crate) set: Vec<(String, String)>,
     /// How long anything may take before it counts as lost.
     pub(crate) patience: Duration,
+    /// Servers of a round.
+    pub(crate) nodes: u32,
+    /// Whether no round begins any more.
+    pub(crate) is_over: AtomicBool,
 }
 
 impl Context {
@@ -117,7 +128,8 @@ impl Context {
                 std::fs::remove_dir_all(left.path())?;
             }
         }
-        Ok(Self { exe, server, folder, seed, mounts, set, patience })
+        let (nodes, is_over) = (1, AtomicBool::new(false));
+        Ok(Self { exe, server, folder, seed, mounts, set, patience, nodes, is_over })
     }
 
     /// A folder that is removed with what is in it.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::{faults::Name, round::Round};
+use crate::{faults::Name, judge, round::Round};
 
 /// All rounds of one fault.
 #[derive(Debug, Default)]
@@ -12,7 +12,10 @@ struct Row {
     bad: u64,
     acknowledged: u64,
     lost: u64,
+    mixed_up: u64,
     again: u64,
+    ordered: u64,
+    overtaken: u64,
     turned_away: u64,
     first: Vec<f64>,
     drained: Vec<f64>,
@@ -23,9 +26,15 @@ pub(crate) struct Table {
     rows: BTreeMap<Name, Row>,
     /// Rounds that could not be made to the end.
     broken: u64,
+    /// Servers of each round.
+    servers: u32,
 }
 
 impl Table {
+    pub(crate) fn over(servers: u32) -> Self {
+        Self { servers, ..Self::default() }
+    }
+
     /// Adds a round, and tells of it when something was wrong.
     pub(crate) fn add(&mut self, name: Name, round: Round) {
         let well = round.is_well();
@@ -34,7 +43,10 @@ impl Table {
             acknowledged,
             turned_away,
             lost,
+            mixed_up,
             again,
+            ordered,
+            overtaken,
             first,
             drained,
             wrong,
@@ -48,7 +60,10 @@ impl Table {
         row.bad += u64::from(!well);
         row.acknowledged += acknowledged;
         row.lost += lost;
+        row.mixed_up += mixed_up;
         row.again += again;
+        row.ordered += ordered;
+        row.overtaken += overtaken;
         row.turned_away += turned_away;
         row.first.extend(first);
         row.drained.push(drained);
@@ -77,15 +92,17 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| fault | rounds | acknowledged | lost | sent twice | turned away | \
-             to the first delivery, s | to the last outcome, s |\n|---|--:|--:|--:|--:|--:|--:|--:|"
+            "| fault | rounds | acknowledged | lost | mixed up | sent twice | out of order | \
+             turned away | to the first delivery, s | to the last outcome, s |\n\
+             |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
         )?;
         for (name, row) in &self.rows {
-            let Row { rounds, bad: _, acknowledged, lost, again, turned_away, first, drained } =
-                row;
+            let Row { rounds, bad: _, acknowledged, lost, mixed_up, again, .. } = row;
+            let Row { ordered, overtaken, turned_away, first, drained, .. } = row;
             writeln!(
                 f,
-                "| `{}` | {rounds} | {acknowledged} | {lost} | {again} | {turned_away} | {} | {} |",
+                "| `{}` | {rounds} | {acknowledged} | {lost} | {mixed_up} | {again} | \
+                 {overtaken} of {ordered} | {turned_away} | {} | {} |",
                 format!("{name:?}").to_lowercase(),
                 spread(first),
                 spread(drained)
@@ -94,7 +111,14 @@ impl fmt::Display for Table {
         let bad: u64 = self.rows.values().map(|row| row.bad).sum();
         let lost: u64 = self.rows.values().map(|row| row.lost).sum();
         let rounds: u64 = self.rows.values().map(|row| row.rounds).sum();
-        writeln!(f, "\n{rounds} rounds, {lost} lost, {bad} not well, {} not made", self.broken)
+        writeln!(f, "\n{rounds} rounds, {lost} lost, {bad} not well, {} not made", self.broken)?;
+        let overtaken: u64 = self.rows.values().map(|row| row.overtaken).sum();
+        match (self.servers, judge::KEEPS_ORDER_OVER_SERVERS) {
+            (0 | 1, _) | (_, true) => Ok(()),
+            (_, false) => {
+                writeln!(f, "{overtaken} out of order, as is expected of several servers")
+            }
+        }
     }
 }
 
@@ -127,7 +151,7 @@ mod tests {
         assert!(table.is_well());
         table.add(Name::Kill, round(2, 3.0));
         assert!(!table.is_well());
-        let row = "| `kill` | 2 | 20 | 2 | 2 | 0 | 0.50, at most 0.50 | 3.00, at most 3.00 |";
+        let row = "| `kill` | 2 | 20 | 2 | 0 | 2 | 0 of 0 | 0 | 0.50, at most 0.50 | 3.00, at most 3.00 |";
         let text = table.to_string();
         assert!(text.contains(row), "{text}");
         assert!(text.contains("2 rounds, 2 lost, 1 not well, 0 not made"), "{text}");

@@ -1,9 +1,10 @@
-//! What a round works with: a server on a data folder, processes that send, one
-//! that receives.
+//! What a round works with: one server or several on a database, processes that send,
+//! one that receives.
 
 use std::{
     collections::HashSet,
     net::SocketAddr,
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -16,17 +17,25 @@ use benches::{
 use serde_json::{Value, json};
 
 use crate::{
-    ledger::Ledger,
+    arrivals::Arrived,
+    ledger::{Entry, Ledger},
     options::Context,
     sender::{Answered, Plan},
     server::Server,
-    sink::{self, Arrived, Mode, Order},
+    sink::{self, Mode, Order},
+    webhook::Sizes,
 };
 
 /// Processes that send.
 const SENDERS: usize = 2;
 /// Between the numbers of their first events.
 const APART: u64 = 100_000;
+/// What several servers encrypt with, and how long one that is gone holds deliveries: less
+/// than by default, so that a round takes less time.
+const SEVERAL: [(&str, &str); 2] = [
+    ("WEBHOOK_SECRET_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
+    ("WEBHOOK_SERVER_LEASE", "2s"),
+];
 
 /// How the senders send in a round.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +45,10 @@ pub(crate) struct Load {
     /// Events of each process.
     pub(crate) most: u64,
     pub(crate) pause: Duration,
-    pub(crate) bytes: usize,
+    /// Bytes of most bodies.
+    pub(crate) usual: usize,
+    /// Whether some bodies are larger than the memory that the server may use.
+    pub(crate) has_large: bool,
     pub(crate) lasts: Duration,
 }
 
@@ -46,7 +58,8 @@ impl Default for Load {
             connections: 8,
             most: 1_000,
             pause: Duration::from_millis(8),
-            bytes: 200,
+            usual: 200,
+            has_large: false,
             lasts: Duration::from_secs(10),
         }
     }
@@ -56,7 +69,8 @@ impl Default for Load {
 pub(crate) struct Rig<'a> {
     pub(crate) context: &'a Context,
     // Before the folders, so that nobody uses them any more.
-    server: Option<Server>,
+    /// The servers, with a gap for each that does not run.
+    servers: Vec<Option<Server>>,
     senders: Vec<Peer>,
     sink: Peer,
     sink_address: SocketAddr,
@@ -68,6 +82,10 @@ pub(crate) struct Rig<'a> {
     pub(crate) random: fastrand::Rng,
     /// When the server began to recover, in microseconds of the wall clock.
     pub(crate) recovering: u64,
+    /// Since when a fault keeps servers from storing what they do, if one does.
+    outage: Option<u64>,
+    /// When faults of this round did so, in microseconds of the wall clock.
+    pub(crate) outages: Vec<RangeInclusive<u64>>,
 }
 
 impl<'a> Rig<'a> {
@@ -87,54 +105,119 @@ impl<'a> Rig<'a> {
         let senders = (0..SENDERS).map(|_| Peer::start(&context.exe, &["send"]));
         let mut rig = Self {
             context,
-            server: None,
+            servers: (0..context.nodes).map(|_| None).collect(),
             senders: senders.collect::<Outcome<_>>()?,
             sink,
             sink_address,
             notes: notes.to_owned(),
             folder: folder.to_owned(),
-            variables,
+            variables: named(variables, context.nodes),
             random: fastrand::Rng::with_seed(context.seed),
             recovering: 0,
+            outage: None,
+            outages: Vec::new(),
         };
         rig.start()?;
         Ok(rig)
     }
 
+    /// A server that runs.
     pub(crate) fn server(&mut self) -> Outcome<&mut Server> {
-        self.server.as_mut().ok_or_else(|| "the server is not running".into())
+        self.running().next().ok_or_else(|| "no server is running".into())
+    }
+
+    /// The servers that run.
+    fn running(&mut self) -> impl Iterator<Item = &mut Server> {
+        self.servers.iter_mut().flatten()
     }
 
     pub(crate) fn sink_port(&self) -> u16 {
         self.sink_address.port()
     }
 
-    /// Starts the server, whose recovery begins.
+    /// Starts the servers that do not run. Their recovery begins, and ends the outage.
     pub(crate) fn start(&mut self) -> Outcome<()> {
-        self.recover()?;
-        let Self { context, folder, variables, .. } = &*self;
-        let server = Server::start(context, folder, &self.log(), variables);
-        self.server = Some(server.map_err(|error| format!("{error}\n{}", self.complaints()))?);
+        self.watch()?;
+        for number in 0..self.servers.len() {
+            if self.servers[number].is_none() {
+                let Self { context, variables, .. } = &*self;
+                let folder = match number {
+                    0 => self.folder.clone(),
+                    _ => self.folder.with_extension(number.to_string()),
+                };
+                let server = Server::start(context, &folder, &self.log(), variables);
+                let server = server.map_err(|error| format!("{error}\n{}", self.complaints()))?;
+                self.servers[number] = Some(server);
+            }
+        }
+        self.end_outage();
         Ok(())
     }
 
-    /// The moment from which recovery counts: now.
+    /// The outage is over for servers that went on: their recovery begins.
     pub(crate) fn recover(&mut self) -> Outcome<()> {
+        self.end_outage();
+        self.watch()
+    }
+
+    /// The moment from which recovery counts: now.
+    fn watch(&mut self) -> Outcome<()> {
         self.order(&Order::Watch)?;
         self.recovering = sink::now_micros();
         Ok(())
     }
 
-    /// Lets the server do nothing any more; what it has answered arrives.
+    /// From now on a server may be unable to store what it does.
+    pub(crate) fn begin_outage(&mut self) {
+        self.outage.get_or_insert_with(sink::now_micros);
+    }
+
+    fn end_outage(&mut self) {
+        let began = self.outage.take();
+        self.outages.extend(began.map(|began| began..=sink::now_micros()));
+    }
+
+    /// Lets the servers do nothing any more; what they have answered arrives.
     pub(crate) fn freeze(&mut self) -> Outcome<()> {
-        self.server()?.process.freeze()?;
+        self.begin_outage();
+        self.running().try_for_each(|server| server.process.freeze())?;
         std::thread::sleep(Duration::from_millis(20));
         Ok(())
     }
 
-    /// `kill -9`.
+    /// `kill -9`; of several servers for all of them or for one that chance chooses.
     pub(crate) fn kill(&mut self) -> Outcome<()> {
-        self.server.take().map_or(Ok(()), |mut server| server.process.kill())
+        self.begin_outage();
+        let count = self.servers.len();
+        let only = (count > 1 && self.random.bool()).then(|| self.random.usize(..count));
+        for (number, server) in self.servers.iter_mut().enumerate() {
+            if only.is_none_or(|only| only == number)
+                && let Some(mut server) = server.take()
+            {
+                server.process.kill()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the servers again that have ended by themselves; how many there were.
+    pub(crate) fn restart_ended(&mut self) -> Outcome<usize> {
+        let mut ended = 0;
+        for server in &mut self.servers {
+            if server.as_mut().is_some_and(|server| server.process.has_ended()) {
+                *server = None;
+                ended += 1;
+            }
+        }
+        if ended > 0 {
+            self.start()?;
+        }
+        Ok(ended)
+    }
+
+    /// What the servers say that waits.
+    pub(crate) fn pending(&mut self) -> Outcome<u64> {
+        self.running().map(|server| server.api.pending()).sum()
     }
 
     /// Waits for a moment that chance chooses.
@@ -155,23 +238,30 @@ impl<'a> Rig<'a> {
             let destination = format!("http://{sink}{}", mode.path());
             let name = mode.path().trim_start_matches('/');
             let seconds = if matches!(mode, Mode::Hanging | Mode::Hostile) { 1 } else { 20 };
-            api.output(&bucket, &output(name, &destination, seconds))?;
+            let mut spec = output(name, &destination, seconds);
+            if *mode == Mode::Ordered {
+                spec["throttle"] = json!({
+                    "enabled": true, "mode": "concurrency", "max_concurrent": 1,
+                    "deadline": spec["durability"]["deadline"],
+                });
+            }
+            api.output(&bucket, &spec)?;
         }
         Ok((text(&bucket["id"])?.to_owned(), input_path(&input)))
     }
 
     /// Lets all senders begin, the first with the event of this number.
     pub(crate) fn send(&mut self, path: &str, first: u64, load: Load) -> Outcome<()> {
-        let address = self.server()?.address;
+        let addresses: Vec<_> = self.running().map(|server| server.address).collect();
         for (number, ledger) in self.ledgers().into_iter().enumerate() {
             self.senders[number].tell(&Plan {
-                address,
+                addresses: addresses.clone(),
                 path: path.to_owned(),
                 connections: load.connections,
                 first: first + number as u64 * APART,
                 most: load.most,
                 pause: load.pause,
-                bytes: load.bytes,
+                sizes: Sizes { usual: load.usual, has_large: load.has_large },
                 lasts: load.lasts,
                 seed: self.random.u64(..),
                 ledger,
@@ -194,7 +284,11 @@ impl<'a> Rig<'a> {
     pub(crate) fn acknowledged(&self) -> Outcome<HashSet<u64>> {
         let mut acknowledged = HashSet::new();
         for ledger in self.ledgers() {
-            acknowledged.extend(Ledger::read(&ledger)?);
+            let entries = Ledger::read(&ledger, 0)?.into_iter();
+            acknowledged.extend(entries.filter_map(|entry| match entry {
+                Entry::Acknowledged(id) => Some(id),
+                Entry::Sent(..) => None,
+            }));
         }
         Ok(acknowledged)
     }
@@ -220,6 +314,15 @@ impl<'a> Rig<'a> {
         last.reverse();
         last.join("\n")
     }
+}
+
+/// These variables, with those of several servers where there are several.
+fn named(mut variables: Vec<(String, String)>, nodes: u32) -> Vec<(String, String)> {
+    if nodes > 1 {
+        let several = SEVERAL.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        variables.extend(several);
+    }
+    variables
 }
 
 /// An output that tries again every second, for longer than any round.

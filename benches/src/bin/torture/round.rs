@@ -1,7 +1,7 @@
 //! One round: webhooks, a fault, a recovery, and what became of each webhook.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::HashSet,
     time::{Duration, Instant},
 };
 
@@ -9,11 +9,12 @@ use benches::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    arrivals::Arrived,
     faults::{Fault, Name},
+    judge::Verdict,
     logs::Logs,
     rig::{Load, Rig},
-    sender::Answered,
-    sink::{Arrived, Mode, Order, now_micros},
+    sink::{Mode, Order, now_micros},
 };
 
 /// Between the numbers of the first events of two rounds.
@@ -22,16 +23,8 @@ const APART: u64 = 1_000_000;
 const AFTER: u64 = APART / 2;
 /// How often it is asked whether everything has arrived.
 const POLL: Duration = Duration::from_millis(10);
-/// How often the logs are asked while the server says that something is pending.
-const LOOK: Duration = Duration::from_secs(2);
-/// What is sent after the fault, so that there is a first delivery.
-const PROBE: Load = Load {
-    connections: 1,
-    most: 5,
-    pause: Duration::from_millis(10),
-    bytes: 200,
-    lasts: Duration::from_secs(10),
-};
+/// The longest pause of a connection where one delivery leaves after the other.
+const PAUSE_IN_ORDER: Duration = Duration::from_millis(100);
 
 /// What came of a round.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -42,8 +35,14 @@ pub(crate) struct Round {
     pub(crate) turned_away: u64,
     /// Acknowledged, and not delivered or not known to be.
     pub(crate) lost: u64,
-    /// Deliveries to an output that had taken the same webhook before.
+    /// Deliveries that are not what was sent.
+    pub(crate) mixed_up: u64,
+    /// Deliveries that were sent again after the whole 2xx of the destination.
     pub(crate) again: u64,
+    /// First attempts at an output with one request in flight.
+    pub(crate) ordered: u64,
+    /// Of them, those that came after a later one.
+    pub(crate) overtaken: u64,
     /// Seconds from the restart, or the end of the fault, to the first delivery.
     pub(crate) first: Option<f64>,
     /// The same to the last outcome.
@@ -74,62 +73,86 @@ pub(crate) fn run(
     }
     rig.order(&Order::Reset)?;
     rig.order(&Order::Open(true))?;
+    rig.outages.clear();
     fault.before(rig)?;
     let outputs = fault.outputs(&mut rig.random);
+    let Shape { load, outputs } = Shape::of(number, fault.load(), outputs);
     let (bucket, path) = rig.bucket(&format!("{name:?}-{number}"), &outputs)?;
     let first = u64::from(number) * APART;
 
-    rig.send(&path, first, fault.load())?;
+    let began = now_micros();
+    rig.send(&path, first, load)?;
     let struck = fault.strike(rig);
     let mut answered = rig.answered()?;
     struck?;
-    let mut wrong = Vec::new();
-    if rig.server()?.process.has_ended() {
-        wrong.push(format!("the server ended by itself\n{}", rig.complaints()));
-        rig.start()?;
+    let mut verdict = Verdict::default();
+    if rig.restart_ended()? > 0 {
+        verdict.wrong.push(format!("a server ended by itself\n{}", rig.complaints()));
     }
-    rig.send(&path, first + AFTER, PROBE)?;
+    // As long as before.
+    let struck_at = rig.outages.first().map_or(rig.recovering, |outage| *outage.start());
+    let lasts = Duration::from_micros(struck_at.saturating_sub(began));
+    rig.send(&path, first + AFTER, Load { lasts: lasts.min(load.lasts), ..load })?;
     answered.extend(rig.answered()?);
 
     let Drained { at, arrived, logs, pending, acknowledged: ids } = drain(rig, &bucket, &outputs)?;
     let drained = seconds(at, rig.recovering);
-    let mut remarks = Vec::new();
     if arrived.missing > 0 || !logs.unsent.is_empty() {
         let said: Vec<_> = logs.unsent.iter().take(5).collect();
-        wrong.push(format!(
+        verdict.wrong.push(format!(
             "{} did not arrive, such as {:?}; {} are not sent, such as {said:?}\n{}",
             arrived.missing,
             arrived.named,
             logs.unsent.len(),
             rig.complaints()
         ));
-    } else if logs.open > 0 {
-        remarks.push(format!("{} that nobody acknowledged wait for an outcome", logs.open));
-    } else if pending > 0 {
-        remarks.push(format!("/metrics counts {pending} pending where there is none"));
     }
     if !arrived.uninvited.is_empty() {
-        wrong.push(format!("connections to {:?}", arrived.uninvited));
+        verdict.wrong.push(format!("connections to {:?}", arrived.uninvited));
     }
-    if arrived.damaged > 0 {
-        wrong.push(format!("{} arrived damaged", arrived.damaged));
-    }
-    let turned_away = turned_away(&answered, &mut wrong);
+    verdict.pending(&arrived, &logs, pending);
+    verdict.content(&arrived);
+    verdict.repetition(&arrived, &rig.outages);
+    verdict.order(&arrived, rig.context.nodes);
+    let turned_away = verdict.answers(&answered);
     let acknowledged = ids.len() as u64;
     if acknowledged == 0 {
-        wrong.push("nothing was acknowledged".to_owned());
+        verdict.wrong.push("nothing was acknowledged".to_owned());
     }
     Ok(Round {
         number,
         acknowledged,
         turned_away,
         lost: arrived.missing.max(logs.unsent.len() as u64),
-        again: arrived.again,
+        mixed_up: arrived.mixed_up,
+        again: arrived.repeats.len() as u64,
+        ordered: arrived.ordered,
+        overtaken: arrived.overtaken,
         first: arrived.first.map(|first| seconds(first, rig.recovering)),
         drained,
-        wrong,
-        remarks,
+        wrong: verdict.wrong,
+        remarks: verdict.remarks,
     })
+}
+
+/// What a round sends, and where to.
+struct Shape {
+    load: Load,
+    outputs: Vec<Mode>,
+}
+
+impl Shape {
+    /// Every other round has bodies that are larger than the server's memory budget, and
+    /// every other one an output with one request in flight: all four kinds take turns.
+    fn of(number: u32, load: Load, mut outputs: Vec<Mode>) -> Self {
+        let has_large = !number.is_multiple_of(2);
+        let mut load = Load { has_large, ..load };
+        if matches!(number % 4, 0 | 3) {
+            outputs.push(Mode::Ordered);
+            load.pause = PAUSE_IN_ORDER;
+        }
+        Self { load, outputs }
+    }
 }
 
 fn seconds(later: u64, earlier: u64) -> f64 {
@@ -147,26 +170,23 @@ struct Drained {
     acknowledged: HashSet<u64>,
 }
 
-/// Waits until each output has all that was acknowledged and each log its outcome,
-/// for as long as it may take.
+/// Waits until each output has all that was acknowledged, each log its outcome and nothing
+/// is pending, for as long as it may take.
 fn drain(rig: &mut Rig<'_>, bucket: &str, outputs: &[Mode]) -> Outcome<Drained> {
     let deadline = Instant::now() + rig.context.patience;
     let acknowledged = rig.acknowledged()?;
-    let mut look = Instant::now() + LOOK;
     loop {
         let compare = Order::Compare { ledgers: rig.ledgers(), outputs: outputs.to_vec() };
         let arrived = rig.order(&compare)?;
-        let api = rig.server()?.api;
-        let pending = api.pending().unwrap_or(u64::MAX);
+        let pending = rig.pending().unwrap_or(u64::MAX);
         let (late, at) = (Instant::now() > deadline, now_micros());
         // The logs take longer to read than the number of what is pending.
-        if late || arrived.missing == 0 && (pending == 0 || Instant::now() > look) {
-            look = Instant::now() + LOOK;
-            let logs = Logs::read(api, bucket, &acknowledged, outputs.len());
+        if late || arrived.missing == 0 && pending == 0 {
+            let logs = Logs::read(rig.server()?.api, bucket, &acknowledged, outputs.len());
             if late || logs.as_ref().is_ok_and(Logs::are_settled) {
                 let logs = logs.unwrap_or_else(|error| Logs::unreadable(&acknowledged, &error));
-                // What was pending before may have ended while the logs were read.
-                let pending = api.pending().unwrap_or(u64::MAX);
+                rig.order(&compare)?;
+                let arrived = rig.order(&Order::Judge { outputs: outputs.to_vec() })?;
                 return Ok(Drained { at, arrived, logs, pending, acknowledged });
             }
         }
@@ -174,40 +194,17 @@ fn drain(rig: &mut Rig<'_>, bucket: &str, outputs: &[Mode]) -> Outcome<Drained> 
     }
 }
 
-/// How many were told to come again or lost their connection. Any other answer is
-/// wrong: the fault is not the sender's, and must not look so.
-fn turned_away(answered: &[Answered], wrong: &mut Vec<String>) -> u64 {
-    let mut strange = BTreeMap::<u16, u64>::new();
-    let mut sum = 0;
-    for Answered { acknowledged: _, others, broken, unanswered } in answered {
-        sum += broken;
-        for (status, count) in others {
-            match status {
-                429 | 503 => sum += count,
-                _ => *strange.entry(*status).or_default() += count,
-            }
-        }
-        if *unanswered > 0 {
-            wrong.push(format!("{unanswered} requests were never answered"));
-        }
-    }
-    if !strange.is_empty() {
-        wrong.push(format!("senders were answered {strange:?}"));
-    }
-    sum
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn only_answers_that_ask_to_come_again_are_in_order() {
-        let mut wrong = Vec::new();
-        let later =
-            Answered { others: [(503, 2), (429, 1)].into(), broken: 3, ..Answered::default() };
-        assert_eq!((turned_away(&[later], &mut wrong), wrong.len()), (6, 0));
-        let bad = Answered { others: [(500, 2)].into(), unanswered: 1, ..Answered::default() };
-        assert_eq!((turned_away(&[bad], &mut wrong), wrong.len()), (0, 2));
+    fn the_four_kinds_of_rounds_take_turns() {
+        let kinds = (0..4).map(|number| {
+            let Shape { load, outputs } = Shape::of(number, Load::default(), vec![Mode::Steady]);
+            (load.has_large, outputs.contains(&Mode::Ordered))
+        });
+        let kinds: HashSet<_> = kinds.collect();
+        assert_eq!(kinds.len(), 4);
     }
 }

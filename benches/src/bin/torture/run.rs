@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     ops::Range,
-    sync::{Mutex, PoisonError, mpsc},
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering, mpsc},
     time::{Duration, Instant},
 };
 
@@ -11,6 +11,7 @@ use benches::{Outcome, program};
 use clap::ValueEnum;
 
 use crate::{
+    database::Database,
     faults::{Name, Prepared, addresses},
     namespaces,
     options::{Context, Options},
@@ -36,12 +37,13 @@ pub(crate) fn run(options: &Options) -> Outcome<bool> {
     };
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     let patience = Duration::from_secs(options.patience);
-    let context = Context::new(server, seed, mounts, options.set.clone(), patience)?;
+    let mut context = Context::new(server, seed, mounts, options.set.clone(), patience)?;
+    context.nodes = options.nodes;
     println!("torture: {} with --seed {seed}", context.server.display());
     let until = Instant::now() + Duration::from_secs(options.minutes * 60);
     let work = Mutex::new(deal(options));
     let (telling, told) = mpsc::channel();
-    let mut table = Table::default();
+    let mut table = Table::over(options.nodes);
     std::thread::scope(|scope| {
         for _ in 0..options.parallel {
             let (telling, context, work) = (telling.clone(), &context, &work);
@@ -63,6 +65,10 @@ pub(crate) fn run(options: &Options) -> Outcome<bool> {
                 Told::Round(name, round) => table.add(name, round),
                 Told::Broken(name, error) => table.broken(name, &error),
                 Told::Skipped(name, why) => table.skipped(name, &why),
+            }
+            if options.until_bad && !table.is_well() {
+                work.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                context.is_over.store(true, Ordering::Relaxed);
             }
         }
     });
@@ -94,7 +100,7 @@ fn lane(context: &Context, name: Name, numbers: Range<u32>, telling: &mpsc::Send
     // Nobody listens any more when the program ends.
     let mut tell = |round| Ok(telling.send(Told::Round(name, round))?);
     let done = match name {
-        Name::Addresses => addresses::isolated(context, numbers, &mut tell),
+        Name::Addresses if context.nodes == 1 => addresses::isolated(context, numbers, &mut tell),
         _ => on_one_folder(context, name, numbers, &mut tell),
     };
     match done {
@@ -120,14 +126,25 @@ pub(crate) fn on_one_folder(
 ) -> Outcome<Option<String>> {
     while !numbers.is_empty() {
         let scratch = context.scratch()?;
-        let (mut fault, folder) = match name.prepare(context, scratch.path())? {
+        let mut database = None;
+        if context.nodes > 1 || name.needs_database() {
+            match Database::make() {
+                Ok(made) => database = Some(Arc::new(made)),
+                Err(why) => return Ok(Some(why)),
+            }
+        }
+        let (mut fault, folder) = match name.prepare(context, scratch.path(), database.as_ref())? {
             Prepared::Ready(fault, folder) => (fault, folder),
             Prepared::Skipped(why) => return Ok(Some(why)),
         };
+        let mut variables = fault.variables();
+        variables.extend(database.iter().map(|database| database.variable()));
         // Goes before the fault, which takes the data folder with it.
-        let mut rig =
-            Rig::new(context, scratch.path(), &folder, fault.variables(), fault.public())?;
+        let mut rig = Rig::new(context, scratch.path(), &folder, variables, fault.public())?;
         for number in numbers.by_ref() {
+            if context.is_over.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
             let round = round::run(&mut rig, fault.as_mut(), name, number);
             let round =
                 round.map_err(|error| format!("round {number}: {error}\n{}", rig.complaints()))?;

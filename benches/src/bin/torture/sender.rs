@@ -13,8 +13,7 @@ use std::{
 
 use benches::{
     Outcome,
-    connection::{Connection, Request},
-    event,
+    connection::Connection,
     orders::{order, say},
 };
 use serde::{Deserialize, Serialize};
@@ -23,7 +22,10 @@ use tokio::{
     time::{error::Elapsed, sleep, timeout},
 };
 
-use crate::ledger::Ledger;
+use crate::{
+    ledger::{Entry, Ledger},
+    webhook::{Sizes, Webhooks},
+};
 
 /// How long an answer may take: longer than the server says that it does.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -33,7 +35,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// What to send.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    pub(crate) address: SocketAddr,
+    /// The servers, of which each connection has one.
+    pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) path: String,
     pub(crate) connections: usize,
     /// The number of the first event.
@@ -42,7 +45,7 @@ pub(crate) struct Plan {
     pub(crate) most: u64,
     /// The longest pause between two events of one connection.
     pub(crate) pause: Duration,
-    pub(crate) bytes: usize,
+    pub(crate) sizes: Sizes,
     pub(crate) lasts: Duration,
     pub(crate) seed: u64,
     pub(crate) ledger: PathBuf,
@@ -67,6 +70,7 @@ struct Shared {
     next: Cell<u64>,
     answered: RefCell<Answered>,
     ledger: RefCell<Ledger>,
+    webhooks: RefCell<Webhooks>,
 }
 
 pub(crate) fn run() -> Outcome<()> {
@@ -78,11 +82,13 @@ pub(crate) fn run() -> Outcome<()> {
 }
 
 async fn follow(plan: Plan) -> Outcome<Answered> {
+    let host = plan.addresses.first().ok_or("there is no server to send to")?.to_string();
     let shared = Rc::new(Shared {
         until: Instant::now() + plan.lasts,
         next: Cell::new(0),
         answered: RefCell::default(),
         ledger: RefCell::new(Ledger::open(&plan.ledger)?),
+        webhooks: RefCell::new(Webhooks::new(&plan.path, &host, plan.sizes)),
         plan,
     });
     let mut connections = JoinSet::new();
@@ -102,7 +108,7 @@ impl Shared {
         let mut answered = self.answered.borrow_mut();
         match answer {
             Ok(Ok(200..=299)) => {
-                self.ledger.borrow_mut().write(id)?;
+                self.ledger.borrow_mut().write(Entry::Acknowledged(id))?;
                 answered.acknowledged += 1;
             }
             Ok(Ok(status)) => *answered.others.entry(status).or_default() += 1,
@@ -123,18 +129,19 @@ impl Shared {
 /// all is sent.
 async fn send(shared: &Shared, number: u64) -> Outcome<()> {
     let plan = &shared.plan;
-    let headers = [("host".to_owned(), plan.address.to_string())];
-    let mut request = Request::new("POST", &plan.path, &headers, event::body(plan.bytes), true);
+    let address = plan.addresses[number as usize % plan.addresses.len()];
     let mut random = fastrand::Rng::with_seed(plan.seed.wrapping_add(number));
-    while let Ok(mut connection) = Connection::open(plan.address).await {
+    while let Ok(mut connection) = Connection::open(address).await {
         loop {
             let sent = shared.next.replace(shared.next.get() + 1);
             if sent >= plan.most || Instant::now() >= shared.until {
                 return Ok(());
             }
             let id = plan.first + sent;
-            request.set(id, &plan.path);
-            let answer = timeout(PATIENCE, connection.exchange(&request)).await;
+            let webhook = shared.webhooks.borrow_mut().make(id);
+            shared.ledger.borrow_mut().write(Entry::Sent(id, webhook.content))?;
+            let parts = [webhook.head.as_slice(), &webhook.body];
+            let answer = timeout(PATIENCE, connection.exchange_parts(&parts)).await;
             if !shared.note(id, answer)? {
                 break;
             }

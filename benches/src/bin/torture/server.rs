@@ -17,6 +17,9 @@ use benches::{
 
 use crate::{namespaces, options::Context};
 
+/// What of the webhooks may wait in memory: less than the larger ones have.
+const MEMORY_BUDGET: &str = "1MiB";
+
 /// A running server. It is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -42,6 +45,7 @@ impl Server {
             .env("WEBHOOK_DATA_DIR", folder)
             .env("WEBHOOK_ALLOW_PRIVATE_DESTINATIONS", "127.0.0.0/8")
             .env("WEBHOOK_API_KEY", KEY)
+            .env("WEBHOOK_MEMORY_BUDGET", MEMORY_BUDGET)
             .envs(variables.iter().chain(&context.set).map(|(name, value)| (name, value)))
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(log)?);

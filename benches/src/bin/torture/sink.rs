@@ -1,12 +1,11 @@
-//! The process that receives: it counts which events came and how often, and
+//! The process that receives: it notes which events came, with what and how often, and
 //! answers as the path of the output says.
 
 use std::{
-    collections::{HashMap, HashSet},
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -24,12 +23,10 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{answers, ledger::Ledger};
+use crate::{answers, arrivals::Arrivals, content::Content};
 
 /// Answers take up to so many milliseconds, so that something is in flight.
 const SLOWEST: u64 = 20;
-/// Missing events and uninvited connections that are named.
-const NAMED: usize = 20;
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const COME_AGAIN: &[u8] = b"HTTP/1.1 503 Later\r\ncontent-length: 0\r\n\r\n";
 
@@ -38,6 +35,8 @@ const COME_AGAIN: &[u8] = b"HTTP/1.1 503 Later\r\ncontent-length: 0\r\n\r\n";
 pub(crate) enum Mode {
     /// Takes everything.
     Steady,
+    /// Takes everything, one request at a time.
+    Ordered,
     /// Refuses every fifth event when it comes first.
     Flaky,
     /// Refuses everything while the gate is shut.
@@ -51,18 +50,33 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    const ALL: [Self; 6] =
-        [Self::Steady, Self::Flaky, Self::Closed, Self::Hanging, Self::Hostile, Self::Redirecting];
+    const ALL: [Self; 7] = [
+        Self::Steady,
+        Self::Ordered,
+        Self::Flaky,
+        Self::Closed,
+        Self::Hanging,
+        Self::Hostile,
+        Self::Redirecting,
+    ];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Steady => "/steady",
+            Self::Ordered => "/ordered",
             Self::Flaky => "/flaky",
             Self::Closed => "/closed",
             Self::Hanging => "/hanging",
             Self::Hostile => "/hostile",
             Self::Redirecting => "/redirecting",
         }
+    }
+
+    /// The output of a target, and the extra path with the query behind it.
+    fn of(target: &str) -> Option<(Self, &str)> {
+        let modes = Self::ALL.into_iter();
+        let mut found = modes.filter_map(|mode| Some((mode, target.strip_prefix(mode.path())?)));
+        found.find(|(_, rest)| rest.is_empty() || rest.starts_with(['/', '?']))
     }
 }
 
@@ -76,43 +90,13 @@ pub(crate) enum Order {
     Watch,
     /// Compares these ledgers with what each of these outputs took.
     Compare { ledgers: Vec<PathBuf>, outputs: Vec<Mode> },
-}
-
-/// What has arrived.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Arrived {
-    /// Deliveries of events that the same output had taken before.
-    pub(crate) again: u64,
-    /// What is no event, or not a whole one.
-    pub(crate) damaged: u64,
-    /// When the first event arrived after a `Watch`, in microseconds of the wall clock.
-    pub(crate) first: Option<u64>,
-    /// Acknowledged events that an output has not taken.
-    pub(crate) missing: u64,
-    /// Some of them.
-    pub(crate) named: Vec<u64>,
-    /// Addresses that are private and were connected to.
-    pub(crate) uninvited: Vec<IpAddr>,
-}
-
-/// One event at one output.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    times: u64,
-    /// Whether it was answered with 2xx, readable or not.
-    taken: bool,
-    /// Whether the answer was one that has to be understood.
-    plainly: bool,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    seen: HashMap<(Mode, u64), Seen>,
-    arrived: Arrived,
+    /// Compares what came to these outputs, and in which order, with the ledgers that were
+    /// compared last.
+    Judge { outputs: Vec<Mode> },
 }
 
 struct Shared {
-    state: Mutex<State>,
+    arrivals: Mutex<Arrivals>,
     gate: watch::Sender<bool>,
     /// The one address that may be connected to.
     public: Option<IpAddr>,
@@ -135,8 +119,8 @@ pub(crate) fn run(public: Option<IpAddr>) -> Outcome<()> {
     let listener = runtime.block_on(TcpListener::bind(address))?;
     let port = listener.local_addr()?.port();
     say(&SocketAddr::new(public.unwrap_or(Ipv4Addr::LOCALHOST.into()), port))?;
-    let (gate, state) = (watch::Sender::new(true), Mutex::default());
-    let shared = Arc::new(Shared { state, gate, public, port });
+    let gate = watch::Sender::new(true);
+    let shared = Arc::new(Shared { arrivals: Mutex::default(), gate, public, port });
     let obeying = Arc::clone(&shared);
     std::thread::spawn(move || {
         if let Err(error) = obey(&obeying) {
@@ -157,51 +141,31 @@ pub(crate) fn run(public: Option<IpAddr>) -> Outcome<()> {
 
 fn obey(shared: &Shared) -> Outcome<()> {
     while let Some(order) = order::<Order>()? {
-        let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut arrivals = shared.arrivals();
         match order {
-            Order::Reset => *state = State::default(),
+            Order::Reset => *arrivals = Arrivals::default(),
             Order::Open(open) => drop(shared.gate.send_replace(open)),
-            Order::Watch => state.arrived.first = None,
-            Order::Compare { ledgers, outputs } => {
-                let mut ids = HashSet::new();
-                for ledger in ledgers {
-                    ids.extend(Ledger::read(&ledger)?);
-                }
-                state.compare(&ids, &outputs);
-            }
+            Order::Watch => arrivals.arrived.first = None,
+            Order::Compare { ledgers, outputs } => arrivals.compare(&ledgers, &outputs)?,
+            Order::Judge { outputs } => arrivals.judge(&outputs),
         }
-        say(&state.arrived)?;
+        say(&arrivals.arrived)?;
     }
     Ok(())
-}
-
-impl State {
-    fn compare(&mut self, ids: &HashSet<u64>, outputs: &[Mode]) {
-        let took = |mode, id| self.seen.get(&(mode, id)).is_some_and(|seen| seen.taken);
-        let lacks = |id: &&u64| outputs.iter().any(|mode| !took(*mode, **id));
-        let missing: Vec<u64> = ids.iter().filter(lacks).copied().collect();
-        self.arrived.missing = missing.len() as u64;
-        self.arrived.named = missing.into_iter().take(NAMED).collect();
-    }
 }
 
 async fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     let local = stream.local_addr()?.ip().to_canonical();
     if shared.public.is_some_and(|public| public != local) {
-        let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.arrived.uninvited.len() < NAMED {
-            state.arrived.uninvited.push(local);
-        }
+        shared.arrivals().intrude(local);
     }
     let mut read = Vec::with_capacity(16 << 10);
-    while let Some((head, whole, mode)) = request(&mut stream, &mut read).await? {
-        let id = event::read(&read[head..whole]);
-        read.drain(..whole);
-        let (Some(mode), Some(id)) = (mode, id) else {
-            shared.state.lock().unwrap_or_else(PoisonError::into_inner).arrived.damaged += 1;
+    while let Some(request) = request(&mut stream, &mut read).await? {
+        let Some((mode, id, content)) = request else {
+            shared.arrivals().arrived.damaged += 1;
             return Ok(());
         };
-        let times = shared.arrive(mode, id);
+        let times = shared.arrivals().arrive(mode, id, content);
         match mode {
             Mode::Steady => sleep(Duration::from_millis(id % SLOWEST)).await,
             Mode::Flaky if times == 0 && id.is_multiple_of(5) => {
@@ -212,10 +176,10 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
                 stream.write_all(COME_AGAIN).await?;
                 continue;
             }
-            Mode::Hanging if !*shared.gate.borrow() => return shared.hang(stream).await,
+            Mode::Hanging if !*shared.gate.borrow() => return hang(stream).await,
             Mode::Hostile if times == 0 => {
                 if answers::counts(id) {
-                    shared.take(mode, id, false);
+                    shared.arrivals().answer(mode, id, None);
                 }
                 return answers::answer(stream, id).await;
             }
@@ -227,61 +191,71 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             }
             _ => {}
         }
-        shared.take(mode, id, true);
         stream.write_all(OK).await?;
+        shared.arrivals().answer(mode, id, Some(now_micros()));
     }
     Ok(())
 }
 
 impl Shared {
-    /// Notes that an event came; how often it had come before.
-    fn arrive(&self, mode: Mode, id: u64) -> u64 {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.arrived.first.get_or_insert_with(now_micros);
-        let seen = state.seen.entry((mode, id)).or_default();
-        seen.times += 1;
-        let (times, again) = (seen.times - 1, u64::from(seen.plainly));
-        state.arrived.again += again;
-        times
-    }
-
-    /// Notes that an event is answered with 2xx.
-    fn take(&self, mode: Mode, id: u64, plainly: bool) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = state.seen.entry((mode, id)).or_default();
-        (seen.taken, seen.plainly) = (true, plainly);
-    }
-
-    /// Until the other side gives up.
-    async fn hang(&self, mut stream: TcpStream) -> io::Result<()> {
-        let mut read = [0; 1 << 10];
-        while stream.read(&mut read).await? > 0 {}
-        Ok(())
+    fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Reads a whole request: the length of its head, its own length, and which
-/// output it is for. Nothing when there are no more.
-async fn request(
-    stream: &mut TcpStream,
-    read: &mut Vec<u8>,
-) -> io::Result<Option<(usize, usize, Option<Mode>)>> {
-    let (head, whole, mode) = loop {
+/// Until the other side gives up.
+async fn hang(mut stream: TcpStream) -> io::Result<()> {
+    let mut read = [0; 1 << 10];
+    while stream.read(&mut read).await? > 0 {}
+    Ok(())
+}
+
+/// A whole request: which output it is for, which event it is, and what it has; `None`
+/// inside where it is no event.
+type Request = Option<(Mode, u64, Content)>;
+
+/// Reads a whole request. Nothing when there are no more.
+async fn request(stream: &mut TcpStream, read: &mut Vec<u8>) -> io::Result<Option<Request>> {
+    let (head, whole) = loop {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let mut request = httparse::Request::new(&mut headers);
         if let httparse::Status::Complete(head) = request.parse(read).map_err(io::Error::other)? {
-            let path = request.path.unwrap_or_default();
-            let mode = Mode::ALL.into_iter().find(|mode| mode.path() == path);
-            break (head, head + body_length(request.headers)?, mode);
+            break (head, head + body_length(request.headers)?);
         }
         if stream.read_buf(read).await? == 0 {
             return Ok(None);
         }
     };
+    read.reserve(whole.saturating_sub(read.len()));
     while read.len() < whole {
         if stream.read_buf(read).await? == 0 {
             return Ok(None);
         }
     }
-    Ok(Some((head, whole, mode)))
+    let request = understand(&read[..head], &read[head..whole])?;
+    read.drain(..whole);
+    Ok(Some(request))
+}
+
+fn understand(head: &[u8], body: &[u8]) -> io::Result<Request> {
+    let mut headers = [httparse::EMPTY_HEADER; 64];
+    let mut request = httparse::Request::new(&mut headers);
+    request.parse(head).map_err(io::Error::other)?;
+    let Some((mode, target)) = Mode::of(request.path.unwrap_or_default()) else { return Ok(None) };
+    let Some(id) = event::read(body) else { return Ok(None) };
+    let headers = request.headers.iter().map(|header| (header.name, header.value));
+    let content = Content::of(request.method.unwrap_or_default(), target, headers, body);
+    Ok(Some((mode, id, content)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_the_path_of_an_output_belongs_to_the_webhook() {
+        assert_eq!(Mode::of("/steady"), Some((Mode::Steady, "")));
+        assert_eq!(Mode::of("/ordered/a?b"), Some((Mode::Ordered, "/a?b")));
+        assert_eq!(Mode::of("/steadyness"), None);
+    }
 }

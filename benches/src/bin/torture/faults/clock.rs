@@ -59,6 +59,10 @@ impl Clock {
 
     /// Shows that the server's clock goes where it is put. It need not go back.
     fn check(&self, rig: &mut Rig<'_>) -> Outcome<()> {
+        if rig.context.nodes > 1 {
+            // Several servers go by the clock of their database.
+            return Ok(());
+        }
         let number = rig.random.u64(..);
         let (bucket, _) = rig.server()?.api.bucket(&format!("clock-{number}"))?;
         let made = bucket["created_at"].as_i64().ok_or("a bucket without its time")?;

@@ -66,11 +66,12 @@ impl Disk {
 impl Fault for Disk {
     fn load(&self) -> Load {
         // More than there is room for, and on for a while.
-        Load { most: 20_000, bytes: 8 << 10, lasts: Duration::from_secs(2), ..Load::default() }
+        Load { most: 20_000, usual: 8 << 10, lasts: Duration::from_secs(2), ..Load::default() }
     }
 
     fn strike(&mut self, rig: &mut Rig<'_>) -> Outcome<()> {
         rig.wait(50, 400);
+        rig.begin_outage();
         // The server may have taken what was free a moment ago.
         let mut filled = Err("the disk was not tried".into());
         for _ in 0..10 {

@@ -9,12 +9,16 @@ mod kill;
 mod postgres;
 mod power;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use benches::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    database::Database,
     options::Context,
     rig::{Load, Rig},
     sink::Mode,
@@ -92,18 +96,38 @@ pub(crate) enum Prepared {
 }
 
 impl Name {
-    /// Makes what the fault needs; `notes` is a folder for it.
-    pub(crate) fn prepare(self, context: &Context, notes: &Path) -> Outcome<Prepared> {
+    /// Whether the servers need a database of their own for it, whatever their number.
+    pub(crate) fn needs_database(self) -> bool {
+        self == Self::Postgres
+    }
+
+    /// Makes what the fault needs, for servers with this database if they have one; `notes`
+    /// is a folder for it.
+    pub(crate) fn prepare(
+        self,
+        context: &Context,
+        notes: &Path,
+        database: Option<&Arc<Database>>,
+    ) -> Outcome<Prepared> {
         let plain = notes.join("data");
-        match self {
-            Self::Kill => Ok(Prepared::Ready(Box::new(kill::Kill), plain)),
-            Self::Power => power::Power::prepare(context, notes),
-            Self::Disk => disk::Disk::prepare(context, notes),
-            Self::Postgres => postgres::Postgres::prepare(plain),
-            Self::Clock => clock::Clock::prepare(notes, plain),
-            Self::Hang => Ok(Prepared::Ready(Box::new(hang::Hang), plain)),
-            Self::Hostile => Ok(Prepared::Ready(Box::new(hostile::Hostile), plain)),
-            Self::Addresses => Ok(Prepared::Ready(Box::new(addresses::Addresses), plain)),
+        match (self, database) {
+            (Self::Postgres, Some(database)) => {
+                Ok(Prepared::Ready(Box::new(postgres::Postgres(Arc::clone(database))), plain))
+            }
+            (Self::Postgres, None) => Err("the servers have no database".into()),
+            (Self::Power | Self::Disk, Some(_)) => {
+                Ok(Prepared::Skipped("webhooks are not in the data folder".to_owned()))
+            }
+            (Self::Addresses, Some(_)) => {
+                Ok(Prepared::Skipped("no way leads from that network to the database".to_owned()))
+            }
+            (Self::Kill, _) => Ok(Prepared::Ready(Box::new(kill::Kill), plain)),
+            (Self::Power, None) => power::Power::prepare(context, notes),
+            (Self::Disk, None) => disk::Disk::prepare(context, notes),
+            (Self::Clock, _) => clock::Clock::prepare(notes, plain),
+            (Self::Hang, _) => Ok(Prepared::Ready(Box::new(hang::Hang), plain)),
+            (Self::Hostile, _) => Ok(Prepared::Ready(Box::new(hostile::Hostile), plain)),
+            (Self::Addresses, None) => Ok(Prepared::Ready(Box::new(addresses::Addresses), plain)),
         }
     }
 
