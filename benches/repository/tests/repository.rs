@@ -70,3 +70,25 @@ fn every_crate_has_the_lints_of_the_workspace() {
     let workspace = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace");
     assert!(workspace.contains("unsafe_code = \"forbid\""));
 }
+
+/// The faults that show what the torture run finds can still be seeded. Building them takes
+/// minutes, which is for `benches/seeded-faults/run`.
+#[test]
+fn every_seeded_fault_applies() {
+    let Some(files) = files() else { return };
+    let is_seed = |file: &&String| file.starts_with("benches/seeded-faults/");
+    let patches = files.iter().filter(is_seed).filter(|file| file.ends_with(".patch"));
+    let mut applied = 0;
+    for patch in patches {
+        let text = fs::read_to_string(root().join(patch)).expect("a patch");
+        for line in ["\nOptions: --", "\nSaid: "] {
+            assert!(text.contains(line), "{patch} has no line {line:?}");
+        }
+        let mut apply = Command::new("git");
+        apply.args(["apply", "--check", patch]).current_dir(root());
+        let apply = apply.output().expect("git runs");
+        assert!(apply.status.success(), "{patch}: {}", String::from_utf8_lossy(&apply.stderr));
+        applied += 1;
+    }
+    assert!(applied >= 5, "only {applied} patches were found");
+}
