@@ -1,4 +1,4 @@
-//! What the destination has got, beside what the ledgers say.
+//! Compares the deliveries that the sink got with the ledgers of the senders.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,13 +18,13 @@ use crate::{
 /// Missing webhooks, wrong ones and uninvited connections that are named.
 const NAMED: usize = 20;
 
-/// What has arrived.
+/// The counts of a round at the sink.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Arrived {
     /// For each repeat when the destination had answered 2xx before, in microseconds of
     /// the wall clock.
     pub(crate) repeats: Vec<u64>,
-    /// What is no event, or not a whole one.
+    /// Requests that are no event or a part of one.
     pub(crate) damaged: u64,
     /// When the first event arrived after a `Watch`, in microseconds of the wall clock.
     pub(crate) first: Option<u64>,
@@ -34,7 +34,7 @@ pub(crate) struct Arrived {
     pub(crate) named: Vec<u64>,
     /// Deliveries that are not what their sender sent.
     pub(crate) mixed_up: u64,
-    /// In which parts some of them differ.
+    /// Some of them, with the parts that differ.
     pub(crate) differences: Vec<String>,
     /// Events that came first to an output that has one request in flight.
     pub(crate) ordered: u64,
@@ -52,7 +52,7 @@ struct Seen {
     taken: bool,
     /// When the latest 2xx was written that has to be understood.
     answered: Option<u64>,
-    /// What came; more than one where it differs from time to time.
+    /// Its content: more than one where the deliveries differ.
     contents: Vec<Content>,
 }
 
@@ -66,7 +66,7 @@ struct Known {
     acknowledged: Option<usize>,
 }
 
-/// What has arrived, and what the ledgers say.
+/// The deliveries that the sink got, and the entries of the ledgers.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     seen: HashMap<(Mode, u64), Seen>,
@@ -102,7 +102,7 @@ impl Arrivals {
         seen.answered = at.or(seen.answered);
     }
 
-    /// A connection to an address that nobody may connect to.
+    /// Notes a connection to an address that the server must not connect to.
     pub(crate) fn intrude(&mut self, address: IpAddr) {
         if self.arrived.uninvited.len() < NAMED {
             self.arrived.uninvited.push(address);
@@ -194,7 +194,7 @@ mod tests {
         Content::of("POST", &format!("/{id}"), std::iter::empty(), b"")
     }
 
-    /// Arrivals beside a ledger with these entries.
+    /// The counts of these arrivals for a ledger with these entries.
     fn compared(entries: &[Entry], arrivals: &mut Arrivals, mode: Mode) -> Arrived {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger");

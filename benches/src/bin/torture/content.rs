@@ -1,14 +1,15 @@
-//! What has to arrive of a webhook as it was sent, as a hash of each part.
+//! The content of a webhook that must arrive unchanged, as one hash for each part.
 
 use ring::digest::{Context, SHA256};
 
-/// Bytes of a hash: fewer than SHA-256 has, because nobody forges webhooks here.
+/// Bytes of a hash: half of SHA-256's, because chance makes no two equal and no attacker takes
+/// part.
 const HASH: usize = 16;
 
 type Hash = [u8; HASH];
 
 /// Headers that belong to one connection (RFC 9110 section 7.6.1), that the relay sets
-/// anew for each message, or that it adds (docs/delivery.md).
+/// again for each message, or that it adds (docs/delivery.md).
 const REPLACED: [&str; 16] = [
     "connection",
     "keep-alive",
@@ -61,7 +62,7 @@ impl Content {
         }
     }
 
-    /// The parts in which another one differs.
+    /// Names the parts that differ between this content and another one.
     pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
         let Self { target, headers, body } = self;
         let parts = [
@@ -89,7 +90,8 @@ impl Content {
     }
 }
 
-/// A hash of several texts, none of which can pass for a part of its neighbour.
+/// Hashes several texts. Their lengths are hashed too, so that no text can pass for a part of
+/// its neighbour.
 fn hash<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Hash {
     let mut context = Context::new(&SHA256);
     for text in texts {

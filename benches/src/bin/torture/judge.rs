@@ -10,11 +10,11 @@ const UNSETTLED: Duration = Duration::from_secs(1);
 /// does not yet: that is expected until the issue *Order per key* has landed.
 pub(crate) const KEEPS_ORDER_OVER_SERVERS: bool = false;
 
-/// What must not be, for people.
+/// The findings of a round, as text for people.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) wrong: Vec<String>,
-    /// What is odd and breaks no promise.
+    /// Findings that are odd and break no promise.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -62,14 +62,17 @@ impl Verdict {
         }
     }
 
-    /// As much waits as the ledgers say, which is what has not arrived.
-    pub(crate) fn pending(&mut self, arrived: &Arrived, logs: &Logs, pending: u64) {
+    /// As much waits as the ledgers say, which is what has not arrived. `pending` is what each
+    /// server counts.
+    pub(crate) fn pending(&mut self, arrived: &Arrived, logs: &Logs, pending: &[u64]) {
         if logs.open > 0 && logs.unsent.is_empty() {
             let said = "that nobody acknowledged wait for an outcome";
             self.remarks.push(format!("{} {said}", logs.open));
-        } else if pending != arrived.missing {
+        } else if pending.iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
+            != arrived.missing
+        {
             let missing = arrived.missing;
-            self.wrong.push(format!("/metrics counts {pending} pending where {missing} are"));
+            self.wrong.push(format!("/metrics counts {pending:?} pending where {missing} are"));
         }
     }
 

@@ -1,6 +1,6 @@
-//! What a sender has sent and what was acknowledged, on a file, in the order in which it
-//! happened: written before it is counted, so that a sender that dies in between has not
-//! forgotten it.
+//! The ledger of a sender: a file with one entry for each webhook that is sent and for each
+//! acknowledgement, in the order of time. An entry is written before the sender counts it, so
+//! that a sender that dies has forgotten nothing.
 
 use std::{
     fs::File,
@@ -63,7 +63,7 @@ impl Ledger {
         self.0.write_all(&entry.to_bytes())
     }
 
-    /// The entries of a file after the first `known`; none when it is not there.
+    /// Reads the entries of a file after the first `known`. A file that is missing has none.
     pub(crate) fn read(path: &Path, known: usize) -> io::Result<Vec<Entry>> {
         let mut file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -8,7 +8,7 @@
 //! Each round starts senders that write down what they send and what was
 //! acknowledged, strikes at a moment that the seed chooses, waits until the server
 //! has delivered what it has, and compares the ledgers with what the sink got and
-//! with the server's own logs. What is promised, and what came out, is in
+//! with the server's own logs. The promises and the figures of a run are in
 //! `docs/reliability.md`.
 //!
 //! The way in: [`run`] deals out the rounds, [`round`] is one of them, [`judge`]

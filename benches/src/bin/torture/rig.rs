@@ -154,7 +154,7 @@ impl<'a> Rig<'a> {
         Ok(())
     }
 
-    /// The outage is over for servers that went on: their recovery begins.
+    /// Ends the outage of servers that kept running. Their recovery begins.
     pub(crate) fn recover(&mut self) -> Outcome<()> {
         self.end_outage();
         self.watch()
@@ -215,9 +215,9 @@ impl<'a> Rig<'a> {
         Ok(ended)
     }
 
-    /// What the servers say that waits.
-    pub(crate) fn pending(&mut self) -> Outcome<u64> {
-        self.running().map(|server| server.api.pending()).sum()
+    /// How many deliveries wait, as each server says.
+    pub(crate) fn pending(&mut self) -> Outcome<Vec<u64>> {
+        self.running().map(|server| server.api.pending()).collect()
     }
 
     /// Waits for a moment that chance chooses.

@@ -110,7 +110,7 @@ pub(crate) fn run(
     if !arrived.uninvited.is_empty() {
         verdict.wrong.push(format!("connections to {:?}", arrived.uninvited));
     }
-    verdict.pending(&arrived, &logs, pending);
+    verdict.pending(&arrived, &logs, &pending);
     verdict.content(&arrived);
     verdict.repetition(&arrived, &rig.outages);
     verdict.order(&arrived, rig.context.nodes);
@@ -165,8 +165,8 @@ struct Drained {
     at: u64,
     arrived: Arrived,
     logs: Logs,
-    /// What the server says.
-    pending: u64,
+    /// What each server says.
+    pending: Vec<u64>,
     acknowledged: HashSet<u64>,
 }
 
@@ -178,10 +178,10 @@ fn drain(rig: &mut Rig<'_>, bucket: &str, outputs: &[Mode]) -> Outcome<Drained> 
     loop {
         let compare = Order::Compare { ledgers: rig.ledgers(), outputs: outputs.to_vec() };
         let arrived = rig.order(&compare)?;
-        let pending = rig.pending().unwrap_or(u64::MAX);
+        let pending = rig.pending().unwrap_or_else(|_| vec![u64::MAX]);
         let (late, at) = (Instant::now() > deadline, now_micros());
         // The logs take longer to read than the number of what is pending.
-        if late || arrived.missing == 0 && pending == 0 {
+        if late || arrived.missing == 0 && pending.iter().all(|count| *count == 0) {
             let logs = Logs::read(rig.server()?.api, bucket, &acknowledged, outputs.len());
             if late || logs.as_ref().is_ok_and(Logs::are_settled) {
                 let logs = logs.unwrap_or_else(|error| Logs::unreadable(&acknowledged, &error));

@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// What to send.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    /// The servers, of which each connection has one.
+    /// The servers. Each connection uses one of them.
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) path: String,
     pub(crate) connections: usize,

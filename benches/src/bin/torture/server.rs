@@ -17,7 +17,7 @@ use benches::{
 
 use crate::{namespaces, options::Context};
 
-/// What of the webhooks may wait in memory: less than the larger ones have.
+/// The webhooks that may wait in memory have fewer bytes than one large webhook.
 const MEMORY_BUDGET: &str = "1MiB";
 
 /// A running server. It is killed when this is dropped.

@@ -90,8 +90,8 @@ pub(crate) enum Order {
     Watch,
     /// Compares these ledgers with what each of these outputs took.
     Compare { ledgers: Vec<PathBuf>, outputs: Vec<Mode> },
-    /// Compares what came to these outputs, and in which order, with the ledgers that were
-    /// compared last.
+    /// Compares the content and the order of the deliveries to these outputs with the ledgers
+    /// of the latest `Compare`.
     Judge { outputs: Vec<Mode> },
 }
 

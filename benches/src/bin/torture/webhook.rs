@@ -1,4 +1,5 @@
-//! The webhooks that are sent. All of one follows from its number, and no two are alike.
+//! Makes the webhooks that senders send. The number of a webhook determines all of it, and no
+//! two webhooks are equal.
 
 use std::collections::HashMap;
 
@@ -43,7 +44,7 @@ pub(crate) struct Webhook {
     /// The request up to the body.
     pub(crate) head: Vec<u8>,
     pub(crate) body: Vec<u8>,
-    /// What has to arrive.
+    /// The content that must arrive.
     pub(crate) content: Content,
 }
 
@@ -77,8 +78,8 @@ impl Webhooks {
         let content = Content::of(method, &target, lines(&headers), &body);
         let mut head = format!("{method} {}{target} HTTP/1.1\r\n", self.path).into_bytes();
         let length = body.len().to_string();
-        // What belongs to the connection or is set anew, with a header that only
-        // `Connection` says to be one of these.
+        // The relay drops or replaces these headers. Only `Connection` says that it must drop
+        // `X-Torture-Hop`.
         let replaced = [
             ("Host", self.host.as_str()),
             ("Content-Length", &length),
@@ -100,7 +101,7 @@ fn lines(headers: &[Header]) -> impl Iterator<Item = (&str, &[u8])> {
     headers.iter().map(|(name, value)| (*name, value.as_slice()))
 }
 
-/// The extra path, which ends with a slash now and then, and often a query.
+/// The extra path and the query. Some paths end with a slash, and some webhooks have no query.
 fn target(id: u64) -> String {
     let end = if id % 7 == 3 { "/a%20b/" } else { "" };
     let query = if id.is_multiple_of(5) { String::new() } else { format!("?n={id}&e=%C3%A9&n=2") };
