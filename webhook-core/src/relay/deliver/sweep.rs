@@ -33,10 +33,13 @@ impl Deliverer {
     /// Sweeps from time to time, for as long as this is awaited. Alone with its store, a
     /// relay for whom nothing waits asks nothing.
     pub(super) async fn keep_sweeping(self: &Arc<Self>) {
-        let interval = self.options.sweep_interval.unwrap_or(ALONE);
         let mut rest = Duration::ZERO;
         loop {
-            sleep(rest.max(interval)).await;
+            let wait = self
+                .options
+                .sweep_interval
+                .map_or(ALONE, |interval| uneven(interval, fastrand::f64()));
+            sleep(rest.max(wait)).await;
             let turn = self.is_our_turn().await;
             // Without the time that a lease took which could not be renewed for long.
             let started = Instant::now();
@@ -165,10 +168,48 @@ impl Deliverer {
     }
 }
 
+/// How long a node among others waits until it asks for the turn again: from half of the interval
+/// to one and a half, by a `chance` from 0 to 1. With equal waits one node can get every turn, and
+/// the others never correct their count of what is pending.
+fn uneven(interval: Duration, chance: f64) -> Duration {
+    interval.mul_f64(0.5 + chance)
+}
+
 fn is_overdue(found: &Backlog, now: Timestamp) -> bool {
     found.due_at.is_some_and(|due_at| due_at <= earlier(now, OVERDUE))
 }
 
 fn earlier(moment: Timestamp, by: Duration) -> Timestamp {
     Timestamp::from_millis(moment.as_millis().saturating_sub(by.as_millis() as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often each of three nodes gets the turn in a minute, which one node gets each second.
+    fn turns(mut chance: impl FnMut() -> f64) -> [u32; 3] {
+        let mut turns = [0; 3];
+        let mut asks_at = [0, 50, 100].map(Duration::from_millis);
+        let mut next = Duration::ZERO;
+        while next < Duration::from_secs(60) {
+            let first = (0..3).min_by_key(|node| asks_at[*node]).unwrap_or_default();
+            let now = asks_at[first];
+            if now >= next {
+                turns[first] += 1;
+                next = now + Duration::from_secs(1);
+            }
+            asks_at[first] = now + uneven(Duration::from_millis(400), chance());
+        }
+        turns
+    }
+
+    #[test]
+    fn every_node_gets_its_turn() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let turns_of_each = turns(|| random.f64());
+        assert!(turns_of_each.into_iter().all(|count| count > 5), "{turns_of_each:?}");
+        // With equal waits the first one gets all.
+        assert_eq!(turns(|| 0.5)[1..], [0, 0]);
+    }
 }
