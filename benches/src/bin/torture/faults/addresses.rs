@@ -25,7 +25,7 @@ use super::{Fault, Name, restart};
 use crate::{
     namespaces::{Mounts, ask},
     options::Context,
-    rig::Rig,
+    rig::{Load, Rig},
     round::Round,
     run,
     sink::Mode,
@@ -76,6 +76,11 @@ impl Fault for Addresses {
 
     fn public(&self) -> Option<&'static str> {
         Some(PUBLIC)
+    }
+
+    fn load(&self) -> Load {
+        // Longer than the attack takes, which nothing else ends where the server goes on.
+        Load { lasts: Duration::from_secs(1), ..Load::default() }
     }
 
     fn strike(&mut self, rig: &mut Rig<'_>) -> Outcome<()> {
