@@ -82,6 +82,8 @@ pub(crate) struct Rig<'a> {
     pub(crate) random: fastrand::Rng,
     /// When the server began to recover, in microseconds of the wall clock.
     pub(crate) recovering: u64,
+    /// When the fault of this round began, in microseconds of the wall clock.
+    pub(crate) struck: Option<u64>,
     /// Since when a fault keeps servers from storing what they do, if one does.
     outage: Option<u64>,
     /// When faults of this round did so, in microseconds of the wall clock.
@@ -114,6 +116,7 @@ impl<'a> Rig<'a> {
             variables: named(variables, context.nodes),
             random: fastrand::Rng::with_seed(context.seed),
             recovering: 0,
+            struck: None,
             outage: None,
             outages: Vec::new(),
         };
@@ -167,8 +170,14 @@ impl<'a> Rig<'a> {
         Ok(())
     }
 
+    /// The load before the fault ends now.
+    pub(crate) fn begin_fault(&mut self) {
+        self.struck.get_or_insert_with(sink::now_micros);
+    }
+
     /// From now on a server may be unable to store what it does.
     pub(crate) fn begin_outage(&mut self) {
+        self.begin_fault();
         self.outage.get_or_insert_with(sink::now_micros);
     }
 

@@ -74,6 +74,7 @@ pub(crate) fn run(
     rig.order(&Order::Reset)?;
     rig.order(&Order::Open(true))?;
     rig.outages.clear();
+    rig.struck = None;
     fault.before(rig)?;
     let outputs = fault.outputs(&mut rig.random);
     let Shape { load, outputs } = Shape::of(number, fault.load(), outputs);
@@ -90,7 +91,7 @@ pub(crate) fn run(
         verdict.wrong.push(format!("a server ended by itself\n{}", rig.complaints()));
     }
     // As long as before.
-    let struck_at = rig.outages.first().map_or(rig.recovering, |outage| *outage.start());
+    let struck_at = rig.struck.unwrap_or(rig.recovering);
     let lasts = Duration::from_micros(struck_at.saturating_sub(began));
     rig.send(&path, first + AFTER, Load { lasts: lasts.min(load.lasts), ..load })?;
     answered.extend(rig.answered()?);

@@ -71,7 +71,12 @@ impl Fault for Disk {
 
     fn strike(&mut self, rig: &mut Rig<'_>) -> Outcome<()> {
         rig.wait(50, 400);
-        rig.begin_outage();
+        // A server that keeps running stores its outcomes when there is room again.
+        let is_killed = rig.random.bool();
+        match is_killed {
+            true => rig.begin_outage(),
+            false => rig.begin_fault(),
+        }
         // The server may have taken what was free a moment ago.
         let mut filled = Err("the disk was not tried".into());
         for _ in 0..10 {
@@ -83,7 +88,7 @@ impl Fault for Disk {
         }
         filled?;
         rig.wait(400, 1_200);
-        if rig.random.bool() {
+        if is_killed {
             rig.kill()?;
             self.resize(ROOM)?;
             return rig.start();
