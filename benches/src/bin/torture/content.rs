@@ -10,7 +10,7 @@ type Hash = [u8; HASH];
 
 /// Headers that belong to one connection (RFC 9110 section 7.6.1), that the relay sets
 /// again for each message, or that it adds (docs/delivery.md).
-const REPLACED: [&str; 16] = [
+const REPLACED: [&str; 17] = [
     "connection",
     "keep-alive",
     "proxy-connection",
@@ -27,6 +27,7 @@ const REPLACED: [&str; 16] = [
     "x-forwarded-proto",
     "x-forwarded-host",
     "x-webhook-relay-id",
+    "x-webhook-relay-hops",
 ];
 
 /// The hashes of one webhook.
