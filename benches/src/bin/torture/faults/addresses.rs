@@ -79,7 +79,7 @@ impl Fault for Addresses {
     }
 
     fn load(&self) -> Load {
-        // Longer than the attack takes, which nothing else ends where the server goes on.
+        // Longer than the attack takes: no kill ends it in every round.
         Load { lasts: Duration::from_secs(1), ..Load::default() }
     }
 
