@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release -p benches --bin torture -- --rounds 125 --parallel 2
 //! cargo run -p benches --bin torture -- --only kill power --rounds 20 --seed 7
+//! cargo run -p benches --bin torture -- --nodes 3 --rounds 6
 //! ```
 //!
 //! Each round starts senders that write down what they send and what was

@@ -79,7 +79,7 @@ impl Fault for Addresses {
     }
 
     fn load(&self) -> Load {
-        // Longer than the attack takes: no kill ends it in every round.
+        // The attack takes less time. Without this bound only a kill ends the load.
         Load { lasts: Duration::from_secs(1), ..Load::default() }
     }
 
