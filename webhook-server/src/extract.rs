@@ -322,9 +322,9 @@ impl<S: Send + Sync> FromRequestParts<S> for AllowLoop {
 
 fn is_set(parts: &Parts, flag: &str) -> bool {
     let pairs = parts.uri.query().unwrap_or_default().split('&');
-    let values = pairs.filter_map(|pair| pair.strip_prefix(flag)?.strip_prefix('='));
+    let mut values = pairs.filter_map(|pair| pair.strip_prefix(flag)?.strip_prefix('='));
     let is_true = |value| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE");
-    values.last().is_some_and(is_true)
+    values.next_back().is_some_and(is_true)
 }
 
 #[cfg(test)]
