@@ -55,7 +55,7 @@ fn of_first(document: &Value, scenario: &str, subject: &str, name: &str) -> f64 
 #[test]
 fn a_cycle_and_a_crash_are_measured_and_lose_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let document = load(folder.path(), &["cycle-1", "crash"]);
+    let document = load(folder.path(), &["cycle-1", "crash", "management"]);
     for name in ["events/s", "delivered/s", "ack p50 ms", "resident MiB, most", "written B/event"] {
         assert!(of_server(&document, "cycle-1", name) > 0.0, "{name} of {document}");
     }
@@ -63,6 +63,9 @@ fn a_cycle_and_a_crash_are_measured_and_lose_nothing() {
         assert_eq!(of_server(&document, scenario, "acknowledged, not arrived"), 0.0);
     }
     assert!(of_server(&document, "crash", "acknowledged before the kill") > 0.0);
+    for name in ["list buckets p50 ms", "update output CPU µs", "create output mean ms"] {
+        assert!(of_server(&document, "management", name) > 0.0, "{name} of {document}");
+    }
     let hyper = &document["scenarios"][0]["subjects"][2];
     assert_eq!((&hyper["name"], &hyper["passes"]), (&"hyper proxy".into(), &1.into()));
     assert!(document["scenarios"][0]["ratios"].as_array().is_some_and(|ratios| !ratios.is_empty()));

@@ -229,6 +229,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "the same, 10 000 a second or as many as there can be",
         Work::Replay { rate: 10_000 },
     ),
+    alone(
+        "management",
+        "the management operations of an account with 100 buckets, one with 50 outputs",
+        Work::Management,
+    ),
     alone("dashboard", "the dashboard's pages over a bucket of a million logs", Work::Pages),
     alone("socket-1", "from a sender to one WebSocket client", Work::Socket { clients: 1 }),
     alone("socket-100", "from a sender to 100 WebSocket clients", Work::Socket { clients: 100 }),

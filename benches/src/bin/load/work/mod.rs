@@ -8,6 +8,7 @@ mod growth;
 mod idle;
 mod listing;
 pub(crate) mod load;
+mod management;
 mod nodes;
 mod overload;
 mod postgres;
@@ -42,6 +43,8 @@ pub(crate) enum Work {
     Search,
     /// A replay at so many webhooks a second, beside fresh ones.
     Replay { rate: u32 },
+    /// The management operations of an account with many buckets.
+    Management,
     /// The dashboard's pages over many logs.
     Pages,
     /// From a sender to so many WebSocket clients.
@@ -89,6 +92,7 @@ impl Work {
             (Self::Listing, _) => listing::measure(context, progress)?,
             (Self::Search, _) => search::measure(context, progress)?,
             (Self::Replay { rate }, _) => replay::measure(context, rate, progress)?,
+            (Self::Management, _) => management::measure(context)?,
             (Self::Pages, _) => dashboard::measure(context, progress)?,
             (Self::Socket { clients }, _) => socket::measure(context, clients)?,
             (Self::IdleSockets, _) => socket::idle(context)?,
