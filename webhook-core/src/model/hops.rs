@@ -35,13 +35,14 @@ pub fn of(headers: &HeaderMap) -> u16 {
     counts.filter(|count| *count <= MAX).max().unwrap_or(0)
 }
 
-/// Writes the count for a request that a webhook with `hops` causes.
+/// Writes the count for a request that a webhook with `hops` causes. A map that holds as many
+/// headers as it can, far more than any server takes, stays unchanged.
 pub fn write(hops: u16, headers: &mut HeaderMap) {
     let next = match hops {
         0 => HeaderValue::from_static("1"),
         hops => HeaderValue::from(hops.saturating_add(1).min(MAX)),
     };
-    headers.insert(&HEADER, next);
+    let _ = headers.try_insert(&HEADER, next);
 }
 
 #[cfg(test)]
@@ -62,6 +63,20 @@ mod tests {
         }
         // A proxy may have added another header.
         assert_eq!(of(&["2", "5", "no"]), 5);
+    }
+
+    #[test]
+    fn a_full_map_stays_unchanged() {
+        let mut headers = HeaderMap::new();
+        let names = (0..).filter_map(|number| HeaderName::try_from(format!("x-{number}")).ok());
+        for name in names {
+            if headers.try_insert(name, HeaderValue::from_static("1")).is_err() {
+                break;
+            }
+        }
+        let full = headers.len();
+        write(0, &mut headers);
+        assert_eq!((headers.len(), of(&headers)), (full, 0));
     }
 
     #[test]
