@@ -294,37 +294,29 @@ where
     }
 }
 
-/// Whether the query says `force=true`. Any other text counts as false: the document has no
-/// 400 for the operation, and not deleting is the safe side.
+/// The flags of a query, each set by `NAME=true`. Any other text counts as false: the document has
+/// no 400 for these operations, and false deletes and allows less.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Force(pub(crate) bool);
+pub(crate) struct Flags {
+    /// A bucket is deleted with the inputs and outputs that it still has.
+    pub(crate) force: bool,
+    /// The caller means outputs that lead webhooks back into their own bucket.
+    pub(crate) allow_loop: bool,
+}
 
-impl<S: Send + Sync> FromRequestParts<S> for Force {
+impl<S: Send + Sync> FromRequestParts<S> for Flags {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(is_set(parts, "force")))
+        let query = parts.uri.query().unwrap_or_default();
+        let is_set = |flag: &str| {
+            let pairs = query.split('&');
+            let mut values = pairs.filter_map(|pair| pair.strip_prefix(flag)?.strip_prefix('='));
+            let is_true = |value| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE");
+            values.next_back().is_some_and(is_true)
+        };
+        Ok(Self { force: is_set("force"), allow_loop: is_set("allow_loop") })
     }
-}
-
-/// Whether the query says `allow_loop=true`: the caller means outputs that lead webhooks back
-/// into their own bucket. Any other text counts as false, which refuses them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AllowLoop(pub(crate) bool);
-
-impl<S: Send + Sync> FromRequestParts<S> for AllowLoop {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(is_set(parts, "allow_loop")))
-    }
-}
-
-fn is_set(parts: &Parts, flag: &str) -> bool {
-    let pairs = parts.uri.query().unwrap_or_default().split('&');
-    let mut values = pairs.filter_map(|pair| pair.strip_prefix(flag)?.strip_prefix('='));
-    let is_true = |value| matches!(value, "1" | "t" | "T" | "true" | "True" | "TRUE");
-    values.next_back().is_some_and(is_true)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::{Answer, Response};
 use crate::{
     auth::Authenticated,
     error::ApiError,
-    extract::{Force, Ids, JsonObject},
+    extract::{Flags, Ids, JsonObject},
 };
 
 /// List the account's buckets with their inputs and outputs, oldest first.
@@ -109,7 +109,7 @@ pub(crate) async fn update_bucket(
 pub(crate) async fn delete_bucket(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<BucketId>,
-    Force(force): Force,
+    Flags { force, .. }: Flags,
 ) -> Answer<Response> {
     state.admin().delete_bucket(&caller, id, force).await?;
     Ok(Response::deleted(id))

@@ -13,7 +13,7 @@ use super::{Answer, time};
 use crate::{
     auth::Authenticated,
     error::ApiError,
-    extract::{AllowLoop, Ids, JsonObject},
+    extract::{Flags, Ids, JsonObject},
 };
 
 /// A job that puts a webhook into a bucket of its own at certain times. Rules,
@@ -118,10 +118,10 @@ pub(crate) async fn get_cron(
 pub(crate) async fn update_cron(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<CronId>,
-    AllowLoop(allowed): AllowLoop,
+    Flags { allow_loop, .. }: Flags,
     JsonObject(spec): JsonObject<CronSpec>,
 ) -> Answer<Cron> {
-    let caller = caller.allowing_loops(allowed);
+    let caller = caller.allowing_loops(allow_loop);
     Ok(Json(state.admin().update_cron(&caller, id, spec).await?.into()))
 }
 

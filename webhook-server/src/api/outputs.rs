@@ -10,7 +10,7 @@ use super::{Answer, Response};
 use crate::{
     auth::Authenticated,
     error::ApiError,
-    extract::{AllowLoop, Ids, JsonObject},
+    extract::{Flags, Ids, JsonObject},
 };
 
 /// Make an output. Webhooks received from then on are forwarded to it.
@@ -36,10 +36,10 @@ use crate::{
 pub(crate) async fn create_output(
     Authenticated(state, caller): Authenticated,
     Ids(bucket): Ids<BucketId>,
-    AllowLoop(allowed): AllowLoop,
+    Flags { allow_loop, .. }: Flags,
     JsonObject(spec): JsonObject<OutputSpec>,
 ) -> Result<(StatusCode, Json<Output>), ApiError> {
-    let caller = caller.allowing_loops(allowed);
+    let caller = caller.allowing_loops(allow_loop);
     let output = state.admin().create_output(&caller, bucket, spec).await?;
     Ok((StatusCode::CREATED, Json(output)))
 }
@@ -91,10 +91,10 @@ pub(crate) async fn get_output_state(
 pub(crate) async fn update_output(
     Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
-    AllowLoop(allowed): AllowLoop,
+    Flags { allow_loop, .. }: Flags,
     JsonObject(spec): JsonObject<OutputSpec>,
 ) -> Answer<Output> {
-    let caller = caller.allowing_loops(allowed);
+    let caller = caller.allowing_loops(allow_loop);
     Ok(Json(state.admin().update_output(&caller, bucket, id, spec).await?))
 }
 

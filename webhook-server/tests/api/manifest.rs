@@ -313,6 +313,22 @@ async fn what_is_wrong_is_said_before_anything_is_done() {
 }
 
 #[tokio::test]
+async fn an_output_that_closes_a_loop_is_applied_only_when_it_is_meant() {
+    let (folder, server) = (Folder::new(), Server::start().await);
+    let text = "domains: [loop.example.org]\nbuckets:\n- name: x\n  \
+        inputs: [{name: in, custom_domain: loop.example.org}]";
+    let file = folder.write("loop.yaml", text);
+    folder.apply(&server, &file, &[]).await.expect("it is applied");
+    let output = "  outputs: [{name: back, destination: \"https://loop.example.org/\"}]";
+    let file = folder.write("loop.yaml", &format!("{text}\n{output}"));
+    let error = folder.apply(&server, &file, &[]).await.expect_err("it leads back");
+    assert!(error.contains("output x/back: POST ") && error.contains("412"), "{error}");
+    folder.apply(&server, &file, &["--allow-loops"]).await.expect("it is meant");
+    let buckets = server.get("/v1/buckets").await.expect(200).json();
+    assert_eq!(buckets[0]["outputs"][0]["name"], "back");
+}
+
+#[tokio::test]
 async fn other_services_are_imported() {
     const HUSHED: &str = "7e1d3e41a3ad9c431bdd691551eccb3a05aa64f3b4ca8b82ef9704bb0573f0bc";
     let (folder, server) = (Folder::new(), Server::start().await);

@@ -128,7 +128,8 @@ async fn every_time_has_the_type_that_the_clients_decode() {
     let Bucket { times, auth, inputs, outputs } = read(&server, &path).await;
     let all = [times, auth].into_iter().chain(inputs).chain(outputs);
     assert_eq!(all.filter(Times::are_recent).count(), 4);
-    assert!(read::<Logs>(&server, "/v1/logs").await.data.iter().all(Times::are_recent));
+    let logs: Logs = read(&server, "/v1/logs").await;
+    assert_eq!(logs.data.iter().filter(|log| log.are_recent()).count(), 1);
     let usage: Usage = read(&server, "/v1/usage").await;
     assert!(usage.usage.created_at.0.is_some());
 
@@ -146,7 +147,8 @@ async fn every_time_has_the_type_that_the_clients_decode() {
     assert_eq!((variables.len(), runs.execute_logs.len()), (1, 1));
 
     post(&server, "/v1/domains", json!({"domain": "times.example.com"})).await;
-    assert!(read::<Vec<Times>>(&server, "/v1/domains").await.iter().all(Times::are_recent));
+    let domains: Vec<Times> = read(&server, "/v1/domains").await;
+    assert_eq!(domains.iter().filter(|domain| domain.are_recent()).count(), 1);
     let spec = json!({"schedule": "@daily", "destination": "http://127.0.0.1:9/"});
     post(&server, "/v1/crons", spec.clone()).await;
     let [from, to] = ["2026-01-01T00:00:00Z", "2999-01-01T00:00:00Z"];

@@ -162,6 +162,8 @@ async fn of_many_webhooks_at_once_one_gets_the_token() {
     let asked = tokens.so_far();
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].body, "grant_type=client_credentials&scope=write");
+    // An input would refuse it: a webhook that it became would need a token as well.
+    assert_eq!(header(&asked[0], "x-webhook-relay-hops"), "999");
 
     // The server forgets its tokens with its process, and gets another one.
     server.terminate().await;

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::{
-    harness::{Client, PATIENCE},
-    sink::Reply,
-};
+use crate::{harness::Client, sink::Reply};
 
 /// The webhooks that one becomes: received with 0 to 8 hops.
 const WEBHOOKS: usize = 9;
@@ -30,24 +27,13 @@ async fn send(server: &Server, bucket: &Value) {
 
 /// Counts the logs by status and reason, once `count` logs exist and none waits.
 async fn ended(server: &Server, count: usize) -> BTreeMap<String, usize> {
-    let counting = async {
-        loop {
-            let page = server.get("/v1/logs?limit=100").await.expect(200).json();
-            let logs = page["data"].as_array().expect("a list");
-            let is_over = |log: &Value| log["status"] != "received";
-            if logs.len() >= count && logs.iter().all(is_over) {
-                let mut counts = BTreeMap::new();
-                for log in logs {
-                    let word = |name: &str| log[name].as_str().unwrap_or_default().to_owned();
-                    let of = format!("{} {}", word("status"), word("reason"));
-                    *counts.entry(of.trim().to_owned()).or_default() += 1;
-                }
-                return counts;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, counting).await.expect("the loop ends")
+    let mut counts = BTreeMap::new();
+    for log in server.ended_logs(count).await {
+        let word = |name: &str| log[name].as_str().unwrap_or_default().to_owned();
+        let of = format!("{} {}", word("status"), word("reason"));
+        *counts.entry(of.trim().to_owned()).or_default() += 1;
+    }
+    counts
 }
 
 fn counts(of: &[(&str, usize)]) -> BTreeMap<String, usize> {
@@ -117,9 +103,7 @@ async fn a_loop_through_a_domain_a_cron_or_a_resent_webhook_ends_at_the_bound() 
     // The first webhook of it, sent again: it goes the same way.
     let logs = server.get("/v1/logs?limit=100").await.expect(200).json();
     let first = logs["data"].as_array().and_then(|logs| logs.last()).expect("a log");
-    let resend = json!({"action": "resend", "process_policy": "force"});
-    let path = format!("/v1/logs/{}/action", id(first));
-    server.request("POST", &path).json(&resend).send().await.expect(200);
+    server.resend(first, "force").await.expect(200);
     over = counts(&[("sent", 2 * (WEBHOOKS - 1)), ("failed loop", 2)]);
     assert_eq!(ended(&server, 2 * WEBHOOKS).await, over);
 
@@ -175,7 +159,7 @@ async fn no_function_ends_the_count() {
 #[tokio::test]
 async fn a_sender_brings_its_count_and_508_is_final() {
     let sink = Sink::scripted(|_| Reply::Status(508)).await;
-    let (server, bucket) = relay_to(&sink.base).await;
+    let (mut server, bucket) = relay_to(&sink.base).await;
     for (said, status) in [("9", 508), ("999", 508), ("1000", 200), ("no", 200), ("7", 200)] {
         let request = server.anonymous("POST", &input_path(&bucket));
         let request = request.header("x-webhook-relay-hops", said).body(said.to_owned());
@@ -198,15 +182,11 @@ async fn a_sender_brings_its_count_and_508_is_final() {
     let over = counts(&[("failed destination_refused", 3), ("failed loop", 1)]);
     assert_eq!(ended(&server, 4).await, over);
     assert_eq!(sink.so_far().len(), 3, "none was tried again");
-    let server = server_without_bound(&bucket, server).await;
+    server.terminate().await;
+    let server = server.restart_with(&[("WEBHOOK_MAX_HOPS", "0")]).await;
     let request = server.anonymous("POST", &input_path(&bucket));
     request.header("x-webhook-relay-hops", "999").send().await.expect(200);
     assert_eq!(sink.received(4).await[3].head.headers["x-webhook-relay-hops"], "999");
-}
-
-async fn server_without_bound(_: &Value, mut server: Server) -> Server {
-    server.terminate().await;
-    server.restart_with(&[("WEBHOOK_MAX_HOPS", "0")]).await
 }
 
 #[tokio::test]

@@ -170,8 +170,9 @@ impl Watch {
         about.into_iter().flatten().any(|subscriber| subscriber.wants(event))
     }
 
-    /// Notes that something fails because of a webhook that has passed `hops` relays, before that is stored itself: the first time in the store,
-    /// so that it does not go untold, and the next times, until that one is told, here.
+    /// Notes that something fails because of a webhook that has passed `hops` relays, before the
+    /// failure itself is stored: the first time in the store, so that it does not go untold, and
+    /// the next times, until that one is told, here.
     pub(in crate::relay) async fn failed(
         &self,
         bucket: &Bucket,
