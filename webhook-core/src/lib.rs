@@ -62,6 +62,7 @@
 pub mod admin;
 pub mod billing;
 pub mod cron;
+mod error;
 pub mod function;
 mod lock;
 pub mod model;
@@ -79,7 +80,6 @@ pub use webhook_cluster as cluster;
 pub use webhook_forward as forward;
 use webhook_forward::body;
 pub use webhook_rules::{self as rule, Rule, Rules, Subject};
-use webhook_wire as error;
 use webhook_wire::id;
 pub use webhook_wire::id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,

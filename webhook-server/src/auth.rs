@@ -19,7 +19,7 @@ use webhook_core::{
 
 pub(crate) use guesses::{Guesses, network};
 
-use crate::{error::ApiError, permit::RequestPermit, state::AppState};
+use crate::{api::if_match, error::ApiError, permit::RequestPermit, state::AppState};
 
 /// Credentials as a request carries them.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -160,7 +160,8 @@ impl FromRequestParts<AppState> for Authenticated {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let Consumer(state, caller) = Consumer::from_request_parts(parts, state).await?;
         caller.require_api_access()?;
-        Ok(Self(state, caller))
+        let expected = if_match(&parts.headers)?;
+        Ok(Self(state, caller.expecting(expected)))
     }
 }
 

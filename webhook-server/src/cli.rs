@@ -100,9 +100,8 @@ enum Command {
 /// The command line, where each command's help shows what means something to it. All
 /// options are taken everywhere, so that one environment does for all commands.
 fn command() -> clap::Command {
-    let command = Cli::command();
-    let options: Vec<_> =
-        command.get_arguments().filter(|option| option.is_global_set()).cloned().collect();
+    let command = Cli::command().mut_args(|option| option.global(true));
+    let options: Vec<_> = command.get_arguments().cloned().collect();
     let storage = options.iter().find(|option| option.get_id() == "data_dir");
     let storage = storage.and_then(|option| option.get_help_heading()).map(str::to_owned);
     command.mut_subcommands(|command| match command.get_name() {

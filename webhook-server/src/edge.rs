@@ -20,7 +20,7 @@ use tower_service::Service;
 use tracing::Instrument;
 use webhook_core::{
     Error, Id, Webhooks,
-    relay::{ClientAddr, DomainService, IngestService, TrustedProxies, host_name, requested_host},
+    relay::{ClientAddr, IngestService, TrustedProxies, host_name, requested_host},
 };
 
 use crate::{
@@ -58,6 +58,8 @@ pub(crate) struct Edge {
     tracer: Tracer,
     /// What the configuration says.
     options: Arc<EdgeOptions>,
+    /// Whether there is nothing here but pages: no input and no domain.
+    only_pages: bool,
 }
 
 /// What the configuration says about requests before they are routed.
@@ -77,8 +79,6 @@ struct EdgeOptions {
     /// Whether the dashboard has the same origin as the inputs.
     #[cfg(feature = "dashboard")]
     sandboxes: bool,
-    /// Whether there is nothing here but pages: no input and no domain.
-    only_pages: bool,
 }
 
 /// Whom a request is for.
@@ -86,7 +86,7 @@ enum Target {
     /// The input that the path names.
     Input,
     /// A reserved domain, whatever the path.
-    Domain(DomainService),
+    Domain(IngestService),
     /// The management operations and the server's own pages.
     Router,
 }
@@ -99,27 +99,6 @@ impl Edge {
         config: &Config,
         tracer: &Tracer,
     ) -> Self {
-        Self::with(webhooks, router, config, tracer, false)
-    }
-
-    /// The same for an address where there is nothing but pages.
-    #[cfg(feature = "dashboard")]
-    pub(crate) fn of_pages(
-        webhooks: Webhooks,
-        pages: Router,
-        config: &Config,
-        tracer: &Tracer,
-    ) -> Self {
-        Self::with(webhooks, pages, config, tracer, true)
-    }
-
-    fn with(
-        webhooks: Webhooks,
-        router: Router,
-        config: &Config,
-        tracer: &Tracer,
-        only_pages: bool,
-    ) -> Self {
         let Config { listen, connection, .. } = config;
         let options = EdgeOptions {
             secure: listen.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
@@ -129,11 +108,16 @@ impl Edge {
             sending: ByteSemaphore::new(connection.max_sending_bytes),
             #[cfg(feature = "dashboard")]
             sandboxes: crate::dashboard::shares_origin(config),
-            only_pages,
         };
         let (ingest, management) = (webhooks.ingest(), Handle::current());
         let (tracer, options) = (tracer.clone(), Arc::new(options));
-        Self { ingest, router, webhooks, management, tracer, options }
+        Self { ingest, router, webhooks, management, tracer, options, only_pages: false }
+    }
+
+    /// The same for an address where there is nothing but pages.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn only_pages(self) -> Self {
+        Self { only_pages: true, ..self }
     }
 
     /// The service for one connection; `tls` is the version when the server ends TLS.
@@ -158,7 +142,7 @@ impl Edge {
     where
         B: Sync,
     {
-        if self.options.only_pages {
+        if self.only_pages {
             return Ok(Target::Router);
         }
         let name = requested_host(request)?.and_then(host_name);

@@ -99,9 +99,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
 
     #[cfg(feature = "dashboard")]
     let beside = pages.zip(service.dashboard.as_ref()).map(|((listener, _), made)| {
-        let edge =
-            Edge::of_pages(webhooks_of_pages, dashboard::alone(made), &config, &service.tracer);
-        (listener, Connections::new(&config, edge, tls.clone(), &service.state))
+        let edge = Edge::new(webhooks_of_pages, dashboard::alone(made), &config, &service.tracer);
+        (listener, Connections::new(&config, edge.only_pages(), tls.clone(), &service.state))
     });
     let connections = Connections::new(&config, edge, tls, &service.state);
     let graceful = GracefulShutdown::new();

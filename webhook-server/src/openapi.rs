@@ -4,6 +4,7 @@
 mod answers;
 mod bounds;
 mod examples;
+mod paths;
 mod shape;
 
 use serde_json::{Map, Value};
@@ -88,7 +89,8 @@ impl Modify for Security {
 pub(crate) fn document_text() -> Result<String, Failure> {
     let failed = |error| Failure::caused_by("cannot write the OpenAPI document", error);
     let open = router::open_operations().into_openapi();
-    let derived = router::operations().into_openapi().merge_from(open);
+    let mut derived = router::operations().into_openapi().merge_from(open);
+    paths::complete(&mut derived);
     let mut document = serde_json::to_value(derived).map_err(failed)?;
     let rules: Map<String, Value> = serde_json::from_str(RULES).map_err(failed)?;
     let examples = serde_json::from_str(examples::EXAMPLES).map_err(failed)?;
@@ -98,7 +100,9 @@ pub(crate) fn document_text() -> Result<String, Failure> {
         schemas.extend(rules);
         bounds::state(schemas);
     }
-    for_each_operation(&mut document, |operation| {
+    for_each_operation(&mut document, |method, path, operation| {
+        answers::state_texts(operation);
+        answers::state_versions(method, path, operation);
         bounds::state_of_operation(operation);
         answers::complete(operation);
     });
@@ -108,12 +112,15 @@ pub(crate) fn document_text() -> Result<String, Failure> {
     serde_json::to_string_pretty(&document).map_err(failed)
 }
 
-fn for_each_operation(document: &mut Value, mut change: impl FnMut(&mut Map<String, Value>)) {
+fn for_each_operation(
+    document: &mut Value,
+    mut change: impl FnMut(&str, &str, &mut Map<String, Value>),
+) {
     let Some(Value::Object(paths)) = document.get_mut("paths") else { return };
-    for item in paths.values_mut() {
+    for (path, item) in paths {
         for method in METHODS {
             if let Some(Value::Object(operation)) = item.get_mut(method) {
-                change(operation);
+                change(method, path, operation);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use webhook_core::{
-    Error, Id, OutputId, Timestamp,
+    Error, Id, Timestamp,
     admin::BucketRef,
     model::{DeliveryStatus, Reason},
     store::LogCursor,
@@ -31,13 +31,22 @@ impl Moment {
     }
 }
 
-/// `YYYY-MM-DD`, RFC 3339, or unix seconds.
-pub(crate) fn moment(field: &str, text: &str) -> Result<Option<Moment>, Error> {
+/// What `read` makes of a text, unless it is empty.
+fn unless_empty<T, E: Display>(
+    field: &str,
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<Option<T>, Error> {
     if text.is_empty() {
         return Ok(None);
     }
-    parse_moment(text).map(Some).ok_or_else(|| {
-        Error::invalid(field, "must be YYYY-MM-DD, a time as in RFC 3339, or unix seconds")
+    read(text).map(Some).map_err(|reason| Error::invalid(field, reason))
+}
+
+/// `YYYY-MM-DD`, RFC 3339, or unix seconds.
+pub(crate) fn moment(field: &str, text: &str) -> Result<Option<Moment>, Error> {
+    unless_empty(field, text, |text| {
+        parse_moment(text).ok_or("must be YYYY-MM-DD, a time as in RFC 3339, or unix seconds")
     })
 }
 
@@ -82,95 +91,69 @@ where
 
 /// The name or the integer of a status.
 pub(crate) fn status(text: &str) -> Result<Option<DeliveryStatus>, Error> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let known = "preparing, sent, failed, stalled, received, rejected, or their integers 0 to 5";
-    let status = DeliveryStatus::from_wire(text);
-    status.map(Some).ok_or_else(|| Error::invalid("status", format!("must be one of {known}")))
+    unless_empty("status", text, |text| {
+        DeliveryStatus::from_wire(text).ok_or(
+            "must be one of preparing, sent, failed, stalled, received, rejected, or their \
+             integers 0 to 5",
+        )
+    })
 }
 
 /// Why logs ended as they did.
 pub(crate) fn reason(word: &str) -> Result<Option<Reason>, Error> {
-    if word.is_empty() {
-        return Ok(None);
-    }
-    Reason::from_wire(word).map(Some).ok_or_else(|| {
-        let known = Reason::ALL.map(Reason::as_str).join(", ");
-        Error::invalid("reason", format!("must be one of {known}"))
+    let known = || Reason::ALL.map(Reason::as_str).join(", ");
+    unless_empty("reason", word, |word| {
+        Reason::from_wire(word).ok_or_else(|| format!("must be one of {}", known()))
     })
 }
 
 /// Yes or no.
 pub(crate) fn truth(field: &str, text: &str) -> Result<Option<bool>, Error> {
-    match text {
-        "" => Ok(None),
-        "true" => Ok(Some(true)),
-        "false" => Ok(Some(false)),
-        _ => Err(Error::invalid(field, "must be true or false")),
-    }
+    unless_empty(field, text, |text| text.parse().map_err(|_| "must be true or false"))
 }
 
 /// A place between two logs.
 pub(crate) fn place(cursor: &str) -> Result<Option<LogCursor>, Error> {
-    if cursor.is_empty() {
-        return Ok(None);
-    }
-    cursor.parse().map(Some).map_err(|error| Error::invalid("cursor", error))
+    unless_empty("cursor", cursor, str::parse)
 }
 
 /// One status code, or all of a class: `5xx`.
 pub(crate) fn status_codes(text: &str) -> Result<Option<RangeInclusive<u16>>, Error> {
-    if text.is_empty() {
-        return Ok(None);
-    }
     let class = |text: &str| {
         let class: u16 = text.to_ascii_lowercase().strip_suffix("xx")?.parse().ok()?;
         (1..=5).contains(&class).then(|| class * 100..=class * 100 + 99)
     };
     let code = || text.parse().ok().filter(|code| *code <= 999).map(|code| code..=code);
-    class(text).or_else(code).map(Some).ok_or_else(|| {
+    unless_empty("status_code", text, |text| {
         let reason = "must be a status code from 0 (no answer) to 999, or a class such as 5xx";
-        Error::invalid("status_code", reason)
+        class(text).or_else(code).ok_or(reason)
     })
 }
 
 /// A duration in nanoseconds, or with a unit.
 pub(crate) fn duration(field: &str, text: &str) -> Result<Option<Duration>, Error> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let nanoseconds = text.parse().ok().map(Duration::from_nanos);
-    let with_unit = || text.parse::<jiff::SignedDuration>().ok().and_then(|it| it.try_into().ok());
-    nanoseconds.or_else(with_unit).map(Some).ok_or_else(|| {
-        Error::invalid(field, "must be a duration such as 300ms or 1.5s, or nanoseconds")
+    unless_empty(field, text, |text| {
+        let nanoseconds = text.parse().ok().map(Duration::from_nanos);
+        let reason = "must be a duration such as 300ms or 1.5s, or nanoseconds";
+        nanoseconds.or_else(|| with_unit(text)).ok_or(reason)
     })
+}
+
+fn with_unit(text: &str) -> Option<Duration> {
+    text.parse::<jiff::SignedDuration>().ok()?.try_into().ok()
 }
 
 /// An ID.
 pub(crate) fn id<K>(field: &str, text: &str) -> Result<Option<Id<K>>, Error> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|error| Error::invalid(field, error))
-}
-
-/// The ID of an output.
-pub(crate) fn output(field: &str, text: &str) -> Result<Option<OutputId>, Error> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|error| Error::invalid(field, error))
+    unless_empty(field, text, str::parse)
 }
 
 /// How old: `24h`, `30m`, `1h30m`. Empty text says nothing.
 pub(crate) fn age(text: &str) -> Result<Option<Duration>, Error> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let age = text.parse::<jiff::SignedDuration>().ok().and_then(|age| age.try_into().ok());
-    let age = age.filter(|age: &Duration| !age.is_zero());
-    age.map(Some).ok_or_else(|| Error::invalid("max_age", "must be a duration such as 24h or 30m"))
+    unless_empty("max_age", text, |text| {
+        let age = with_unit(text).filter(|age| !age.is_zero());
+        age.ok_or("must be a duration such as 24h or 30m")
+    })
 }
 
 #[cfg(test)]

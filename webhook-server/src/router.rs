@@ -17,8 +17,8 @@ use webhook_core::{Error, model::Secret};
 use crate::{
     api::{
         account, billing, buckets, checkout, clients, config, crons, domains, events, functions,
-        generate, inputs, logs, notifications, outputs, pauses, replays, rules, runs,
-        signature_providers, stripe_webhook, tokens, traces, usage, variables, versions,
+        generate, inputs, logs, notifications, outputs, replays, runs, signature_providers,
+        stripe_webhook, tokens, traces, usage, variables, versions,
     },
     auth, dev, docs,
     error::{ApiError, NOSNIFF, text},
@@ -38,15 +38,15 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(buckets::list_buckets, buckets::create_bucket))
         .routes(routes!(buckets::get_bucket, buckets::update_bucket, buckets::delete_bucket))
         .routes(routes!(inputs::create_input))
-        .routes(routes!(inputs::update_input, inputs::delete_input))
+        .routes(routes!(inputs::get_input, inputs::update_input, inputs::delete_input))
         .routes(routes!(inputs::check_signature))
         .routes(routes!(signature_providers::list_signature_providers))
         .routes(routes!(outputs::create_output))
-        .routes(routes!(outputs::update_output, outputs::delete_output))
+        .routes(routes!(outputs::get_output, outputs::update_output, outputs::delete_output))
         .routes(routes!(outputs::get_output_state))
-        .routes(routes!(pauses::pause_output))
-        .routes(routes!(pauses::resume_output))
-        .routes(routes!(rules::put_rules, rules::delete_rules))
+        .routes(routes!(outputs::pause_output))
+        .routes(routes!(outputs::resume_output))
+        .routes(routes!(outputs::put_rules, outputs::delete_rules))
         .routes(routes!(logs::list_logs))
         .routes(routes!(logs::get_log, logs::report_log))
         .routes(routes!(logs::act_on_log))

@@ -60,8 +60,9 @@ pub(crate) fn generator(
     limits.max_code_bytes = config.function.function_source_bytes;
     let search = SearchGenerator::with_limits(InRuntime(runtime), limits);
     let Some(model) = config.generate.model() else { return Ok(Arc::new(search)) };
-    let store: Arc<dyn FunctionStore> = Arc::new(MemoryStore::with_capacity(1));
-    let sandbox = Sandbox { runtime: sandbox(config, &store)?, store };
+    let store = Arc::new(MemoryStore::with_capacity(1));
+    let keys: Arc<dyn FunctionStore> = store.clone();
+    let sandbox = Sandbox { runtime: sandbox(config, &keys)?, store };
     Ok(Arc::new(ModelGenerator::new(search, model, sandbox, config.generate.limits())))
 }
 

@@ -154,9 +154,29 @@ pub(crate) fn error(error: impl Into<DatabaseError>, what: &str) -> Error {
     error.class().error(error, what)
 }
 
+/// The error of a read for a caller. The error of a write also says what was written: see
+/// [`About`].
+impl From<DatabaseError> for Error {
+    fn from(failed: DatabaseError) -> Self {
+        error(failed, "database")
+    }
+}
+
+/// Turns results of the database into results for a caller of the store.
+pub(crate) trait About<T> {
+    /// Says in the error that a `what` was written.
+    fn about(self, what: &str) -> Result<T, Error>;
+}
+
+impl<T, E: Into<DatabaseError>> About<T> for Result<T, E> {
+    fn about(self, what: &str) -> Result<T, Error> {
+        self.map_err(|failed| error(failed, what))
+    }
+}
+
 /// What became of a statement for one `what`, by how many rows it met.
-pub(crate) fn met(rows: Result<u64, DbErr>, what: &str) -> Result<(), Error> {
-    match rows.map_err(|failed| error(failed, what))? {
+pub(crate) fn met(rows: Result<u64, DatabaseError>, what: &str) -> Result<(), Error> {
+    match rows.about(what)? {
         0 => Err(Error::not_found(what)),
         _ => Ok(()),
     }

@@ -1,14 +1,8 @@
 //! What one start tells the next about the first account's API key.
 
-use sea_orm::EntityTrait;
 use webhook_core::{Error, model::Secret};
 
-use crate::{
-    Storage,
-    entity::meta,
-    fault,
-    tx::{Tx, with},
-};
+use crate::{Storage, entity::meta, fault::About};
 
 /// In the table `meta`: that the key is still to be shown.
 const UNSHOWN_NAME: &str = "api_key_unshown";
@@ -22,16 +16,12 @@ impl Storage {
     /// # Errors
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
     pub async fn set_api_key_unshown(&self, unshown: bool) -> Result<(), Error> {
-        let database = self.database();
-        let (sql, values) = match unshown {
-            true => (
-                "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
-                vec![UNSHOWN_NAME.into(), Vec::new().into()],
-            ),
-            false => ("DELETE FROM meta WHERE name = ?", vec![UNSHOWN_NAME.into()]),
+        let write = &self.database().write;
+        let done = match unshown {
+            true => meta::add(write, UNSHOWN_NAME, Vec::new()).await,
+            false => meta::remove(write, UNSHOWN_NAME).await,
         };
-        let done = Tx::execute(&database.write, with(sql, values)).await;
-        done.map(|_| ()).map_err(|error| fault::error(error, "database"))
+        done.about("database")
     }
 
     /// What [`set_api_key_unshown`](Self::set_api_key_unshown) was told last; at first, that it
@@ -40,8 +30,8 @@ impl Storage {
     /// # Errors
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
     pub async fn is_api_key_unshown(&self) -> Result<bool, Error> {
-        let row = meta::Entity::find_by_id(UNSHOWN_NAME).one(&self.database().write).await;
-        row.map(|row| row.is_some()).map_err(|error| fault::error(error, "database"))
+        let row = meta::get(&self.database().write, UNSHOWN_NAME).await;
+        row.map(|row| row.is_some()).about("database")
     }
 
     /// Keeps in mind that the operator's choice of the first account's API key was put into
@@ -50,12 +40,8 @@ impl Storage {
     /// # Errors
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
     pub async fn set_api_key_applied(&self, chosen: &Secret) -> Result<(), Error> {
-        let sql = "INSERT INTO meta (name, value) VALUES (?, ?) \
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value";
         let hash = self.vault().lookup_hash(chosen.expose());
-        let values = [APPLIED_NAME.into(), hash.into()];
-        let done = Tx::execute(&self.database().write, with(sql, values)).await;
-        done.map(|_| ()).map_err(|error| fault::error(error, "database"))
+        meta::set(&self.database().write, APPLIED_NAME, hash).await.about("database")
     }
 
     /// Whether this is what [`set_api_key_applied`](Self::set_api_key_applied) was told last.
@@ -63,8 +49,7 @@ impl Storage {
     /// # Errors
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
     pub async fn is_api_key_applied(&self, chosen: &Secret) -> Result<bool, Error> {
-        let row = meta::Entity::find_by_id(APPLIED_NAME).one(&self.database().write).await;
-        let row = row.map_err(|error| fault::error(error, "database"))?;
-        Ok(row.is_some_and(|row| row.value == self.vault().lookup_hash(chosen.expose())))
+        let row = meta::get(&self.database().write, APPLIED_NAME).await.about("database")?;
+        Ok(row.is_some_and(|value| value == self.vault().lookup_hash(chosen.expose())))
     }
 }

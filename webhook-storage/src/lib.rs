@@ -56,6 +56,7 @@ mod codec;
 mod database;
 #[cfg(feature = "postgres")]
 mod days;
+mod documents;
 mod entity;
 mod fault;
 mod first_key;

@@ -8,7 +8,7 @@ use webhook_core::{Clock, Error, NodeId, SystemClock, Timestamp};
 use crate::{
     Storage,
     entity::moment,
-    fault::{self, DatabaseError},
+    fault::{About, DatabaseError},
     tx::{Read, Row, with},
 };
 
@@ -47,7 +47,7 @@ impl Storage {
     /// # Errors
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
     pub async fn members(&self) -> Result<Vec<Member>, Error> {
-        members(&self.database().read).await.map_err(|error| fault::error(error, "database"))
+        members(&self.database().read).await.about("database")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use sea_orm::{DbBackend, DbErr, EntityTrait};
+use sea_orm::DbBackend;
 use tokio::sync::watch;
 use webhook_core::Error;
 #[cfg(feature = "postgres")]
@@ -12,10 +12,10 @@ use crate::{
     DatabaseUrl, SecretKey, StorageOptions, WriteStats,
     database::Database,
     entity::meta,
-    fault, fold, migration,
+    fault::About,
+    fold, migration,
     objects::Bodies,
     secret::{Cell, Vault},
-    tx::{Tx, with},
     writer::{Job, Op, Queued, Reply, Writer, lease},
 };
 
@@ -39,26 +39,13 @@ struct Shared {
     read_bytes: usize,
     /// Where large bodies are, if they are objects.
     bodies: Option<Bodies>,
+    /// Whether the tables of the version before exist.
+    has_old_tables: bool,
     /// What the schema asks of a version, once that is more than this one knows.
     asked: watch::Sender<Option<u32>>,
     /// The days whose logs go row by row.
     #[cfg(feature = "postgres")]
     given_up: crate::days::GivenUp,
-}
-
-impl Shared {
-    fn new(database: Database, vault: Vault, writer: Writer, options: &StorageOptions) -> Self {
-        Self {
-            database,
-            vault,
-            writer,
-            read_bytes: options.claim_bytes,
-            bodies: options.objects.clone().map(Bodies::new),
-            asked: watch::Sender::new(None),
-            #[cfg(feature = "postgres")]
-            given_up: Default::default(),
-        }
-    }
 }
 
 /// What is sealed in the table `meta`, to tell a wrong key before it does harm.
@@ -82,16 +69,33 @@ impl Storage {
     pub async fn connect(options: &StorageOptions) -> Result<Self, Error> {
         let vault = Vault::new(&options.secret_key)?;
         let database = Database::open(options).await?;
-        match prepare(&database, &vault).await {
-            Ok(()) => {
-                let writer = Writer::start(&database, options)?;
-                Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, options)) })
-            }
-            Err(error) => {
-                database.close().await;
-                Err(error)
-            }
+        let prepared = prepare(&database, &vault).await;
+        Self::start(database, vault, options, prepared).await
+    }
+
+    /// Starts on a database that is prepared, and closes one that is not.
+    async fn start(
+        database: Database,
+        vault: Vault,
+        options: &StorageOptions,
+        prepared: Result<(), Error>,
+    ) -> Result<Self, Error> {
+        if let Err(error) = prepared {
+            database.close().await;
+            return Err(error);
         }
+        let shared = Shared {
+            writer: Writer::start(&database, options)?,
+            has_old_tables: migration::documents::has_old_tables(&database).await?,
+            database,
+            vault,
+            read_bytes: options.claim_bytes,
+            bodies: options.objects.clone().map(Bodies::new),
+            asked: watch::Sender::new(None),
+            #[cfg(feature = "postgres")]
+            given_up: Default::default(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Opens a database that another process may have open: with SQLite, one
@@ -114,12 +118,8 @@ impl Storage {
             migration::expect_current(&database).await?;
             check_key(&database, &vault).await
         };
-        if let Err(error) = checked.await {
-            database.close().await;
-            return Err(error);
-        }
-        let writer = Writer::start(&database, options)?;
-        Ok(Self { shared: Arc::new(Shared::new(database, vault, writer, options)) })
+        let checked = checked.await;
+        Self::start(database, vault, options, checked).await
     }
 
     /// Brings the schema up to date and does nothing else. [`connect`](Self::connect)
@@ -128,8 +128,13 @@ impl Storage {
     /// # Errors
     /// As [`connect`](Self::connect), but for the key.
     pub async fn migrate(options: &StorageOptions) -> Result<(), Error> {
+        let vault = Vault::new(&options.secret_key)?;
         let database = Database::open(options).await?;
-        let migrated = migration::migrate(&database).await;
+        let migrated = async {
+            migration::migrate(&database).await?;
+            migration::documents::run(&database, &vault).await
+        };
+        let migrated = migrated.await;
         database.close().await;
         migrated
     }
@@ -208,7 +213,7 @@ impl Storage {
     /// # Errors
     /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when it does not.
     pub async fn ping(&self) -> Result<(), Error> {
-        self.database().read.ping().await.map_err(|error| fault::error(error, "database"))
+        self.database().read.ping().await.about("database")
     }
 
     /// Whether webhooks can be stored. Those of the last ten seconds tell; where
@@ -277,6 +282,10 @@ impl Storage {
         &self.shared.vault
     }
 
+    pub(crate) fn has_old_tables(&self) -> bool {
+        self.shared.has_old_tables
+    }
+
     pub(crate) fn read_bytes(&self) -> usize {
         self.shared.read_bytes
     }
@@ -306,31 +315,29 @@ impl fmt::Debug for Storage {
 async fn prepare(database: &Database, vault: &Vault) -> Result<(), Error> {
     migration::migrate(database).await?;
     check_key(database, vault).await?;
+    migration::documents::run(database, vault).await?;
+    migration::documents::expect_known(database).await?;
     if database.backend() == DbBackend::Sqlite {
         free_all(database).await?;
     }
     #[cfg(feature = "postgres")]
     crate::days::make_ahead(database, SystemClock.now()).await?;
     // What the last process had no more time for.
-    fold::fold(database).await.map_err(|error| fault::error(error, "database"))
+    fold::fold(database).await.about("database")
 }
 
 /// Opens what the first start sealed.
 async fn check_key(database: &Database, vault: &Vault) -> Result<(), Error> {
-    let failed = |error: DbErr| fault::error(error, "database");
     let cell = Cell { key: CHECK_NAME, ..Cell::new("meta", "value", uuid::Uuid::nil()) };
-    let read = || meta::Entity::find_by_id(CHECK_NAME).one(&database.write);
-    let mut stored = read().await.map_err(failed)?;
+    let mut stored = meta::get(&database.write, CHECK_NAME).await.about("database")?;
     if stored.is_none() {
         // The first start. Of two nodes that are first, the key of one is kept.
-        let sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
-        let values = [CHECK_NAME.into(), vault.seal(cell, CHECK)?.into()];
-        let inserted = Tx::execute(&database.write, with(sql, values)).await;
-        inserted.map_err(|error| fault::error(error, "database"))?;
-        stored = read().await.map_err(failed)?;
+        let sealed = vault.seal(cell, CHECK)?;
+        meta::add(&database.write, CHECK_NAME, sealed).await.about("database")?;
+        stored = meta::get(&database.write, CHECK_NAME).await.about("database")?;
     }
     let opens =
-        stored.is_some_and(|row| vault.open(cell, &row.value).is_ok_and(|text| text == CHECK));
+        stored.is_some_and(|value| vault.open(cell, &value).is_ok_and(|text| text == CHECK));
     if opens {
         return Ok(());
     }
@@ -342,8 +349,7 @@ async fn check_key(database: &Database, vault: &Vault) -> Result<(), Error> {
 
 /// No other process has the file open, so nobody holds anything.
 async fn free_all(database: &Database) -> Result<(), Error> {
-    let transaction = database.begin().await.map_err(|error| fault::error(error, "database"))?;
-    let freed = lease::free_all(&*transaction).await;
-    let freed = freed.map_err(|error| fault::error(error, "database"));
+    let transaction = database.begin().await.about("database")?;
+    let freed = lease::free_all(&*transaction).await.about("database");
     database.finish::<()>(transaction, freed, "database").await
 }

@@ -29,7 +29,9 @@ async fn stored_account(stores: &Stores, name: &str) -> Account {
 }
 
 async fn put(stores: &Stores, key: &ApiKey) {
-    stores.accounts.put_api_key(key).await.expect("the key is free");
+    let former = key_of(stores, key.account_id).await;
+    let put = stores.accounts.put_api_key(key, former.as_ref()).await;
+    assert!(put.expect("the key is free"), "nobody else puts one");
 }
 
 async fn key_of(stores: &Stores, account: AccountId) -> Option<ApiKey> {
@@ -157,7 +159,7 @@ pub async fn key_of_another_account_is_a_conflict(stores: &Stores) {
     put(stores, &held).await;
     put(stores, &own).await;
     let stolen = ApiKey { account_id: second.id, ..held.clone() };
-    expect_conflict(stores.accounts.put_api_key(&stolen).await);
+    expect_conflict(stores.accounts.put_api_key(&stolen, Some(&own)).await);
     assert_eq!(key_by_text(stores, "sk-held").await, Some(held));
     assert_eq!(key_of(stores, second.id).await, Some(own));
 }
@@ -165,7 +167,7 @@ pub async fn key_of_another_account_is_a_conflict(stores: &Stores) {
 /// There is no key without its account.
 pub async fn key_for_a_missing_account_is_not_found(stores: &Stores) {
     let key = api_key(AccountId::generate(), "sk-a");
-    expect_not_found(stores.accounts.put_api_key(&key).await);
+    expect_not_found(stores.accounts.put_api_key(&key, None).await);
     assert_eq!(key_by_text(stores, "sk-a").await, None);
 }
 
@@ -177,13 +179,51 @@ pub async fn concurrent_puts_of_one_key_store_one(stores: &Stores) {
     }
     let results = race(accounts.len(), |number| {
         let (store, account) = (stores.accounts.clone(), accounts[number]);
-        async move { store.put_api_key(&api_key(account, "sk-one")).await }
+        async move { store.put_api_key(&api_key(account, "sk-one"), None).await }
     })
     .await;
+    assert!(!results.iter().any(|result| matches!(result, Ok(false))), "{results:?}");
     expect_one_winner(results, ErrorKind::Conflict);
     let mut holders = 0;
     for account in accounts {
         holders += usize::from(key_of(stores, account).await.is_some());
     }
     assert_eq!(holders, 1);
+}
+
+/// A key is put only while the account has the one that the caller read, enabled or not as there.
+pub async fn key_is_put_in_place_of_the_one_that_was_read(stores: &Stores) {
+    let account = stored_account(stores, "a").await.id;
+    let (first, second) = (api_key(account, "sk-1"), api_key(account, "sk-2"));
+    let disabled = ApiKey { enabled: false, ..first.clone() };
+    let try_to_put = async |key: &ApiKey, former: Option<&ApiKey>| {
+        stores.accounts.put_api_key(key, former).await.expect("the key is free")
+    };
+    assert!(!try_to_put(&second, Some(&first)).await, "it has no key yet");
+    assert_eq!(key_of(stores, account).await, None);
+    assert!(try_to_put(&first, None).await);
+    for former in [None, Some(&second), Some(&disabled)] {
+        assert!(!try_to_put(&second, former).await, "in place of {former:?}");
+        assert_eq!(key_of(stores, account).await.as_ref(), Some(&first));
+        assert_eq!(key_by_text(stores, "sk-2").await, None);
+    }
+    assert!(try_to_put(&second, Some(&first)).await);
+    assert_eq!(key_of(stores, account).await, Some(second));
+    assert_eq!(key_by_text(stores, "sk-1").await, None);
+}
+
+/// Concurrent replacements of one key store exactly one new key.
+pub async fn concurrent_puts_in_place_of_one_key_let_one_through(stores: &Stores) {
+    let account = stored_account(stores, "a").await.id;
+    let first = api_key(account, "sk-first");
+    put(stores, &first).await;
+    let keys: Vec<_> = (0..6).map(|number| api_key(account, &format!("sk-{number}"))).collect();
+    let results = race(keys.len(), |number| {
+        let (store, key, first) = (stores.accounts.clone(), keys[number].clone(), first.clone());
+        async move { store.put_api_key(&key, Some(&first)).await.expect("the key is free") }
+    })
+    .await;
+    let won: Vec<_> = keys.into_iter().zip(results).filter(|(_, won)| *won).collect();
+    assert_eq!(won.len(), 1, "{won:?}");
+    assert_eq!(key_of(stores, account).await.as_ref(), Some(&won[0].0));
 }

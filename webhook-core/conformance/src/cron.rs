@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use crate::sample::Together as _;
 use http::Method;
+use webhook_core::store::BucketStore as _;
 use webhook_core::{
-    AccountId, BucketId, CronId, ErrorKind, FunctionId, NodeId, OutputId, Timestamp,
+    AccountId, BucketId, CronId, ErrorKind, NodeId, OutputId, Timestamp,
     model::{Bucket, Cron, CronSpec, Headers},
     store::{AdvanceCron, ClaimCrons, Stores},
 };
 
 use super::sample::{
     NOW, ODD_TEXT, after, bucket, expect_conflict, expect_every_field, expect_not_found,
-    expect_one_winner, input, odd_headers, output, race, with,
+    expect_one_winner, function, input, output, race, text_headers, with,
 };
 
 /// A cron that runs at `next_run`, with its bucket.
@@ -26,6 +28,7 @@ fn cron(account: AccountId, next_run: Option<Timestamp>) -> (Cron, Bucket) {
     let cron = Cron {
         id,
         account_id: account,
+        version: 1,
         created_at: NOW,
         updated_at: NOW,
         next_run,
@@ -48,15 +51,14 @@ fn odd_spec() -> CronSpec {
         spec.timezone = ODD_TEXT.to_owned();
         spec.method = Method::from_bytes(b"M-SEARCH").expect("a token");
         spec.payload = format!("\0{ODD_TEXT}\0");
-        spec.headers = Headers(odd_headers());
-        spec.function_id = Some(FunctionId::generate());
-        spec.starts_at = Some(Timestamp::from_millis(-62_135_596_799_999));
-        spec.ends_at = Some(Timestamp::from_millis(253_402_300_799_999));
+        spec.headers = Headers(text_headers());
+        spec.starts_at = Some(Timestamp::from_millis(-62_135_596_798_999));
+        spec.ends_at = Some(Timestamp::from_millis(253_370_764_799_999));
     })
 }
 
 async fn create(stores: &Stores, cron: &Cron, bucket: &Bucket) {
-    stores.crons.create_cron(cron, bucket).await.expect("the cron is new");
+    stores.documents.create_cron(cron, bucket).await.expect("the cron is new");
 }
 
 /// A stored cron that runs at `next_run`.
@@ -67,7 +69,11 @@ async fn stored(stores: &Stores, account: AccountId, next_run: Option<Timestamp>
 }
 
 async fn find(stores: &Stores, cron: &Cron) -> Option<Cron> {
-    stores.crons.cron(cron.account_id, cron.id).await.expect("the cron can be read")
+    stores
+        .documents
+        .get::<Cron>(cron.account_id, cron.id.as_uuid())
+        .await
+        .expect("the cron can be read")
 }
 
 async fn claim(stores: &Stores, node: NodeId, now: Timestamp, limit: usize) -> Vec<Cron> {
@@ -92,13 +98,16 @@ pub async fn every_field_of_a_cron_round_trips(stores: &Stores) {
     create(stores, &plain, &plain_bucket).await;
     let (mut odd, odd_bucket) = cron(account, Some(after(1)));
     odd.spec = odd_spec();
+    let function = function(account, "f");
+    stores.documents.create(account, &function).await.expect("the function is new");
+    odd.spec.function_id = Some(function.id);
     expect_every_field(std::slice::from_ref(&odd.spec));
     odd.created_at = Timestamp::from_millis(1);
     odd.updated_at = after(7);
     create(stores, &odd, &odd_bucket).await;
     assert_eq!(find(stores, &plain).await.as_ref(), Some(&plain));
     assert_eq!(find(stores, &odd).await.as_ref(), Some(&odd));
-    let listed = stores.crons.crons(account).await.expect("crons can be listed");
+    let listed = stores.documents.list::<Cron>(account).await.expect("crons can be listed");
     assert_eq!(listed, [plain, odd.clone()]);
     assert_eq!(claim(stores, NodeId::generate(), after(1), 9).await, [odd]);
 }
@@ -107,7 +116,7 @@ pub async fn every_field_of_a_cron_round_trips(stores: &Stores) {
 pub async fn bucket_of_a_cron_is_stored_with_it(stores: &Stores) {
     let (cron, bucket) = cron(AccountId::generate(), None);
     create(stores, &cron, &bucket).await;
-    let read = stores.buckets.bucket(cron.account_id, cron.bucket_id).await.expect("readable");
+    let read = stores.documents.bucket(cron.account_id, cron.bucket_id).await.expect("readable");
     let read = read.expect("it is there");
     assert_eq!(
         (read.cron_id, read.inputs, read.outputs),
@@ -125,10 +134,11 @@ pub async fn crons_of_another_account_are_absent(stores: &Stores) {
     let other = stored(stores, AccountId::generate(), Some(after(1))).await;
     let theirs = Cron { account_id: account, ..other.clone() };
     assert_eq!(find(stores, &theirs).await, None);
-    expect_not_found(stores.crons.update_cron(&theirs, theirs.next_run).await);
-    expect_not_found(stores.crons.delete_cron(account, other.id).await);
-    expect_not_found(stores.crons.delete_cron(account, CronId::generate()).await);
-    let listed = stores.crons.crons(account).await.expect("crons can be listed");
+    expect_not_found(stores.documents.update_cron(&theirs, theirs.next_run).await);
+    expect_not_found(stores.documents.remove_cron(&theirs).await);
+    let none = Cron { id: CronId::generate(), ..theirs.clone() };
+    expect_not_found(stores.documents.remove_cron(&none).await);
+    let listed = stores.documents.list::<Cron>(account).await.expect("crons can be listed");
     assert_eq!(listed, made.map(|(cron, _)| cron));
     assert_eq!(find(stores, &other).await, Some(other));
 }
@@ -140,14 +150,14 @@ pub async fn refused_cron_leaves_nothing_behind(stores: &Stores) {
     create(stores, &first, &first_bucket).await;
     let (mut same_id, bucket_of_same_id) = cron(account, Some(NOW));
     same_id.id = first.id;
-    expect_conflict(stores.crons.create_cron(&same_id, &bucket_of_same_id).await);
+    expect_conflict(stores.documents.create_cron(&same_id, &bucket_of_same_id).await);
     let (same_name, mut bucket_of_same_name) = cron(account, Some(NOW));
     bucket_of_same_name.spec.name = first_bucket.spec.name.clone();
-    expect_conflict(stores.crons.create_cron(&same_name, &bucket_of_same_name).await);
+    expect_conflict(stores.documents.create_cron(&same_name, &bucket_of_same_name).await);
 
-    let buckets = stores.buckets.buckets(account).await.expect("buckets can be listed");
+    let buckets = stores.documents.buckets(account).await.expect("buckets can be listed");
     assert_eq!(buckets.iter().map(|bucket| bucket.id).collect::<Vec<_>>(), [first.bucket_id]);
-    assert_eq!(stores.crons.crons(account).await.expect("readable"), [first]);
+    assert_eq!(stores.documents.list::<Cron>(account).await.expect("readable"), [first]);
     assert_eq!(wake(stores).await, None);
 }
 
@@ -158,13 +168,15 @@ pub async fn update_replaces_a_cron(stores: &Stores) {
         created_at: after(5),
         updated_at: after(6),
         next_run: Some(after(9)),
-        bucket_id: BucketId::generate(),
         output_id: OutputId::generate(),
         spec: odd_spec(),
         ..old.clone()
     };
-    assert!(stores.crons.update_cron(&new, old.next_run).await.expect("it is there"));
-    let expected = Cron { created_at: old.created_at, bucket_id: old.bucket_id, ..new };
+    let moved = Cron { bucket_id: BucketId::generate(), ..new.clone() };
+    expect_not_found(stores.documents.update_cron(&moved, old.next_run).await);
+    assert_eq!(find(stores, &old).await.as_ref(), Some(&old), "it stays in its bucket");
+    assert!(stores.documents.update_cron(&new, old.next_run).await.expect("it is there"));
+    let expected = Cron { created_at: old.created_at, version: 2, ..new };
     assert_eq!(find(stores, &old).await, Some(expected));
     assert_eq!(wake(stores).await, Some(after(9)));
 }
@@ -176,7 +188,7 @@ pub async fn update_that_missed_a_run_changes_nothing(stores: &Stores) {
     let idle = stored(stores, account, None).await;
     for (cron, known) in [(&old, None), (&old, Some(after(2))), (&idle, Some(NOW))] {
         let new = Cron { spec: odd_spec(), next_run: Some(after(5)), ..cron.clone() };
-        let updated = stores.crons.update_cron(&new, known).await;
+        let updated = stores.documents.update_cron(&new, known).await;
         assert!(!updated.expect("it is there"), "known: {known:?}");
         assert_eq!(find(stores, cron).await.as_ref(), Some(cron));
     }
@@ -187,13 +199,13 @@ pub async fn deleted_cron_takes_its_bucket_along(stores: &Stores) {
     let account = AccountId::generate();
     let (stays, goes) =
         (stored(stores, account, None).await, stored(stores, account, Some(NOW)).await);
-    stores.crons.delete_cron(account, goes.id).await.expect("it is there");
+    stores.documents.remove_cron(&goes).await.expect("it is there");
     assert_eq!(find(stores, &goes).await, None);
-    assert_eq!(stores.buckets.bucket(account, goes.bucket_id).await.expect("readable"), None);
+    assert_eq!(stores.documents.bucket(account, goes.bucket_id).await.expect("readable"), None);
     assert_eq!(wake(stores).await, None);
     assert!(!advance(stores, &goes, Some(after(1))).await);
-    expect_not_found(stores.crons.delete_cron(account, goes.id).await);
-    expect_not_found(stores.crons.update_cron(&goes, goes.next_run).await);
+    expect_not_found(stores.documents.remove_cron(&goes).await);
+    expect_not_found(stores.documents.update_cron(&goes, goes.next_run).await);
     assert_eq!(find(stores, &stays).await, Some(stays));
 }
 
@@ -202,9 +214,9 @@ pub async fn cron_goes_with_its_bucket(stores: &Stores) {
     let account = AccountId::generate();
     let cron = stored(stores, account, Some(NOW)).await;
     let other = stored(stores, account, None).await;
-    expect_conflict(stores.buckets.delete_bucket(account, cron.bucket_id, None, false).await);
+    expect_conflict(stores.documents.remove_bucket(account, cron.bucket_id, None, false).await);
     assert_eq!(find(stores, &cron).await.as_ref(), Some(&cron));
-    stores.buckets.delete_bucket(account, cron.bucket_id, None, true).await.expect("by force");
+    stores.documents.remove_bucket(account, cron.bucket_id, None, true).await.expect("by force");
     assert_eq!(find(stores, &cron).await, None);
     assert_eq!(claim(stores, NodeId::generate(), after(9), 9).await, []);
     assert_eq!(find(stores, &other).await, Some(other));
@@ -282,13 +294,13 @@ pub async fn update_keeps_a_hold_for_the_same_run(stores: &Stores) {
     let node = NodeId::generate();
     assert_eq!(claim(stores, node, NOW, 1).await.len(), 1);
     let renamed = Cron { updated_at: after(1), ..cron.clone() };
-    assert!(stores.crons.update_cron(&renamed, cron.next_run).await.expect("it is there"));
+    assert!(stores.documents.update_cron(&renamed, cron.next_run).await.expect("it is there"));
     assert_eq!(wake(stores).await, Some(after(30)));
-    let moved = Cron { next_run: Some(after(2)), ..cron.clone() };
-    assert!(stores.crons.update_cron(&moved, cron.next_run).await.expect("it is there"));
+    let moved = Cron { next_run: Some(after(2)), version: 2, ..cron.clone() };
+    assert!(stores.documents.update_cron(&moved, cron.next_run).await.expect("it is there"));
     assert_eq!(wake(stores).await, Some(after(2)));
     assert!(!advance(stores, &cron, Some(after(9))).await, "the run is no longer the next one");
-    assert_eq!(claim(stores, node, after(2), 1).await, [moved]);
+    assert_eq!(claim(stores, node, after(2), 1).await, [Cron { version: 3, ..moved }]);
 }
 
 /// Nodes that claim at once never get the same cron, and together get all.
@@ -343,7 +355,7 @@ pub async fn concurrent_update_and_advance_exclude_each_other(stores: &Stores) {
                     0 => advance(&stores, &cron, Some(after(1))).await,
                     _ => {
                         let update = Cron { next_run: Some(after(2)), ..cron.clone() };
-                        let updated = stores.crons.update_cron(&update, cron.next_run).await;
+                        let updated = stores.documents.update_cron(&update, cron.next_run).await;
                         updated.expect("it is there")
                     }
                 }
@@ -364,13 +376,13 @@ pub async fn concurrent_crons_with_one_bucket_name_store_one(stores: &Stores) {
         async move {
             let (cron, mut bucket) = cron(account, Some(NOW));
             bucket.spec.name = "nightly".to_owned();
-            stores.crons.create_cron(&cron, &bucket).await.map(|()| cron)
+            stores.documents.create_cron(&cron, &bucket).await.map(|()| cron)
         }
     })
     .await;
     let winner = results.iter().find_map(|result| result.as_ref().ok()).cloned();
     expect_one_winner(results, ErrorKind::Conflict);
-    let listed = stores.crons.crons(account).await.expect("crons can be listed");
+    let listed = stores.documents.list::<Cron>(account).await.expect("crons can be listed");
     assert_eq!(listed.first(), winner.as_ref());
     assert_eq!(listed.len(), 1);
 }

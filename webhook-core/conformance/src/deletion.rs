@@ -1,5 +1,7 @@
 //! Cases for what deleting a bucket or an output does to its deliveries.
 
+use crate::sample::Together as _;
+use webhook_core::store::{BucketStore as _, OutputStore as _};
 use webhook_core::{
     AccountId, NodeId, OutputId, Timestamp,
     model::{Bucket, DeliveryStatus, Log, Webhook},
@@ -20,7 +22,7 @@ async fn stored(stores: &Stores, name: &str) -> Bucket {
     let mut bucket = bucket(AccountId::generate(), name);
     bucket.inputs.push(input(bucket.id, "in"));
     bucket.outputs = ["first", "second"].map(|name| output(bucket.id, name)).into();
-    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(&bucket).await.expect("the bucket is new");
     bucket
 }
 
@@ -46,12 +48,12 @@ async fn queue_many(
 }
 
 async fn delete_output(stores: &Stores, bucket: &Bucket, id: OutputId) {
-    let deleted = stores.outputs.delete_output(bucket.account_id, bucket.id, id).await;
+    let deleted = stores.documents.delete_output(bucket.account_id, id).await;
     deleted.expect("the output exists");
 }
 
 async fn delete_bucket(stores: &Stores, bucket: &Bucket) {
-    let deleted = stores.buckets.delete_bucket(bucket.account_id, bucket.id, None, true).await;
+    let deleted = stores.documents.remove_bucket(bucket.account_id, bucket.id, None, true).await;
     deleted.expect("force is set");
 }
 
@@ -133,10 +135,8 @@ pub async fn refused_deletion_of_an_output_leaves_its_deliveries(stores: &Stores
     let (bucket, elsewhere) = (stored(stores, "a").await, stored(stores, "b").await);
     let output = bucket.outputs[0].id;
     let queued = queue(stores, &bucket, output, NOW).await;
-    let outputs = &stores.outputs;
-    expect_not_found(outputs.delete_output(elsewhere.account_id, bucket.id, output).await);
-    expect_not_found(outputs.delete_output(bucket.account_id, elsewhere.id, output).await);
-    expect_not_found(outputs.delete_output(elsewhere.account_id, elsewhere.id, output).await);
+    let outputs = &stores.documents;
+    expect_not_found(outputs.delete_output(elsewhere.account_id, output).await);
     assert_eq!(claim_due(stores, node(stores).await, output, NOW).await, [queued.id]);
 }
 
@@ -197,9 +197,9 @@ pub async fn refused_deletion_of_a_bucket_leaves_its_deliveries(stores: &Stores)
     let output = bucket.outputs[0].id;
     let queued = queue(stores, &bucket, output, NOW).await;
     let (account, spare) = (bucket.account_id, Some(bucket.inputs[0].id));
-    let buckets = &stores.buckets;
-    expect_conflict(buckets.delete_bucket(account, bucket.id, spare, false).await);
-    expect_not_found(buckets.delete_bucket(AccountId::generate(), bucket.id, spare, true).await);
+    let buckets = &stores.documents;
+    expect_conflict(buckets.remove_bucket(account, bucket.id, spare, false).await);
+    expect_not_found(buckets.remove_bucket(AccountId::generate(), bucket.id, spare, true).await);
     assert_eq!(claim_due(stores, node(stores).await, output, NOW).await, [queued.id]);
 }
 
@@ -209,11 +209,11 @@ pub async fn deliveries_stay_claimable_when_a_bucket_changes(stores: &Stores) {
     let queued = queue(stores, &bucket, bucket.outputs[0].id, NOW).await;
     bucket.spec.name = "renamed".to_owned();
     bucket.suspended = true;
-    stores.buckets.update_bucket(&bucket).await.expect("the bucket exists");
+    stores.documents.update_bucket(&bucket).await.expect("the bucket exists");
     let mut output = bucket.outputs[0].clone();
     output.spec.name = "renamed".to_owned();
     output.spec.destination = "https://example.com/elsewhere".to_owned();
-    stores.outputs.update_output(bucket.account_id, &output).await.expect("the output exists");
+    stores.documents.update_output(bucket.account_id, &output).await.expect("the output exists");
     assert_eq!(claim_due(stores, node(stores).await, output.id, NOW).await, [queued.id]);
 }
 

@@ -1,19 +1,23 @@
-//! Cases for [`DomainStore`](webhook_core::store::DomainStore).
+//! Cases for domains of a [`DocumentStore`](webhook_core::store::DocumentStore).
 
+use crate::sample::Together as _;
+use webhook_core::store::{BucketStore as _, InputStore as _};
 use webhook_core::{
-    AccountId, DomainId, ErrorKind,
+    AccountId, DomainId, Error, ErrorKind, InputId,
     model::{Bucket, Domain, DomainSpec, Input},
-    store::Stores,
+    store::{Change, Configured as _, Stores},
 };
 
 use super::sample::{
     NOW, after, bucket, expect_conflict, expect_not_found, expect_one_winner, ids, input, race,
+    with,
 };
 
 fn domain(account: AccountId, name: &str) -> Domain {
     Domain {
         id: DomainId::generate(),
         account_id: account,
+        version: 1,
         created_at: NOW,
         updated_at: NOW,
         spec: DomainSpec::new(name),
@@ -22,33 +26,45 @@ fn domain(account: AccountId, name: &str) -> Domain {
 
 async fn stored(stores: &Stores, account: AccountId, name: &str) -> Domain {
     let domain = domain(account, name);
-    stores.domains.create_domain(&domain).await.expect("the domain is new");
+    stores.documents.create(domain.account_id, &domain).await.expect("the domain is new");
     domain
 }
 
 async fn find(stores: &Stores, name: &str) -> Option<Domain> {
-    stores.domains.domain_by_name(name).await.expect("the domain can be looked up")
+    stores.documents.domain_named(name).await.expect("the domain can be looked up")
 }
 
 async fn list(stores: &Stores, account: AccountId) -> Vec<Domain> {
-    stores.domains.domains(account).await.expect("domains can be listed")
+    stores.documents.list::<Domain>(account).await.expect("domains can be listed")
 }
 
 async fn stored_bucket(stores: &Stores, account: AccountId, name: &str) -> Bucket {
     let bucket = bucket(account, name);
-    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(&bucket).await.expect("the bucket is new");
     bucket
 }
 
-async fn stored_input(stores: &Stores, bucket: &Bucket, domain: &str) -> Input {
+/// An input at a domain, if one is named, with its own prefix.
+async fn stored_input(stores: &Stores, bucket: &Bucket, domain: Option<&Domain>) -> Input {
     let mut input = input(bucket.id, "in");
-    domain.clone_into(&mut input.spec.custom_domain);
-    stores.inputs.create_input(bucket.account_id, &input).await.expect("the input is new");
+    if let Some(domain) = domain {
+        input.spec.custom_domain.clone_from(&domain.spec.domain);
+        input.spec.path_prefix = format!("/{}", input.id);
+        input.domain_id = Some(domain.id);
+    }
+    stores.documents.create_input(bucket.account_id, &input).await.expect("the input is new");
     input
 }
 
-async fn inputs(stores: &Stores, account: AccountId, name: &str) -> Vec<Input> {
-    stores.domains.inputs_of_domain(account, name).await.expect("inputs can be found")
+async fn inputs(stores: &Stores, domain: &Domain) -> Vec<Input> {
+    stores.documents.inputs_of_domain(domain).await.expect("inputs can be found")
+}
+
+/// Removes a domain that nothing uses.
+async fn give_back(stores: &Stores, account: AccountId, id: DomainId) -> Result<(), Error> {
+    let unused = Change::Unused(Domain::key(id.as_uuid()));
+    let delete = Change::delete::<Domain>(account, id.as_uuid());
+    Ok(stores.documents.apply(&[unused, delete]).await?)
 }
 
 /// What was stored is found in every way, milliseconds included.
@@ -58,8 +74,12 @@ pub async fn created_domain_is_read_back(stores: &Stores) {
     let longest = ["a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(61)].join(".");
     for name in ["xn--bcher-kva.example", &longest] {
         let made = Domain { updated_at: after(7), ..domain(account, name) };
-        stores.domains.create_domain(&made).await.expect("the domain is new");
-        let read = stores.domains.domain(account, made.id).await.expect("the domain can be read");
+        stores.documents.create(made.account_id, &made).await.expect("the domain is new");
+        let read = stores
+            .documents
+            .get::<Domain>(account, made.id.as_uuid())
+            .await
+            .expect("the domain can be read");
         assert_eq!(read.as_ref(), Some(&made));
         assert_eq!(find(stores, name).await, Some(made));
     }
@@ -73,7 +93,7 @@ pub async fn absent_domain_is_none(stores: &Stores) {
         assert_eq!(find(stores, name).await, None, "{name:?}");
     }
     for (account, id) in [(account, DomainId::generate()), (AccountId::generate(), there.id)] {
-        let read = stores.domains.domain(account, id).await;
+        let read = stores.documents.get::<Domain>(account, id.as_uuid()).await;
         assert_eq!(read.expect("the domain can be read"), None);
     }
 }
@@ -87,7 +107,7 @@ pub async fn domains_are_listed_in_id_order(stores: &Stores) {
         .map(|(id, name)| Domain { id, ..domain(account, name) })
         .collect();
     for index in [2, 0, 3, 1] {
-        stores.domains.create_domain(&made[index]).await.expect("the domain is new");
+        stores.documents.create(account, &made[index]).await.expect("the domain is new");
     }
     stored(stores, AccountId::generate(), "e.example").await;
     assert_eq!(list(stores, account).await, made);
@@ -97,9 +117,10 @@ pub async fn domains_are_listed_in_id_order(stores: &Stores) {
 pub async fn taken_domain_is_a_conflict(stores: &Stores) {
     let first = stored(stores, AccountId::generate(), "a.example").await;
     for account in [first.account_id, AccountId::generate()] {
-        expect_conflict(stores.domains.create_domain(&domain(account, "a.example")).await);
+        let same_name = domain(account, "a.example");
+        expect_conflict(stores.documents.create(account, &same_name).await);
         let same_id = Domain { id: first.id, ..domain(account, "b.example") };
-        expect_conflict(stores.domains.create_domain(&same_id).await);
+        expect_conflict(stores.documents.create(same_id.account_id, &same_id).await);
     }
     assert_eq!(find(stores, "b.example").await, None);
     assert_eq!(find(stores, "a.example").await, Some(first));
@@ -108,9 +129,9 @@ pub async fn taken_domain_is_a_conflict(stores: &Stores) {
 /// Of the accounts that reserve one name at once, one has it.
 pub async fn concurrent_reservations_of_one_name_store_one(stores: &Stores) {
     let results = race(8, |_| {
-        let store = stores.domains.clone();
+        let store = stores.documents.clone();
         let domain = domain(AccountId::generate(), "a.example");
-        async move { store.create_domain(&domain).await.map(|()| domain) }
+        async move { store.create(domain.account_id, &domain).await.map(|()| domain) }
     })
     .await;
     let winner = results.iter().find_map(|result| result.as_ref().ok()).cloned();
@@ -123,10 +144,14 @@ pub async fn deleted_domain_is_gone_and_its_name_free(stores: &Stores) {
     let account = AccountId::generate();
     let (stays, goes) =
         (stored(stores, account, "a.example").await, stored(stores, account, "b.example").await);
-    stores.domains.delete_domain(account, goes.id).await.expect("the domain is there");
+    stores
+        .documents
+        .delete::<Domain>(account, goes.id.as_uuid())
+        .await
+        .expect("the domain is there");
     assert_eq!(find(stores, "b.example").await, None);
     assert_eq!(list(stores, account).await, [stays]);
-    expect_not_found(stores.domains.delete_domain(account, goes.id).await);
+    expect_not_found(stores.documents.delete::<Domain>(account, goes.id.as_uuid()).await);
     let next = stored(stores, AccountId::generate(), "b.example").await;
     assert_eq!(find(stores, "b.example").await, Some(next));
 }
@@ -134,24 +159,26 @@ pub async fn deleted_domain_is_gone_and_its_name_free(stores: &Stores) {
 /// A domain that is not there, or is another account's, is not removed.
 pub async fn delete_of_no_domain_is_not_found(stores: &Stores) {
     let there = stored(stores, AccountId::generate(), "a.example").await;
-    expect_not_found(stores.domains.delete_domain(AccountId::generate(), there.id).await);
-    expect_not_found(stores.domains.delete_domain(there.account_id, DomainId::generate()).await);
+    expect_not_found(give_back(stores, AccountId::generate(), there.id).await);
+    expect_not_found(give_back(stores, there.account_id, DomainId::generate()).await);
     assert_eq!(find(stores, "a.example").await, Some(there));
 }
 
-/// While an input of the account uses it, a domain stays; another account's use does not count.
+/// While an input uses it, a domain stays; another account cannot use it.
 pub async fn domain_in_use_is_not_deleted(stores: &Stores) {
     let account = AccountId::generate();
     let used = stored(stores, account, "a.example").await;
     let bucket = stored_bucket(stores, account, "b").await;
-    let input = stored_input(stores, &bucket, "a.example").await;
+    let input = stored_input(stores, &bucket, Some(&used)).await;
     let stranger = stored_bucket(stores, AccountId::generate(), "b").await;
-    stored_input(stores, &stranger, "a.example").await;
+    let theirs = Input { bucket_id: stranger.id, id: InputId::generate(), ..input.clone() };
+    let theirs = with(theirs, |input| input.spec.path_prefix = "/x".to_owned());
+    expect_not_found(stores.documents.create_input(stranger.account_id, &theirs).await);
 
-    expect_conflict(stores.domains.delete_domain(account, used.id).await);
+    expect_conflict(give_back(stores, account, used.id).await);
     assert_eq!(find(stores, "a.example").await.as_ref(), Some(&used));
-    stores.inputs.delete_input(account, bucket.id, input.id).await.expect("the input is there");
-    stores.domains.delete_domain(account, used.id).await.expect("nothing uses it");
+    stores.documents.delete_input(account, input.id).await.expect("the input is there");
+    give_back(stores, account, used.id).await.expect("nothing uses it");
     assert_eq!(find(stores, "a.example").await, None);
 }
 
@@ -161,21 +188,27 @@ pub async fn inputs_of_a_domain_are_found(stores: &Stores) {
     let account = AccountId::generate();
     let (first, second) =
         (stored_bucket(stores, account, "a").await, stored_bucket(stores, account, "b").await);
-    let stranger = stored_bucket(stores, AccountId::generate(), "a").await;
-    let mut one = stored_input(stores, &second, "a.example").await;
-    let two = stored_input(stores, &first, "a.example").await;
-    stored_input(stores, &first, "").await;
-    stored_input(stores, &first, "b.example").await;
-    stored_input(stores, &stranger, "a.example").await;
-    assert_eq!(inputs(stores, account, "a.example").await, [one.clone(), two.clone()]);
-    for none in ["", "A.example"] {
-        assert_eq!(inputs(stores, account, none).await, [], "{none:?}");
+    let a = stored(stores, account, "a.example").await;
+    let b = stored(stores, account, "b.example").await;
+    let mut one = stored_input(stores, &second, Some(&a)).await;
+    let two = stored_input(stores, &first, Some(&a)).await;
+    stored_input(stores, &first, None).await;
+    stored_input(stores, &first, Some(&b)).await;
+    assert_eq!(inputs(stores, &a).await, [one.clone(), two.clone()], "the oldest first");
+    let unused = stored(stores, account, "c.example").await;
+    for none in [&unused, &domain(account, "A.example")] {
+        assert_eq!(inputs(stores, none).await, [], "{none:?}");
     }
+    // A place belongs to one input.
+    let same = Input { id: InputId::generate(), ..one.clone() };
+    expect_conflict(stores.documents.create_input(account, &same).await);
 
     one.spec.custom_domain = "b.example".to_owned();
-    stores.inputs.update_input(account, &one).await.expect("the input is there");
-    assert_eq!(inputs(stores, account, "a.example").await, [two]);
-    stores.buckets.delete_bucket(account, first.id, None, true).await.expect("by force");
-    assert_eq!(inputs(stores, account, "a.example").await, []);
-    assert_eq!(inputs(stores, account, "b.example").await, [one]);
+    one.domain_id = Some(b.id);
+    stores.documents.update_input(account, &one).await.expect("the input is there");
+    one.version += 1;
+    assert_eq!(inputs(stores, &a).await, [two]);
+    stores.documents.remove_bucket(account, first.id, None, true).await.expect("by force");
+    assert_eq!(inputs(stores, &a).await, []);
+    assert_eq!(inputs(stores, &b).await, [one]);
 }

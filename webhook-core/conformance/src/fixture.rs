@@ -5,9 +5,8 @@ use std::{any::Any, fmt, future::Future, panic::AssertUnwindSafe, pin::Pin, time
 use futures_util::FutureExt;
 
 use webhook_core::store::{
-    AccountStore, BillingStore, BucketStore, CronStore, DeliveryStore, DomainStore, FunctionStore,
-    InputStore, LogStore, NotificationStore, OutputStore, QueueStore, ReplayStore, RouteStore,
-    Stores, TokenStore,
+    AccountStore, BillingStore, CronStore, DeliveryStore, DocumentStore, FunctionStore, LogStore,
+    NotificationStore, QueueStore, ReplayStore, Stores, TokenStore,
 };
 
 /// How long one case may take before it fails; a hundredth is ample for a local database.
@@ -40,17 +39,13 @@ impl Fixture {
     pub fn new<S>(store: S) -> Self
     where
         S: AccountStore
-            + BucketStore
-            + InputStore
-            + OutputStore
-            + RouteStore
+            + DocumentStore
             + FunctionStore
             + DeliveryStore
             + LogStore
             + ReplayStore
             + QueueStore
             + TokenStore
-            + DomainStore
             + CronStore
             + NotificationStore
             + BillingStore

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use crate::sample::update;
 use webhook_core::{
     AccountId, FunctionId, Timestamp,
     model::{Driver, Function, FunctionSpec, Secret, Variable},
@@ -18,16 +19,16 @@ use super::{
 
 pub(super) async fn stored(stores: &Stores, account: AccountId, name: &str) -> Function {
     let function = function(account, name);
-    stores.functions.create_function(&function).await.expect("the function is new");
+    stores.documents.create(function.account_id, &function).await.expect("the function is new");
     function
 }
 
 async fn read(stores: &Stores, account: AccountId, id: FunctionId) -> Option<Function> {
-    stores.functions.function(account, id).await.expect("the function can be read")
+    stores.documents.get::<Function>(account, id.as_uuid()).await.expect("the function can be read")
 }
 
 async fn list(stores: &Stores, account: AccountId) -> Vec<Function> {
-    stores.functions.functions(account).await.expect("functions can be listed")
+    stores.documents.list::<Function>(account).await.expect("functions can be listed")
 }
 
 fn variable(function: &Function, key: &str, value: &str) -> Variable {
@@ -41,7 +42,7 @@ fn variable(function: &Function, key: &str, value: &str) -> Variable {
 }
 
 async fn put(stores: &Stores, function: &Function, variable: &Variable) {
-    let put = stores.functions.put_variable(function.account_id, variable).await;
+    let put = stores.functions.put_variable(function.account_id, variable, 100).await;
     put.expect("the function exists");
 }
 
@@ -76,7 +77,11 @@ pub async fn every_field_of_a_function_round_trips(stores: &Stores) {
             ..function(account, "")
         };
         specs.push(function.spec.clone());
-        stores.functions.create_function(&function).await.expect("names need not be unique");
+        stores
+            .documents
+            .create(function.account_id, &function)
+            .await
+            .expect("names need not be unique");
         assert_eq!(read(stores, account, function.id).await, Some(function));
     }
     expect_every_field(&specs);
@@ -88,7 +93,7 @@ pub async fn taken_function_id_is_a_conflict(stores: &Stores) {
     let first = stored(stores, owner, "a").await;
     for account in [owner, other] {
         let second = Function { id: first.id, ..function(account, "b") };
-        expect_conflict(stores.functions.create_function(&second).await);
+        expect_conflict(stores.documents.create(second.account_id, &second).await);
     }
     assert_eq!(list(stores, owner).await, [first]);
     assert_eq!(list(stores, other).await, []);
@@ -99,7 +104,7 @@ pub async fn functions_are_listed_in_id_order(stores: &Stores) {
     let account = AccountId::generate();
     let functions = ["c", "a", "b", "d"].map(|name| function(account, name));
     for index in [2, 0, 3, 1] {
-        stores.functions.create_function(&functions[index]).await.expect("the function is new");
+        stores.documents.create(account, &functions[index]).await.expect("the function is new");
     }
     assert_eq!(list(stores, account).await, functions);
 }
@@ -115,10 +120,10 @@ pub async fn functions_of_another_account_are_absent(stores: &Stores) {
     assert_eq!(list(stores, other).await, []);
     assert_eq!(variables(stores, other, function.id).await, []);
     let theirs = Function { account_id: other, ..function.clone() };
-    expect_not_found(stores.functions.update_function(&theirs).await);
-    expect_not_found(stores.functions.delete_function(other, function.id).await);
+    expect_not_found(update(stores, theirs.account_id, &theirs, theirs.version).await);
+    expect_not_found(stores.documents.delete::<Function>(other, function.id.as_uuid()).await);
     let changed = variable(&function, "KEY", "changed");
-    expect_not_found(stores.functions.put_variable(other, &changed).await);
+    expect_not_found(stores.functions.put_variable(other, &changed, 100).await);
     expect_not_found(stores.functions.delete_variable(other, function.id, "KEY").await);
 
     assert_eq!(variables(stores, owner, function.id).await, [secret]);
@@ -139,18 +144,22 @@ pub async fn update_replaces_a_function(stores: &Stores) {
         }),
         ..plain.clone()
     };
-    for update in [odd, plain] {
-        stores.functions.update_function(&update).await.expect("the function exists");
-        assert_eq!(read(stores, account, update.id).await.as_ref(), Some(&update));
-        assert_eq!(variables(stores, account, update.id).await, std::slice::from_ref(&secret));
+    for (number, changed) in [odd, plain].into_iter().enumerate() {
+        let known = 1 + number as u64;
+        update(stores, account, &changed, known).await.expect("the function exists");
+        let expected = Function { version: known + 1, ..changed };
+        assert_eq!(read(stores, account, expected.id).await.as_ref(), Some(&expected));
+        assert_eq!(variables(stores, account, expected.id).await, std::slice::from_ref(&secret));
     }
 }
 
 /// What is not there can be neither changed nor removed.
 pub async fn update_or_delete_of_no_function_is_not_found(stores: &Stores) {
     let absent = function(AccountId::generate(), "f");
-    expect_not_found(stores.functions.update_function(&absent).await);
-    expect_not_found(stores.functions.delete_function(absent.account_id, absent.id).await);
+    expect_not_found(update(stores, absent.account_id, &absent, absent.version).await);
+    expect_not_found(
+        stores.documents.delete::<Function>(absent.account_id, absent.id.as_uuid()).await,
+    );
     assert_eq!(list(stores, absent.account_id).await, []);
     assert_eq!(variables(stores, absent.account_id, absent.id).await, []);
 }
@@ -165,21 +174,25 @@ pub async fn delete_function_removes_variables_and_runs(stores: &Stores) {
     let lost_runs = recorded(stores, &gone, 2, 9).await;
     let kept_runs = recorded(stores, &stays, 2, 9).await;
 
-    stores.functions.delete_function(account, gone.id).await.expect("the function exists");
+    stores
+        .documents
+        .delete::<Function>(account, gone.id.as_uuid())
+        .await
+        .expect("the function exists");
     assert_eq!(read(stores, account, gone.id).await, None);
     assert_eq!(variables(stores, account, gone.id).await, []);
     assert_eq!(kept(stores, &gone).await, []);
     for id in lost_runs {
         assert_eq!(stores.functions.execution(account, id).await.expect("reading works"), None);
     }
-    expect_not_found(stores.functions.delete_function(account, gone.id).await);
+    expect_not_found(stores.documents.delete::<Function>(account, gone.id.as_uuid()).await);
 
     assert_eq!(kept(stores, &stays).await, kept_runs);
     assert_eq!(variables(stores, account, stays.id).await.len(), 1);
     assert_eq!(list(stores, account).await, [stays]);
 
     // The same ID again starts without the variables of its former life.
-    stores.functions.create_function(&gone).await.expect("the ID is free again");
+    stores.documents.create(gone.account_id, &gone).await.expect("the ID is free again");
     assert_eq!(variables(stores, account, gone.id).await, []);
 }
 
@@ -215,8 +228,8 @@ pub async fn put_variable_replaces_and_keeps_its_creation(stores: &Stores) {
 pub async fn variable_for_a_missing_function_is_not_found(stores: &Stores) {
     let absent = function(AccountId::generate(), "f");
     let stray = variable(&absent, "KEY", "value");
-    expect_not_found(stores.functions.put_variable(absent.account_id, &stray).await);
-    stores.functions.create_function(&absent).await.expect("the function is new");
+    expect_not_found(stores.functions.put_variable(absent.account_id, &stray, 100).await);
+    stores.documents.create(absent.account_id, &absent).await.expect("the function is new");
     assert_eq!(variables(stores, absent.account_id, absent.id).await, []);
 }
 
@@ -242,7 +255,7 @@ pub async fn concurrent_puts_of_a_variable_store_one(stores: &Stores) {
     let results = race(8, |number| {
         let (store, account) = (stores.functions.clone(), function.account_id);
         let variable = variable(&function, "KEY", &number.to_string());
-        async move { store.put_variable(account, &variable).await }
+        async move { store.put_variable(account, &variable, 100).await }
     })
     .await;
     for result in results {
@@ -252,4 +265,31 @@ pub async fn concurrent_puts_of_a_variable_store_one(stores: &Stores) {
     assert_eq!(stored.len(), 1);
     let value: usize = stored[0].value.expose().parse().expect("one of the values is stored");
     assert!(value < 8);
+}
+
+/// Concurrent creations of variables fill the bound exactly. A variable that exists can still be
+/// set, and a removal makes room.
+pub async fn concurrent_variables_hold_their_bound(stores: &Stores) {
+    let function = stored(stores, AccountId::generate(), "f").await;
+    let (account, id) = (function.account_id, function.id);
+    let set = async |prefix: &str| {
+        let results = race(8, |number| {
+            let variable = variable(&function, &format!("{prefix}{number}"), "value");
+            let store = stores.functions.clone();
+            async move { store.put_variable(account, &variable, 3).await }
+        });
+        let (set, refused): (Vec<_>, Vec<_>) = results.await.into_iter().partition(Result::is_ok);
+        refused.into_iter().for_each(expect_conflict);
+        set.len()
+    };
+    assert_eq!(set("a").await, 3);
+    let there = variables(stores, account, id).await;
+    assert_eq!(there.len(), 3);
+    assert_eq!(set("b").await, 0, "there is no room");
+    let again = Variable { value: Secret::new("another"), ..there[0].clone() };
+    stores.functions.put_variable(account, &again, 3).await.expect("it is there already");
+    let expected = [vec![again], there[1..].to_vec()].concat();
+    assert_eq!(variables(stores, account, id).await, expected);
+    stores.functions.delete_variable(account, id, &there[0].key).await.expect("it is there");
+    assert_eq!(set("c").await, 1, "a removal makes room");
 }

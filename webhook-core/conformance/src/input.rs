@@ -1,5 +1,7 @@
 //! Cases for [`InputStore`](webhook_core::store::InputStore).
 
+use crate::sample::Together as _;
+use webhook_core::store::{BucketStore as _, InputStore as _};
 use webhook_core::{
     AccountId, BucketId, FunctionId, InputId, OutputId, Timestamp,
     model::{
@@ -11,24 +13,24 @@ use webhook_core::{
 };
 
 use super::sample::{
-    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_every_field, expect_not_found, input,
-    odd_headers, output, race, with,
+    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_every_field, expect_not_found, function,
+    input, odd_headers, output, race, with,
 };
 
 async fn stored_bucket(stores: &Stores, account: AccountId, name: &str) -> Bucket {
     let bucket = bucket(account, name);
-    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(&bucket).await.expect("the bucket is new");
     bucket
 }
 
 async fn stored(stores: &Stores, bucket: &Bucket, name: &str) -> Input {
     let input = input(bucket.id, name);
-    stores.inputs.create_input(bucket.account_id, &input).await.expect("the input is new");
+    stores.documents.create_input(bucket.account_id, &input).await.expect("the input is new");
     input
 }
 
 async fn read(stores: &Stores, bucket: &Bucket, id: InputId) -> Option<Input> {
-    let input = stores.inputs.input(bucket.account_id, bucket.id, id).await;
+    let input = stores.documents.input(bucket.account_id, bucket.id, id).await;
     input.expect("the input can be read")
 }
 
@@ -51,7 +53,6 @@ fn odd_input(bucket: BucketId, response_from_output: ResponseFromOutput) -> Inpu
         created_by: format!("key{ODD_TEXT}"),
         spec: with(InputSpec::new(format!("name{ODD_TEXT}")), |spec| {
             spec.description = ODD_TEXT.repeat(20);
-            spec.function_id = Some(FunctionId::generate());
             spec.status_code = 599;
             spec.headers = written_headers();
             spec.body = ODD_TEXT.repeat(2_000);
@@ -84,7 +85,7 @@ pub async fn created_input_is_read_back(stores: &Stores) {
     let input = stored(stores, &bucket, "in").await;
     assert_eq!(read(stores, &bucket, input.id).await.as_ref(), Some(&input));
     bucket.inputs.push(input);
-    let whole = stores.buckets.bucket(bucket.account_id, bucket.id).await;
+    let whole = stores.documents.bucket(bucket.account_id, bucket.id).await;
     assert_eq!(whole.expect("the bucket can be read"), Some(bucket));
 }
 
@@ -92,10 +93,16 @@ pub async fn created_input_is_read_back(stores: &Stores) {
 pub async fn every_field_of_an_input_round_trips(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let output = ResponseFromOutput::Output(OutputId::generate());
-    expect_every_field(&[odd_input(bucket.id, output).spec]);
+    let every = with(odd_input(bucket.id, output).spec, |spec| {
+        spec.function_id = Some(FunctionId::generate());
+    });
+    expect_every_field(&[every]);
+    let function = function(bucket.account_id, "f");
+    stores.documents.create(bucket.account_id, &function).await.expect("the function is new");
     for response in [ResponseFromOutput::Static, ResponseFromOutput::Any, output] {
-        let input = odd_input(bucket.id, response);
-        stores.inputs.create_input(bucket.account_id, &input).await.expect("the input is new");
+        let mut input = odd_input(bucket.id, response);
+        input.spec.function_id = Some(function.id);
+        stores.documents.create_input(bucket.account_id, &input).await.expect("the input is new");
         assert_eq!(read(stores, &bucket, input.id).await, Some(input));
     }
 }
@@ -104,10 +111,10 @@ pub async fn every_field_of_an_input_round_trips(stores: &Stores) {
 pub async fn input_for_a_bucket_the_account_lacks_is_not_found(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let stray = input(BucketId::generate(), "in");
-    expect_not_found(stores.inputs.create_input(bucket.account_id, &stray).await);
+    expect_not_found(stores.documents.create_input(bucket.account_id, &stray).await);
     assert_eq!(bucket_of(stores, stray.id).await, None);
     let theirs = input(bucket.id, "in");
-    expect_not_found(stores.inputs.create_input(AccountId::generate(), &theirs).await);
+    expect_not_found(stores.documents.create_input(AccountId::generate(), &theirs).await);
     assert_eq!(bucket_of(stores, theirs.id).await, None);
 }
 
@@ -119,7 +126,7 @@ pub async fn taken_input_id_is_a_conflict(stores: &Stores) {
     let taken = stored(stores, &first, "in").await;
     for bucket in [&first, &second] {
         let again = Input { id: taken.id, ..input(bucket.id, "again") };
-        expect_conflict(stores.inputs.create_input(account, &again).await);
+        expect_conflict(stores.documents.create_input(account, &again).await);
     }
     assert_eq!(read(stores, &first, taken.id).await, Some(taken.clone()));
     assert_eq!(read(stores, &second, taken.id).await, None);
@@ -136,9 +143,10 @@ pub async fn inputs_of_another_account_or_bucket_are_absent(stores: &Stores) {
         assert_eq!(read(stores, elsewhere, input.id).await, None);
         let moved = Input { bucket_id: elsewhere.id, ..input.clone() };
         let account = elsewhere.account_id;
-        expect_not_found(stores.inputs.update_input(account, &moved).await);
-        expect_not_found(stores.inputs.delete_input(account, elsewhere.id, input.id).await);
+        expect_not_found(stores.documents.update_input(account, &moved).await);
     }
+    let theirs = stores.documents.delete_input(stranger.account_id, input.id).await;
+    expect_not_found(theirs);
     assert_eq!(read(stores, &first, input.id).await, Some(input));
 }
 
@@ -150,7 +158,7 @@ pub async fn bucket_of_input_is_the_whole_bucket(stores: &Stores) {
     bucket.outputs = ["d", "e"].map(|name| output(bucket.id, name)).into();
     bucket.spec.auth.kind = AuthType::Token;
     bucket.spec.auth.token = Secret::new(ODD_TEXT);
-    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(&bucket).await.expect("the bucket is new");
     stored_bucket(stores, account, "other").await;
     for input in &bucket.inputs {
         assert_eq!(bucket_of(stores, input.id).await.as_ref(), Some(&bucket));
@@ -168,15 +176,17 @@ pub async fn bucket_of_input_follows_changes(stores: &Stores) {
     bucket.suspended = true;
     bucket.updated_at = after(1);
     bucket.stamp_auth();
-    stores.buckets.update_bucket(&bucket).await.expect("the bucket exists");
+    stores.documents.update_bucket(&bucket).await.expect("the bucket exists");
+    bucket.version += 1;
     input.spec.status_code = 202;
-    stores.inputs.update_input(account, &input).await.expect("the input exists");
+    stores.documents.update_input(account, &input).await.expect("the input exists");
+    input.version += 1;
     bucket.inputs.push(input);
     bucket.inputs.push(stored(stores, &bucket, "second").await);
     assert_eq!(bucket_of(stores, id).await.as_ref(), Some(&bucket));
 
     let gone = bucket.inputs.pop().expect("there are two inputs");
-    stores.inputs.delete_input(account, bucket.id, gone.id).await.expect("the input exists");
+    stores.documents.delete_input(account, gone.id).await.expect("the input exists");
     assert_eq!(bucket_of(stores, id).await, Some(bucket));
     assert_eq!(bucket_of(stores, gone.id).await, None);
 }
@@ -190,9 +200,11 @@ pub async fn update_replaces_an_input(stores: &Stores) {
         created_at: NOW,
         ..odd_input(bucket.id, ResponseFromOutput::Output(OutputId::generate()))
     };
-    for update in [odd, plain] {
-        stores.inputs.update_input(bucket.account_id, &update).await.expect("the input exists");
-        assert_eq!(read(stores, &bucket, update.id).await, Some(update));
+    for (known, changed) in (1..).zip([odd, plain]) {
+        let mut changed = Input { version: known, ..changed };
+        stores.documents.update_input(bucket.account_id, &changed).await.expect("it exists");
+        changed.version += 1;
+        assert_eq!(read(stores, &bucket, changed.id).await, Some(changed));
     }
     assert_eq!(read(stores, &bucket, other.id).await, Some(other));
 }
@@ -201,8 +213,8 @@ pub async fn update_replaces_an_input(stores: &Stores) {
 pub async fn update_or_delete_of_no_input_is_not_found(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let absent = input(bucket.id, "in");
-    expect_not_found(stores.inputs.update_input(bucket.account_id, &absent).await);
-    expect_not_found(stores.inputs.delete_input(bucket.account_id, bucket.id, absent.id).await);
+    expect_not_found(stores.documents.update_input(bucket.account_id, &absent).await);
+    expect_not_found(stores.documents.delete_input(bucket.account_id, absent.id).await);
     assert_eq!(read(stores, &bucket, absent.id).await, None);
 }
 
@@ -210,10 +222,10 @@ pub async fn update_or_delete_of_no_input_is_not_found(stores: &Stores) {
 pub async fn deleted_input_is_gone(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let (gone, stays) = (stored(stores, &bucket, "a").await, stored(stores, &bucket, "b").await);
-    stores.inputs.delete_input(bucket.account_id, bucket.id, gone.id).await.expect("it exists");
+    stores.documents.delete_input(bucket.account_id, gone.id).await.expect("it exists");
     assert_eq!(read(stores, &bucket, gone.id).await, None);
     assert_eq!(bucket_of(stores, gone.id).await, None);
-    expect_not_found(stores.inputs.delete_input(bucket.account_id, bucket.id, gone.id).await);
+    expect_not_found(stores.documents.delete_input(bucket.account_id, gone.id).await);
     assert_eq!(bucket_of(stores, stays.id).await.expect("it stays").inputs, [stays]);
 }
 
@@ -222,18 +234,18 @@ pub async fn inputs_go_with_their_bucket(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let input = stored(stores, &bucket, "in").await;
     stores
-        .buckets
-        .delete_bucket(bucket.account_id, bucket.id, Some(input.id), false)
+        .documents
+        .remove_bucket(bucket.account_id, bucket.id, Some(input.id), false)
         .await
         .expect("its only input is spared");
     assert_eq!(bucket_of(stores, input.id).await, None);
     assert_eq!(read(stores, &bucket, input.id).await, None);
-    expect_not_found(stores.inputs.update_input(bucket.account_id, &input).await);
-    expect_not_found(stores.inputs.create_input(bucket.account_id, &input).await);
+    expect_not_found(stores.documents.update_input(bucket.account_id, &input).await);
+    expect_not_found(stores.documents.create_input(bucket.account_id, &input).await);
 
     // The IDs are free again, as those of a backup that is put back.
     let again = Bucket { inputs: vec![input.clone()], ..bucket };
-    stores.buckets.create_bucket(&again).await.expect("nothing is left of the former one");
+    stores.documents.create_bucket(&again).await.expect("nothing is left of the former one");
     assert_eq!(bucket_of(stores, input.id).await, Some(again));
 }
 
@@ -242,7 +254,7 @@ pub async fn concurrent_inputs_are_all_kept(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let (account, id) = (bucket.account_id, bucket.id);
     let results = race(12, |_| {
-        let store = stores.inputs.clone();
+        let store = stores.documents.clone();
         async move {
             let input = input(id, "same name");
             store.create_input(account, &input).await.map(|()| input)
@@ -251,6 +263,6 @@ pub async fn concurrent_inputs_are_all_kept(stores: &Stores) {
     .await;
     let mut created: Vec<_> = results.into_iter().map(|r| r.expect("each is new")).collect();
     created.sort_by_key(|input| input.id);
-    let whole = stores.buckets.bucket(account, id).await.expect("the bucket can be read");
+    let whole = stores.documents.bucket(account, id).await.expect("the bucket can be read");
     assert_eq!(whole.expect("the bucket exists").inputs, created);
 }

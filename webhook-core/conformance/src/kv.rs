@@ -146,11 +146,11 @@ pub async fn kv_keys_go_with_their_function(stores: &Stores) {
     let function = stored(stores, AccountId::generate(), "f").await;
     let a = key(&function, "a");
     write(stores, &a, set("a", None)).await;
-    let functions = &stores.functions;
-    functions.delete_function(function.account_id, function.id).await.expect("it is there");
+    let (account, id) = (function.account_id, function.id.as_uuid());
+    stores.documents.delete::<Function>(account, id).await.expect("it is there");
     assert_eq!(read(stores, &a, NOW).await, None);
     expect_not_found(try_write(stores, &a, count(1), NOW).await);
-    functions.create_function(&function).await.expect("its identifier is free");
+    stores.documents.create(account, &function).await.expect("its identifier is free");
     assert_eq!(read(stores, &a, NOW).await, None);
 }
 

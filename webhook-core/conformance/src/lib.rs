@@ -34,6 +34,7 @@
 //! | suite | stores |
 //! |---|---|
 //! | [`account_store_conformance!`] | accounts |
+//! | [`document_store_conformance!`] | versions, uses, counts and states of all configured things |
 //! | [`bucket_store_conformance!`] | buckets |
 //! | [`input_store_conformance!`] | buckets, inputs, routes |
 //! | [`output_store_conformance!`] | buckets, outputs, routes |
@@ -54,6 +55,7 @@
 //! what is referred to.
 //!
 //! [`account_store_conformance!`]: crate::account_store_conformance
+//! [`document_store_conformance!`]: crate::document_store_conformance
 //! [`bucket_store_conformance!`]: crate::bucket_store_conformance
 //! [`input_store_conformance!`]: crate::input_store_conformance
 //! [`output_store_conformance!`]: crate::output_store_conformance
@@ -75,6 +77,7 @@ pub mod bucket;
 pub mod cron;
 pub mod deletion;
 pub mod delivery;
+pub mod documents;
 pub mod domain;
 pub mod execution;
 mod fixture;

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
+use crate::sample::{Together as _, change_state, update};
+use webhook_core::store::BucketStore as _;
 use webhook_core::{
     AccountId, BucketId, NotificationId, OutputId, Timestamp,
     model::{Bucket, Notification, NotificationEvent, NotificationSpec},
-    store::{Note, Notice, NoticeSent, Stores},
+    store::{DocumentKind, Find, Note, Notice, NoticeSent, StateChange, Stores},
 };
 
 use super::sample::{
-    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_every_field, expect_not_found, race, with,
+    NOW, ODD_TEXT, after, bucket, expect_conflict, expect_every_field, expect_not_found,
+    notification, race, with,
 };
 
 const EVENT: NotificationEvent = NotificationEvent::DeliveryFailed;
@@ -17,23 +20,12 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 async fn stored_bucket(stores: &Stores, account: AccountId) -> Bucket {
     let bucket = bucket(account, &BucketId::generate().to_string());
-    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(&bucket).await.expect("the bucket is new");
     bucket
 }
 
-fn notification(bucket: &Bucket) -> Notification {
-    Notification {
-        id: NotificationId::generate(),
-        account_id: bucket.account_id,
-        created_at: NOW,
-        updated_at: NOW,
-        last_sent_at: None,
-        spec: NotificationSpec::new(&[EVENT], bucket.id.to_string()),
-    }
-}
-
 async fn create(stores: &Stores, notification: &Notification) {
-    let created = stores.notifications.create_notification(notification).await;
+    let created = stores.documents.create(notification.account_id, notification).await;
     created.expect("the notification is new");
 }
 
@@ -47,7 +39,7 @@ async fn stored(stores: &Stores) -> Notification {
 
 async fn find(stores: &Stores, notification: &Notification) -> Option<Notification> {
     let Notification { id, account_id, .. } = *notification;
-    stores.notifications.notification(account_id, id).await.expect("it can be read")
+    stores.documents.get::<Notification>(account_id, id.as_uuid()).await.expect("it can be read")
 }
 
 /// What happened at `moment` to the one subject of the notification.
@@ -96,28 +88,30 @@ pub async fn every_field_of_a_notification_round_trips(stores: &Stores) {
     expect_every_field(std::slice::from_ref(&odd.spec));
     create(stores, &plain).await;
     create(stores, &odd).await;
-    let listed = stores.notifications.notifications(bucket.account_id).await.expect("readable");
+    let listed = stores.documents.list::<Notification>(bucket.account_id).await.expect("readable");
     assert_eq!(listed, [plain.clone(), odd.clone()]);
     assert_eq!(find(stores, &odd).await.as_ref(), Some(&odd));
-    stores.notifications.notification_sent(plain.id, after(9)).await.expect("it can be written");
+    let sent = change_state(stores, StateChange::Sent(plain.id, after(9))).await;
+    sent.expect("it can be written");
     let read = find(stores, &plain).await.expect("it is there");
     assert_eq!(read.last_sent_at, Some(after(9)));
     let none = NotificationId::generate();
-    stores.notifications.notification_sent(none, NOW).await.expect("it says nothing");
+    let sent = change_state(stores, StateChange::Sent(none, NOW)).await;
+    sent.expect("it says nothing");
 }
 
 /// Another account's notifications are absent.
 pub async fn notifications_of_another_account_are_absent(stores: &Stores) {
     let notification = stored(stores).await;
     let other = AccountId::generate();
-    let read = stores.notifications.notification(other, notification.id).await;
+    let read = stores.documents.get::<Notification>(other, notification.id.as_uuid()).await;
     assert_eq!(read.expect("readable"), None);
-    assert_eq!(stores.notifications.notifications(other).await.expect("readable"), []);
-    let deleted = stores.notifications.delete_notification(other, notification.id).await;
+    assert_eq!(stores.documents.list::<Notification>(other).await.expect("readable"), []);
+    let deleted = stores.documents.delete::<Notification>(other, notification.id.as_uuid()).await;
     expect_not_found(deleted);
     let mut foreign = notification.clone();
     foreign.account_id = other;
-    expect_not_found(stores.notifications.update_notification(&foreign).await);
+    expect_not_found(update(stores, foreign.account_id, &foreign, foreign.version).await);
     assert_eq!(find(stores, &notification).await, Some(notification));
 }
 
@@ -132,7 +126,8 @@ pub async fn update_replaces_what_a_caller_may_write(stores: &Stores) {
     changed.spec.disabled = true;
     let mut written = changed.clone();
     (written.created_at, written.last_sent_at) = (after(5), Some(after(5)));
-    stores.notifications.update_notification(&written).await.expect("it is there");
+    changed.version = 2;
+    update(stores, written.account_id, &written, written.version).await.expect("it is there");
     assert_eq!(find(stores, &notification).await, Some(changed));
     assert_eq!(notices(stores, &notification).await.len(), 1);
 }
@@ -141,11 +136,13 @@ pub async fn update_replaces_what_a_caller_may_write(stores: &Stores) {
 pub async fn update_or_delete_of_no_notification_is_not_found(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate()).await;
     let notification = notification(&bucket);
-    expect_not_found(stores.notifications.update_notification(&notification).await);
+    expect_not_found(
+        update(stores, notification.account_id, &notification, notification.version).await,
+    );
     let Notification { id, account_id, .. } = notification;
-    expect_not_found(stores.notifications.delete_notification(account_id, id).await);
+    expect_not_found(stores.documents.delete::<Notification>(account_id, id.as_uuid()).await);
     create(stores, &notification).await;
-    stores.notifications.delete_notification(account_id, id).await.expect("it is there");
+    stores.documents.delete::<Notification>(account_id, id.as_uuid()).await.expect("it is there");
     assert_eq!(find(stores, &notification).await, None);
 }
 
@@ -154,7 +151,7 @@ pub async fn taken_notification_id_is_a_conflict(stores: &Stores) {
     let notification = stored(stores).await;
     let mut second = notification.clone();
     second.spec.disabled = true;
-    expect_conflict(stores.notifications.create_notification(&second).await);
+    expect_conflict(stores.documents.create(second.account_id, &second).await);
     assert_eq!(find(stores, &notification).await, Some(notification));
 }
 
@@ -167,9 +164,9 @@ pub async fn notification_goes_with_its_bucket(stores: &Stores) {
     notification.spec.buckets = vec![other.id.to_string()];
     create(stores, &notification).await;
     noted(stores, &note(&notification, NOW)).await;
-    stores.buckets.delete_bucket(account, other.id, None, true).await.expect("it is there");
+    stores.documents.remove_bucket(account, other.id, None, true).await.expect("it is there");
     assert_eq!(find(stores, &notification).await.as_ref(), Some(&notification));
-    stores.buckets.delete_bucket(account, target.id, None, true).await.expect("it is there");
+    stores.documents.remove_bucket(account, target.id, None, true).await.expect("it is there");
     assert_eq!(find(stores, &notification).await, None);
     assert_eq!((due(stores, after(9)).await, wake(stores).await), (Vec::new(), None));
 }
@@ -178,8 +175,9 @@ pub async fn notification_goes_with_its_bucket(stores: &Stores) {
 pub async fn disabled_notifications_are_left_out(stores: &Stores) {
     let (first, second, third) = (stored(stores).await, stored(stores).await, stored(stores).await);
     let disabled = with(second.clone(), |second| second.spec.disabled = true);
-    stores.notifications.update_notification(&disabled).await.expect("it is there");
-    let mut enabled = stores.notifications.enabled_notifications().await.expect("readable");
+    update(stores, disabled.account_id, &disabled, disabled.version).await.expect("it is there");
+    let enabled = Find::Watched(DocumentKind::Notification, None, 1_000_000);
+    let mut enabled = stores.documents.search::<Notification>(enabled).await.expect("readable");
     enabled.sort_by_key(|notification| notification.id);
     assert_eq!(enabled, [first, third]);
 }
@@ -296,7 +294,7 @@ pub async fn notices_go_with_their_bucket_and_are_forgotten(stores: &Stores) {
     let left = of_bucket().await.expect("readable");
     assert_eq!((left.len(), left[0].subject), (1, subjects[1]));
     let account = notification.account_id;
-    stores.buckets.delete_bucket(account, bucket.id, None, true).await.expect("it is there");
+    stores.documents.remove_bucket(account, bucket.id, None, true).await.expect("it is there");
     assert_eq!(of_bucket().await.expect("readable"), []);
     assert_eq!(notices(stores, &notification).await.len(), 1);
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::sample::Together as _;
+use webhook_core::store::{BucketStore as _, OutputStore as _};
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, FunctionId, OutputId, Timestamp,
     model::{
@@ -19,18 +21,18 @@ use super::{
     input::written_headers,
     sample::{
         NOW, ODD_TEXT, bucket, expect_conflict, expect_every_field, expect_not_found,
-        expect_one_winner, input, output, race, with,
+        expect_one_winner, function, input, output, race, with,
     },
 };
 
 async fn stored_bucket(stores: &Stores, account: AccountId, name: &str) -> Bucket {
     let bucket = bucket(account, name);
-    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(&bucket).await.expect("the bucket is new");
     bucket
 }
 
 async fn create(stores: &Stores, bucket: &Bucket, output: &Output) {
-    stores.outputs.create_output(bucket.account_id, output).await.expect("the output is new");
+    stores.documents.create_output(bucket.account_id, output).await.expect("the output is new");
 }
 
 async fn stored(stores: &Stores, bucket: &Bucket, name: &str) -> Output {
@@ -40,7 +42,7 @@ async fn stored(stores: &Stores, bucket: &Bucket, name: &str) -> Output {
 }
 
 async fn read(stores: &Stores, bucket: &Bucket, id: OutputId) -> Option<Output> {
-    let output = stores.outputs.output(bucket.account_id, bucket.id, id).await;
+    let output = stores.documents.output(bucket.account_id, bucket.id, id).await;
     output.expect("the output can be read")
 }
 
@@ -74,6 +76,13 @@ fn odd_pauses() -> Pauses {
     pauses.resume(Timestamp::from_millis(2_002), Some((7, RateInterval::Minute)));
     pauses.pause(pause(3_003, Some(Timestamp::from_millis(4_102_444_800_999))));
     pauses
+}
+
+/// The same spec without functions, which would have to exist.
+fn without_functions(mut output: Output) -> Output {
+    output.spec.function_id = None;
+    output.spec.response_function_id = None;
+    output
 }
 
 /// An output in which every field has something that is easily lost.
@@ -152,7 +161,7 @@ pub async fn created_output_is_read_back(stores: &Stores) {
     let output = stored(stores, &bucket, "out").await;
     assert_eq!(read(stores, &bucket, output.id).await.as_ref(), Some(&output));
     bucket.outputs.push(output);
-    let whole = stores.buckets.bucket(bucket.account_id, bucket.id).await;
+    let whole = stores.documents.bucket(bucket.account_id, bucket.id).await;
     assert_eq!(whole.expect("the bucket can be read"), Some(bucket));
 }
 
@@ -171,6 +180,12 @@ pub async fn every_field_of_an_output_round_trips(stores: &Stores) {
     let modes = [ThrottleMode::Rate, ThrottleMode::Concurrency].into_iter().cycle();
     for ((schedule, interval), mode) in schedules.into_iter().zip(intervals).zip(modes) {
         let mut output = odd_output(bucket.id, &format!("{schedule:?}"));
+        for id in [&mut output.spec.function_id, &mut output.spec.response_function_id] {
+            let function = function(bucket.account_id, "f");
+            let created = stores.documents.create(bucket.account_id, &function).await;
+            created.expect("the function is new");
+            *id = Some(function.id);
+        }
         output.spec.durability.schedule = schedule;
         output.spec.throttle.interval = interval;
         output.spec.throttle.mode = mode;
@@ -205,10 +220,10 @@ pub async fn numbers_of_an_output_round_trip_at_their_limits(stores: &Stores) {
 pub async fn output_for_a_bucket_the_account_lacks_is_not_found(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let stray = output(BucketId::generate(), "out");
-    expect_not_found(stores.outputs.create_output(bucket.account_id, &stray).await);
+    expect_not_found(stores.documents.create_output(bucket.account_id, &stray).await);
     assert_eq!(bucket_of(stores, stray.id).await, None);
     let theirs = output(bucket.id, "out");
-    expect_not_found(stores.outputs.create_output(AccountId::generate(), &theirs).await);
+    expect_not_found(stores.documents.create_output(AccountId::generate(), &theirs).await);
     assert_eq!(bucket_of(stores, theirs.id).await, None);
 }
 
@@ -220,7 +235,7 @@ pub async fn taken_output_id_is_a_conflict(stores: &Stores) {
     let taken = stored(stores, &first, "out").await;
     for bucket in [&first, &second] {
         let again = Output { id: taken.id, ..output(bucket.id, "again") };
-        expect_conflict(stores.outputs.create_output(account, &again).await);
+        expect_conflict(stores.documents.create_output(account, &again).await);
     }
     assert_eq!(read(stores, &first, taken.id).await, Some(taken.clone()));
     assert_eq!(read(stores, &second, taken.id).await, None);
@@ -233,7 +248,7 @@ pub async fn taken_output_name_is_a_conflict(stores: &Stores) {
     let second = stored_bucket(stores, account, "b").await;
     let taken = stored(stores, &first, "out").await;
     let again = output(first.id, "out");
-    expect_conflict(stores.outputs.create_output(account, &again).await);
+    expect_conflict(stores.documents.create_output(account, &again).await);
     assert_eq!(read(stores, &first, again.id).await, None);
     assert_eq!(bucket_of(stores, taken.id).await.expect("it stays").outputs, [taken]);
     for (bucket, name) in [(&second, "out"), (&first, "Out"), (&first, "out ")] {
@@ -248,7 +263,8 @@ pub async fn unnamed_outputs_do_not_clash(stores: &Stores) {
     let mut named = stored(stores, &bucket, "named").await;
     let second = stored(stores, &bucket, "").await;
     named.spec.name = String::new();
-    stores.outputs.update_output(bucket.account_id, &named).await.expect("no name never clashes");
+    stores.documents.update_output(bucket.account_id, &named).await.expect("no name never clashes");
+    named.version += 1;
     let whole = bucket_of(stores, first.id).await.expect("the bucket exists");
     assert_eq!(whole.outputs, [first, named, second]);
 }
@@ -264,9 +280,10 @@ pub async fn outputs_of_another_account_or_bucket_are_absent(stores: &Stores) {
         assert_eq!(read(stores, elsewhere, output.id).await, None);
         let moved = Output { bucket_id: elsewhere.id, ..output.clone() };
         let account = elsewhere.account_id;
-        expect_not_found(stores.outputs.update_output(account, &moved).await);
-        expect_not_found(stores.outputs.delete_output(account, elsewhere.id, output.id).await);
+        expect_not_found(stores.documents.update_output(account, &moved).await);
     }
+    let theirs = stores.documents.delete_output(stranger.account_id, output.id).await;
+    expect_not_found(theirs);
     assert_eq!(read(stores, &first, output.id).await, Some(output));
 }
 
@@ -276,7 +293,7 @@ pub async fn bucket_of_output_is_the_whole_bucket(stores: &Stores) {
     let mut bucket = bucket(account, "a");
     bucket.inputs = ["a", "b"].map(|name| input(bucket.id, name)).into();
     bucket.outputs = ["c", "d", "e"].map(|name| output(bucket.id, name)).into();
-    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(&bucket).await.expect("the bucket is new");
     stored_bucket(stores, account, "other").await;
     for output in &bucket.outputs {
         assert_eq!(bucket_of(stores, output.id).await.as_ref(), Some(&bucket));
@@ -286,15 +303,20 @@ pub async fn bucket_of_output_is_the_whole_bucket(stores: &Stores) {
     assert_eq!(bucket_of(stores, bucket.outputs[0].id).await, Some(bucket));
 }
 
-/// An update replaces every field, and a second one leaves nothing of the first.
+/// An update replaces every field but the state, and a second one leaves nothing of the first.
 pub async fn update_replaces_an_output(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let (plain, other) = (stored(stores, &bucket, "a").await, stored(stores, &bucket, "b").await);
-    let odd = Output { id: plain.id, created_at: NOW, ..odd_output(bucket.id, "odd") };
+    let odd = without_functions(odd_output(bucket.id, "odd"));
+    let odd = Output { id: plain.id, created_at: NOW, ..odd };
     let plain = Output { cron_id: None, ..plain };
-    for update in [odd, plain] {
-        stores.outputs.update_output(bucket.account_id, &update).await.expect("the output exists");
-        assert_eq!(read(stores, &bucket, update.id).await, Some(update));
+    for (known, changed) in (1..).zip([odd, plain]) {
+        let changed = Output { version: known, ..changed };
+        stores.documents.update_output(bucket.account_id, &changed).await.expect("it exists");
+        // An update leaves the state as it is.
+        let (version, pauses, failing_since) = (known + 1, Pauses::default(), None);
+        let expected = Output { version, pauses, failing_since, ..changed };
+        assert_eq!(read(stores, &bucket, expected.id).await, Some(expected));
     }
     assert_eq!(read(stores, &bucket, other.id).await, Some(other));
 }
@@ -306,15 +328,17 @@ pub async fn update_to_a_taken_output_name_is_a_conflict(stores: &Stores) {
     let mut taken = second.clone();
     taken.spec.name = "a".to_owned();
     taken.spec.description = "not stored".to_owned();
-    expect_conflict(stores.outputs.update_output(bucket.account_id, &taken).await);
+    expect_conflict(stores.documents.update_output(bucket.account_id, &taken).await);
     let whole = bucket_of(stores, first.id).await.expect("the bucket exists");
     assert_eq!(whole.outputs, [first, second.clone()]);
 
     let mut own = second;
     own.spec.description = "stored".to_owned();
-    stores.outputs.update_output(bucket.account_id, &own).await.expect("its own name is free");
+    stores.documents.update_output(bucket.account_id, &own).await.expect("its own name is free");
+    own.version += 1;
     own.spec.name = "c".to_owned();
-    stores.outputs.update_output(bucket.account_id, &own).await.expect("the name is free");
+    stores.documents.update_output(bucket.account_id, &own).await.expect("the name is free");
+    own.version += 1;
     stored(stores, &bucket, "b").await;
     assert_eq!(read(stores, &bucket, own.id).await, Some(own));
 }
@@ -323,8 +347,8 @@ pub async fn update_to_a_taken_output_name_is_a_conflict(stores: &Stores) {
 pub async fn update_or_delete_of_no_output_is_not_found(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let absent = output(bucket.id, "out");
-    expect_not_found(stores.outputs.update_output(bucket.account_id, &absent).await);
-    expect_not_found(stores.outputs.delete_output(bucket.account_id, bucket.id, absent.id).await);
+    expect_not_found(stores.documents.update_output(bucket.account_id, &absent).await);
+    expect_not_found(stores.documents.delete_output(bucket.account_id, absent.id).await);
     assert_eq!(read(stores, &bucket, absent.id).await, None);
 }
 
@@ -332,10 +356,10 @@ pub async fn update_or_delete_of_no_output_is_not_found(stores: &Stores) {
 pub async fn deleted_output_is_gone_and_its_name_free(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let (gone, stays) = (stored(stores, &bucket, "a").await, stored(stores, &bucket, "b").await);
-    stores.outputs.delete_output(bucket.account_id, bucket.id, gone.id).await.expect("it exists");
+    stores.documents.delete_output(bucket.account_id, gone.id).await.expect("it exists");
     assert_eq!(read(stores, &bucket, gone.id).await, None);
     assert_eq!(bucket_of(stores, gone.id).await, None);
-    expect_not_found(stores.outputs.delete_output(bucket.account_id, bucket.id, gone.id).await);
+    expect_not_found(stores.documents.delete_output(bucket.account_id, gone.id).await);
     let again = stored(stores, &bucket, "a").await;
     assert_eq!(bucket_of(stores, stays.id).await.expect("it stays").outputs, [stays, again]);
 }
@@ -344,16 +368,16 @@ pub async fn deleted_output_is_gone_and_its_name_free(stores: &Stores) {
 pub async fn outputs_go_with_their_bucket(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let output = stored(stores, &bucket, "out").await;
-    let forced = stores.buckets.delete_bucket(bucket.account_id, bucket.id, None, true).await;
+    let forced = stores.documents.remove_bucket(bucket.account_id, bucket.id, None, true).await;
     forced.expect("force is set");
     assert_eq!(bucket_of(stores, output.id).await, None);
     assert_eq!(read(stores, &bucket, output.id).await, None);
-    expect_not_found(stores.outputs.update_output(bucket.account_id, &output).await);
-    expect_not_found(stores.outputs.create_output(bucket.account_id, &output).await);
+    expect_not_found(stores.documents.update_output(bucket.account_id, &output).await);
+    expect_not_found(stores.documents.create_output(bucket.account_id, &output).await);
 
     // The IDs are free again, as those of a backup that is put back.
     let again = Bucket { outputs: vec![output.clone()], ..bucket };
-    stores.buckets.create_bucket(&again).await.expect("nothing is left of the former one");
+    stores.documents.create_bucket(&again).await.expect("nothing is left of the former one");
     assert_eq!(bucket_of(stores, output.id).await, Some(again));
 }
 
@@ -362,11 +386,11 @@ pub async fn concurrent_outputs_with_one_name_store_one(stores: &Stores) {
     let bucket = stored_bucket(stores, AccountId::generate(), "a").await;
     let (account, id) = (bucket.account_id, bucket.id);
     let results = race(8, |_| {
-        let store = stores.outputs.clone();
+        let store = stores.documents.clone();
         async move { store.create_output(account, &output(id, "out")).await }
     })
     .await;
     expect_one_winner(results, ErrorKind::Conflict);
-    let whole = stores.buckets.bucket(account, id).await.expect("the bucket can be read");
+    let whole = stores.documents.bucket(account, id).await.expect("the bucket can be read");
     assert_eq!(whole.expect("the bucket exists").outputs.len(), 1);
 }

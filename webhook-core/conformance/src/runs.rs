@@ -83,7 +83,7 @@ pub async fn runs_come_with_their_outcome_or_not_at_all(stores: &Stores) {
 pub async fn runs_that_cannot_be_kept_are_passed_over(stores: &Stores) {
     let account = AccountId::generate();
     let (here, gone) = (stored(stores, account, "a").await, stored(stores, account, "b").await);
-    stores.functions.delete_function(account, gone.id).await.expect("it is there");
+    stores.documents.delete::<Function>(account, gone.id.as_uuid()).await.expect("it is there");
     let (output, node) = (OutputId::generate(), node(stores).await);
     let (webhook, delivery) = (webhook(account), new_delivery(output, NOW));
     let ids: Vec<ExecutionId> = ids(3);

@@ -10,10 +10,14 @@ use tokio::{sync::Barrier, task::JoinSet};
 
 use webhook_core::{
     AccountId, BucketId, DeliveryId, Error, ErrorKind, ExecutionId, FunctionId, Id, InputId,
-    OutputId, Timestamp, WebhookId,
+    NotificationId, OutputId, Timestamp, WebhookId,
     model::{
-        Account, Bucket, BucketSpec, Checks, Driver, Function, FunctionSpec, Input, InputSpec,
-        Output, OutputSpec, Request, Webhook,
+        Account, Bucket, BucketSpec, Checks, Cron, Driver, Function, FunctionSpec, Input,
+        InputSpec, Notification, NotificationEvent, NotificationSpec, Output, OutputSpec, Request,
+        Webhook,
+    },
+    store::{
+        ApplyError, Bounds, Change, Configured, DocumentStore, Find, Refusal, StateChange, Stores,
     },
 };
 
@@ -63,14 +67,7 @@ pub(super) fn bucket(account: AccountId, name: &str) -> Bucket {
 }
 
 pub(super) fn input(bucket: BucketId, name: &str) -> Input {
-    Input {
-        id: InputId::generate(),
-        bucket_id: bucket,
-        created_at: NOW,
-        updated_at: NOW,
-        created_by: String::new(),
-        spec: InputSpec::new(name),
-    }
+    Input::new(InputId::generate(), bucket, NOW, InputSpec::new(name))
 }
 
 pub(super) fn output(bucket: BucketId, name: &str) -> Output {
@@ -78,16 +75,24 @@ pub(super) fn output(bucket: BucketId, name: &str) -> Output {
     Output::new(OutputId::generate(), bucket, NOW, spec)
 }
 
+/// A notification of failed deliveries that leads to a bucket.
+pub(super) fn notification(bucket: &Bucket) -> Notification {
+    let to_bucket = bucket.id.to_string();
+    Notification {
+        id: NotificationId::generate(),
+        account_id: bucket.account_id,
+        version: 1,
+        created_at: NOW,
+        updated_at: NOW,
+        last_sent_at: None,
+        spec: NotificationSpec::new(&[NotificationEvent::DeliveryFailed], to_bucket),
+    }
+}
+
 pub(super) fn function(account: AccountId, name: &str) -> Function {
     let payload = "return r".to_owned();
-    Function {
-        id: FunctionId::generate(),
-        account_id: account,
-        payload_size: payload.len(),
-        created: NOW,
-        updated: NOW,
-        spec: FunctionSpec::new(name, Driver::default(), payload),
-    }
+    let spec = FunctionSpec::new(name, Driver::default(), payload);
+    Function::new(FunctionId::generate(), account, NOW, spec)
 }
 
 /// A request in which every field has something that is easily lost.
@@ -165,6 +170,81 @@ pub(super) fn odd_webhook(account: AccountId) -> Webhook {
         received_at: Timestamp::from_millis(4_102_444_800_999),
         ..webhook(account)
     }
+}
+
+/// Replaces the version of a configured thing that was read.
+pub(super) async fn update<T: Configured>(
+    stores: &Stores,
+    account: AccountId,
+    changed: &T,
+    version: u64,
+) -> Result<(), Error> {
+    Ok(stores.documents.apply(&[Change::update(account, changed, version)?]).await?)
+}
+
+/// Changes of several documents in one call, as management operations make them.
+#[async_trait::async_trait]
+pub(super) trait Together: DocumentStore {
+    async fn bucket_owner(&self, id: BucketId) -> Result<Option<AccountId>, Error> {
+        let found = self.find(Find::Any(Bucket::key(id.as_uuid()))).await?;
+        Ok(found.first().map(|document| document.account_id))
+    }
+
+    /// Removes a bucket. Unless `force`, one with an output, or with an input other than
+    /// `spare`, is a conflict.
+    async fn remove_bucket(
+        &self,
+        account: AccountId,
+        id: BucketId,
+        spare: Option<InputId>,
+        force: bool,
+    ) -> Result<(), Error> {
+        let spare = spare.filter(|_| !force);
+        let mut changes: Vec<_> =
+            spare.map(|id| Change::delete::<Input>(account, id.as_uuid())).into_iter().collect();
+        if !force {
+            changes.push(Change::Unused(Bucket::key(id.as_uuid())));
+        }
+        changes.push(Change::delete::<Bucket>(account, id.as_uuid()));
+        Ok(self.apply(&changes).await?)
+    }
+
+    async fn create_cron(&self, cron: &Cron, bucket: &Bucket) -> Result<(), Error> {
+        let mut changes = Change::create_bucket(bucket, Bounds::NONE, Bounds::NONE)?;
+        changes.push(Change::create(cron.account_id, cron, Bounds::NONE)?);
+        Ok(self.apply(&changes).await?)
+    }
+
+    /// Replaces a cron whose next run is `known`; otherwise this answers `false`.
+    async fn update_cron(&self, cron: &Cron, known: Option<Timestamp>) -> Result<bool, Error> {
+        let (id, next_run) = (cron.id, cron.next_run);
+        let schedule = StateChange::Schedule { cron: id, known, next_run };
+        let update = Change::update(cron.account_id, cron, cron.version)?;
+        match self.apply(&[update, Change::State(schedule)]).await {
+            Err(ApplyError::Refused(Refusal::Stale)) => Ok(false),
+            done => Ok(done.map(|()| true)?),
+        }
+    }
+
+    async fn remove_cron(&self, cron: &Cron) -> Result<(), Error> {
+        let (account, bucket) = (cron.account_id, cron.bucket_id.as_uuid());
+        let delete = Change::delete::<Cron>(account, cron.id.as_uuid());
+        Ok(self.apply(&[delete, Change::delete::<Bucket>(account, bucket)]).await?)
+    }
+}
+
+impl<D: DocumentStore + ?Sized> Together for D {}
+
+/// Changes a state.
+pub(super) async fn change_state(stores: &Stores, change: StateChange) -> Result<(), Error> {
+    Ok(stores.documents.apply(&[Change::State(change)]).await?)
+}
+
+/// Headers whose values are text, as those of configured things.
+pub(super) fn text_headers() -> HeaderMap {
+    let mut headers = odd_headers();
+    headers.remove("x-opaque");
+    headers
 }
 
 /// Fails unless `result` is an error of kind `kind`.

@@ -17,6 +17,9 @@ async fn make_store() -> Fixture {
 mod account_store {
     crate::account_store_conformance!(super::make_store);
 }
+mod document_store {
+    crate::document_store_conformance!(super::make_store);
+}
 mod bucket_store {
     crate::bucket_store_conformance!(super::make_store);
 }
@@ -72,6 +75,7 @@ fn every_case_is_listed() {
         [include_str!("suite/configuration.rs"), include_str!("suite/delivery.rs")].concat();
     let cases = [
         include_str!("account.rs"),
+        include_str!("billing.rs"),
         include_str!("bucket/change.rs"),
         include_str!("bucket/create.rs"),
         include_str!("cron.rs"),
@@ -81,22 +85,35 @@ fn every_case_is_listed() {
         include_str!("delivery/ephemeral.rs"),
         include_str!("delivery/lease.rs"),
         include_str!("delivery/redeliver.rs"),
+        include_str!("delivery/seen.rs"),
         include_str!("delivery/settle.rs"),
+        include_str!("documents/bounds.rs"),
+        include_str!("documents/names.rs"),
+        include_str!("documents/state.rs"),
+        include_str!("documents/together.rs"),
+        include_str!("documents/uses.rs"),
+        include_str!("documents/versions.rs"),
+        include_str!("documents/writers.rs"),
         include_str!("domain.rs"),
         include_str!("execution.rs"),
         include_str!("function.rs"),
         include_str!("input.rs"),
+        include_str!("kv.rs"),
         include_str!("log/count.rs"),
         include_str!("log/drain.rs"),
+        include_str!("log/lease.rs"),
         include_str!("log/page.rs"),
         include_str!("log/purge.rs"),
         include_str!("log/report.rs"),
+        include_str!("log/search.rs"),
         include_str!("log/waiting.rs"),
         include_str!("notification.rs"),
         include_str!("output.rs"),
+        include_str!("queue.rs"),
         include_str!("replay.rs"),
         include_str!("runs.rs"),
         include_str!("token.rs"),
+        include_str!("versions.rs"),
     ];
     let mut found = 0;
     for source in cases {

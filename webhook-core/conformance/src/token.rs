@@ -24,7 +24,8 @@ fn token(account: AccountId) -> AccessToken {
 }
 
 async fn create(stores: &Stores, token: &AccessToken) {
-    stores.tokens.create_token(token).await.expect("the token is new");
+    let created = stores.tokens.create_token(token, 100).await;
+    assert!(created.expect("the token is new"), "there is room for it");
 }
 
 async fn find(stores: &Stores, id: TokenId) -> Option<AccessToken> {
@@ -84,7 +85,7 @@ pub async fn taken_token_id_is_a_conflict(stores: &Stores) {
     create(stores, &first).await;
     for account_id in [first.account_id, AccountId::generate()] {
         let second = AccessToken { account_id, secret_hash: [1; 32], ..first.clone() };
-        expect_conflict(stores.tokens.create_token(&second).await);
+        expect_conflict(stores.tokens.create_token(&second, 100).await);
     }
     assert_eq!(find(stores, first.id).await, Some(first));
 }
@@ -164,7 +165,13 @@ pub async fn concurrent_tokens_with_one_id_store_one(stores: &Stores) {
     let results = race(6, |number| {
         let store = stores.tokens.clone();
         let token = AccessToken { secret_hash: [number as u8; 32], ..first.clone() };
-        async move { store.create_token(&token).await.map(|()| token) }
+        async move {
+            let created = store.create_token(&token, 100).await;
+            created.map(|created| {
+                assert!(created, "there is room for it");
+                token
+            })
+        }
     })
     .await;
     let winner = results.iter().find_map(|result| result.as_ref().ok()).cloned();
@@ -185,4 +192,25 @@ pub async fn tokens_are_counted(stores: &Stores) {
     assert_eq!(count().await, 3);
     stores.tokens.delete_token(account, tokens[0].id).await.expect("the token is there");
     assert_eq!(count().await, 2);
+}
+
+/// Concurrent creations of tokens fill the bound exactly, and a removal makes room.
+pub async fn concurrent_tokens_hold_their_bound(stores: &Stores) {
+    let (account, other) = (AccountId::generate(), AccountId::generate());
+    create(stores, &token(other)).await;
+    let make = async || {
+        let results = race(8, |_| {
+            let (store, token) = (stores.tokens.clone(), token(account));
+            async move { store.create_token(&token, 3).await.expect("the token is new") }
+        });
+        results.await.into_iter().filter(|created| *created).count()
+    };
+    assert_eq!(make().await, 3);
+    let stored = list(stores, account).await;
+    assert_eq!(stored.len(), 3);
+    assert_eq!(make().await, 0, "there is no room");
+    assert_eq!(list(stores, account).await, stored);
+    stores.tokens.delete_token(account, stored[0].id).await.expect("the token is there");
+    assert_eq!(make().await, 1, "a removal makes room");
+    assert_eq!(stores.tokens.token_count(account).await.expect("a count"), 3);
 }

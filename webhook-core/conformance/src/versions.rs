@@ -1,8 +1,10 @@
 //! Cases for the versions of functions and of rules.
 
+use crate::sample::{Together as _, expect_conflict, update};
+use webhook_core::store::{BucketStore as _, OutputStore as _};
 use webhook_core::{
-    AccountId, FunctionId, OutputId, Timestamp,
-    model::{Driver, Function, FunctionVersion, Output},
+    AccountId, Error, FunctionId, OutputId, Timestamp,
+    model::{Driver, Function, FunctionSpec, FunctionVersion, Output},
     rule::Rules,
     store::{MAX_VERSIONS, RulesVersion, Stores},
 };
@@ -16,22 +18,36 @@ const fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(NOW.as_millis() + millis as i64)
 }
 
+async fn try_to_save(
+    stores: &Stores,
+    function: &mut Function,
+    millis: u64,
+    driver: Driver,
+    source: &str,
+) -> Result<(), Error> {
+    let name = function.spec.name.clone();
+    function.change(FunctionSpec::new(name, driver, source), at(millis));
+    update(stores, function.account_id, function, function.version).await?;
+    function.version += 1;
+    Ok(())
+}
+
 async fn save(stores: &Stores, function: &mut Function, millis: u64, driver: Driver, source: &str) {
-    function.spec.driver = driver;
-    source.clone_into(&mut function.spec.payload);
-    function.payload_size = source.len();
-    function.updated = at(millis);
-    stores.functions.update_function(function).await.expect("the function exists");
+    let saved = try_to_save(stores, function, millis, driver, source).await;
+    saved.expect("the function exists");
 }
 
 async fn versions(stores: &Stores, function: &Function) -> Vec<FunctionVersion> {
-    let versions = stores.functions.function_versions(function.account_id, function.id).await;
-    versions.expect("versions can be listed")
+    let versions = stores.documents.function_versions(function.account_id, function.id).await;
+    let mut versions = versions.expect("versions can be listed");
+    versions.iter_mut().for_each(|version| version.payload = None);
+    versions
 }
 
 async fn source(stores: &Stores, function: &Function, version: u32) -> Option<String> {
-    let found = stores.functions.function_version(function.account_id, function.id, version).await;
-    found.expect("versions can be read").map(|found| found.payload.expect("it has its source"))
+    let found = stores.documents.function_versions(function.account_id, function.id).await;
+    let mut found = found.expect("versions can be read").into_iter();
+    found.find(|found| found.version == version).and_then(|found| found.payload)
 }
 
 /// What a source was is kept with its language, its length and its moment; what is the same
@@ -40,7 +56,7 @@ pub async fn versions_of_a_function_are_kept(stores: &Stores) {
     let account = AccountId::generate();
     let mut function = stored(stores, account, "f").await;
     let first = function.spec.payload.clone();
-    let made = FunctionVersion::current(1, function.created, &function);
+    let made = FunctionVersion::current(&function);
     assert_eq!(versions(stores, &function).await, std::slice::from_ref(&made));
     assert_eq!(source(stores, &function, 1).await.as_deref(), Some(&*first));
 
@@ -55,7 +71,8 @@ pub async fn versions_of_a_function_are_kept(stores: &Stores) {
     save(stores, &mut function, 2_003, Driver::Js, ODD_TEXT).await;
     save(stores, &mut function, 3_000, Driver::Lua, &first).await;
     let listed = versions(stores, &function).await;
-    let third = FunctionVersion::current(3, at(3_000), &function);
+    let third = FunctionVersion::current(&function);
+    assert_eq!((third.version, third.created), (3, at(3_000)));
     let second = FunctionVersion::new(2, at(2_003), Driver::Js, ODD_TEXT);
     let first_one = FunctionVersion::new(1, function.created, Driver::Lua, &first);
     assert_eq!(listed, [third, second, first_one]);
@@ -97,7 +114,11 @@ pub async fn versions_of_others_are_absent(stores: &Stores) {
     let missing = Function { id: FunctionId::generate(), ..function.clone() };
     assert_eq!(versions(stores, &missing).await, []);
 
-    stores.functions.delete_function(account, function.id).await.expect("the function exists");
+    stores
+        .documents
+        .delete::<Function>(account, function.id.as_uuid())
+        .await
+        .expect("the function exists");
     assert_eq!(versions(stores, &function).await, []);
     assert_eq!(source(stores, &function, 1).await, None);
 }
@@ -106,10 +127,19 @@ pub async fn versions_of_others_are_absent(stores: &Stores) {
 pub async fn concurrent_changes_of_a_function_are_all_versions(stores: &Stores) {
     let function = stored(stores, AccountId::generate(), "f").await;
     race(8, |number| {
-        let (stores, mut function) = (stores.clone(), function.clone());
+        let (stores, function) = (stores.clone(), function.clone());
         async move {
             let source = format!("-- {number}");
-            save(&stores, &mut function, number as u64, Driver::Lua, &source).await;
+            loop {
+                let (account, id) = (function.account_id, function.id.as_uuid());
+                let read = stores.documents.get::<Function>(account, id).await;
+                let mut read = read.expect("it can be read").expect("it is there");
+                let at = number as u64;
+                match try_to_save(&stores, &mut read, at, Driver::Lua, &source).await {
+                    Ok(()) => break,
+                    refused => expect_conflict(refused),
+                }
+            }
         }
     })
     .await;
@@ -127,18 +157,19 @@ fn rules(value: &str) -> Rules {
 /// An output without rules, in a bucket of its own.
 async fn plain_output(stores: &Stores) -> (AccountId, Output) {
     let bucket = bucket(AccountId::generate(), "b");
-    stores.buckets.create_bucket(&bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(&bucket).await.expect("the bucket is new");
     let mut output = output(bucket.id, "o");
     output.spec.rules = Rules::default();
     (output.created_at, output.updated_at) = (at(0), at(0));
-    stores.outputs.create_output(bucket.account_id, &output).await.expect("the output is new");
+    stores.documents.create_output(bucket.account_id, &output).await.expect("the output is new");
     (bucket.account_id, output)
 }
 
 async fn change(stores: &Stores, account: AccountId, output: &mut Output, at_ms: u64, new: Rules) {
     output.spec.rules = new;
     output.updated_at = at(at_ms);
-    stores.outputs.update_output(account, output).await.expect("the output exists");
+    stores.documents.update_output(account, output).await.expect("the output exists");
+    output.version += 1;
 }
 
 async fn rules_at(
@@ -147,7 +178,7 @@ async fn rules_at(
     output: &Output,
     moment: Timestamp,
 ) -> Option<(u32, Rules)> {
-    let found = stores.outputs.rules_at(account, output.bucket_id, output.id, moment).await;
+    let found = stores.documents.rules_at(account, output.id, moment).await;
     let found = found.expect("rules can be read");
     found.map(|RulesVersion { version, rules, .. }| (version, rules))
 }
@@ -166,12 +197,12 @@ pub async fn rules_are_known_as_they_were(stores: &Stores) {
     change(stores, account, &mut output, 300, rules(ODD_TEXT)).await;
     for (moment, version, expected) in [
         (at(0), 1, Rules::default()),
-        (at(99), 1, Rules::default()),
-        (at(100), 2, rules(ODD_TEXT)),
-        (at(199), 2, rules(ODD_TEXT)),
-        (at(200), 3, rules("b")),
-        (at(300), 4, rules(ODD_TEXT)),
-        (at(1_000_000), 4, rules(ODD_TEXT)),
+        (at(99), 2, Rules::default()),
+        (at(100), 3, rules(ODD_TEXT)),
+        (at(199), 3, rules(ODD_TEXT)),
+        (at(200), 4, rules("b")),
+        (at(300), 5, rules(ODD_TEXT)),
+        (at(1_000_000), 5, rules(ODD_TEXT)),
     ] {
         let found = rules_at(stores, account, &output, moment).await;
         assert_eq!(found, Some((version, expected)), "{moment:?}");
@@ -194,15 +225,15 @@ pub async fn versions_of_rules_are_bounded(stores: &Stores) {
     let found = rules_at(stores, account, &output, at(newest * 10)).await;
     assert_eq!(found, Some((MAX_VERSIONS as u32 + 1, rules(&(newest % 3).to_string()))));
 
-    let deleted = stores.outputs.delete_output(account, output.bucket_id, output.id).await;
+    let deleted = stores.documents.delete_output(account, output.id).await;
     deleted.expect("the output exists");
     assert_eq!(rules_at(stores, account, &output, at(20)).await, None);
-    stores.outputs.create_output(account, &output).await.expect("its ID is free again");
+    stores.documents.create_output(account, &output).await.expect("its ID is free again");
     let found = rules_at(stores, account, &output, at(20)).await;
     assert_eq!(found, Some((1, output.spec.rules.clone())), "nothing of the former one");
-    let mut later = output.clone();
+    let mut later = Output { version: 1, ..output.clone() };
     change(stores, account, &mut later, newest * 10 + 1, rules("x")).await;
-    let buckets = &stores.buckets;
-    buckets.delete_bucket(account, output.bucket_id, None, true).await.expect("it exists");
+    let buckets = &stores.documents;
+    buckets.remove_bucket(account, output.bucket_id, None, true).await.expect("it exists");
     assert_eq!(rules_at(stores, account, &later, at(20)).await, None);
 }

@@ -35,7 +35,6 @@ mod http1;
 mod http2;
 mod pool;
 mod resolve;
-mod stream;
 #[cfg(test)]
 mod tests;
 mod tls;

@@ -199,7 +199,8 @@ fn is_printable(token: &str) -> bool {
     length.contains(&token.len()) && token.bytes().all(|b| matches!(b, b' '..=b'~'))
 }
 
-fn for_each_text(value: &mut Value, act: &mut impl FnMut(&mut String)) {
+/// Calls `act` with each text in a JSON value.
+pub(crate) fn for_each_text(value: &mut Value, act: &mut impl FnMut(&mut String)) {
     match value {
         Value::String(text) => act(text),
         Value::Array(values) => values.iter_mut().for_each(|value| for_each_text(value, act)),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use url::Url;
 
 use crate::{
-    Field, HandshakeAction, Invalid, KeyEncoding, Now, Scheme, Secret, SecretSpec, SignatureField,
-    SignatureSpec, Source,
-    challenge::CompiledHandshake,
+    Field, Invalid, KeyEncoding, Now, Scheme, Secret, SecretSpec, SignatureField, SignatureSpec,
+    Source,
+    challenge::{CompiledHandshake, for_each_text},
     check::{check_handshake, check_name, check_scheme, template},
     key::{self, Key},
     preset::{self, Need},
@@ -94,11 +95,7 @@ fn scheme_of(spec: &SignatureSpec) -> Result<(Scheme, Need), Invalid> {
             let scheme = scheme.ok_or_else(|| Invalid::new("scheme", "is missing"))?;
             let keyless = scheme.key.encoding == KeyEncoding::Certificate
                 || scheme.key.encoding == KeyEncoding::Jwks && scheme.key.post.is_none();
-            let learned = scheme
-                .challenges
-                .iter()
-                .any(|handshake| handshake.action == Some(HandshakeAction::StoreSecret));
-            let secrets = match (keyless, learned) {
+            let secrets = match (keyless, scheme.learns_secret()) {
                 (true, _) => preset::Secrets::None,
                 (_, true) => preset::Secrets::Learned,
                 _ => preset::Secrets::Required,
@@ -137,9 +134,8 @@ fn parameters_of(scheme: &Scheme) -> Result<BTreeMap<String, bool>, Invalid> {
     let mut parameters = BTreeMap::new();
     let mut templates =
         vec![("scheme.signed", &scheme.signed), ("scheme.key.url", &scheme.key.url)];
-    let mut posted = Vec::new();
-    scheme.key.post.iter().for_each(|json| texts(json, &mut posted));
-    templates.extend(posted.iter().map(|text| ("scheme.key.post", *text)));
+    let posted = texts(scheme.key.post.as_ref());
+    templates.extend(posted.iter().map(|text| ("scheme.key.post", text)));
     for (field, template) in templates {
         let template = Template::parse(template).map_err(|reason| Invalid::new(field, reason))?;
         for reference in template.references() {
@@ -154,11 +150,9 @@ fn parameters_of(scheme: &Scheme) -> Result<BTreeMap<String, bool>, Invalid> {
             parameters.entry(name.clone()).or_insert(false);
         }
     }
-    let answers = scheme.challenges.iter().map(|handshake| &handshake.answer);
-    for answer in answers {
-        let mut templates: Vec<&String> = answer.headers.values().chain([&answer.text]).collect();
-        answer.json.iter().for_each(|json| texts(json, &mut templates));
-        for template in templates {
+    for answer in scheme.challenges.iter().map(|handshake| &handshake.answer) {
+        let json = texts(answer.json.as_ref());
+        for template in answer.headers.values().chain([&answer.text]).chain(&json) {
             for reference in Template::parse(template).unwrap_or_default().references() {
                 if let Reference::Parameter(name) = reference {
                     parameters.entry(name.clone()).or_insert(false);
@@ -170,13 +164,12 @@ fn parameters_of(scheme: &Scheme) -> Result<BTreeMap<String, bool>, Invalid> {
 }
 
 /// All text values in a JSON value.
-fn texts<'v>(value: &'v serde_json::Value, into: &mut Vec<&'v String>) {
-    match value {
-        serde_json::Value::String(text) => into.push(text),
-        serde_json::Value::Array(values) => values.iter().for_each(|value| texts(value, into)),
-        serde_json::Value::Object(fields) => fields.values().for_each(|value| texts(value, into)),
-        _ => {}
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let mut texts = Vec::new();
+    if let Some(mut value) = value.cloned() {
+        for_each_text(&mut value, &mut |text| texts.push(text.clone()));
     }
+    texts
 }
 
 pub(crate) fn compile(spec: &SignatureSpec) -> Result<Compiled, Invalid> {

@@ -4,6 +4,7 @@ use url::Url;
 
 use crate::{
     KeyEncoding, KeyKind, KeyRequest, Keys, Reason,
+    challenge::for_each_text,
     compile::Compiled,
     context::Context,
     key::{self, Key, NamedKey},
@@ -39,32 +40,23 @@ impl Compiled {
         };
         let mut body = scheme.key.post.clone();
         if let Some(json) = &mut body {
-            fill(json, context, &Scope { kid, secret, ..Scope::default() })?;
+            let scope = Scope { kid, secret, ..Scope::default() };
+            let mut done = Ok(());
+            for_each_text(json, &mut |text| {
+                if done.is_ok() {
+                    done = filled(text, context, &scope).map(|filled| *text = filled);
+                }
+            });
+            done?;
         }
         Ok(KeyRequest { url, kind, body: body.map(|json| json.to_string()) })
     }
 }
 
-/// Fills the templates in JSON that is posted.
-fn fill(
-    json: &mut serde_json::Value,
-    context: &Context<'_>,
-    scope: &Scope<'_>,
-) -> Result<(), Reason> {
-    match json {
-        serde_json::Value::String(text) => {
-            let template = Template::parse(text).map_err(Reason::Malformed)?;
-            *text = String::from_utf8(template.to_bytes(context, scope)?).unwrap_or_default();
-            Ok(())
-        }
-        serde_json::Value::Object(fields) => {
-            fields.values_mut().try_for_each(|value| fill(value, context, scope))
-        }
-        serde_json::Value::Array(values) => {
-            values.iter_mut().try_for_each(|value| fill(value, context, scope))
-        }
-        _ => Ok(()),
-    }
+/// The text that the template in a text stands for.
+fn filled(text: &str, context: &Context<'_>, scope: &Scope<'_>) -> Result<String, Reason> {
+    let template = Template::parse(text).map_err(Reason::Malformed)?;
+    Ok(String::from_utf8(template.to_bytes(context, scope)?).unwrap_or_default())
 }
 
 /// The keys that the caller fetched.

@@ -111,10 +111,7 @@ struct Row {
 impl From<Row> for Entry {
     fn from(row: Row) -> Self {
         let Row { name, title, docs, secret, fields: more, scheme } = row;
-        let learned = scheme
-            .challenges
-            .iter()
-            .any(|handshake| handshake.action == Some(crate::HandshakeAction::StoreSecret));
+        let learned = scheme.learns_secret();
         let secrets = match (&secret, learned) {
             (None, _) => Secrets::None,
             (Some(_), true) => Secrets::Learned,
@@ -161,6 +158,12 @@ impl Algorithm {
 }
 
 impl Scheme {
+    /// Whether a handshake hands the secret over.
+    pub(crate) fn learns_secret(&self) -> bool {
+        let stores = Some(crate::HandshakeAction::StoreSecret);
+        self.challenges.iter().any(|handshake| handshake.action == stores)
+    }
+
     /// An HMAC of the body in a header.
     pub(crate) fn of_body(signature: SignatureField, algorithm: Algorithm) -> Self {
         Self {

@@ -1,13 +1,11 @@
 //! Accounts and their API keys.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use ring::rand::{SecureRandom, SystemRandom};
-
-use super::{Admin, Caller, Credential, check};
+use super::{Admin, Caller, Credential, check, random_text};
 use crate::{
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, invalid_if},
     id::AccountId,
     model::{Account, ApiKey, Secret},
+    store::{Refusal, again},
 };
 
 /// What every API key starts with.
@@ -45,21 +43,14 @@ impl Admin {
     /// The account's key; one is made when there is none.
     pub async fn api_key(&self, caller: &Caller) -> Result<ApiKey, Error> {
         caller.require_account()?;
-        let account = caller.account_id();
-        let _guard = self.lock(account.as_uuid()).await;
-        match self.stores.accounts.api_key(account).await? {
-            Some(key) => Ok(key),
-            None => self.put_new_key(account, None).await,
-        }
+        self.key_of(caller.account_id(), |former| former.is_none().then_some(None)).await
     }
 
     /// Replaces the account's key; the old one is refused from then on, and
     /// its subscriptions end.
     pub async fn regenerate_api_key(&self, caller: &Caller) -> Result<ApiKey, Error> {
         caller.require_account()?;
-        let account = caller.account_id();
-        let _guard = self.lock(account.as_uuid()).await;
-        self.put_new_key(account, None).await
+        self.key_of(caller.account_id(), |_| Some(None)).await
     }
 
     /// Enables or disables the account's key without replacing it; disabling
@@ -72,19 +63,23 @@ impl Admin {
     ) -> Result<ApiKey, Error> {
         caller.require_account()?;
         let account = caller.account_id();
-        let _guard = self.lock(account.as_uuid()).await;
-        let key = self.stores.accounts.api_key(account).await?;
-        let mut key =
-            key.ok_or_else(|| Error::invalid("enabled", "the account has no API key yet"))?;
-        if key.enabled != enabled {
-            key.enabled = enabled;
-            key.updated_at = self.now();
-            self.stores.accounts.put_api_key(&key).await?;
-            if !enabled {
-                self.listeners.credential_changed(account, None);
+        again(|| async {
+            let former = self.stores.accounts.api_key(account).await?;
+            let former = former
+                .ok_or_else(|| Error::invalid("enabled", "the account has no API key yet"))?;
+            if former.enabled == enabled {
+                return Ok(former);
             }
-        }
-        Ok(key)
+            let key = ApiKey { enabled, updated_at: self.now(), ..former.clone() };
+            if self.stores.accounts.put_api_key(&key, Some(&former)).await? {
+                if !enabled {
+                    self.tell(|it| it.credential_changed(account, None));
+                }
+                return Ok(key);
+            }
+            Err(Refusal::Stale.into())
+        })
+        .await
     }
 
     /// Makes an account with an API key: `key`, or a random one.
@@ -105,18 +100,15 @@ impl Admin {
         let account =
             Account { id: self.ids.next(), name: name.to_owned(), created_at: self.now() };
         self.stores.accounts.create_account(&account).await?;
-        let key = self.put_new_key(account.id, key).await?;
+        let key = self.key_of(account.id, |_| Some(key.clone())).await?;
         Ok((account, key))
     }
 
     /// Gives the account the key that its operator chose, unless it has it already.
     pub async fn set_api_key(&self, account: AccountId, key: Secret) -> Result<ApiKey, Error> {
         check_key(&key)?;
-        let _guard = self.lock(account.as_uuid()).await;
-        match self.stores.accounts.api_key(account).await? {
-            Some(stored) if stored.key == key => Ok(stored),
-            _ => self.put_new_key(account, Some(key)).await,
-        }
+        let is_there = |former: Option<&ApiKey>| former.is_some_and(|former| former.key == key);
+        self.key_of(account, |former| (!is_there(former)).then(|| Some(key.clone()))).await
     }
 
     /// All accounts, in the order they were made.
@@ -134,41 +126,42 @@ impl Admin {
             .ok_or_else(|| Error::not_found("account"))
     }
 
-    async fn put_new_key(&self, account: AccountId, key: Option<Secret>) -> Result<ApiKey, Error> {
-        let now = self.now();
-        let key = match key {
-            Some(key) => key,
-            None => random_key()?,
-        };
-        let key =
-            ApiKey { account_id: account, key, enabled: true, created_at: now, updated_at: now };
-        self.stores.accounts.put_api_key(&key).await?;
-        self.listeners.credential_changed(account, None);
-        Ok(key)
+    /// The account's key, after `wanted` looked at the one that is stored: none keeps that, and
+    /// a key, or a random one where it names none, takes its place.
+    async fn key_of(
+        &self,
+        account: AccountId,
+        wanted: impl Fn(Option<&ApiKey>) -> Option<Option<Secret>>,
+    ) -> Result<ApiKey, Error> {
+        again(|| async {
+            let former = self.stores.accounts.api_key(account).await?;
+            let key = match (wanted(former.as_ref()), &former) {
+                (None, Some(former)) => return Ok(former.clone()),
+                (Some(Some(key)), _) => key,
+                (Some(None) | None, _) => {
+                    Secret::new(format!("{API_KEY_PREFIX}{}", random_text()?))
+                }
+            };
+            let now = self.now();
+            let (account_id, created_at, updated_at) = (account, now, now);
+            let key = ApiKey { account_id, key, enabled: true, created_at, updated_at };
+            if self.stores.accounts.put_api_key(&key, former.as_ref()).await? {
+                self.tell(|it| it.credential_changed(account, None));
+                return Ok(key);
+            }
+            Err(Refusal::Stale.into())
+        })
+        .await
     }
-}
-
-/// `sk-` and 32 random bytes.
-fn random_key() -> Result<Secret, Error> {
-    let mut bytes = [0_u8; 32];
-    SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| Error::internal("the operating system gave no random bytes"))?;
-    Ok(Secret::new(format!("{API_KEY_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))))
 }
 
 /// Whether a key that an operator chose can be sent in a header and is long enough.
 fn check_key(key: &Secret) -> Result<(), Error> {
     let text = key.expose();
-    if !text.starts_with(API_KEY_PREFIX) {
-        return Err(Error::invalid("API key", "must start with \"sk-\""));
-    }
-    if !(MIN_KEY_BYTES..=MAX_KEY_BYTES).contains(&text.len()) {
-        let reason = format!("must be {MIN_KEY_BYTES} to {MAX_KEY_BYTES} characters long");
-        return Err(Error::invalid("API key", reason));
-    }
-    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Error::invalid("API key", "must be printable ASCII without blanks"));
-    }
+    invalid_if(!text.starts_with(API_KEY_PREFIX), "API key", "must start with \"sk-\"")?;
+    let reason = format_args!("must be {MIN_KEY_BYTES} to {MAX_KEY_BYTES} characters long");
+    invalid_if(!(MIN_KEY_BYTES..=MAX_KEY_BYTES).contains(&text.len()), "API key", reason)?;
+    let reason = "must be printable ASCII without blanks";
+    invalid_if(!text.bytes().all(|byte| byte.is_ascii_graphic()), "API key", reason)?;
     Ok(())
 }

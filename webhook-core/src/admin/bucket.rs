@@ -2,10 +2,13 @@
 
 use super::{Admin, Caller, check};
 use crate::{
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, invalid_if},
     id::{BucketId, InputId},
     model::{Bucket, BucketSpec, Extension, Input, InputSpec, LogRetention},
     plan::Limited,
+    store::{
+        ApplyError, Bounds, BucketStore, Change, Configured, DocumentKind, Find, Refusal, again,
+    },
 };
 
 /// The name of the input that every new bucket owns.
@@ -21,7 +24,7 @@ impl Admin {
     /// All buckets whose webhooks the caller may subscribe to; an access token
     /// without API access may, too.
     pub async fn streamed_buckets(&self, caller: &Caller) -> Result<Vec<Bucket>, Error> {
-        let mut buckets = self.stores.buckets.buckets(caller.account_id()).await?;
+        let mut buckets = self.stores.documents.buckets(caller.account_id()).await?;
         buckets.retain(|bucket| caller.reaches(bucket));
         buckets.iter_mut().for_each(|bucket| bucket.end_pauses(self.now()));
         Ok(buckets)
@@ -37,41 +40,33 @@ impl Admin {
         caller.require_api_access()?;
         check::bucket(&spec, &self.options)?;
         self.check_retention(caller, &mut spec, &Extension::Absent).await?;
-        if spec.name.is_empty() {
-            return Err(Error::invalid("name", "must not be empty"));
-        }
+        invalid_if(spec.name.is_empty(), "name", "must not be empty")?;
         caller.require_name(&spec.name)?;
-        let _guard = self.lock(caller.account_id().as_uuid()).await;
-        let limit = self.options.max_buckets_per_account;
-        let counts = self.stores.buckets.bucket_counts(caller.account_id()).await?;
-        if usize::try_from(counts.buckets).unwrap_or(usize::MAX) >= limit {
-            return Err(Error::conflict(format!("the account has all of its {limit} buckets")));
-        }
-        self.quotas.check(caller.account_id(), Limited::Buckets, counts.buckets).await?;
+        let most = self.options.max_buckets_per_account;
+        let full = Error::conflict(format!("the account has all of its {most} buckets"));
+        let (buckets, full) = self.bound(caller, Limited::Buckets, most, full).await?;
         // Its default input is one, too.
-        let count = async { Ok(counts.inputs) };
-        let _room = self.room(caller, Limited::Inputs, count).await?;
+        let (inputs, no_input) = self.bound_of_all(caller, Limited::Inputs).await?;
 
         let now = self.now();
         let mut bucket = Bucket::new(self.ids.next(), caller.account_id(), now, spec);
-        bucket.inputs.push(Input {
-            id: self.ids.unguessable(),
-            bucket_id: bucket.id,
-            created_at: now,
-            updated_at: now,
-            created_by: caller.label(),
-            spec: InputSpec { name: DEFAULT_INPUT_NAME.to_owned(), ..InputSpec::default() },
-        });
-        self.stores.buckets.create_bucket(&bucket).await?;
+        bucket.inputs.push(self.default_input(caller, &bucket));
+        let bounds = |in_account| Bounds { in_account, ..Bounds::NONE };
+        let changes = Change::create_bucket(&bucket, bounds(buckets), bounds(inputs))?;
+        self.stores.documents.apply(&changes).await.map_err(|error| match error {
+            ApplyError::Refused(Refusal::AccountFull(DocumentKind::Bucket)) => full,
+            ApplyError::Refused(Refusal::AccountFull(_)) => no_input,
+            error => error.into(),
+        })?;
         self.retention_changed(&Extension::Absent, &bucket);
-        self.listeners.bucket_changed(&bucket);
+        self.tell(|it| it.bucket_changed(&bucket));
         Ok(bucket)
     }
 
     /// One bucket of the account; another account's is [`Forbidden`](ErrorKind::Forbidden).
     pub async fn bucket(&self, caller: &Caller, id: BucketId) -> Result<Bucket, Error> {
         caller.require_api_access()?;
-        match self.stores.buckets.bucket(caller.account_id(), id).await? {
+        match self.stores.documents.bucket(caller.account_id(), id).await? {
             Some(mut bucket) => {
                 bucket.end_pauses(self.now());
                 caller.require_scope(&bucket).map(|()| bucket)
@@ -85,22 +80,28 @@ impl Admin {
         &self,
         caller: &Caller,
         id: BucketId,
-        mut spec: BucketSpec,
+        spec: BucketSpec,
     ) -> Result<Bucket, Error> {
         check::bucket(&spec, &self.options)?;
-        let _guard = self.lock(id.as_uuid()).await;
-        let mut bucket = self.owned_bucket(caller, id).await?;
-        self.check_retention(caller, &mut spec, &bucket.spec.retention).await?;
-        let old = std::mem::replace(&mut bucket.spec, spec);
-        if bucket.spec.name.is_empty() {
-            bucket.spec.name = old.name;
-        }
-        bucket.updated_at = self.now();
-        bucket.stamp_auth();
-        self.stores.buckets.update_bucket(&bucket).await?;
-        self.retention_changed(&old.retention, &bucket);
-        self.listeners.bucket_changed(&bucket);
-        Ok(bucket)
+        again(|| async {
+            let mut bucket = self.owned_bucket(caller, id).await?;
+            caller.require_version(bucket.version)?;
+            let mut spec = spec.clone();
+            self.check_retention(caller, &mut spec, &bucket.spec.retention).await?;
+            let old = std::mem::replace(&mut bucket.spec, spec);
+            if bucket.spec.name.is_empty() {
+                bucket.spec.name = old.name;
+            }
+            bucket.updated_at = self.now();
+            bucket.stamp_auth();
+            let update = [Change::update(bucket.account_id, &bucket, bucket.version)?];
+            self.stores.documents.apply(&update).await?;
+            bucket.version += 1;
+            self.retention_changed(&old.retention, &bucket);
+            self.tell(|it| it.bucket_changed(&bucket));
+            Ok(bucket)
+        })
+        .await
     }
 
     /// Removes a bucket with all it holds. Without `force`, one that has an
@@ -114,22 +115,33 @@ impl Admin {
         force: bool,
     ) -> Result<(), Error> {
         caller.require_api_access()?;
-        let _guard = self.lock(id.as_uuid()).await;
         let account = caller.account_id();
-        let Some(bucket) = self.stores.buckets.bucket(account, id).await? else {
+        let Some(bucket) = self.stores.documents.bucket(account, id).await? else {
             return Err(self.absent_or_foreign(id).await?);
         };
         caller.require_scope(&bucket)?;
-        let deleted =
-            self.stores.buckets.delete_bucket(account, id, default_input(&bucket), force).await;
-        deleted.map_err(|error| match error.kind() {
-            ErrorKind::Conflict => Error::conflict(
+        let delete = Change::delete::<Bucket>(account, id.as_uuid());
+        let delete = delete.pinned(caller.pin(bucket.version)?);
+        let spare = default_input(&bucket).filter(|_| !force);
+        let spare = spare.map(|input| Change::delete::<Input>(account, input.as_uuid()));
+        let unused = (!force).then(|| Change::Unused(Bucket::key(id.as_uuid())));
+        let changes: Vec<_> = spare.into_iter().chain(unused).chain([delete]).collect();
+        self.stores.documents.apply(&changes).await.map_err(|error| match error {
+            ApplyError::Refused(Refusal::Used) => Error::conflict(
                 "the bucket still has inputs or outputs; delete them first or set force=true",
             ),
-            _ => error,
+            error => error.into(),
         })?;
-        self.listeners.bucket_changed(&bucket);
+        self.tell(|it| it.bucket_changed(&bucket));
         Ok(())
+    }
+
+    /// The input that a new bucket of this caller owns.
+    pub(super) fn default_input(&self, caller: &Caller, bucket: &Bucket) -> Input {
+        let spec = InputSpec::new(DEFAULT_INPUT_NAME);
+        let mut input = Input::new(self.ids.unguessable(), bucket.id, bucket.created_at, spec);
+        input.created_by = caller.label();
+        input
     }
 
     /// Makes what a caller says about logs what is to be stored after `stored`, which may stay
@@ -158,7 +170,8 @@ impl Admin {
 
     /// Why the account does not have a bucket.
     async fn absent_or_foreign(&self, id: BucketId) -> Result<Error, Error> {
-        Ok(match self.stores.buckets.bucket_owner(id).await? {
+        let any = self.stores.documents.find(Find::Any(Bucket::key(id.as_uuid()))).await?;
+        Ok(match any.first() {
             Some(_) => Error::new(ErrorKind::Forbidden, "the bucket belongs to another account"),
             None => Error::not_found("bucket"),
         })

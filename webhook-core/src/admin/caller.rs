@@ -20,6 +20,8 @@ pub struct Caller {
     account_id: AccountId,
     credential: Credential,
     allows_loops: bool,
+    /// The versions of what it changes that it expects; none for any.
+    expected: Option<Arc<[u64]>>,
 }
 
 /// What a caller showed.
@@ -50,7 +52,7 @@ impl Caller {
 
     /// A caller who showed `credential` of the account.
     pub(super) const fn new(account_id: AccountId, credential: Credential) -> Self {
-        Self { account_id, credential, allows_loops: false }
+        Self { account_id, credential, allows_loops: false, expected: None }
     }
 
     /// The same caller, who means the outputs that lead webhooks back into their own bucket when
@@ -58,6 +60,28 @@ impl Caller {
     #[must_use]
     pub fn allowing_loops(self, allows: bool) -> Self {
         Self { allows_loops: allows, ..self }
+    }
+
+    /// The same caller, who changes a thing only in one of these versions (`If-Match`). In another
+    /// version the change is a [`Conflict`](ErrorKind::Conflict), and nothing is changed.
+    #[must_use]
+    pub fn expecting(self, versions: Option<Arc<[u64]>>) -> Self {
+        Self { expected: versions, ..self }
+    }
+
+    /// [`Conflict`](ErrorKind::Conflict) unless it expects this version.
+    pub(super) fn require_version(&self, version: u64) -> Result<(), Error> {
+        match &self.expected {
+            Some(expected) if !expected.contains(&version) => Err(Error::conflict(format!(
+                "If-Match: the version is {version} by now; read it again"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The version that the store is to compare when this one is removed; none for any.
+    pub(super) fn pin(&self, version: u64) -> Result<Option<u64>, Error> {
+        self.require_version(version).map(|()| self.expected.as_ref().map(|_| version))
     }
 
     pub(super) const fn allows_loops(&self) -> bool {

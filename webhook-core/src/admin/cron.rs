@@ -1,12 +1,13 @@
 //! Crons: each with a bucket of its own, into which its runs are put.
 
-use super::{Admin, Caller, DEFAULT_INPUT_NAME, check};
+use super::{Admin, Caller, check, output::function_gone};
 use crate::{
     cron::Timetable,
-    error::{Error, ErrorKind},
+    error::Error,
     id::{BucketId, CronId, OutputId},
-    model::{Bucket, BucketSpec, Cron, CronSpec, Input, InputSpec, Output, OutputSpec},
+    model::{Bucket, BucketSpec, Cron, CronSpec, Output, OutputSpec},
     plan::Limited,
+    store::{ApplyError, Bounds, BucketStore, Change, DocumentKind, Refusal, StateChange, again},
 };
 
 /// The name of the output that leads to a cron's destination.
@@ -25,11 +26,11 @@ impl Admin {
     /// All crons of the account, in the order they were made.
     pub async fn crons(&self, caller: &Caller) -> Result<Vec<BucketCron>, Error> {
         caller.require_account()?;
-        let crons = self.stores.crons.crons(caller.account_id()).await?;
+        let crons = self.stores.documents.list::<Cron>(caller.account_id()).await?;
         if crons.is_empty() {
             return Ok(Vec::new());
         }
-        let mut buckets = self.stores.buckets.buckets(caller.account_id()).await?;
+        let mut buckets = self.stores.documents.buckets(caller.account_id()).await?;
         let mut take = |id| {
             let place = buckets.iter().position(|bucket| bucket.id == id)?;
             Some(buckets.swap_remove(place))
@@ -44,7 +45,7 @@ impl Admin {
     pub async fn cron(&self, caller: &Caller, id: CronId) -> Result<BucketCron, Error> {
         caller.require_account()?;
         let cron = self.owned_cron(caller, id).await?;
-        let bucket = self.stores.buckets.bucket(caller.account_id(), cron.bucket_id).await?;
+        let bucket = self.stores.documents.bucket(caller.account_id(), cron.bucket_id).await?;
         Ok(BucketCron { cron, bucket })
     }
 
@@ -63,35 +64,16 @@ impl Admin {
         timetable.zone_name().clone_into(&mut spec.timezone);
 
         let account = caller.account_id();
-        let _guard = self.lock(account.as_uuid()).await;
-        let limit = self.options.max_crons_per_account;
-        if self.stores.crons.crons(account).await?.len() >= limit {
-            return Err(Error::invalid("crons", format!("the account has all of its {limit}")));
-        }
-        let count = async { Ok(self.stores.crons.crons(account).await?.len() as u64) };
-        let _room = self.room(caller, Limited::Crons, count).await?;
-        let limit = self.options.max_buckets_per_account;
-        if self.stores.buckets.buckets(account).await?.len() >= limit {
-            let reason = format!("the account has all of its {limit}, and a cron needs one");
-            return Err(Error::invalid("buckets", reason));
-        }
-
         let id = self.ids.next();
         let bucket_id = self.ids.next();
         let mut bucket = Bucket::new(bucket_id, account, now, BucketSpec::default());
         bucket.cron_id = Some(id);
-        bucket.inputs.push(Input {
-            id: self.ids.unguessable(),
-            bucket_id,
-            created_at: now,
-            updated_at: now,
-            created_by: caller.label(),
-            spec: InputSpec { name: DEFAULT_INPUT_NAME.to_owned(), ..InputSpec::default() },
-        });
+        bucket.inputs.push(self.default_input(caller, &bucket));
         let output = self.cron_output(caller, id, bucket_id, output);
         let cron = Cron {
             id,
             account_id: account,
+            version: 1,
             created_at: now,
             updated_at: now,
             next_run: timetable.next_after(now).filter(|_| spec.enabled),
@@ -101,9 +83,9 @@ impl Admin {
             spec,
         };
         bucket.outputs.push(output);
-        self.store_cron(&cron, &mut bucket).await?;
-        self.listeners.bucket_changed(&bucket);
-        self.listeners.crons_changed();
+        self.store_cron(caller, &cron, &mut bucket).await?;
+        self.tell(|it| it.bucket_changed(&bucket));
+        self.tell(|it| it.crons_changed());
         Ok(BucketCron { cron, bucket: Some(bucket) })
     }
 
@@ -115,38 +97,43 @@ impl Admin {
         &self,
         caller: &Caller,
         id: CronId,
-        mut spec: CronSpec,
+        spec: CronSpec,
     ) -> Result<BucketCron, Error> {
         caller.require_account()?;
-        let bucket_id = self.owned_cron(caller, id).await?.bucket_id;
-        let _guard = self.lock(bucket_id.as_uuid()).await;
-        loop {
+        let account = caller.account_id();
+        again(|| async {
             let stored = self.owned_cron(caller, id).await?;
+            caller.require_version(stored.version)?;
             let timetable = check::cron(&spec, stored.created_at, &self.options)?;
             let output = self.output_of(caller, &spec).await?;
-            timetable.zone_name().clone_into(&mut spec.timezone);
-            let bucket = self.stores.buckets.bucket(caller.account_id(), bucket_id).await?;
+            let bucket = self.stores.documents.bucket(account, stored.bucket_id).await?;
             let mut bucket = bucket.ok_or_else(|| Error::not_found("cron"))?;
 
-            let before = bucket.outputs.iter().find(|it| it.id == stored.output_id);
+            let before = bucket.output(stored.output_id);
             let before = before.map(|output| &*output.spec.destination);
-            self.check_loop(caller, bucket_id, &output, before).await?;
-            let output_id = self.point_output(caller, &stored, &mut bucket, output).await?;
+            self.check_loop(caller, bucket.id, &output, before).await?;
+            let (output_id, pointed) = self.point_output(caller, &stored, &mut bucket, output)?;
             let mut cron = stored.clone();
-            cron.spec = spec.clone();
+            cron.spec = CronSpec { timezone: timetable.zone_name().to_owned(), ..spec.clone() };
             if cron.spec.name.is_empty() {
                 cron.spec.name.clone_from(&stored.spec.name);
             }
             cron.updated_at = self.now();
             cron.output_id = output_id;
             cron.next_run = self.next_run(&stored, &cron.spec, &timetable);
-            // Otherwise a run came in between.
-            if self.stores.crons.update_cron(&cron, stored.next_run).await? {
-                self.listeners.bucket_changed(&bucket);
-                self.listeners.crons_changed();
-                return Ok(BucketCron { cron, bucket: Some(bucket) });
-            }
-        }
+            let (known, next_run) = (stored.next_run, cron.next_run);
+            let schedule = StateChange::Schedule { cron: id, known, next_run };
+            let mut changes = vec![Change::update(account, &cron, stored.version)?];
+            changes.extend(pointed);
+            changes.push(Change::State(schedule));
+            // A run of the cron that comes between makes this stale, too.
+            self.stores.documents.apply(&changes).await.map_err(function_gone)?;
+            cron.version += 1;
+            self.tell(|it| it.bucket_changed(&bucket));
+            self.tell(|it| it.crons_changed());
+            Ok(BucketCron { cron, bucket: Some(bucket) })
+        })
+        .await
     }
 
     /// Removes a cron and its bucket; what still waits for an output of that is
@@ -154,17 +141,24 @@ impl Admin {
     pub async fn delete_cron(&self, caller: &Caller, id: CronId) -> Result<(), Error> {
         caller.require_account()?;
         let cron = self.owned_cron(caller, id).await?;
-        let _guard = self.lock(cron.bucket_id.as_uuid()).await;
-        let bucket = self.stores.buckets.bucket(caller.account_id(), cron.bucket_id).await?;
-        self.stores.crons.delete_cron(caller.account_id(), id).await?;
+        let account = caller.account_id();
+        let bucket = self.stores.documents.bucket(account, cron.bucket_id).await?;
+        let delete =
+            Change::delete::<Cron>(account, id.as_uuid()).pinned(caller.pin(cron.version)?);
+        // The cron goes with its bucket, too.
+        let with_bucket = Change::delete::<Bucket>(account, cron.bucket_id.as_uuid());
+        self.stores.documents.apply(&[delete, with_bucket]).await.map_err(|error| match error {
+            ApplyError::Refused(Refusal::Missing(_)) => Error::not_found("cron"),
+            error => error.into(),
+        })?;
         if let Some(bucket) = bucket {
-            self.listeners.bucket_changed(&bucket);
+            self.tell(|it| it.bucket_changed(&bucket));
         }
         Ok(())
     }
 
     async fn owned_cron(&self, caller: &Caller, id: CronId) -> Result<Cron, Error> {
-        let cron = self.stores.crons.cron(caller.account_id(), id).await?;
+        let cron = self.stores.documents.get(caller.account_id(), id.as_uuid()).await?;
         cron.ok_or_else(|| Error::not_found("cron"))
     }
 
@@ -194,14 +188,14 @@ impl Admin {
         output
     }
 
-    /// Makes the cron's output lead where `wanted` says, and nothing else of it.
-    async fn point_output(
+    /// Makes the cron's output lead where `wanted` says, and nothing else of it; the change.
+    fn point_output(
         &self,
         caller: &Caller,
         cron: &Cron,
         bucket: &mut Bucket,
         wanted: OutputSpec,
-    ) -> Result<OutputId, Error> {
+    ) -> Result<(OutputId, Option<Change>), Error> {
         let (account, now) = (caller.account_id(), self.now());
         let output = bucket.outputs.iter_mut().find(|output| output.id == cron.output_id);
         let Some(output) = output else {
@@ -210,19 +204,21 @@ impl Admin {
             if names(&output.spec.name) {
                 output.spec.name = format!("{OUTPUT_NAME} {}", output.id);
             }
-            self.stores.outputs.create_output(account, &output).await?;
+            let create = Change::create(account, &output, Bounds::NONE)?;
             let id = output.id;
             bucket.outputs.push(output);
-            return Ok(id);
+            return Ok((id, Some(create)));
         };
         let OutputSpec { destination, function_id, .. } = wanted;
-        if (&output.spec.destination, output.spec.function_id) != (&destination, function_id) {
-            output.spec.destination = destination;
-            output.spec.function_id = function_id;
-            output.updated_at = now;
-            self.stores.outputs.update_output(account, output).await?;
+        if (&output.spec.destination, output.spec.function_id) == (&destination, function_id) {
+            return Ok((output.id, None));
         }
-        Ok(output.id)
+        output.spec.destination = destination;
+        output.spec.function_id = function_id;
+        output.updated_at = now;
+        let update = Change::update(account, output, output.version)?;
+        output.version += 1;
+        Ok((output.id, Some(update)))
     }
 
     fn next_run(
@@ -245,22 +241,62 @@ impl Admin {
     }
 
     /// Stores a new cron, with a name for its bucket that is free.
-    async fn store_cron(&self, cron: &Cron, bucket: &mut Bucket) -> Result<(), Error> {
+    async fn store_cron(
+        &self,
+        caller: &Caller,
+        cron: &Cron,
+        bucket: &mut Bucket,
+    ) -> Result<(), Error> {
         let id = cron.id.to_string();
         // The last digits are random.
         let tail = id.rsplit('-').next().unwrap_or(&id);
         let name = &cron.spec.name;
         if !name.is_empty() {
             bucket.spec.name.clone_from(name);
-            match self.stores.crons.create_cron(cron, bucket).await {
-                Err(error) if error.kind() == ErrorKind::Conflict => {}
-                stored => return stored,
+            if self.try_to_store_cron(caller, cron, bucket).await? {
+                return Ok(());
             }
         }
         let room = self.options.max_name_bytes.saturating_sub(tail.len() + 1);
         let start = name.floor_char_boundary(room);
         let start = if start == 0 { "cron" } else { &name[..start] };
         bucket.spec.name = format!("{start}-{tail}");
-        self.stores.crons.create_cron(cron, bucket).await
+        match self.try_to_store_cron(caller, cron, bucket).await? {
+            true => Ok(()),
+            false => Err(Error::conflict("name: another bucket has it")),
+        }
+    }
+
+    /// Whether it was stored: the name of its bucket was free.
+    async fn try_to_store_cron(
+        &self,
+        caller: &Caller,
+        cron: &Cron,
+        bucket: &Bucket,
+    ) -> Result<bool, Error> {
+        let (most, most_buckets) =
+            (self.options.max_crons_per_account, self.options.max_buckets_per_account);
+        let full = Error::invalid("crons", format!("the account has all of its {most}"));
+        let (crons, full) = self.bound(caller, Limited::Crons, most, full).await?;
+        // Of two bounds that are reached, that of crons is told.
+        let counts = self.stores.documents.counts(cron.account_id).await?;
+        if counts.iter().any(|(kind, count)| *kind == DocumentKind::Cron && *count >= crons) {
+            return Err(full);
+        }
+        let bounds = |in_account| Bounds { in_account, ..Bounds::NONE };
+        let buckets = bounds(most_buckets as u64);
+        let mut changes = Change::create_bucket(bucket, buckets, Bounds::NONE)?;
+        changes.push(Change::create(cron.account_id, cron, bounds(crons))?);
+        match self.stores.documents.apply(&changes).await {
+            Ok(()) => Ok(true),
+            Err(ApplyError::Refused(Refusal::NameTaken(_))) => Ok(false),
+            Err(ApplyError::Refused(Refusal::AccountFull(DocumentKind::Cron))) => Err(full),
+            Err(ApplyError::Refused(Refusal::AccountFull(_))) => {
+                let reason =
+                    format!("the account has all of its {most_buckets}, and a cron needs one");
+                Err(Error::invalid("buckets", reason))
+            }
+            Err(error) => Err(function_gone(error).into()),
+        }
     }
 }

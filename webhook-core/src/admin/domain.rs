@@ -1,20 +1,19 @@
 //! Domains: reserving them, and the inputs at them.
 
-use tokio::sync::MutexGuard;
-
 use super::{Admin, Caller, check};
 use crate::{
     error::{Error, ErrorKind},
     id::DomainId,
     model::{Domain, DomainSpec, Input, InputSpec},
     plan::Limited,
+    store::{ApplyError, Bounds, Change, Configured, InputStore, Refusal},
 };
 
 impl Admin {
     /// All domains of the account, in the order they were reserved.
     pub async fn domains(&self, caller: &Caller) -> Result<Vec<Domain>, Error> {
         caller.require_account()?;
-        self.stores.domains.domains(caller.account_id()).await
+        self.stores.documents.list(caller.account_id()).await
     }
 
     /// Reserves a domain: whoever has it, has every request that names it.
@@ -38,7 +37,6 @@ impl Admin {
             return Err(Error::new(ErrorKind::Refused, reason));
         }
         let account = caller.account_id();
-        let _guard = self.domain_locks.lock(account.as_uuid()).await;
         let limit = self.options.max_domains_per_account;
         if limit == 0 {
             let reason = "domain: domains are not part of the plan";
@@ -51,27 +49,27 @@ impl Admin {
                           knows its own name (WEBHOOK_PUBLIC_URL)";
             return Err(Error::new(ErrorKind::Refused, reason));
         }
-        if self.stores.domains.domains(account).await?.len() >= limit {
-            return Err(Error::conflict(format!("the account has all of its {limit} domains")));
-        }
-
-        let count = async { Ok(self.stores.domains.domains(account).await?.len() as u64) };
-        let _room = self.room(caller, Limited::Domains, count).await?;
+        let full = Error::conflict(format!("the account has all of its {limit} domains"));
+        let (in_account, full) = self.bound(caller, Limited::Domains, limit, full).await?;
         let now = self.now();
         let domain = Domain {
             id: self.ids.next(),
             account_id: account,
+            version: 1,
             created_at: now,
             updated_at: now,
             spec: DomainSpec { domain: name },
         };
         let name = &domain.spec.domain;
-        let reserved = self.stores.domains.create_domain(&domain).await;
-        reserved.map_err(|error| match error.kind() {
-            ErrorKind::Conflict => Error::conflict(format!("domain: {name} is taken")),
-            _ => error,
+        let create = Change::create(account, &domain, Bounds { in_account, ..Bounds::NONE })?;
+        self.stores.documents.apply(&[create]).await.map_err(|error| match error {
+            ApplyError::Refused(Refusal::NameTaken(_)) => {
+                Error::conflict(format!("domain: {name} is taken"))
+            }
+            ApplyError::Refused(Refusal::AccountFull(_)) => full,
+            error => error.into(),
         })?;
-        self.listeners.domain_changed(name);
+        self.tell(|it| it.domain_changed(name));
         Ok(domain)
     }
 
@@ -80,23 +78,24 @@ impl Admin {
     pub async fn delete_domain(&self, caller: &Caller, id: DomainId) -> Result<(), Error> {
         caller.require_account()?;
         let account = caller.account_id();
-        let _guard = self.domain_locks.lock(account.as_uuid()).await;
-        let domain = self.stores.domains.domain(account, id).await?;
-        let name = domain.ok_or_else(|| Error::not_found("domain"))?.spec.domain;
-        let deleted = self.stores.domains.delete_domain(account, id).await;
-        deleted.map_err(|error| match error.kind() {
-            ErrorKind::Conflict => Error::conflict(format!(
+        let domain = self.stores.documents.get::<Domain>(account, id.as_uuid()).await?;
+        let domain = domain.ok_or_else(|| Error::not_found("domain"))?;
+        let name = domain.spec.domain;
+        let delete = Change::delete::<Domain>(account, id.as_uuid());
+        let delete = delete.pinned(caller.pin(domain.version)?);
+        let changes = [Change::Unused(Domain::key(id.as_uuid())), delete];
+        self.stores.documents.apply(&changes).await.map_err(|error| match error {
+            ApplyError::Refused(Refusal::Used) => Error::conflict(format!(
                 "{name} is used by an input; take it out of the input's custom_domain first"
             )),
-            _ => error,
+            error => error.into(),
         })?;
-        self.listeners.domain_changed(&name);
+        self.tell(|it| it.domain_changed(&name));
         Ok(())
     }
 
     /// Brings an input's `custom_domain` to the form in which it is reserved,
-    /// and says whether the input may be there. What it looked at stays so
-    /// until the guard is dropped.
+    /// and checks that the input may use that domain. The answer is the domain.
     ///
     /// An access token with a scope may leave an input where it is (`old`) or
     /// take it away, but not put it somewhere: a longer prefix takes webhooks
@@ -106,7 +105,7 @@ impl Admin {
         caller: &Caller,
         old: Option<&Input>,
         spec: &mut InputSpec,
-    ) -> Result<Option<MutexGuard<'_, ()>>, Error> {
+    ) -> Result<Option<DomainId>, Error> {
         if spec.custom_domain.is_empty() {
             return Ok(None);
         }
@@ -119,13 +118,10 @@ impl Admin {
             caller.require_account()?;
         }
         let account = caller.account_id();
-        let guard = self.domain_locks.lock(account.as_uuid()).await;
-        let domain = self.stores.domains.domain_by_name(name).await?;
-        if domain.is_none_or(|domain| domain.account_id != account) {
-            let reason = format!("{name} is not a domain that the account has reserved");
-            return Err(Error::invalid("custom_domain", reason));
-        }
-        let there = self.stores.domains.inputs_of_domain(account, name).await?;
+        let domain = self.stores.documents.domain_named(name).await?;
+        let domain = domain.filter(|domain| domain.account_id == account);
+        let domain = domain.ok_or_else(|| not_reserved(name))?;
+        let there = self.stores.documents.inputs_of_domain(&domain).await?;
         let same = there.iter().find(|input| {
             old.is_none_or(|old| old.id != input.id) && input.spec.prefix() == spec.prefix()
         });
@@ -135,7 +131,13 @@ impl Admin {
                 input.id,
                 spec.prefix(),
             ))),
-            None => Ok(Some(guard)),
+            None => Ok(Some(domain.id)),
         }
     }
+}
+
+/// The error of an input at a domain that its account does not have.
+pub(super) fn not_reserved(name: &str) -> Error {
+    let reason = format!("{name} is not a domain that the account has reserved");
+    Error::invalid("custom_domain", reason)
 }

@@ -1,20 +1,19 @@
 //! Inputs.
 
-use super::{Admin, Caller, check};
+use super::{Admin, Caller, as_invalid, check, domain::not_reserved, output::function_gone};
 use crate::{
-    error::{Error, ErrorKind},
+    error::Error,
     id::{BucketId, InputId},
-    model::{
-        Bucket, Input, InputSpec, Output, ResponseFromOutput, SignatureCheck, SignatureCheckRequest,
-    },
+    model::{Bucket, Input, InputSpec, ResponseFromOutput, SignatureCheck, SignatureCheckRequest},
     plan::Limited,
-    relay::Asked,
+    relay::{Asked, answers},
+    store::{ApplyError, Bounds, Change, DocumentKind, Refusal, again},
 };
 
 impl Admin {
     /// Makes an input. A domain and prefix that another input has is a
-    /// [`Conflict`](ErrorKind::Conflict); a bucket that the account does not have is
-    /// [`Invalid`](ErrorKind::Invalid) here.
+    /// [`Conflict`](crate::ErrorKind::Conflict); a bucket that the account does not have is
+    /// [`Invalid`](crate::ErrorKind::Invalid) here.
     pub async fn create_input(
         &self,
         caller: &Caller,
@@ -24,31 +23,39 @@ impl Admin {
         check::input(&spec, &self.options)?;
         spec.keep_extensions(None)?;
         check::input_extensions(&spec, None, self.now())?;
-        let _guard = self.lock(bucket_id.as_uuid()).await;
         let mut bucket = self.owned_bucket(caller, bucket_id).await.map_err(as_invalid)?;
-        let limit = self.options.max_inputs_per_bucket;
-        if bucket.inputs.len() >= limit {
-            return Err(Error::conflict(format!("the bucket has all of its {limit} inputs")));
-        }
         self.check_input_references(caller, &bucket, &spec).await?;
-        let _place = self.place_input(caller, None, &mut spec).await?;
-        let counts = self.stores.buckets.bucket_counts(caller.account_id());
-        let count = async { Ok(counts.await?.inputs) };
-        let _room = self.room(caller, Limited::Inputs, count).await?;
+        let domain_id = self.place_input(caller, None, &mut spec).await?;
+        let (in_account, no_input) = self.bound_of_all(caller, Limited::Inputs).await?;
+        let limit = self.options.max_inputs_per_bucket;
 
-        let now = self.now();
-        let input = Input {
-            id: self.ids.unguessable(),
-            bucket_id,
-            created_at: now,
-            updated_at: now,
-            created_by: caller.label(),
-            spec,
-        };
-        self.stores.inputs.create_input(caller.account_id(), &input).await.map_err(as_invalid)?;
+        let mut input = Input::new(self.ids.unguessable(), bucket_id, self.now(), spec);
+        input.created_by = caller.label();
+        input.domain_id = domain_id;
+        let bounds = Bounds { in_bucket: limit as u64, in_account };
+        let create = [Change::create(caller.account_id(), &input, bounds)?];
+        self.stores.documents.apply(&create).await.map_err(|error| match error {
+            ApplyError::Refused(Refusal::BucketFull(_)) => {
+                Error::conflict(format!("the bucket has all of its {limit} inputs"))
+            }
+            ApplyError::Refused(Refusal::AccountFull(_)) => no_input,
+            error => as_invalid(reference_gone(error, &input.spec).into()),
+        })?;
         bucket.inputs.push(input.clone());
-        self.listeners.bucket_changed(&bucket);
+        self.tell(|it| it.bucket_changed(&bucket));
         Ok(input)
+    }
+
+    /// One input of a bucket.
+    pub async fn input(
+        &self,
+        caller: &Caller,
+        bucket_id: BucketId,
+        id: InputId,
+    ) -> Result<Input, Error> {
+        let bucket = self.owned_bucket(caller, bucket_id).await?;
+        let input = owned_input(&bucket, id)?;
+        caller.require_version(input.version).map(|()| input.clone())
     }
 
     /// Replaces what a caller may write of an input; an empty name keeps the old one.
@@ -57,30 +64,37 @@ impl Admin {
         caller: &Caller,
         bucket_id: BucketId,
         id: InputId,
-        mut spec: InputSpec,
+        spec: InputSpec,
     ) -> Result<Input, Error> {
         check::input(&spec, &self.options)?;
-        let _guard = self.lock(bucket_id.as_uuid()).await;
-        let mut bucket = self.owned_bucket(caller, bucket_id).await?;
-        self.check_input_references(caller, &bucket, &spec).await?;
-        let input = bucket.inputs.iter_mut().find(|input| input.id == id);
-        let input = input.ok_or_else(|| Error::not_found("input"))?;
+        again(|| async {
+            let mut bucket = self.owned_bucket(caller, bucket_id).await?;
+            self.check_input_references(caller, &bucket, &spec).await?;
+            let input = bucket.inputs.iter_mut().find(|input| input.id == id);
+            let input = input.ok_or_else(|| Error::not_found("input"))?;
+            caller.require_version(input.version)?;
 
-        spec.keep_extensions(Some(&input.spec))?;
-        check::input_extensions(&spec, Some(&input.spec), self.now())?;
-        let _place = self.place_input(caller, Some(input), &mut spec).await?;
-        let old = std::mem::replace(&mut input.spec, spec);
-        if input.spec.name.is_empty() {
-            input.spec.name = old.name;
-        }
-        input.updated_at = self.now();
-        let input = input.clone();
-        self.stores.inputs.update_input(caller.account_id(), &input).await?;
-        self.listeners.bucket_changed(&bucket);
-        if !old.custom_domain.is_empty() {
-            self.listeners.domain_changed(&old.custom_domain);
-        }
-        Ok(input)
+            let mut spec = spec.clone();
+            spec.keep_extensions(Some(&input.spec))?;
+            check::input_extensions(&spec, Some(&input.spec), self.now())?;
+            input.domain_id = self.place_input(caller, Some(input), &mut spec).await?;
+            let old = std::mem::replace(&mut input.spec, spec);
+            if input.spec.name.is_empty() {
+                input.spec.name = old.name;
+            }
+            input.updated_at = self.now();
+            let update = [Change::update(caller.account_id(), input, input.version)?];
+            let done = self.stores.documents.apply(&update).await;
+            done.map_err(|error| reference_gone(error, &input.spec))?;
+            input.version += 1;
+            let input = input.clone();
+            self.tell(|it| it.bucket_changed(&bucket));
+            if !old.custom_domain.is_empty() {
+                self.tell(|it| it.domain_changed(&old.custom_domain));
+            }
+            Ok(input)
+        })
+        .await
     }
 
     /// Removes an input; webhooks sent to it are refused from then on.
@@ -90,10 +104,11 @@ impl Admin {
         bucket_id: BucketId,
         id: InputId,
     ) -> Result<(), Error> {
-        let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
-        self.stores.inputs.delete_input(caller.account_id(), bucket_id, id).await?;
-        self.listeners.bucket_changed(&bucket);
+        let version = owned_input(&bucket, id)?.version;
+        let delete = Change::delete::<Input>(caller.account_id(), id.as_uuid());
+        self.stores.documents.apply(&[delete.pinned(caller.pin(version)?)]).await?;
+        self.tell(|it| it.bucket_changed(&bucket));
         Ok(())
     }
 
@@ -102,9 +117,9 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// [`Invalid`](ErrorKind::Invalid) names the field that cannot be part of a request;
-    /// [`NotFound`](ErrorKind::NotFound) is no such bucket or input, or no such log of the input;
-    /// [`Conflict`](ErrorKind::Conflict) a log whose content is erased.
+    /// [`Invalid`](crate::ErrorKind::Invalid) names the field that cannot be part of a request;
+    /// [`NotFound`](crate::ErrorKind::NotFound) is no such bucket or input, or no such log of the input;
+    /// [`Conflict`](crate::ErrorKind::Conflict) a log whose content is erased.
     pub async fn check_signature(
         &self,
         caller: &Caller,
@@ -113,11 +128,7 @@ impl Admin {
         asked: SignatureCheckRequest,
     ) -> Result<SignatureCheck, Error> {
         let bucket = self.owned_bucket(caller, bucket_id).await?;
-        let input = bucket
-            .inputs
-            .iter()
-            .find(|input| input.id == id)
-            .ok_or_else(|| Error::not_found("input"))?;
+        let input = owned_input(&bucket, id)?;
         match asked {
             SignatureCheckRequest { log_id: Some(log), request: None } => {
                 let log = self.bucket_log(caller, bucket_id, log).await?;
@@ -145,18 +156,13 @@ impl Admin {
         spec: &InputSpec,
     ) -> Result<(), Error> {
         if let ResponseFromOutput::Output(id) = spec.response_from_output
-            && !bucket.outputs.iter().any(|output| output.id == id)
+            && bucket.output(id).is_none()
         {
             let reason = format!("the bucket has no output {id}");
             return Err(Error::invalid("response_from_output", reason));
         }
-        let answers = |output: &&Output| match spec.response_from_output {
-            ResponseFromOutput::Static => false,
-            ResponseFromOutput::Any => true,
-            ResponseFromOutput::Output(id) => output.id == id,
-        };
         let mut replaying = bucket.outputs.iter().filter(|o| o.spec.replay_missing.enabled);
-        if let Some(output) = replaying.find(answers) {
+        if let Some(output) = replaying.find(|it| answers(spec.response_from_output, it.id)) {
             let reason = format!("the output {} replays what was missed", output.id);
             return Err(Error::invalid("response_from_output", reason));
         }
@@ -164,10 +170,17 @@ impl Admin {
     }
 }
 
-/// The status that the interface gives a missing bucket when an input is made.
-fn as_invalid(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::NotFound => error.with_kind(ErrorKind::Invalid),
-        _ => error,
+fn owned_input(bucket: &Bucket, id: InputId) -> Result<&Input, Error> {
+    bucket.input(id).ok_or_else(|| Error::not_found("input"))
+}
+
+/// The error of an input whose function or domain was removed at this moment, or whose place at
+/// the domain was taken.
+fn reference_gone(error: ApplyError, spec: &InputSpec) -> ApplyError {
+    match error {
+        ApplyError::Refused(Refusal::Missing(DocumentKind::Domain)) => {
+            not_reserved(&spec.custom_domain).into()
+        }
+        error => function_gone(error),
     }
 }

@@ -54,21 +54,19 @@ mod domain;
 mod function;
 mod input;
 mod log;
-mod loops;
 mod notification;
 mod options;
 mod output;
-mod output_state;
 mod pause;
 mod replay;
-mod subscription;
 mod token;
 mod usage;
 
 use std::{fmt, sync::Arc};
 
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::rand::{SecureRandom, SystemRandom};
 use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore};
-use uuid::Uuid;
 
 pub use account::API_KEY_PREFIX;
 pub use bucket::DEFAULT_INPUT_NAME;
@@ -86,18 +84,15 @@ pub use webhook_guard::names::{DomainBlocklist, InvalidBlocklist};
 use crate::{
     billing::BillingProvider,
     clock::{Clock, Timestamp},
-    error::Error,
+    error::{Error, ErrorKind},
     function::{FunctionRuntime, generate::FunctionGenerator},
     id::{AccountId, BucketId, FunctionId, TokenId},
     ids::Ids,
     model::Bucket,
     plan::Quotas,
     relay::Relay,
-    store::Stores,
+    store::{BucketStore, Stores},
 };
-
-/// How many locks all buckets and accounts share.
-const LOCKS: usize = 64;
 
 /// Told of every change to a bucket, a function, a domain or a credential
 /// before the operation that made it returns, so that what it caches is never
@@ -169,48 +164,12 @@ impl ChangeListener for Relay {
     }
 }
 
-/// Who is told of changes: the relay first, then whom the embedder names.
-#[derive(Debug)]
-struct Listeners {
-    relay: Relay,
-    other: Option<Arc<dyn ChangeListener>>,
-}
-
-impl Listeners {
-    fn each(&self, tell: impl Fn(&dyn ChangeListener)) {
-        tell(&self.relay);
-        if let Some(other) = &self.other {
-            tell(&**other);
-        }
-    }
-
-    fn bucket_changed(&self, bucket: &Bucket) {
-        self.each(|listener| listener.bucket_changed(bucket));
-    }
-
-    fn function_changed(&self, account: AccountId, function: FunctionId) {
-        self.each(|listener| listener.function_changed(account, function));
-    }
-
-    fn credential_changed(&self, account: AccountId, token: Option<TokenId>) {
-        self.each(|listener| listener.credential_changed(account, token));
-    }
-
-    fn domain_changed(&self, name: &str) {
-        self.each(|listener| listener.domain_changed(name));
-    }
-
-    fn crons_changed(&self) {
-        self.each(|listener| listener.crons_changed());
-    }
-}
-
 /// The management operations over a set of stores, which
 /// [`Webhooks`](crate::Webhooks) puts together with a relay.
 ///
-/// Changes within one bucket, and changes of one account's key, follow one
-/// another: two callers of the same `Admin` never overwrite parts of each
-/// other's change, and the bounds on counts hold exactly.
+/// A change reads what is stored, and its write compares the version that was read. When another
+/// program, or another call, was first, the change is made again of what is stored then. So no
+/// change is lost, and the bounds on counts hold exactly, over all programs that share a store.
 #[derive(Debug)]
 pub struct Admin {
     stores: Stores,
@@ -218,7 +177,7 @@ pub struct Admin {
     ids: Arc<Ids>,
     options: AdminOptions,
     relay: Relay,
-    listeners: Listeners,
+    listener: Option<Arc<dyn ChangeListener>>,
     functions: Option<Arc<dyn FunctionRuntime>>,
     generator: Option<Arc<dyn FunctionGenerator>>,
     generations: Semaphore,
@@ -227,13 +186,10 @@ pub struct Admin {
     logins: Arc<token::Logins>,
     /// Told when logs are to be kept for another time than before.
     retention_changed: Notify,
-    locks: Locks,
-    /// Of the domains of accounts; taken after any of `locks`.
-    domain_locks: Locks,
     quotas: Arc<Quotas>,
     billing: Arc<dyn BillingProvider>,
-    /// Held while the payment processor is asked, which takes long.
-    bills: Locks,
+    /// Held while the payment processor is asked: one call for an account at a time.
+    bills: [Mutex<()>; BILLS],
 }
 
 /// What an [`Admin`] is made of.
@@ -254,58 +210,49 @@ pub(crate) struct AdminParts {
     pub(crate) billing: Arc<dyn BillingProvider>,
 }
 
-/// Locks that are shared by what has the same slot.
-#[derive(Debug)]
-struct Locks([Mutex<()>; LOCKS]);
+/// 32 random bytes in base64url.
+fn random_text() -> Result<String, Error> {
+    let mut bytes = [0_u8; 32];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| Error::internal("the operating system gave no random bytes"))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
 
-impl Locks {
-    const fn new() -> Self {
-        Self([const { Mutex::const_new(()) }; LOCKS])
-    }
-
-    async fn lock(&self, id: Uuid) -> MutexGuard<'_, ()> {
-        // The last bytes of a version 7 identifier are the random ones.
-        let slot = usize::from(id.as_bytes()[15]) % LOCKS;
-        self.0[slot].lock().await
+/// The same error, with `Invalid` instead of `NotFound`: the interface gives that status to some
+/// operations.
+fn as_invalid(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => error.with_kind(ErrorKind::Invalid),
+        _ => error,
     }
 }
+
+/// How many accounts can call the payment processor concurrently.
+const BILLS: usize = 64;
 
 impl Admin {
     /// Operations of these parts.
     #[must_use]
     pub(crate) fn new(parts: AdminParts) -> Self {
-        let AdminParts {
-            stores,
-            clock,
-            ids,
-            options,
-            relay,
-            listener,
-            functions,
-            generator,
-            quotas,
-            billing,
-        } = parts;
-        let generations = Semaphore::new(options.max_generations.min(Semaphore::MAX_PERMITS));
+        let generations = parts.options.max_generations.min(Semaphore::MAX_PERMITS);
         Self {
-            stores,
-            clock,
-            ids,
-            options,
-            listeners: Listeners { relay: relay.clone(), other: listener },
-            relay,
-            functions,
-            generator,
-            generations,
+            stores: parts.stores,
+            clock: parts.clock,
+            ids: parts.ids,
+            options: parts.options,
+            relay: parts.relay,
+            listener: parts.listener,
+            functions: parts.functions,
+            generator: parts.generator,
+            generations: Semaphore::new(generations),
             running: function::Running::default(),
             searching: function::Running::default(),
             logins: Arc::default(),
             retention_changed: Notify::new(),
-            locks: Locks::new(),
-            domain_locks: Locks::new(),
-            quotas,
-            billing,
-            bills: Locks::new(),
+            quotas: parts.quotas,
+            billing: parts.billing,
+            bills: [const { Mutex::const_new(()) }; BILLS],
         }
     }
 
@@ -315,23 +262,26 @@ impl Admin {
         &self.options
     }
 
+    /// Tells the relay of a change, and then whom the embedder names.
+    fn tell(&self, change: impl Fn(&dyn ChangeListener)) {
+        change(&self.relay);
+        self.listener.iter().for_each(|listener| change(&**listener));
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Waits until nobody else changes what `id` names.
-    async fn lock(&self, id: Uuid) -> MutexGuard<'_, ()> {
-        self.locks.lock(id).await
-    }
-
     /// Waits until nobody else is at this account's bills.
     async fn bill(&self, account: AccountId) -> MutexGuard<'_, ()> {
-        self.bills.lock(account.as_uuid()).await
+        // The last bytes of a version 7 identifier are the random ones.
+        let slot = usize::from(account.as_uuid().as_bytes()[15]) % BILLS;
+        self.bills[slot].lock().await
     }
 
     /// The caller's bucket, which the operation needs.
     async fn owned_bucket(&self, caller: &Caller, id: BucketId) -> Result<Bucket, Error> {
-        let bucket = self.stores.buckets.bucket(caller.account_id(), id).await?;
+        let bucket = self.stores.documents.bucket(caller.account_id(), id).await?;
         let mut bucket = bucket.ok_or_else(|| Error::not_found("bucket"))?;
         bucket.end_pauses(self.now());
         caller.require_bucket(&bucket).map(|()| bucket)

@@ -5,13 +5,14 @@ use crate::{
     error::Error,
     id::{BucketId, NotificationId, WebhookId},
     model::{Bucket, Notification, NotificationSpec},
+    store::{ApplyError, Bounds, BucketStore, Change, DocumentKind, Refusal, again},
 };
 
 impl Admin {
     /// All notifications of the account, in the order they were made.
     pub async fn notifications(&self, caller: &Caller) -> Result<Vec<Notification>, Error> {
         caller.require_account()?;
-        self.stores.notifications.notifications(caller.account_id()).await
+        self.stores.documents.list(caller.account_id()).await
     }
 
     /// One notification of the account.
@@ -21,7 +22,7 @@ impl Admin {
         id: NotificationId,
     ) -> Result<Notification, Error> {
         caller.require_account()?;
-        let found = self.stores.notifications.notification(caller.account_id(), id).await?;
+        let found = self.stores.documents.get(caller.account_id(), id.as_uuid()).await?;
         found.ok_or_else(|| Error::not_found("notification"))
     }
 
@@ -36,17 +37,20 @@ impl Admin {
     ) -> Result<Notification, Error> {
         caller.require_account()?;
         let (account_id, now) = (caller.account_id(), self.now());
-        let _guard = self.lock(account_id.as_uuid()).await;
         let spec = self.notification_spec(caller, spec).await?;
-        let limit = self.options.max_notifications_per_account;
-        if self.stores.notifications.notifications(account_id).await?.len() >= limit {
-            let reason = format!("the account has all of its {limit}");
-            return Err(Error::invalid("notifications", reason));
-        }
-        let (id, last_sent_at) = (self.ids.next(), None);
+        let (id, last_sent_at, version) = (self.ids.next(), None, 1);
         let (created_at, updated_at) = (now, now);
-        let made = Notification { id, account_id, created_at, updated_at, last_sent_at, spec };
-        self.stores.notifications.create_notification(&made).await?;
+        let made =
+            Notification { id, account_id, version, created_at, updated_at, last_sent_at, spec };
+        let limit = self.options.max_notifications_per_account;
+        let bounds = Bounds { in_account: limit as u64, ..Bounds::NONE };
+        let made_one = [Change::create(account_id, &made, bounds)?];
+        self.stores.documents.apply(&made_one).await.map_err(|error| match error {
+            ApplyError::Refused(Refusal::AccountFull(_)) => {
+                Error::invalid("notifications", format!("the account has all of its {limit}"))
+            }
+            error => bucket_gone(error).into(),
+        })?;
         self.relay.notifications_changed(account_id).await?;
         Ok(made)
     }
@@ -62,12 +66,18 @@ impl Admin {
         id: NotificationId,
         spec: NotificationSpec,
     ) -> Result<Notification, Error> {
-        let mut stored = self.notification(caller, id).await?;
-        stored.spec = self.notification_spec(caller, spec).await?;
-        stored.updated_at = self.now();
-        self.stores.notifications.update_notification(&stored).await?;
-        self.relay.notifications_changed(stored.account_id).await?;
-        Ok(stored)
+        again(|| async {
+            let mut stored = self.notification(caller, id).await?;
+            caller.require_version(stored.version)?;
+            stored.spec = self.notification_spec(caller, spec.clone()).await?;
+            stored.updated_at = self.now();
+            let update = [Change::update(stored.account_id, &stored, stored.version)?];
+            self.stores.documents.apply(&update).await.map_err(bucket_gone)?;
+            stored.version += 1;
+            self.relay.notifications_changed(stored.account_id).await?;
+            Ok(stored)
+        })
+        .await
     }
 
     /// Removes a notification, and with it what it has still to tell.
@@ -81,7 +91,9 @@ impl Admin {
     ) -> Result<(), Error> {
         caller.require_account()?;
         let account = caller.account_id();
-        self.stores.notifications.delete_notification(account, id).await?;
+        let pinned = caller.pin(self.notification(caller, id).await?.version)?;
+        let delete = Change::delete::<Notification>(account, id.as_uuid()).pinned(pinned);
+        self.stores.documents.apply(&[delete]).await?;
         self.relay.notifications_changed(account).await
     }
 
@@ -96,7 +108,7 @@ impl Admin {
         id: NotificationId,
     ) -> Result<WebhookId, Error> {
         let notification = self.notification(caller, id).await?;
-        self.relay.test_notification(&notification).await
+        self.relay.notifier.test(&notification).await
     }
 
     /// The spec, checked, with buckets by their identifiers.
@@ -106,7 +118,7 @@ impl Admin {
         mut spec: NotificationSpec,
     ) -> Result<NotificationSpec, Error> {
         check::notification(&mut spec, &self.options)?;
-        let buckets = self.stores.buckets.buckets(caller.account_id()).await?;
+        let buckets = self.stores.documents.buckets(caller.account_id()).await?;
         spec.to_bucket = bucket_of("to_bucket", &buckets, &spec.to_bucket)?.to_string();
         let named = spec.buckets.iter().enumerate();
         let found = named.map(|(place, bucket)| {
@@ -117,6 +129,16 @@ impl Admin {
         spec.buckets.sort_unstable();
         spec.buckets.dedup();
         Ok(spec)
+    }
+}
+
+/// The error when the bucket that a notification leads to was removed at this moment.
+fn bucket_gone(error: ApplyError) -> ApplyError {
+    match error {
+        ApplyError::Refused(Refusal::Missing(DocumentKind::Bucket)) => {
+            Error::invalid("to_bucket", "is no bucket of the account").into()
+        }
+        error => error,
     }
 }
 

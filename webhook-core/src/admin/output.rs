@@ -1,12 +1,16 @@
-//! Outputs and their rules.
+//! Outputs, their rules, and those that would lead webhooks back into their own bucket.
+
+use std::collections::{HashMap, HashSet};
 
 use super::{Admin, Caller, check};
 use crate::{
     error::Error,
-    id::{BucketId, FunctionId, OutputId},
-    model::{Bucket, Output, OutputSpec, ResponseFromOutput},
+    id::{BucketId, FunctionId, InputId, OutputId},
+    model::{Bucket, Function, Output, OutputSpec, PauseChange, ResponseFromOutput},
     plan::Limited,
+    relay::answers,
     rule::Rules,
+    store::{ApplyError, Bounds, BucketStore, Change, DocumentKind, Refusal, StateChange, again},
 };
 
 impl Admin {
@@ -22,26 +26,38 @@ impl Admin {
         check::output(&spec, &self.options)?;
         spec.keep_extensions(None)?;
         check::output_extensions(&spec, self.now(), &self.options)?;
-        let _guard = self.lock(bucket_id.as_uuid()).await;
         let mut bucket = self.owned_bucket(caller, bucket_id).await?;
-        let limit = self.options.max_outputs_per_bucket;
-        if bucket.outputs.len() >= limit {
-            return Err(Error::conflict(format!("the bucket has all of its {limit} outputs")));
-        }
         self.check_output_functions(caller, &spec).await?;
         self.check_loop(caller, bucket_id, &spec, None).await?;
         check_replay(&bucket, None, &spec)?;
-        let counts = self.stores.buckets.bucket_counts(caller.account_id());
-        let count = async { Ok(counts.await?.outputs) };
-        let _room = self.room(caller, Limited::Outputs, count).await?;
+        let (in_account, no_output) = self.bound_of_all(caller, Limited::Outputs).await?;
+        let limit = self.options.max_outputs_per_bucket;
 
-        let now = self.now();
-        let mut output = Output::new(self.ids.next(), bucket_id, now, spec);
+        let mut output = Output::new(self.ids.next(), bucket_id, self.now(), spec);
         output.created_by = caller.label();
-        self.stores.outputs.create_output(caller.account_id(), &output).await?;
+        let bounds = Bounds { in_bucket: limit as u64, in_account };
+        let create = [Change::create(caller.account_id(), &output, bounds)?];
+        self.stores.documents.apply(&create).await.map_err(|error| match error {
+            ApplyError::Refused(Refusal::BucketFull(_)) => {
+                Error::conflict(format!("the bucket has all of its {limit} outputs"))
+            }
+            ApplyError::Refused(Refusal::AccountFull(_)) => no_output,
+            error => function_gone(error).into(),
+        })?;
         bucket.outputs.push(output.clone());
-        self.listeners.bucket_changed(&bucket);
+        self.tell(|it| it.bucket_changed(&bucket));
         Ok(output)
+    }
+
+    /// One output of a bucket.
+    pub async fn output(
+        &self,
+        caller: &Caller,
+        bucket_id: BucketId,
+        id: OutputId,
+    ) -> Result<Output, Error> {
+        let bucket = self.owned_bucket(caller, bucket_id).await?;
+        owned_output(caller, &bucket, id).cloned()
     }
 
     /// Replaces what a caller may write of an output; an empty name keeps the old one. A new
@@ -51,28 +67,22 @@ impl Admin {
         caller: &Caller,
         bucket_id: BucketId,
         id: OutputId,
-        mut spec: OutputSpec,
+        spec: OutputSpec,
     ) -> Result<Output, Error> {
         check::output(&spec, &self.options)?;
-        let _guard = self.lock(bucket_id.as_uuid()).await;
-        let bucket = self.owned_bucket(caller, bucket_id).await?;
-        self.check_output_functions(caller, &spec).await?;
-        check_replay(&bucket, Some(id), &spec)?;
-        let output = bucket.outputs.iter().find(|output| output.id == id);
-        let output = output.ok_or_else(|| Error::not_found("output"))?;
-        spec.keep_extensions(Some(&output.spec))?;
-        check::output_extensions(&spec, self.now(), &self.options)?;
-        self.check_loop(caller, bucket_id, &spec, Some(&output.spec.destination)).await?;
-        let now = self.now();
-        self.change_output(caller, bucket, id, |output| {
-            let old_name = std::mem::replace(&mut output.spec, spec).name;
-            output.pauses.set_disabled(output.spec.disabled, now);
-            if output.spec.health.set().is_none_or(|health| !health.enabled) {
-                output.failing_since = None;
+        again(|| async {
+            let bucket = self.owned_bucket(caller, bucket_id).await?;
+            self.check_output_functions(caller, &spec).await?;
+            check_replay(&bucket, Some(id), &spec)?;
+            let output = owned_output(caller, &bucket, id)?;
+            let mut spec = spec.clone();
+            spec.keep_extensions(Some(&output.spec))?;
+            check::output_extensions(&spec, self.now(), &self.options)?;
+            self.check_loop(caller, bucket_id, &spec, Some(&output.spec.destination)).await?;
+            if spec.name.is_empty() {
+                spec.name.clone_from(&output.spec.name);
             }
-            if output.spec.name.is_empty() {
-                output.spec.name = old_name;
-            }
+            self.store_output(bucket, id, spec).await
         })
         .await
     }
@@ -84,10 +94,11 @@ impl Admin {
         bucket_id: BucketId,
         id: OutputId,
     ) -> Result<(), Error> {
-        let _guard = self.lock(bucket_id.as_uuid()).await;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
-        self.stores.outputs.delete_output(caller.account_id(), bucket_id, id).await?;
-        self.listeners.bucket_changed(&bucket);
+        let version = owned_output(caller, &bucket, id)?.version;
+        let delete = Change::delete::<Output>(caller.account_id(), id.as_uuid());
+        self.stores.documents.apply(&[delete.pinned(caller.pin(version)?)]).await?;
+        self.tell(|it| it.bucket_changed(&bucket));
         Ok(())
     }
 
@@ -99,9 +110,13 @@ impl Admin {
         id: OutputId,
         rules: Rules,
     ) -> Result<Output, Error> {
-        let _guard = self.lock(bucket_id.as_uuid()).await;
-        let bucket = self.owned_bucket(caller, bucket_id).await?;
-        self.change_output(caller, bucket, id, |output| output.spec.rules = rules).await
+        again(|| async {
+            let bucket = self.owned_bucket(caller, bucket_id).await?;
+            let spec = owned_output(caller, &bucket, id)?.spec.clone();
+            let spec = OutputSpec { rules: rules.clone(), ..spec };
+            self.store_output(bucket, id, spec).await
+        })
+        .await
     }
 
     /// Removes the rules of an output: it gets every webhook.
@@ -114,21 +129,32 @@ impl Admin {
         self.put_rules(caller, bucket_id, id, Rules::default()).await
     }
 
-    /// Changes and stores an output of a bucket that is locked.
-    pub(super) async fn change_output(
+    /// Stores an output of a bucket that was read, with what follows for its state.
+    async fn store_output(
         &self,
-        caller: &Caller,
         mut bucket: Bucket,
         id: OutputId,
-        change: impl FnOnce(&mut Output),
-    ) -> Result<Output, Error> {
+        spec: OutputSpec,
+    ) -> Result<Output, ApplyError> {
+        let now = self.now();
         let output = bucket.outputs.iter_mut().find(|output| output.id == id);
         let output = output.ok_or_else(|| Error::not_found("output"))?;
-        change(output);
-        output.updated_at = self.now();
+        let was_disabled = std::mem::replace(&mut output.spec, spec).disabled;
+        output.updated_at = now;
+        let mut changes = vec![Change::update(bucket.account_id, output, output.version)?];
+        if output.spec.disabled != was_disabled {
+            let disable = PauseChange::Disable(output.spec.disabled, now);
+            output.pauses.change(disable.clone());
+            changes.push(Change::State(StateChange::Pauses(id, disable)));
+        }
+        let is_healthy = output.spec.health.set().is_none_or(|health| !health.enabled);
+        if is_healthy && output.failing_since.take().is_some() {
+            changes.push(Change::State(StateChange::Working(id)));
+        }
+        output.version += 1;
         let output = output.clone();
-        self.stores.outputs.update_output(caller.account_id(), &output).await?;
-        self.listeners.bucket_changed(&bucket);
+        self.stores.documents.apply(&changes).await.map_err(function_gone)?;
+        self.tell(|it| it.bucket_changed(&bucket));
         Ok(output)
     }
 
@@ -149,19 +175,41 @@ impl Admin {
         id: Option<FunctionId>,
     ) -> Result<(), Error> {
         let Some(id) = id else { return Ok(()) };
-        match self.stores.functions.function(caller.account_id(), id).await? {
+        let found =
+            self.stores.documents.get::<Function>(caller.account_id(), id.as_uuid()).await?;
+        match found {
             Some(_) => Ok(()),
             None => Err(Error::invalid(field, format!("the account has no function {id}"))),
         }
     }
 }
 
+/// The output of a bucket, in a version that the caller expects.
+pub(super) fn owned_output<'a>(
+    caller: &Caller,
+    bucket: &'a Bucket,
+    id: OutputId,
+) -> Result<&'a Output, Error> {
+    let output = bucket.output(id).ok_or_else(|| Error::not_found("output"))?;
+    caller.require_version(output.version).map(|()| output)
+}
+
+/// The error of an output whose function was removed at this moment.
+pub(super) fn function_gone(error: ApplyError) -> ApplyError {
+    match error {
+        ApplyError::Refused(Refusal::Missing(DocumentKind::Function)) => {
+            Error::invalid("function_id", "the account has no such function").into()
+        }
+        error => error,
+    }
+}
+
 /// What is handed over late answers nobody: the sender has waited for seconds.
 fn check_replay(bucket: &Bucket, id: Option<OutputId>, spec: &OutputSpec) -> Result<(), Error> {
-    let answers = |response: ResponseFromOutput| match response {
-        ResponseFromOutput::Static => false,
-        ResponseFromOutput::Any => true,
-        ResponseFromOutput::Output(other) => Some(other) == id,
+    let answers = |response| match id {
+        Some(id) => answers(response, id),
+        // An input can name an output that does not exist yet only by naming all of them.
+        None => response == ResponseFromOutput::Any,
     };
     let answered = bucket.inputs.iter().find(|input| answers(input.spec.response_from_output));
     match answered {
@@ -170,5 +218,50 @@ fn check_replay(bucket: &Bucket, id: Option<OutputId>, spec: &OutputSpec) -> Res
             Err(Error::invalid("replay_missing", reason))
         }
         _ => Ok(()),
+    }
+}
+
+impl Admin {
+    /// Fails when an enabled output of `bucket` with a new destination closes a loop, unless the
+    /// caller says that it is meant. `before` is the destination that it had. The search follows
+    /// the enabled outputs of the account; other loops end after some hops
+    /// ([`RelayOptions::max_hops`](crate::relay::RelayOptions)).
+    pub(super) async fn check_loop(
+        &self,
+        caller: &Caller,
+        bucket: BucketId,
+        spec: &OutputSpec,
+        before: Option<&str>,
+    ) -> Result<(), Error> {
+        let sends = !spec.disabled && !spec.internal && before != Some(&spec.destination);
+        if !sends || caller.allows_loops() {
+            return Ok(());
+        }
+        // Nearly all destinations are elsewhere: nothing is read for them.
+        let Some(input) = self.relay.input_at(&spec.destination).await? else { return Ok(()) };
+        let buckets = self.stores.documents.buckets(caller.account_id()).await?;
+        let owner: HashMap<InputId, &Bucket> = buckets
+            .iter()
+            .flat_map(|bucket| bucket.inputs.iter().map(move |input| (input.id, bucket)))
+            .collect();
+        let (mut seen, mut next) = (HashSet::new(), vec![input]);
+        while let Some(input) = next.pop() {
+            let Some(reached) = owner.get(&input).filter(|reached| seen.insert(reached.id)) else {
+                continue;
+            };
+            if reached.id == bucket {
+                return Err(Error::conflict(
+                    "destination: it leads back into this bucket, so that each webhook would \
+                     come again and again; choose another one, or say that the loop is meant \
+                     with ?allow_loop=true",
+                ));
+            }
+            for output in &reached.outputs {
+                if output.spec.takes_webhooks() && !output.spec.internal {
+                    next.extend(self.relay.input_at(&output.spec.destination).await?);
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -1,12 +1,18 @@
-//! Pausing outputs, and resuming them.
+//! How it stands with outputs, pausing them and resuming them.
 
-use super::{Admin, Caller, check};
+use std::time::Duration;
+
+use super::{Admin, Caller, check, log::before, output::owned_output};
 use crate::{
     clock::Timestamp,
-    error::Error,
+    error::{Error, invalid_if},
     id::{BucketId, OutputId},
-    model::{Output, Pause, PauseRequest, PausedBy, ResumeRequest},
+    model::{
+        DeliveryStatus, Output, OutputState, Pause, PauseChange, PauseRequest, PausedBy,
+        ResumeRequest,
+    },
     relay::{Finding, Found},
+    store::{Change, CountQuery, StateChange},
 };
 
 /// The highest rate at which what waited may leave.
@@ -29,18 +35,29 @@ impl Admin {
         let now = self.now();
         check::text("reason", &reason, &self.options)?;
         let until = (until != Timestamp::default()).then_some(until);
-        if until.is_some_and(|until| until <= now) {
-            let reason = "has passed (it is in unix seconds; 0 for no end)";
-            return Err(Error::invalid("until", reason));
-        }
-        let _guard = self.lock(bucket_id.as_uuid()).await;
+        let has_passed = until.is_some_and(|until| until <= now);
+        invalid_if(has_passed, "until", "has passed (it is in unix seconds; 0 for no end)")?;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
-        if bucket.outputs.iter().any(|output| output.id == id && output.spec.internal) {
-            let reason = "is for outputs that are sent from here; this one is internal";
-            return Err(Error::invalid("pause", reason));
-        }
+        let is_internal = owned_output(caller, &bucket, id)?.spec.internal;
+        let why = "is for outputs that are sent from here; this one is internal";
+        invalid_if(is_internal, "pause", why)?;
         let pause = Pause::new(now, until, reason);
-        self.change_output(caller, bucket, id, |output| output.pauses.pause(pause)).await
+        self.change_state(caller, bucket_id, id, &[pauses(id, PauseChange::Pause(pause))]).await
+    }
+
+    /// Changes the state of an output; the output with its state.
+    async fn change_state(
+        &self,
+        caller: &Caller,
+        bucket_id: BucketId,
+        id: OutputId,
+        changes: &[Change],
+    ) -> Result<Output, Error> {
+        self.stores.documents.apply(changes).await?;
+        let bucket = self.owned_bucket(caller, bucket_id).await?;
+        let output = bucket.output(id).cloned();
+        self.tell(|it| it.bucket_changed(&bucket));
+        output.ok_or_else(|| Error::not_found("output"))
     }
 
     /// Pauses an output whose destination is gone or has failed for long, resumes one that was
@@ -49,47 +66,52 @@ impl Admin {
     pub(crate) async fn act_on(&self, finding: Finding) -> Result<(), Error> {
         let Finding { account, bucket, output: id, found } = finding;
         let caller = Caller::for_account(account);
-        let _guard = self.lock(bucket.as_uuid()).await;
-        let bucket = self.owned_bucket(&caller, bucket).await?;
+        let found_in = self.owned_bucket(&caller, bucket).await?;
         let now = self.now();
-        let Some(output) = bucket.outputs.iter().find(|output| output.id == id).cloned() else {
+        let Some(output) = found_in.output(id) else {
             return Ok(());
         };
         let Some(health) = output.spec.health.set().filter(|health| health.enabled) else {
             return Ok(());
         };
         let is_paused = output.pauses.current(now).is_some();
-        let mut changed = output.clone();
+        let pause = |by, reason| {
+            pauses(id, PauseChange::Pause(Pause { by, ..Pause::new(now, None, reason) }))
+        };
+        let mut changes = Vec::new();
         match found {
             Found::Gone if is_paused => {}
             Found::Gone => {
                 tracing::warn!(output = %id, "the destination is gone (410): paused");
                 let reason = "the destination answered 410 (Gone)".to_owned();
-                changed.pauses.pause(Pause { by: PausedBy::Gone, ..Pause::new(now, None, reason) });
+                changes.push(pause(PausedBy::Gone, reason));
             }
             Found::Failing(since) => {
                 // What failed before somebody resumed it has been acted on.
                 let since = output.pauses.resumed_at().map_or(since, |at| since.max(at));
-                let since = *changed.failing_since.get_or_insert(since);
-                let failed_for = output.has_failed_for(since, now);
+                if output.failing_since.is_none() {
+                    changes.push(Change::State(StateChange::Failing(id, since)));
+                }
+                let failed_for = output.has_failed_for(output.failing_since.unwrap_or(since), now);
                 if health.gives_up_after(failed_for) && !is_paused {
                     tracing::warn!(output = %id, ?failed_for, "the destination fails: paused");
                     let hours = failed_for.as_secs() / 3600;
                     let reason = format!("the destination has failed for {hours} h");
-                    let pause = Pause::new(now, None, reason);
-                    changed.pauses.pause(Pause { by: PausedBy::Failing, ..pause });
+                    changes.push(pause(PausedBy::Failing, reason));
                 }
             }
             Found::Working => {
-                changed.failing_since = None;
+                if output.failing_since.is_some() {
+                    changes.push(Change::State(StateChange::Working(id)));
+                }
                 if output.is_probed(now) {
                     tracing::info!(output = %id, "the destination works again: resumed");
-                    changed.pauses.resume(now, None);
+                    changes.push(pauses(id, PauseChange::Recover(now)));
                 }
             }
         }
-        if changed != output {
-            self.change_output(&caller, bucket, id, |output| *output = changed).await?;
+        if !changes.is_empty() {
+            self.change_state(&caller, bucket, id, &changes).await?;
         }
         Ok(())
     }
@@ -107,24 +129,61 @@ impl Admin {
         request: ResumeRequest,
     ) -> Result<Output, Error> {
         let ResumeRequest { rate, interval, discard_before } = request;
-        if rate > MAX_RATE {
-            return Err(Error::invalid("rate", format_args!("must be at most {MAX_RATE}")));
-        }
+        invalid_if(rate > MAX_RATE, "rate", format_args!("must be at most {MAX_RATE}"))?;
         let (rate, now) = ((rate > 0).then_some((rate, interval)), self.now());
-        if discard_before > now {
-            let reason = "must not be after now (it is in unix seconds; 0 for nothing)";
-            return Err(Error::invalid("discard_before", reason));
-        }
-        let _guard = self.lock(bucket_id.as_uuid()).await;
+        let reason = "must not be after now (it is in unix seconds; 0 for nothing)";
+        invalid_if(discard_before > now, "discard_before", reason)?;
         let bucket = self.owned_bucket(caller, bucket_id).await?;
-        self.change_output(caller, bucket, id, |output| {
-            // What failed before counts no more: otherwise its next failure would pause it again.
-            if output.is_probed(now) {
-                output.failing_since = None;
-            }
-            output.pauses.discard(discard_before, now);
-            output.pauses.resume(now, rate);
-        })
-        .await
+        let output = owned_output(caller, &bucket, id)?;
+        let mut changes = Vec::new();
+        // What failed before counts no more: otherwise its next failure would pause it again.
+        if output.pauses.all().iter().any(|pause| pause.by == PausedBy::Failing) {
+            changes.push(Change::State(StateChange::Working(id)));
+        }
+        changes.push(pauses(id, PauseChange::Resume { at: now, rate, discard_before }));
+        self.change_state(caller, bucket_id, id, &changes).await
+    }
+}
+
+const fn pauses(output: OutputId, change: PauseChange) -> Change {
+    Change::State(StateChange::Pauses(output, change))
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How far back logs are counted that have no end.
+const DAYS: u32 = 366;
+
+impl Admin {
+    /// How it stands with an output. It is read off the counts of logs, a row for each day of
+    /// an output and a status, so that it costs the same with few webhooks and with many.
+    pub async fn output_state(
+        &self,
+        caller: &Caller,
+        bucket_id: BucketId,
+        id: OutputId,
+    ) -> Result<OutputState, Error> {
+        let bucket = self.owned_bucket(caller, bucket_id).await?;
+        if bucket.output(id).is_none() {
+            return Err(Error::not_found("output"));
+        }
+        let (account, now) = (caller.account_id(), self.now());
+        let open = CountQuery {
+            bucket_id: Some(bucket_id),
+            output_id: Some(id),
+            status: Some(DeliveryStatus::Received),
+            from: Some(before(now, DAY * DAYS)),
+            ..CountQuery::default()
+        };
+        let days = self.stores.logs.days(account, &open).await?;
+        let mut oldest_waiting_at = None;
+        if let Some(first) = days.iter().find(|day| day.received > 0) {
+            let of_day = CountQuery { from: Some(first.day), to: Some(first.day + DAY), ..open };
+            let minutes = self.stores.logs.minutes(account, &of_day).await?;
+            let first = minutes.iter().find(|minute| minute.counts.values().any(|logs| *logs > 0));
+            oldest_waiting_at = first.map(|first| first.minute);
+        }
+        let (circuit, circuit_tries_at) = self.relay.deliverer.circuit(id);
+        let waiting = days.iter().map(|day| day.received).sum();
+        Ok(OutputState { waiting, oldest_waiting_at, circuit, circuit_tries_at })
     }
 }

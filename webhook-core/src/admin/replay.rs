@@ -7,13 +7,13 @@ use std::{
 
 use super::{Admin, BucketRef, Caller, check, log::within};
 use crate::{
-    error::Error,
+    error::{Error, invalid_if},
     id::{BucketId, ReplayId},
     model::{
         Log, Replay, ReplayChange, ReplayFilter, ReplayPlan, ReplaySpec, ReplayStatus, ReplayTotals,
     },
     relay::Source,
-    store::LogCursor,
+    store::{BucketStore, LogCursor},
 };
 
 /// How many logs a replay is counted over; where there are more the count is not exact.
@@ -86,7 +86,7 @@ impl Admin {
         within("limit", limit, 1..=Self::MAX_REPLAYS)?;
         let mut found = self.stores.replays.replays(caller.account_id(), before, limit).await?;
         if caller.is_scoped() {
-            let reached = self.stores.buckets.buckets(caller.account_id()).await?;
+            let reached = self.stores.documents.buckets(caller.account_id()).await?;
             let reached: HashSet<BucketId> =
                 reached.iter().filter(|it| caller.reaches(it)).map(|it| it.id).collect();
             found.retain(|it| it.bucket_id.is_some_and(|bucket| reached.contains(&bucket)));
@@ -115,9 +115,8 @@ impl Admin {
         change: ReplayChange,
     ) -> Result<Replay, Error> {
         let ReplayChange { status, rate, interval } = change;
-        if matches!(status, Some(ReplayStatus::Done | ReplayStatus::Failed)) {
-            return Err(Error::invalid("status", "must be paused, running or cancelled"));
-        }
+        let is_outcome = matches!(status, Some(ReplayStatus::Done | ReplayStatus::Failed));
+        invalid_if(is_outcome, "status", "must be paused, running or cancelled")?;
         loop {
             let mut replay = self.reached_replay(caller, id).await?;
             let (from, now) = (replay.status, self.now());
@@ -138,7 +137,7 @@ impl Admin {
             if self.stores.replays.change_replay(&replay, from, now).await? {
                 match replay.status {
                     ReplayStatus::Running => self.relay.replays_changed(),
-                    ReplayStatus::Cancelled => self.relay.withdraw(id).await,
+                    ReplayStatus::Cancelled => self.relay.replays.withdraw(id).await,
                     _ => {}
                 }
                 return self.replay(caller, id).await;
@@ -153,7 +152,7 @@ impl Admin {
         let replay = replay.ok_or_else(|| Error::not_found("replay"))?;
         if caller.is_scoped() {
             let id = replay.bucket_id.ok_or_else(super::caller::out_of_scope)?;
-            let bucket = self.stores.buckets.bucket(account, id).await?;
+            let bucket = self.stores.documents.bucket(account, id).await?;
             caller.require_scope(&bucket.ok_or_else(super::caller::out_of_scope)?)?;
         }
         Ok(replay)
@@ -176,19 +175,15 @@ impl Admin {
         within("max_waiting", spec.max_waiting, 1..=ReplaySpec::MAX_WAITING)?;
         check::text("description", &spec.description, &self.options)?;
         let (filter, now) = (&spec.filter, self.now());
-        if filter.ids.len() > ReplayFilter::MAX_IDS {
-            let reason = format!("must be at most {}", ReplayFilter::MAX_IDS);
-            return Err(Error::invalid("filter.ids", reason));
-        }
-        if *filter == ReplayFilter::default() {
-            let reason = "must say which logs; {\"from\": 0} is all of them";
-            return Err(Error::invalid("filter", reason));
-        }
+        let most = ReplayFilter::MAX_IDS;
+        let named = filter.ids.len();
+        invalid_if(named > most, "filter.ids", format_args!("must be at most {most}"))?;
+        let reason = "must say which logs; {\"from\": 0} is all of them";
+        invalid_if(*filter == ReplayFilter::default(), "filter", reason)?;
         filter.log_filter()?;
         let query = filter.log_query(now)?;
-        if query.from >= query.to {
-            return Err(Error::invalid("filter.from", "must be before filter.to, and before now"));
-        }
+        let reason = "must be before filter.to, and before now";
+        invalid_if(query.from >= query.to, "filter.from", reason)?;
         let bucket = (!filter.bucket.is_empty()).then(|| BucketRef::from(&*filter.bucket));
         let mut bucket_id = match (bucket, spec.to_output) {
             (None, Some(_)) => None,
@@ -200,7 +195,7 @@ impl Admin {
             }
         };
         if let Some(output) = spec.to_output {
-            let buckets = self.stores.buckets.buckets(caller.account_id()).await?;
+            let buckets = self.stores.documents.buckets(caller.account_id()).await?;
             let of = buckets.iter().find(|it| it.outputs.iter().any(|it| it.id == output));
             let of = of.filter(|of| caller.reaches(of) && bucket_id.is_none_or(|id| id == of.id));
             let of = of.ok_or_else(|| Error::invalid("to_output", "the bucket has no such output"));

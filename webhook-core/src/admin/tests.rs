@@ -1,4 +1,5 @@
 mod crons;
+mod documents;
 mod domains;
 mod functions;
 mod logs;
@@ -89,7 +90,10 @@ async fn house_with(options: AdminOptions) -> House {
 }
 
 async fn house_of(set: impl FnOnce(WebhooksBuilder) -> WebhooksBuilder) -> House {
-    let stores = Stores::of(MemoryStore::default());
+    house_over(Stores::of(MemoryStore::default()), set).await
+}
+
+async fn house_over(stores: Stores, set: impl FnOnce(WebhooksBuilder) -> WebhooksBuilder) -> House {
     let told = Arc::new(Told::default());
     let builder = Webhooks::builder(stores.clone())
         .clock(TokioClock::starting_at(Timestamp::from_secs(1_700_000_000)))
@@ -271,17 +275,13 @@ async fn another_accounts_things() -> Result<(), Error> {
 async fn functions_are_the_accounts_own() -> Result<(), Error> {
     let House { admin, stores, caller, .. } = house().await;
     let (second, _) = admin.create_account("second", None).await?;
-    let function = |account_id| Function {
-        id: FunctionId::generate(),
-        account_id,
-        payload_size: 0,
-        created: Timestamp::default(),
-        updated: Timestamp::default(),
-        spec: FunctionSpec::default(),
+    let function = |account| {
+        let spec = FunctionSpec::default();
+        Function::new(FunctionId::generate(), account, Timestamp::default(), spec)
     };
     let (own, foreign) = (function(caller.account_id()), function(second.id));
-    stores.functions.create_function(&own).await?;
-    stores.functions.create_function(&foreign).await?;
+    stores.documents.create(own.account_id, &own).await?;
+    stores.documents.create(foreign.account_id, &foreign).await?;
 
     let bucket = admin.create_bucket(&caller, bucket_named("b")).await?;
     let with = |id| OutputSpec { response_function_id: Some(id), ..output_named("") };

@@ -2,13 +2,9 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use ring::{
-    digest::{SHA256, digest},
-    rand::{SecureRandom, SystemRandom},
-};
+use ring::digest::{SHA256, digest};
 
-use super::{Admin, Caller, Credential, check};
+use super::{Admin, Caller, Credential, check, random_text};
 use crate::{
     error::{Error, ErrorKind},
     id::TokenId,
@@ -147,15 +143,11 @@ impl Admin {
         caller.require_account()?;
         check::token(&spec, &self.options)?;
         let account = caller.account_id();
-        let _guard = self.lock(account.as_uuid()).await;
-        let limit = self.options.max_tokens_per_account;
-        let count = self.stores.tokens.token_count(account).await?;
-        if usize::try_from(count).unwrap_or(usize::MAX) >= limit {
-            return Err(Error::conflict(format!("the account has all of its {limit} tokens")));
-        }
-        self.quotas.check(account, Limited::Tokens, count).await?;
+        let most = self.options.max_tokens_per_account;
+        let full = Error::conflict(format!("the account has all of its {most} tokens"));
+        let (bound, full) = self.bound(caller, Limited::Tokens, most, full).await?;
 
-        let secret = random_secret()?;
+        let secret = Secret::new(random_text()?);
         let now = self.now();
         let token = AccessToken {
             id: self.ids.next(),
@@ -166,8 +158,10 @@ impl Admin {
             updated_at: now,
             last_login: None,
         };
-        self.stores.tokens.create_token(&token).await?;
-        Ok(NewToken { token, secret })
+        match self.stores.tokens.create_token(&token, bound).await? {
+            true => Ok(NewToken { token, secret }),
+            false => Err(full),
+        }
     }
 
     /// Replaces what a caller may write of an access token. When that changes
@@ -180,13 +174,12 @@ impl Admin {
     ) -> Result<AccessToken, Error> {
         caller.require_account()?;
         check::token(&spec, &self.options)?;
-        let _guard = self.lock(caller.account_id().as_uuid()).await;
         let mut token = self.owned_token(caller, id).await?;
         let old = std::mem::replace(&mut token.spec, with_access(spec));
         token.updated_at = self.now();
         self.stores.tokens.update_token(&token).await?;
         if old.scopes.buckets != token.spec.scopes.buckets {
-            self.listeners.credential_changed(token.account_id, Some(id));
+            self.tell(|it| it.credential_changed(token.account_id, Some(id)));
         }
         Ok(token)
     }
@@ -195,10 +188,9 @@ impl Admin {
     /// subscriptions end.
     pub async fn delete_token(&self, caller: &Caller, id: TokenId) -> Result<(), Error> {
         caller.require_account()?;
-        let _guard = self.lock(caller.account_id().as_uuid()).await;
         let token = self.owned_token(caller, id).await?;
         self.stores.tokens.delete_token(token.account_id, id).await?;
-        self.listeners.credential_changed(token.account_id, Some(id));
+        self.tell(|it| it.credential_changed(token.account_id, Some(id)));
         Ok(())
     }
 
@@ -215,14 +207,6 @@ fn with_access(mut spec: TokenSpec) -> TokenSpec {
         spec.api_access = ApiAccess::Enabled;
     }
     spec
-}
-
-fn random_secret() -> Result<Secret, Error> {
-    let mut bytes = [0_u8; 32];
-    SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| Error::internal("the operating system gave no random bytes"))?;
-    Ok(Secret::new(URL_SAFE_NO_PAD.encode(bytes)))
 }
 
 /// The secret has 256 random bits: a plain digest is as good as a slow one.

@@ -4,8 +4,8 @@ use super::{Admin, Caller};
 use crate::{
     clock::{Month, Timestamp},
     error::Error,
-    plan::{Limited, Plan, Room},
-    store::BucketCounts,
+    plan::{Limited, Plan},
+    store::DocumentKind,
 };
 
 /// How much an account has, and may have.
@@ -15,8 +15,12 @@ pub struct Usage {
     pub since: Timestamp,
     /// Clients that are connected to this server.
     pub agents: u64,
-    /// What is in all buckets together, and the buckets.
-    pub buckets: BucketCounts,
+    /// Buckets.
+    pub buckets: u64,
+    /// The inputs of all buckets.
+    pub inputs: u64,
+    /// The outputs of all buckets.
+    pub outputs: u64,
     /// Access tokens.
     pub tokens: u64,
     /// Webhooks received this month.
@@ -32,10 +36,14 @@ impl Admin {
     pub async fn usage(&self, caller: &Caller) -> Result<Usage, Error> {
         caller.require_account()?;
         let (account, now) = (caller.account_id(), self.now());
+        let counts = self.stores.documents.counts(account).await?;
+        let count = |kind| counts.iter().find(|it| it.0 == kind).map_or(0, |it| it.1);
         Ok(Usage {
             since: Month::of(now).start,
-            agents: self.relay.client_count(account),
-            buckets: self.stores.buckets.bucket_counts(account).await?,
+            agents: self.relay.clients.count(account),
+            buckets: count(DocumentKind::Bucket),
+            inputs: count(DocumentKind::Input),
+            outputs: count(DocumentKind::Output),
             tokens: self.stores.tokens.token_count(account).await?,
             webhooks: self.stores.logs.received(account, now).await?,
             plan: self.quotas.plan(account).await?.clone(),
@@ -50,17 +58,32 @@ impl Admin {
     /// are connected here.
     pub async fn check_clients(&self, caller: &Caller) -> Result<(), Error> {
         let account = caller.account_id();
-        self.quotas.check(account, Limited::Agents, self.relay.client_count(account)).await
+        self.quotas.check(account, Limited::Agents, self.relay.clients.count(account)).await
     }
 
-    /// The right to make one more of what the caller's plan limits; hold it
-    /// until that is stored.
-    pub(super) async fn room(
+    /// How many of a kind the caller's account may have, where the operator allows `most`, and
+    /// the error of one more: `full`, or that of the plan where that allows fewer.
+    pub(super) async fn bound(
         &self,
         caller: &Caller,
         limited: Limited,
-        count: impl Future<Output = Result<u64, Error>>,
-    ) -> Result<Room<'_>, Error> {
-        self.quotas.room(caller.account_id(), limited, count).await
+        most: usize,
+        full: Error,
+    ) -> Result<(u64, Error), Error> {
+        let most = u64::try_from(most).unwrap_or(u64::MAX);
+        match self.quotas.bound(caller.account_id(), limited).await? {
+            Some((of_plan, refused)) if of_plan < most => Ok((of_plan, refused)),
+            _ => Ok((most, full)),
+        }
+    }
+
+    /// How many of a kind the caller's account may have where only its plan limits all of them.
+    pub(super) async fn bound_of_all(
+        &self,
+        caller: &Caller,
+        limited: Limited,
+    ) -> Result<(u64, Error), Error> {
+        let full = Error::internal("a store counts more than there can be");
+        self.bound(caller, limited, usize::MAX, full).await
     }
 }

@@ -1,16 +1,18 @@
 //! Running user-defined functions (`docs/functions.md`).
 
-mod drivers;
 pub mod generate;
 pub mod record;
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::HeaderMap;
-
-pub use drivers::Drivers;
 
 use crate::{
     id::{AccountId, FunctionId},
@@ -218,6 +220,64 @@ impl Default for ScriptLimits {
             kv_calls: 20,
             kv_keys: 1_000,
             kv_value_bytes: 8 << 10,
+        }
+    }
+}
+
+/// Gives each function to the runtime of its language. A language that has
+/// none is refused as [`FunctionError::NoDriver`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use webhook_core::{
+///     function::{Drivers, FunctionRuntime},
+///     model::Driver,
+/// };
+///
+/// // For instance the `LuaRuntime` of `webhook-functions`.
+/// async fn example(lua: Arc<dyn FunctionRuntime>) {
+///     let runtime = Drivers::new().with(Driver::Lua, lua);
+///     assert!(runtime.check(Driver::Lua, "r:StopForwarding()").await.is_ok());
+///     assert!(runtime.check(Driver::Wasm, "").await.is_err());
+/// }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Drivers {
+    by_driver: HashMap<Driver, Arc<dyn FunctionRuntime>>,
+}
+
+impl Drivers {
+    /// No language yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs functions of this language with `runtime`.
+    #[must_use]
+    pub fn with(mut self, driver: Driver, runtime: Arc<dyn FunctionRuntime>) -> Self {
+        self.by_driver.insert(driver, runtime);
+        self
+    }
+}
+
+#[async_trait]
+impl FunctionRuntime for Drivers {
+    async fn check(&self, driver: Driver, source: &str) -> Result<(), FunctionError> {
+        match self.by_driver.get(&driver) {
+            Some(runtime) => runtime.check(driver, source).await,
+            None => Err(FunctionError::NoDriver(driver)),
+        }
+    }
+
+    async fn run(&self, invocation: Invocation) -> Completion {
+        match self.by_driver.get(&invocation.driver) {
+            Some(runtime) => runtime.run(invocation).await,
+            None => Completion {
+                result: Err(FunctionError::NoDriver(invocation.driver)),
+                logs: Vec::new(),
+                duration: Duration::ZERO,
+            },
         }
     }
 }

@@ -1,11 +1,14 @@
-//! Buckets: containers of inputs and outputs.
+//! Buckets: containers of inputs and outputs; and how long they keep their logs.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::time::Duration;
 
-use super::{Extension, Input, LogRetention, Output, Secret, wire};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Extension, ExtensionObject, Input, Output, Secret, wire};
 use crate::{
     clock::Timestamp,
-    id::{AccountId, BucketId, CronId},
+    error::{Error, invalid_if},
+    id::{AccountId, BucketId, CronId, InputId, OutputId},
 };
 
 /// A container of inputs, where webhooks arrive, and outputs, where they go.
@@ -18,6 +21,10 @@ pub struct Bucket {
     /// The account that owns it.
     #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
     pub account_id: AccountId,
+    /// Which version of it this is: 1 when it is made, one more with each change of what it is
+    /// configured to be. Pauses and other states are no part of it. Not on the wire: the `ETag`.
+    #[serde(skip)]
+    pub version: u64,
     /// When it was made, in unix seconds.
     #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
     pub created_at: Timestamp,
@@ -63,6 +70,7 @@ impl Bucket {
         let mut bucket = Self {
             id,
             account_id,
+            version: 1,
             created_at: now,
             updated_at: now,
             suspended: false,
@@ -76,6 +84,14 @@ impl Bucket {
         };
         bucket.stamp_auth();
         bucket
+    }
+
+    pub(crate) fn input(&self, id: InputId) -> Option<&Input> {
+        self.inputs.iter().find(|input| input.id == id)
+    }
+
+    pub(crate) fn output(&self, id: OutputId) -> Option<&Output> {
+        self.outputs.iter().find(|output| output.id == id)
     }
 
     /// Fills the read-only fields of `auth`, which a bucket owns one of.
@@ -177,8 +193,9 @@ pub struct BucketAuth {
 }
 
 /// The kinds of credentials of a [`BucketAuth`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+#[serde(rename_all = "lowercase")]
 pub enum AuthType {
     /// Anyone may send webhooks.
     #[default]
@@ -194,14 +211,66 @@ impl wire::WireEnum for AuthType {
         &[(Self::None, "none", 0), (Self::Basic, "basic", 1), (Self::Token, "token", 2)];
 }
 
-impl Serialize for AuthType {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        wire::serialize_enum(self, serializer)
-    }
-}
-
 impl<'de> Deserialize<'de> for AuthType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         wire::deserialize_enum(deserializer)
+    }
+}
+
+/// How long the logs of a bucket are kept, where that is shorter than its account's are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct LogRetention {
+    /// How long logs are kept, in nanoseconds: a second at least; 0 for as long as the
+    /// account's.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0, minimum = 0))]
+    pub logs: Duration,
+    /// How long those are kept that are `failed` or `stalled`, in nanoseconds: a second at
+    /// least; 0 for as long as the others.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0, minimum = 0))]
+    pub failed: Duration,
+}
+
+impl ExtensionObject for LogRetention {}
+
+impl LogRetention {
+    /// The least that can be said.
+    const LEAST: Duration = Duration::from_secs(1);
+
+    /// Logs are kept for `logs`, and those that did not arrive for `failed`.
+    #[must_use]
+    pub const fn new(logs: Duration, failed: Duration) -> Self {
+        Self { logs, failed }
+    }
+
+    /// Says what is out of range, where the account's logs are kept for `longest`.
+    pub(crate) fn check(&self, longest: Option<Duration>) -> Result<(), Error> {
+        invalid_if(*self == Self::default(), "retention", "must say logs, failed or both")?;
+        let longest = longest.unwrap_or(Duration::from_nanos(i64::MAX.unsigned_abs()));
+        for (field, time) in [("logs", self.logs), ("failed", self.failed)] {
+            if !time.is_zero() && !(Self::LEAST..=longest).contains(&time) {
+                let (least, most) = (Self::LEAST.as_nanos(), longest.as_nanos());
+                let reason = format!(
+                    "must be 0 or from {least} to {most} nanoseconds, which is how long the \
+                     account's logs are kept"
+                );
+                return Err(Error::invalid(&format!("retention.{field}"), reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// How long each kind of log is kept: `Some(true)` means failed logs, `Some(false)` the others.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Option<bool>, Duration)> {
+        let parts = match (self.logs, self.failed) {
+            (logs, failed) if failed.is_zero() || logs == failed => [(None, logs); 2],
+            (logs, failed) => [(Some(false), logs), (Some(true), failed)],
+        };
+        let count = if parts[0] == parts[1] { 1 } else { 2 };
+        parts.into_iter().take(count).filter(|(_, keep)| !keep.is_zero())
     }
 }

@@ -16,6 +16,9 @@ pub struct Cron {
     pub id: CronId,
     /// The account that owns it.
     pub account_id: AccountId,
+    /// Which version of it this is: 1 when it is made, one more with each change of what it is
+    /// configured to be. Pauses and other states are no part of it.
+    pub version: u64,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last changed by a caller.

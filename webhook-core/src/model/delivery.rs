@@ -15,8 +15,9 @@ use crate::{
 };
 
 /// Where a delivery stands (`docs/logs.md`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+#[serde(rename_all = "lowercase")]
 pub enum DeliveryStatus {
     /// Being delivered.
     Preparing,
@@ -78,12 +79,6 @@ impl wire::WireEnum for DeliveryStatus {
         (Self::Received, "received", 4),
         (Self::Rejected, "rejected", 5),
     ];
-}
-
-impl Serialize for DeliveryStatus {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        wire::serialize_enum(self, serializer)
-    }
 }
 
 impl<'de> Deserialize<'de> for DeliveryStatus {

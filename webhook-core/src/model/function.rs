@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,6 +22,16 @@ pub struct Function {
     /// The account that owns it.
     #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
     pub account_id: AccountId,
+    /// Which version of it this is: 1 when it is made, one more with each change of what it is
+    /// configured to be. Pauses and other states are no part of it. Not on the wire: the `ETag`.
+    #[serde(skip)]
+    pub version: u64,
+    /// Which version of its source this is; not on the wire.
+    #[serde(skip)]
+    pub revision: u32,
+    /// Since when it has that source; not on the wire.
+    #[serde(skip)]
+    pub revised: Timestamp,
     /// The length of `payload` in bytes.
     #[cfg_attr(feature = "openapi", schema(read_only))]
     pub payload_size: usize,
@@ -33,6 +44,36 @@ pub struct Function {
     /// What a caller may write.
     #[serde(flatten)]
     pub spec: FunctionSpec,
+}
+
+impl Function {
+    /// A function of this account, made now.
+    #[must_use]
+    pub fn new(id: FunctionId, account_id: AccountId, now: Timestamp, spec: FunctionSpec) -> Self {
+        let payload_size = spec.payload.len();
+        Self {
+            id,
+            account_id,
+            version: 1,
+            revision: 1,
+            revised: now,
+            payload_size,
+            created: now,
+            updated: now,
+            spec,
+        }
+    }
+
+    /// Gives it another specification. Another source is the next version of its source.
+    pub fn change(&mut self, spec: FunctionSpec, now: Timestamp) {
+        let before = std::mem::replace(&mut self.spec, spec);
+        if (before.driver, &before.payload) != (self.spec.driver, &self.spec.payload) {
+            self.revision = self.revision.saturating_add(1);
+            self.revised = now;
+        }
+        self.payload_size = self.spec.payload.len();
+        self.updated = now;
+    }
 }
 
 /// What a caller may write of a [`Function`].
@@ -150,4 +191,66 @@ pub enum ExecutionStatus {
     Success,
     /// It failed; `execute_response.error` says why.
     Error,
+}
+
+/// A version of a function's source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct FunctionVersion {
+    /// Which one, from 1 on.
+    pub version: u32,
+    /// SHA-256 of the language's name, a zero byte and the source, in hexadecimal digits: what is
+    /// the same has the same.
+    pub hash: String,
+    /// Since when the function has, or had, this source, in unix seconds.
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    pub created: Timestamp,
+    /// Which language the source is in.
+    pub driver: Driver,
+    /// The length of the source in bytes.
+    pub payload_size: usize,
+    /// Whether it is what the function has now.
+    pub current: bool,
+    /// The source; absent in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<String>,
+}
+
+impl FunctionVersion {
+    /// A version of this source, not the current one, as in a list.
+    #[must_use]
+    pub fn new(version: u32, created: Timestamp, driver: Driver, payload: &str) -> Self {
+        let hash = hex(&digest(driver, payload));
+        let payload_size = payload.len();
+        Self { version, hash, created, driver, payload_size, current: false, payload: None }
+    }
+
+    /// The source that the function has, as the current one.
+    #[must_use]
+    pub fn current(function: &Function) -> Self {
+        let FunctionSpec { driver, payload, .. } = &function.spec;
+        let (revision, revised) = (function.revision, function.revised);
+        Self { current: true, ..Self::new(revision, revised, *driver, payload) }
+    }
+
+    /// The same with the source.
+    #[must_use]
+    pub fn with_payload(self, payload: String) -> Self {
+        Self { payload: Some(payload), ..self }
+    }
+}
+
+fn digest(driver: Driver, payload: &str) -> [u8; 32] {
+    let mut context = Context::new(&SHA256);
+    context.update(driver.to_string().as_bytes());
+    context.update(b"\0");
+    context.update(payload.as_bytes());
+    let mut digest = [0; 32];
+    digest.copy_from_slice(context.finish().as_ref());
+    digest
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,11 +1,14 @@
-//! What becomes of an output whose destination fails.
+//! How an output behaves when its destination fails, and the present state of an output.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use webhook_wire::Error;
 
 use super::{ExtensionObject, wire};
+use crate::{
+    clock::Timestamp,
+    error::{Error, invalid_if},
+};
 
 /// What becomes of an output whose destination fails.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,31 +116,64 @@ impl Health {
             ("notify_after", self.notify_after, minute, hours(30 * 24)),
             ("pause_after", self.pause_after, hours(12), hours(90 * 24)),
         ] {
-            if !time.is_zero() && !(least..=most).contains(&time) {
-                let (least, most) = (least.as_nanos(), most.as_nanos());
-                let reason = format!("must be 0 or from {least} to {most} nanoseconds");
-                return Err(Error::invalid(&format!("health.{field}"), reason));
-            }
+            let is_within = time.is_zero() || (least..=most).contains(&time);
+            let (least, most) = (least.as_nanos(), most.as_nanos());
+            let reason = format_args!("must be 0 or from {least} to {most} nanoseconds");
+            invalid_if(!is_within, &format!("health.{field}"), reason)?;
         }
         let CircuitBreaker { enabled: _, failures, ratio, window, open_for, max_open_for } =
             self.circuit;
-        if !(1..=1_000).contains(&failures) {
-            return Err(Error::invalid("health.circuit.failures", "must be from 1 to 1000"));
-        }
-        if !(ratio > 0.0 && ratio <= 1.0) {
-            return Err(Error::invalid("health.circuit.ratio", "must be over 0 and at most 1"));
-        }
+        let reason = "must be from 1 to 1000";
+        invalid_if(!(1..=1_000).contains(&failures), "health.circuit.failures", reason)?;
+        let reason = "must be over 0 and at most 1";
+        invalid_if(!(ratio > 0.0 && ratio <= 1.0), "health.circuit.ratio", reason)?;
         for (field, time, least) in [
             ("window", window, second),
             ("open_for", open_for, second),
             ("max_open_for", max_open_for, open_for),
         ] {
-            if !(least..=hour).contains(&time) {
-                let (least, most) = (least.as_nanos(), hour.as_nanos());
-                let reason = format!("must be from {least} to {most} nanoseconds");
-                return Err(Error::invalid(&format!("health.circuit.{field}"), reason));
-            }
+            let is_within = (least..=hour).contains(&time);
+            let (least, most) = (least.as_nanos(), hour.as_nanos());
+            let reason = format_args!("must be from {least} to {most} nanoseconds");
+            invalid_if(!is_within, &format!("health.circuit.{field}"), reason)?;
         }
         Ok(())
     }
+}
+
+/// How it stands with an output at this moment: what waits for it, and whether its destination
+/// is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct OutputState {
+    /// How many of its logs have no end yet: they wait for an attempt or for a client, or are
+    /// being attempted. Logs of more than 366 days ago are not counted.
+    pub waiting: u64,
+    /// When the oldest waiting delivery was stored, to the minute, in unix seconds; absent without
+    /// waiting deliveries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>))]
+    pub oldest_waiting_at: Option<Timestamp>,
+    /// Whether attempts stop at this server because most fail.
+    pub circuit: CircuitState,
+    /// When the destination is tried again while the circuit is open, in unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<i64>))]
+    pub circuit_tries_at: Option<Timestamp>,
+}
+
+/// Whether attempts stop because most fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CircuitState {
+    /// Attempts continue, as they do without a circuit breaker.
+    #[default]
+    Closed,
+    /// None is made for a while.
+    Open,
+    /// One at a time tries whether the destination is back.
+    HalfOpen,
 }

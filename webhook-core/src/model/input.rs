@@ -8,7 +8,7 @@ use super::{Deduplication, Extension, Headers, wire};
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{BucketId, FunctionId, InputId, OutputId},
+    id::{BucketId, DomainId, FunctionId, InputId, OutputId},
 };
 
 /// An endpoint of a bucket that receives webhooks.
@@ -21,6 +21,13 @@ pub struct Input {
     /// The bucket it belongs to.
     #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
     pub bucket_id: BucketId,
+    /// Which version of it this is: 1 when it is made, one more with each change of what it is
+    /// configured to be. Pauses and other states are no part of it. Not on the wire: the `ETag`.
+    #[serde(skip)]
+    pub version: u64,
+    /// The reserved domain that `custom_domain` names; not on the wire.
+    #[serde(skip)]
+    pub domain_id: Option<DomainId>,
     /// When it was made, in unix seconds.
     #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
     pub created_at: Timestamp,
@@ -39,8 +46,9 @@ impl Input {
     /// An input of this bucket, made now.
     #[must_use]
     pub fn new(id: InputId, bucket_id: BucketId, now: Timestamp, spec: InputSpec) -> Self {
-        let created_by = String::new();
-        Self { id, bucket_id, created_at: now, updated_at: now, created_by, spec }
+        let (created_by, domain_id) = (String::new(), None);
+        let (created_at, updated_at) = (now, now);
+        Self { id, bucket_id, version: 1, domain_id, created_at, updated_at, created_by, spec }
     }
 }
 

@@ -8,7 +8,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde::Deserialize;
 
 use super::{Checks, Headers, Request, wire};
-use crate::{error::Error, function::ScriptResponse, id::DeliveryId};
+use crate::{
+    error::{Error, invalid_if},
+    function::ScriptResponse,
+    id::DeliveryId,
+};
 
 /// The request that a function is invoked with, in any of the forms that
 /// clients send: `{"request": {…}}`, flat, or nothing. The `execute_request`
@@ -177,9 +181,8 @@ impl Place {
             method => Method::from_bytes(method.as_bytes())
                 .map_err(|_| Error::invalid(self.method, format!("{method:?} is not a method")))?,
         };
-        if !extra_path.is_empty() && !extra_path.starts_with('/') {
-            return Err(Error::invalid(self.path, "must start with a slash"));
-        }
+        let reason = "must start with a slash";
+        invalid_if(!extra_path.is_empty() && !extra_path.starts_with('/'), self.path, reason)?;
         let raw_query = raw_query.strip_prefix('?').unwrap_or(raw_query).to_owned();
         Ok(Request { method, extra_path, raw_query, headers, body })
     }

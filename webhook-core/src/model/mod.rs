@@ -4,14 +4,12 @@
 //! beside the read-only fields. One definition serves the API, the document,
 //! the stores and embedders.
 
-mod account;
 mod billing;
 mod bucket;
 mod cron;
 mod delivery;
 mod domain;
 mod function;
-mod function_version;
 mod head;
 mod health;
 pub mod hops;
@@ -19,12 +17,10 @@ mod input;
 mod invoke;
 mod notification;
 mod output;
-mod output_state;
 mod pause;
 mod reason;
 mod replay;
 mod report;
-mod retention;
 mod signature_check;
 mod token;
 mod trace;
@@ -32,18 +28,18 @@ mod webhook;
 pub(crate) mod wire;
 
 pub use crate::forward::history::TraceAttempt;
-pub use account::{Account, ApiKey};
 pub use billing::{
     Billing, BillingDetailsSpec, PlanChange, PlanItem, Subscription, SubscriptionStatus,
 };
-pub use bucket::{AuthType, Bucket, BucketAuth, BucketSpec};
+pub use bucket::{AuthType, Bucket, BucketAuth, BucketSpec, LogRetention};
 pub use cron::{Cron, CronSpec};
 pub use delivery::{Attempt, Delivery, DeliveryStatus, Log, Replayed};
 pub use domain::{Domain, DomainSpec};
-pub use function::{Driver, Execution, ExecutionStatus, Function, FunctionSpec, Variable};
-pub use function_version::FunctionVersion;
+pub use function::{
+    Driver, Execution, ExecutionStatus, Function, FunctionSpec, FunctionVersion, Variable,
+};
 pub use head::LogHead;
-pub use health::{CircuitBreaker, Health};
+pub use health::{CircuitBreaker, CircuitState, Health, OutputState};
 pub use input::{Input, InputSpec, MinTls, ResponseFromOutput};
 pub use invoke::{HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse};
 pub use notification::{Notification, NotificationEvent, NotificationSpec};
@@ -51,10 +47,8 @@ pub use output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
     ThrottleMode,
 };
-pub use output_state::{CircuitState, OutputState};
 pub use pause::{
-    OnDisabled, Pause, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredDisabling,
-    StoredFailing, StoredPauses,
+    OnDisabled, Pause, PauseChange, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredPauses,
 };
 pub use reason::Reason;
 pub use replay::{
@@ -62,9 +56,8 @@ pub use replay::{
     ReplayTotals,
 };
 pub use report::{Acknowledgement, Action, LogAction, LogReport, ProcessPolicy, Resend};
-pub use retention::LogRetention;
 pub use signature_check::{CheckedRequest, SignatureCheck, SignatureCheckRequest};
-pub use token::{AccessToken, ApiAccess, TokenScopes, TokenSpec};
+pub use token::{AccessToken, Account, ApiAccess, ApiKey, TokenScopes, TokenSpec};
 pub(crate) use trace::seconds;
 pub use trace::{
     AnswerFrom, ExplainRequest, Explained, Trace, TraceCheck, TraceCheckKind, TraceCheckOutcome,

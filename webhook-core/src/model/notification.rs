@@ -20,6 +20,10 @@ pub struct Notification {
     /// The account that owns it; not on the wire.
     #[serde(skip)]
     pub account_id: AccountId,
+    /// Which version of it this is: 1 when it is made, one more with each change of what it is
+    /// configured to be. Pauses and other states are no part of it. Not on the wire: the `ETag`.
+    #[serde(skip)]
+    pub version: u64,
     /// When it was made, in unix seconds.
     #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
     pub created_at: Timestamp,

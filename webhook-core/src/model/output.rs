@@ -23,6 +23,10 @@ pub struct Output {
     /// The bucket it belongs to.
     #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid, read_only))]
     pub bucket_id: BucketId,
+    /// Which version of it this is: 1 when it is made, one more with each change of what it is
+    /// configured to be. Pauses and other states are no part of it. Not on the wire: the `ETag`.
+    #[serde(skip)]
+    pub version: u64,
     /// When it was made, in unix seconds.
     #[cfg_attr(feature = "openapi", schema(value_type = i64, read_only))]
     pub created_at: Timestamp,
@@ -61,6 +65,7 @@ impl Output {
         Self {
             id,
             bucket_id,
+            version: 1,
             created_at: now,
             updated_at: now,
             created_by,
@@ -89,10 +94,9 @@ impl Output {
     /// Until when nothing leaves: it is paused or disabled. None when it is neither.
     #[must_use]
     pub fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
-        match self.pauses.current(now) {
+        match self.pauses.until(now) {
             _ if self.spec.disabled => Some(Self::NEVER),
-            Some(pause) => Some(pause.until.unwrap_or(Self::NEVER)),
-            None => None,
+            until => until.map(|end| end.unwrap_or(Self::NEVER)),
         }
     }
 }

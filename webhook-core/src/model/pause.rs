@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 
-use super::{ExtensionObject, RateInterval};
+use super::RateInterval;
 use crate::clock::Timestamp;
 
 /// How many pauses that are over are remembered one by one; the oldest two become one that
@@ -31,7 +31,7 @@ pub enum OnDisabled {
 }
 
 /// Who paused an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -75,6 +75,31 @@ impl Pause {
     pub const fn new(at: Timestamp, until: Option<Timestamp>, reason: String) -> Self {
         Self { at, until, by: PausedBy::Caller, reason }
     }
+
+    fn is_over(&self, now: Timestamp) -> bool {
+        self.until.is_some_and(|until| until <= now)
+    }
+}
+
+/// A change of the pauses of an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PauseChange {
+    /// Begins a pause, or changes the end and the reason of the one by the same.
+    Pause(Pause),
+    /// Ends all pauses.
+    Resume {
+        /// When.
+        at: Timestamp,
+        /// How fast what waited leaves; without it ever faster.
+        rate: Option<(u32, RateInterval)>,
+        /// Deliveries that were stored before this moment are not sent any more.
+        discard_before: Timestamp,
+    },
+    /// Ends the pause of an output that failed and works at this moment.
+    Recover(Timestamp),
+    /// Notes that the output is disabled, or enabled, from this moment on.
+    Disable(bool, Timestamp),
 }
 
 /// A stretch of time in which nothing left.
@@ -91,22 +116,27 @@ struct CatchUp {
     rate: Option<(u32, RateInterval)>,
 }
 
-/// The pauses of one output: the one that it is in, and the times of those that are over,
-/// which do not count for deadlines.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+/// The pauses of one output: those that it is in, one for each that paused it, and the times of
+/// those that are over, which do not count for deadlines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pauses {
-    #[serde(flatten)]
-    current: Option<Pause>,
-    #[serde(skip)]
+    /// In the order of who paused.
+    current: Vec<Pause>,
     disabled_at: Option<Timestamp>,
     /// In order of time, apart from each other.
-    #[serde(skip)]
     past: Vec<Span>,
-    #[serde(skip)]
     catch_up: Option<CatchUp>,
-    /// What was stored before this moment is not sent any more.
-    #[serde(skip)]
+    /// Deliveries that were stored before this moment are not sent any more.
     discard_before: Option<Timestamp>,
+}
+
+impl Serialize for Pauses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.current.first() {
+            Some(shown) => shown.serialize(serializer),
+            None => serializer.serialize_map(Some(0))?.end(),
+        }
+    }
 }
 
 impl Pauses {
@@ -116,32 +146,75 @@ impl Pauses {
         *self == Self::default()
     }
 
-    /// The pause that the output is in at `now`.
+    /// The pauses that have not ended, one for each party that paused the output.
+    #[must_use]
+    pub fn all(&self) -> &[Pause] {
+        &self.current
+    }
+
+    /// The pause that the output is in at `now`; of several, that of a person.
     #[must_use]
     pub fn current(&self, now: Timestamp) -> Option<&Pause> {
-        self.current.as_ref().filter(|pause| pause.until.is_none_or(|until| until > now))
+        self.current.iter().find(|pause| !pause.is_over(now))
     }
 
-    /// Begins a pause, or changes the end and the reason of the one that there is.
-    pub fn pause(&mut self, mut pause: Pause) {
-        self.lapse(pause.at);
-        if let Some(current) = &self.current {
-            pause.at = current.at;
-            // A person who pauses what failed decides when it goes on.
-            if current.by != PausedBy::Failing {
-                pause.by = current.by;
+    /// When the last of the pauses ends that the output is in at `now`, if that is known.
+    pub(crate) fn until(&self, now: Timestamp) -> Option<Option<Timestamp>> {
+        let current = self.current.iter().filter(|pause| !pause.is_over(now));
+        let ends: Vec<_> = current.map(|pause| pause.until).collect();
+        let last = ends.iter().flatten().max().copied();
+        (!ends.is_empty()).then(|| last.filter(|_| ends.iter().all(Option::is_some)))
+    }
+
+    /// Changes the pauses.
+    pub fn change(&mut self, change: PauseChange) {
+        match change {
+            PauseChange::Pause(pause) => self.pause(pause),
+            PauseChange::Resume { at, rate, discard_before } => {
+                self.discard(discard_before, at);
+                self.resume(at, rate);
             }
+            PauseChange::Recover(now) => self.recover(now),
+            PauseChange::Disable(disabled, now) => self.set_disabled(disabled, now),
         }
-        self.current = Some(pause);
     }
 
-    /// Ends the pause, if there is one. What waited leaves at `rate`, or, without one, at
+    /// Begins a pause, or changes the end and the reason of the one by the same.
+    pub fn pause(&mut self, pause: Pause) {
+        self.lapse(pause.at);
+        match self.current.iter_mut().find(|current| current.by == pause.by) {
+            Some(current) => *current = Pause { at: current.at, ..pause },
+            None => self.current.push(pause),
+        }
+        self.current.sort_unstable_by_key(|pause| pause.by);
+    }
+
+    /// Ends all pauses. What waited leaves at `rate`, or, without one, at
     /// 10 a second, twice as fast each ten seconds until only the output's throttle bounds
     /// it.
     pub fn resume(&mut self, now: Timestamp, rate: Option<(u32, RateInterval)>) {
         self.lapse(now);
-        if let Some(pause) = self.current.take() {
+        self.end(now, rate, |_| true);
+    }
+
+    /// Ends the pause of an output that failed and works again.
+    fn recover(&mut self, now: Timestamp) {
+        self.lapse(now);
+        self.end(now, None, |pause| pause.by == PausedBy::Failing);
+    }
+
+    fn end(
+        &mut self,
+        now: Timestamp,
+        rate: Option<(u32, RateInterval)>,
+        which: impl Fn(&Pause) -> bool,
+    ) {
+        let (over, current): (Vec<_>, Vec<_>) = self.current.drain(..).partition(which);
+        self.current = current;
+        for pause in &over {
             self.ended(pause.at, now);
+        }
+        if !over.is_empty() && self.current.is_empty() {
             self.catch_up = Some(CatchUp { since: now, rate });
         }
     }
@@ -177,25 +250,31 @@ impl Pauses {
         }
     }
 
-    /// Ends a pause whose end has come.
+    /// Ends the pauses whose end has come.
     pub(crate) fn lapse(&mut self, now: Timestamp) {
-        let is_over = |pause: &mut Pause| pause.until.is_some_and(|until| until <= now);
-        if let Some(Pause { at, until: Some(until), .. }) = self.current.take_if(is_over) {
+        let (over, current): (Vec<_>, Vec<_>) =
+            self.current.drain(..).partition(|pause| pause.is_over(now));
+        self.current = current;
+        for Pause { at, until, .. } in over {
+            let until = until.unwrap_or(now);
             self.ended(at, until);
-            self.catch_up = Some(CatchUp { since: until, rate: None });
+            if self.current.is_empty() {
+                let since = self.resumed_at().map_or(until, |since| since.max(until));
+                self.catch_up = Some(CatchUp { since, rate: None });
+            }
         }
     }
 
     /// How long of the time from `from` to `now` nothing left: deadlines are so much later.
     #[must_use]
     pub fn stood_still(&self, from: Timestamp, now: Timestamp) -> Duration {
-        let current = self.current.as_ref().map(|pause| {
+        let current = self.current.iter().map(|pause| {
             let to = pause.until.map_or(now, |until| until.min(now));
             Span { from: pause.at, to }
         });
         let disabled = self.disabled_at.map(|from| Span { from, to: now });
         let mut spans = self.past.clone();
-        spans.extend(current.into_iter().chain(disabled));
+        spans.extend(current.chain(disabled));
         let apart = joined(spans).into_iter();
         apart.map(|span| span.to.min(now).since(span.from.max(from))).sum()
     }
@@ -238,42 +317,25 @@ fn joined(mut spans: Vec<Span>) -> Vec<Span> {
     apart
 }
 
-/// [`Pauses`] as a store keeps them, in milliseconds.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The part of [`Pauses`] that a store keeps as one text: all but the current pauses. Times are
+/// in milliseconds.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct StoredPauses {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pause: Option<StoredPause>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     disabled_at: Option<i64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     past: Vec<(i64, i64)>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     resumed: Option<(i64, Option<(u32, RateInterval)>)>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     discard_before: Option<i64>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct StoredPause {
-    at: i64,
-    until: Option<i64>,
-    by: PausedBy,
-    reason: String,
-}
-
-impl ExtensionObject for StoredPauses {}
-
 impl From<&Pauses> for StoredPauses {
     fn from(pauses: &Pauses) -> Self {
-        let pause = pauses.current.as_ref().map(|Pause { at, until, by, reason }| StoredPause {
-            at: at.as_millis(),
-            until: until.map(Timestamp::as_millis),
-            by: *by,
-            reason: reason.clone(),
-        });
         let past = pauses.past.iter().map(|span| (span.from.as_millis(), span.to.as_millis()));
         Self {
-            pause,
             disabled_at: pauses.disabled_at.map(Timestamp::as_millis),
             past: past.collect(),
             resumed: pauses.catch_up.map(|CatchUp { since, rate }| (since.as_millis(), rate)),
@@ -282,43 +344,22 @@ impl From<&Pauses> for StoredPauses {
     }
 }
 
-impl From<StoredPauses> for Pauses {
-    fn from(stored: StoredPauses) -> Self {
+impl StoredPauses {
+    /// All pauses: the stored part and the current pauses.
+    #[must_use]
+    pub fn with(self, mut current: Vec<Pause>) -> Pauses {
         let at = Timestamp::from_millis;
-        let current = stored.pause.map(|pause| Pause {
-            at: at(pause.at),
-            until: pause.until.map(at),
-            by: pause.by,
-            reason: pause.reason,
-        });
-        let past = stored.past.into_iter().map(|(from, to)| Span { from: at(from), to: at(to) });
-        Self {
+        let past = self.past.into_iter().map(|(from, to)| Span { from: at(from), to: at(to) });
+        current.sort_unstable_by_key(|pause| pause.by);
+        Pauses {
             current,
-            disabled_at: stored.disabled_at.map(at),
+            disabled_at: self.disabled_at.map(at),
             past: joined(past.collect()),
-            catch_up: stored.resumed.map(|(since, rate)| CatchUp { since: at(since), rate }),
-            discard_before: stored.discard_before.map(at),
+            catch_up: self.resumed.map(|(since, rate)| CatchUp { since: at(since), rate }),
+            discard_before: self.discard_before.map(at),
         }
     }
 }
-
-/// Since when an output fails as a store keeps it, in milliseconds.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct StoredFailing {
-    /// Since when.
-    pub since: i64,
-}
-
-impl ExtensionObject for StoredFailing {}
-
-/// What an output does while it is disabled as a store keeps it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct StoredDisabling {
-    /// With what comes then.
-    pub on_disabled: OnDisabled,
-}
-
-impl ExtensionObject for StoredDisabling {}
 
 /// What a caller says of a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

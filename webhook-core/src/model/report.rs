@@ -143,7 +143,9 @@ fn action<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Action>, 
 }
 
 /// `""` and `null` say nothing.
-fn process_policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProcessPolicy, D::Error> {
+pub(super) fn process_policy<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<ProcessPolicy, D::Error> {
     match Option::<String>::deserialize(deserializer)?.as_deref() {
         None | Some("" | "skip") => Ok(ProcessPolicy::Skip),
         Some("force") => Ok(ProcessPolicy::Force),

@@ -6,7 +6,10 @@ use http::Method;
 use serde::{Deserialize, Serialize};
 
 use super::{Headers, Request, wire};
-use crate::{error::Error, id::DeliveryId};
+use crate::{
+    error::{Error, invalid_if},
+    id::DeliveryId,
+};
 
 /// The request whose signature is asked about: that of a log, or one that is given.
 /// Exactly one of the two is there.
@@ -61,9 +64,8 @@ impl CheckedRequest {
                 Error::invalid("request.method", format!("{text:?} is not a method"))
             })?,
         };
-        if !path.is_empty() && !path.starts_with('/') {
-            return Err(Error::invalid("request.path", "must start with a slash"));
-        }
+        let reason = "must start with a slash";
+        invalid_if(!path.is_empty() && !path.starts_with('/'), "request.path", reason)?;
         let body = match body_encoding.as_str() {
             "" => Bytes::from(body),
             "base64" => {

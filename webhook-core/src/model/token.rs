@@ -1,8 +1,8 @@
-//! Access tokens.
+//! Accounts, their API keys and access tokens.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::wire;
+use super::{Secret, wire};
 use crate::{
     clock::Timestamp,
     id::{AccountId, TokenId},
@@ -60,8 +60,9 @@ pub struct TokenScopes {
 }
 
 /// Whether an access token may call the management API.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+#[serde(rename_all = "lowercase")]
 pub enum ApiAccess {
     /// Not said: it is stored as `Enabled`.
     #[default]
@@ -77,14 +78,34 @@ impl wire::WireEnum for ApiAccess {
         &[(Self::None, "none", 0), (Self::Disabled, "disabled", 1), (Self::Enabled, "enabled", 2)];
 }
 
-impl Serialize for ApiAccess {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        wire::serialize_enum(self, serializer)
-    }
-}
-
 impl<'de> Deserialize<'de> for ApiAccess {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         wire::deserialize_enum(deserializer)
     }
+}
+
+/// Whose buckets, functions and logs: everything is scoped to one account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// Identifies the account.
+    pub id: AccountId,
+    /// What the operator calls it; unique.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// The API key of an account: `sk-` and 43 characters of random base64url.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    /// The account that the key acts for.
+    pub account_id: AccountId,
+    /// The key itself.
+    pub key: Secret,
+    /// A disabled key is refused everywhere.
+    pub enabled: bool,
+    /// When this key was made.
+    pub created_at: Timestamp,
+    /// When it was last enabled or disabled.
+    pub updated_at: Timestamp,
 }

@@ -28,10 +28,13 @@ use std::{collections::HashSet, fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-pub use quotas::{Limited, Quotas, Room};
+pub use quotas::{Limited, Quotas};
 pub(crate) use webhooks::Ticket;
 
-use crate::{error::Error, model::Subscription};
+use crate::{
+    error::{Error, invalid_if},
+    model::Subscription,
+};
 
 /// How many plans there may be.
 const MAX_PLANS: usize = 100;
@@ -196,10 +199,8 @@ impl Plans {
     /// plan or over a hundred, one has no name, a name or price is there twice,
     /// `default` names no plan, logs are kept for no day.
     pub fn new(plans: Vec<Plan>, default: Option<&str>) -> Result<Self, Error> {
-        if !(1..=MAX_PLANS).contains(&plans.len()) {
-            let reason = format!("must have between 1 and {MAX_PLANS} plans");
-            return Err(Error::invalid("plans", reason));
-        }
+        let reason = format_args!("must have between 1 and {MAX_PLANS} plans");
+        invalid_if(!(1..=MAX_PLANS).contains(&plans.len()), "plans", reason)?;
         let (mut names, mut prices) = (HashSet::new(), HashSet::new());
         for (index, Plan { name, price, limits }) in plans.iter().enumerate() {
             let invalid = |field: &str, reason: &str| {

@@ -3,7 +3,6 @@
 use std::sync::{Arc, atomic::AtomicU64};
 
 use quick_cache::sync::Cache;
-use tokio::sync::{Mutex, MutexGuard};
 
 use super::{Limit, Plan, PlanLimits, Plans, webhooks::Standing};
 use crate::{
@@ -15,8 +14,6 @@ use crate::{
 
 /// How many accounts' counts of webhooks are kept in memory.
 const CACHED_ACCOUNTS: usize = 100_000;
-/// How many locks all accounts share.
-const LOCKS: usize = 64;
 
 /// Something that a plan limits the number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,14 +86,6 @@ impl Limited {
     }
 }
 
-/// The right to add one more, until it is dropped: while it is there, nobody
-/// else of the account adds anything that plans limit, on this server.
-#[derive(Debug)]
-#[must_use = "the room is there as long as this is"]
-pub struct Room<'a> {
-    _turn: Option<MutexGuard<'a, ()>>,
-}
-
 /// Holds accounts to their plans.
 ///
 /// What is made through the management operations is held against the plan as
@@ -112,7 +101,6 @@ pub struct Quotas {
     /// Counts changes of plans, so that a standing that was read before a
     /// change is not put into the cache after it.
     pub(super) changes: AtomicU64,
-    turns: [Mutex<()>; LOCKS],
 }
 
 impl Quotas {
@@ -125,7 +113,6 @@ impl Quotas {
             clock,
             standings: Cache::new(CACHED_ACCOUNTS),
             changes: AtomicU64::new(0),
-            turns: [const { Mutex::const_new(()) }; LOCKS],
         }
     }
 
@@ -158,24 +145,19 @@ impl Quotas {
         }
     }
 
-    /// The right to add one more to what `count` counts; for errors see
-    /// [`Limited::check`]. `count` is not asked when no plan limits it. Of
-    /// several servers each lets one through at a time: together they may go
-    /// beyond a limit by as many as are added in the same moment.
-    pub async fn room(
+    /// How many the account's plan includes, and the error of one more; none when the plan has
+    /// no limit. The store compares it with its count in the transaction that adds one.
+    pub async fn bound(
         &self,
         account: AccountId,
         limited: Limited,
-        count: impl Future<Output = Result<u64, Error>>,
-    ) -> Result<Room<'_>, Error> {
+    ) -> Result<Option<(u64, Error)>, Error> {
         if !self.plans.any(|limits| !limited.of(limits).is_unlimited()) {
-            return Ok(Room { _turn: None });
+            return Ok(None);
         }
-        // The last bytes of a version 7 identifier are the random ones.
-        let slot = usize::from(account.as_uuid().as_bytes()[15]) % LOCKS;
-        let turn = self.turns[slot].lock().await;
-        limited.check(self.plan(account).await?, count.await?)?;
-        Ok(Room { _turn: Some(turn) })
+        let plan = self.plan(account).await?;
+        let most = limited.of(&plan.limits).count();
+        Ok(most.and_then(|most| Some((most, limited.check(plan, most).err()?))))
     }
 
     /// Whether some plan says how long logs are kept.

@@ -273,22 +273,16 @@ async fn without_limits_nothing_is_counted() {
         shop.receive().await.expect("no limit");
     }
     assert_eq!(shop.quotas.standings.len(), 0);
-    let asked = async { panic!("nobody asks") };
-    drop(shop.quotas.room(shop.account, Limited::Outputs, asked).await.expect("room"));
+    assert!(shop.quotas.bound(shop.account, Limited::Outputs).await.expect("read").is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_at_a_time_takes_the_last_room() {
+async fn a_bound_comes_with_the_error_of_one_more() {
     let shop = shop(plans());
-    let count = std::sync::atomic::AtomicU64::new(0);
-    let make = || async {
-        let counted = async { Ok(count.load(std::sync::atomic::Ordering::SeqCst)) };
-        let room = shop.quotas.room(shop.account, Limited::Tokens, counted).await?;
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        drop(room);
-        Ok::<_, Error>(())
-    };
-    let (first, second) = tokio::join!(make(), make());
-    assert_eq!([first.is_ok(), second.is_ok()].iter().filter(|made| **made).count(), 1);
+    let bound = shop.quotas.bound(shop.account, Limited::Tokens).await.expect("read");
+    let (most, full) = bound.expect("the plan limits them");
+    let plan = shop.quotas.plan(shop.account).await.expect("read");
+    assert_eq!(plan.limits.tokens.count(), Some(most));
+    assert_eq!(full.kind(), crate::ErrorKind::Conflict);
+    assert!(full.to_string().contains("access tokens"), "{full}");
 }

@@ -21,7 +21,7 @@ use crate::{
 
 /// Takes webhooks in: stores each with its deliveries and hands them on.
 #[derive(Debug)]
-pub(super) struct Intake {
+pub(crate) struct Intake {
     pub(super) deliveries: Arc<dyn DeliveryStore>,
     pub(super) deliverer: Arc<Deliverer>,
     pub(super) clients: Arc<Clients>,
@@ -184,14 +184,7 @@ pub(super) fn new_delivery(
     output: Option<&Output>,
     status: DeliveryStatus,
 ) -> NewDelivery {
-    NewDelivery {
-        id,
-        output_id: output.map(|output| output.id),
-        internal: output.is_some_and(|output| output.spec.internal),
-        status,
-        reason: None,
-        detail: None,
-        due_at: None,
-        held_by: None,
-    }
+    let internal = output.is_some_and(|output| output.spec.internal);
+    let new = NewDelivery::new(id, output.map(|output| output.id), None);
+    NewDelivery { internal, status, ..new }
 }

@@ -7,7 +7,7 @@ use std::sync::{
 
 /// Bounds how many bytes are held at once; permits for them are never waited for.
 #[derive(Clone, Debug)]
-pub(super) struct ByteSemaphore {
+pub(crate) struct ByteSemaphore {
     used: Arc<AtomicUsize>,
     limit: usize,
 }
@@ -42,7 +42,7 @@ impl ByteSemaphore {
 
 /// Bytes that are held, given back when dropped.
 #[derive(Debug)]
-pub(super) struct BytePermit {
+pub(crate) struct BytePermit {
     semaphore: ByteSemaphore,
     bytes: usize,
 }

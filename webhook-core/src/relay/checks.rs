@@ -20,17 +20,17 @@ use crate::{
             self, Action, Challenge, Keys, Now, OnFailure, Secret, SecretSpec, Verdict, Verifier,
         },
     },
-    store::{InputStore, Seen},
+    store::{Change, DocumentStore, InputStore, Seen, again},
 };
 
 /// Asks what inputs ask.
 #[derive(Debug)]
-pub(super) struct Checker {
+pub(crate) struct Checker {
     pub(super) verifiers: VerifierCache,
     pub(super) keys: FetchedKeys,
     pub(super) refused: RefusedLogs,
     /// Where a handshake's secret goes.
-    pub(super) inputs: Arc<dyn InputStore>,
+    pub(super) documents: Arc<dyn DocumentStore>,
     pub(super) buckets: Arc<BucketCache>,
     pub(super) watch: Arc<Watch>,
     pub(super) clock: Arc<dyn Clock>,
@@ -187,17 +187,22 @@ impl Checker {
         input: &Input,
         secret: Secret,
     ) -> Result<bool, Error> {
-        let stored = self.inputs.input(bucket.account_id, bucket.id, input.id).await?;
-        let Some(mut stored) = stored else { return Ok(false) };
-        let Extension::Set(spec) = &mut stored.spec.signature else { return Ok(false) };
-        if !spec.secrets.is_empty() {
-            return Ok(false);
-        }
-        spec.secrets.push(SecretSpec { secret, expires_at: 0 });
-        stored.updated_at = self.clock.now();
-        self.inputs.update_input(bucket.account_id, &stored).await?;
-        self.buckets.forget(bucket);
-        Ok(true)
+        let account = bucket.account_id;
+        again(|| async {
+            let stored = self.documents.input(account, bucket.id, input.id).await?;
+            let Some(mut stored) = stored else { return Ok(false) };
+            let Extension::Set(spec) = &mut stored.spec.signature else { return Ok(false) };
+            if !spec.secrets.is_empty() {
+                return Ok(false);
+            }
+            spec.secrets.push(SecretSpec { secret: secret.clone(), expires_at: 0 });
+            stored.updated_at = self.clock.now();
+            let update = [Change::update(account, &stored, stored.version)?];
+            self.documents.apply(&update).await?;
+            self.buckets.forget(bucket);
+            Ok(true)
+        })
+        .await
     }
 
     /// Whether a webhook that was refused is from whom it says by the secrets of today,

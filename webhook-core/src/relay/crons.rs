@@ -17,6 +17,7 @@ use super::{
     deliver::Workers,
     inject::{self, Injector},
     options::RelayOptions,
+    run::sleep_until,
 };
 use crate::{
     clock::{Clock, Timestamp},
@@ -24,7 +25,7 @@ use crate::{
     error::Error,
     id::{CronId, NodeId, WebhookId},
     model::{Bucket, Cron, CronSpec, Request, Webhook},
-    store::{AdvanceCron, BucketStore, ClaimCrons, CronStore},
+    store::{AdvanceCron, BucketStore, ClaimCrons, CronStore, DocumentStore},
 };
 
 /// How long a run waits when it could not be stored, and the loop when the
@@ -41,7 +42,7 @@ const CRON_TIME: HeaderName = HeaderName::from_static("x-webhook-cron-time");
 pub(super) struct Crons {
     pub(super) node: NodeId,
     pub(super) store: Arc<dyn CronStore>,
-    pub(super) buckets: Arc<dyn BucketStore>,
+    pub(super) documents: Arc<dyn DocumentStore>,
     pub(super) injector: Arc<Injector>,
     pub(super) workers: Arc<Workers>,
     pub(super) clock: Arc<dyn Clock>,
@@ -79,14 +80,9 @@ impl Crons {
                 Some(self.clock.now() + STORE_PAUSE)
             });
             let look_again = self.options.crons_max_age.map(|age| self.clock.now() + age);
-            let asleep = async {
-                match wake.into_iter().chain(look_again).min() {
-                    Some(moment) => self.clock.sleep_until(moment).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let next = wake.into_iter().chain(look_again).min();
             tokio::select! {
-                () = asleep => {}
+                () = sleep_until(&*self.clock, next) => {}
                 () = self.changed.notified() => {}
             }
         }
@@ -131,13 +127,13 @@ impl Crons {
         let (id, spec) = (cron.id, &cron.spec);
         let advance = match self.make_run(&cron, due).await {
             Ok(next) => {
-                let enabled = spec.enabled && (spec.recurring || next.is_some());
-                AdvanceCron { id, from: due, to: next, enabled }
+                let is_over = !spec.recurring && next.is_none();
+                AdvanceCron { id, from: due, to: next, is_over }
             }
             Err(error) => {
                 tracing::warn!(cron = %id, %error, "the run waits");
                 self.clock.sleep_until(self.clock.now() + STORE_PAUSE).await;
-                AdvanceCron { id, from: due, to: Some(due), enabled: spec.enabled }
+                AdvanceCron { id, from: due, to: Some(due), is_over: false }
             }
         };
         match self.store.advance_cron(advance).await {
@@ -175,7 +171,7 @@ impl Crons {
     /// Puts the webhook of a run into the cron's bucket.
     async fn inject(self: &Arc<Self>, cron: &Cron, run: Timestamp) -> Result<(), Error> {
         // Read anew each time: another node may have changed it.
-        let bucket = self.buckets.bucket(cron.account_id, cron.bucket_id).await?;
+        let bucket = self.documents.bucket(cron.account_id, cron.bucket_id).await?;
         let Some(bucket) = bucket else { return Ok(()) };
         if bucket.suspended {
             tracing::debug!(cron = %cron.id, "its bucket is suspended");

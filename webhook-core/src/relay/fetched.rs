@@ -1,6 +1,6 @@
 //! Keys of providers that are fetched: certificates and key sets.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, Uri, header::CONTENT_TYPE};
@@ -29,17 +29,12 @@ type Known = (Option<Bytes>, Timestamp);
 
 /// Fetches keys by the forwarder, which guards addresses, and remembers them. Their hosts
 /// are those that the scheme names.
+#[derive(Debug)]
 pub(super) struct FetchedKeys {
     known: Cache<KeyRequest, Known>,
     forwarder: Arc<dyn Forwarder>,
     clock: Arc<dyn Clock>,
     permits: Semaphore,
-}
-
-impl fmt::Debug for FetchedKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FetchedKeys").finish_non_exhaustive()
-    }
 }
 
 impl FetchedKeys {

@@ -35,7 +35,7 @@ pub(crate) enum Found {
 
 /// Those that nobody has acted on yet.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
+pub(crate) struct Findings {
     queue: Lock<VecDeque<Finding>>,
     told: Notify,
 }
@@ -52,7 +52,7 @@ impl Findings {
     }
 
     /// The next of them.
-    pub(super) async fn next(&self) -> Finding {
+    pub(crate) async fn next(&self) -> Finding {
         loop {
             let next = self.queue.lock().pop_front();
             match next {

@@ -27,7 +27,7 @@ pub(super) const INPUT_FAILED: &str = "the input's function failed";
 /// Runs functions. What leads to a webhook or an outcome is recorded with it, in one commit;
 /// so a run whose webhook was not stored leaves no record.
 #[derive(Debug)]
-pub(super) struct Functions {
+pub(crate) struct Functions {
     pub(super) cache: FunctionCache,
     /// None where no function can run.
     pub(super) runtime: Option<Arc<dyn FunctionRuntime>>,
@@ -153,7 +153,7 @@ impl Functions {
         output: &Output,
         webhook: &Webhook,
     ) -> Result<Transformed, FunctionFailed> {
-        let input = bucket.inputs.iter().find(|input| input.id == webhook.input_id);
+        let input = bucket.input(webhook.input_id);
         let metadata = metadata(bucket, input, Some(output));
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
         let failed =
@@ -164,7 +164,7 @@ impl Functions {
     }
 
     /// The same for somebody who wants to know what would become of the webhook.
-    pub(super) async fn try_on(
+    pub(crate) async fn try_on(
         &self,
         function: FunctionId,
         bucket: &Bucket,
@@ -197,7 +197,7 @@ impl Functions {
         sent: &Request,
         attempt: &mut Attempt,
     ) -> Option<NewExecution> {
-        let input = bucket.inputs.iter().find(|input| input.id == webhook.input_id);
+        let input = bucket.input(webhook.input_id);
         let response = ScriptResponse {
             status: attempt.status_code,
             headers: attempt.response_headers.clone(),

@@ -1,4 +1,4 @@
-//! Webhooks that go nowhere are kept all the same, so that they can be seen.
+//! Webhooks that go nowhere are kept, too, so that people can see them.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Intake {
         self.store(webhook, runs, bucket, deliveries, Vec::new(), None).await.map(drop)
     }
 
-    /// Keeps a webhook that is not from whom it says it is, as far as the store can.
+    /// Keeps a webhook whose signature was refused, as far as the store can.
     pub(super) async fn keep_refused(
         self: &Arc<Self>,
         webhook: Webhook,

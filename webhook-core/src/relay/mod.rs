@@ -55,7 +55,7 @@ mod route;
 mod run;
 mod waiters;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use tokio::sync::Notify;
 use webhook_cluster::Broadcast;
@@ -94,21 +94,17 @@ pub use self::{
     observer::{NoObserver, Observer, Swept},
     options::RelayOptions,
     receive::{
-        ClientAddr, DomainService, IngestService, InvalidProxies, TrustedProxies, host_name,
-        requested_host,
+        ClientAddr, IngestService, InvalidProxies, TrustedProxies, host_name, requested_host,
     },
 };
 use crate::{
-    clock::{StoreClock, Timestamp},
+    clock::StoreClock,
     error::Error,
     forward::Forwarder,
     function::FunctionRuntime,
-    id::{AccountId, FunctionId, NodeId, OutputId, ReplayId, WebhookId},
+    id::{AccountId, FunctionId, NodeId},
     ids::Ids,
-    model::{
-        Bucket, CircuitState, Durability, Input, Invoked, Log, Notification, Output, ReplaySpec,
-        Resend, SignatureCheck, Webhook,
-    },
+    model::{Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
     plan::Quotas,
     store::{ClientReport, Reported, Stores},
 };
@@ -116,17 +112,17 @@ use crate::{
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
 #[derive(Clone, Debug)]
 pub struct Relay {
-    receiver: Arc<Receiver>,
-    deliverer: Arc<Deliverer>,
-    clients: Arc<Clients>,
+    pub(crate) receiver: Arc<Receiver>,
+    pub(crate) deliverer: Arc<Deliverer>,
+    pub(crate) clients: Arc<Clients>,
     resender: Arc<Resender>,
     crons: Arc<Crons>,
-    replays: Arc<Replays>,
-    functions: Arc<Functions>,
+    pub(crate) replays: Arc<Replays>,
+    pub(crate) functions: Arc<Functions>,
     buckets: Arc<BucketCache>,
-    findings: Arc<Findings>,
+    pub(crate) findings: Arc<Findings>,
     watch: Arc<Watch>,
-    notifier: Arc<Notifier>,
+    pub(crate) notifier: Arc<Notifier>,
     cluster: Option<Arc<Cluster>>,
 }
 
@@ -134,18 +130,8 @@ impl Relay {
     /// A relay of these parts.
     #[must_use]
     pub(crate) fn new(parts: RelayParts) -> Self {
-        let RelayParts {
-            stores,
-            clock,
-            ids,
-            forwarder,
-            functions,
-            quotas,
-            observer,
-            broadcast,
-            options,
-            node,
-        } = parts;
+        let RelayParts { stores, clock, ids, forwarder, functions, .. } = parts;
+        let RelayParts { quotas, observer, broadcast, options, node, .. } = parts;
         let options = Arc::new(options);
         let max_age = MaxAge { clock: clock.clone(), max_age: options.route_max_age };
         let joined = |broadcast| Arc::new(Cluster::new(node, broadcast, clock.clone()));
@@ -154,12 +140,13 @@ impl Relay {
         let (waiters, workers) = (Arc::new(waiters), Arc::new(workers));
 
         let findings = Arc::new(Findings::default());
-        let watch = Arc::new(Watch::new(stores.notifications, clock.clone()));
-        let buckets = BucketCache::new(options.cached_routes, max_age.clone(), stores.routes);
+        let watch = Arc::new(Watch::new(&stores, clock.clone()));
+        let buckets =
+            BucketCache::new(options.cached_routes, max_age.clone(), stores.routes.clone());
         let buckets = Arc::new(buckets);
         let bytes = options.cached_function_bytes;
         let functions = Arc::new(Functions {
-            cache: FunctionCache::new(bytes, max_age.clone(), stores.functions.clone()),
+            cache: FunctionCache::new(bytes, max_age.clone(), &stores),
             runtime: functions,
             store: stores.functions,
             watch: watch.clone(),
@@ -171,7 +158,7 @@ impl Relay {
             hub: Hub::default(),
             cluster: cluster.clone(),
             buckets: buckets.clone(),
-            bucket_store: stores.buckets.clone(),
+            documents: stores.documents.clone(),
             logs: stores.logs.clone(),
             waiters: waiters.clone(),
             observer: observer.clone(),
@@ -183,7 +170,7 @@ impl Relay {
             keys: FetchedKeys::new(forwarder.clone(), clock.clone()),
             refused: RefusedLogs::new(options.refused_logs_per_hour),
             buckets: buckets.clone(),
-            inputs: stores.inputs,
+            documents: stores.documents.clone(),
             watch: watch.clone(),
             clock: clock.clone(),
         });
@@ -223,7 +210,7 @@ impl Relay {
         let injector = Arc::new(Injector { functions: functions.clone(), intake: intake.clone() });
         let notifier = Arc::new(Notifier {
             watch: watch.clone(),
-            buckets: stores.buckets.clone(),
+            documents: stores.documents.clone(),
             logs: stores.logs.clone(),
             injector: injector.clone(),
             clock: clock.clone(),
@@ -243,7 +230,7 @@ impl Relay {
         let crons = Arc::new(Crons {
             node,
             store: stores.crons,
-            buckets: stores.buckets,
+            documents: stores.documents.clone(),
             injector,
             workers,
             clock: clock.clone(),
@@ -253,7 +240,7 @@ impl Relay {
         });
         let receiver = Arc::new(Receiver {
             buckets: buckets.clone(),
-            domains: DomainCache::new(options.cached_domains, max_age, stores.domains),
+            domains: DomainCache::new(options.cached_domains, max_age, stores.documents),
             quotas,
             cluster: cluster.clone(),
             body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
@@ -323,13 +310,6 @@ impl Relay {
         self.clients.of(account)
     }
 
-    pub(crate) async fn clients_everywhere(
-        &self,
-        account: AccountId,
-    ) -> (Vec<ConnectedClient>, bool) {
-        self.clients.everywhere(account).await
-    }
-
     pub(crate) async fn report(
         &self,
         account: AccountId,
@@ -375,42 +355,8 @@ impl Relay {
         self.functions.invoke(account, function, invoked).await
     }
 
-    /// How the circuit of an output stands at this node, and when it is open no more.
-    pub(crate) fn circuit(&self, id: OutputId) -> (CircuitState, Option<Timestamp>) {
-        self.deliverer.circuit(id)
-    }
-
-    /// How long a sender is kept waiting for an output with this durability.
-    pub(crate) fn answer_timeout_of(&self, durability: &Durability) -> Duration {
-        self.receiver.options.answer_timeout_of(durability)
-    }
-
-    /// Runs a function as the output's on a stored webhook; nothing of it is recorded.
-    pub(crate) async fn try_function(
-        &self,
-        function: FunctionId,
-        bucket: &Bucket,
-        output: &Output,
-        webhook: &Webhook,
-    ) -> Result<Tried, Error> {
-        self.functions.try_on(function, bucket, output, webhook).await
-    }
-
-    #[must_use]
-    pub(crate) fn client_count(&self, account: AccountId) -> u64 {
-        self.clients.count(account)
-    }
-
     pub(crate) fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
         self.clients.close(account, ends);
-    }
-
-    /// Puts a webhook into the bucket of a notification that says nothing but that it comes.
-    pub(crate) async fn test_notification(
-        &self,
-        notification: &Notification,
-    ) -> Result<WebhookId, Error> {
-        self.notifier.test(notification).await
     }
 
     /// The outputs that a replay sends the webhook of `log` to; nothing when it cannot.
@@ -422,16 +368,6 @@ impl Relay {
         let bucket = self.replays.bucket_for(log, spec).await?;
         let targets = replays::targets(bucket.as_deref(), log, spec);
         Ok(targets.into_iter().map(Option::<&Output>::cloned).collect())
-    }
-
-    /// Ends what waits here for its first attempt of a replay that was cancelled.
-    pub(crate) async fn withdraw(&self, replay: ReplayId) {
-        self.replays.withdraw(replay).await;
-    }
-
-    /// Waits for what attempts tell of a destination and nobody has acted on.
-    pub(crate) async fn finding(&self) -> Finding {
-        self.findings.next().await
     }
 
     fn runner(&self) -> Runner<'_> {

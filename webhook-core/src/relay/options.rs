@@ -102,7 +102,7 @@ impl RelayOptions {
     }
 
     /// How long a sender is kept waiting for an output with this durability.
-    pub(super) fn answer_timeout_of(&self, durability: &Durability) -> Duration {
+    pub(crate) fn answer_timeout_of(&self, durability: &Durability) -> Duration {
         match durability.enabled && !durability.handoff_after.is_zero() {
             true => self.answer_timeout.min(durability.handoff_after),
             false => self.answer_timeout,

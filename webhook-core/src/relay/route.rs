@@ -1,10 +1,10 @@
 //! Step 2: which outputs a webhook goes to.
 
+use super::{loops, options::RelayOptions, outgoing};
 use crate::{
     error::Error,
     id::OutputId,
     model::{Bucket, Output, Request, ResponseFromOutput, Webhook},
-    relay::{loops, options::RelayOptions, outgoing},
     rule::Subject,
 };
 

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use super::{crons::Crons, deliver::Deliverer, notify::Notifier, replays::Replays};
-use crate::error::Error;
+use crate::{
+    clock::{Clock, Timestamp},
+    error::Error,
+};
 
 /// What is started and stopped together.
 #[derive(Clone, Copy, Debug)]
@@ -53,5 +56,13 @@ impl Runner<'_> {
         self.crons.release().await?;
         self.replays.release().await?;
         stopped
+    }
+}
+
+/// Waits for a moment; without one, for ever.
+pub(super) async fn sleep_until(clock: &dyn Clock, moment: Option<Timestamp>) {
+    match moment {
+        Some(moment) => clock.sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }

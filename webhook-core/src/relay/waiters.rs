@@ -23,7 +23,7 @@ pub(super) struct DestinationResponse {
 
 /// The senders that wait, by the delivery that they wait for.
 #[derive(Debug, Default)]
-pub(super) struct Waiters {
+pub(crate) struct Waiters {
     waiting: Lock<HashMap<DeliveryId, Arc<Waiting>>>,
     /// The size of `waiting`, so that the many settles nobody waits for take no lock.
     count: AtomicUsize,

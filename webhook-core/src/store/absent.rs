@@ -2,26 +2,18 @@
 
 use async_trait::async_trait;
 
-use super::{
-    AccountStore, AdvanceCron, BillingStore, BucketCounts, BucketRetention, BucketStore,
-    ClaimCrons, ClaimReplays, ClientReport, CountQuery, CronStore, DayCount, DomainStore, Drain,
-    Drained, ExecutionPage, FeedReplay, FunctionStore, InputStore, KvKey, KvValue, KvWrite,
-    LogCursor, LogPage, LogQuery, LogSearch, LogStore, LogsFound, MinuteCount, Note, Notice,
-    NoticeSent, NotificationStore, OldLogs, OutputStore, OwnQueue, OwnedQueue, QueueStore,
-    ReplayStore, Reported, RulesVersion, TokenStore,
-};
+use super::*;
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
     function::record::RunRecord,
     id::{
-        AccountId, BucketId, CronId, DomainId, ExecutionId, FunctionId, InputId, NodeId,
-        NotificationId, OutputId, ReplayId, TokenId,
+        AccountId, BucketId, ExecutionId, FunctionId, NodeId, NotificationId, OutputId, ReplayId,
+        TokenId,
     },
     model::{
-        AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Bucket, Cron, Domain, Execution,
-        Function, FunctionVersion, Input, Log, Notification, Output, Replay, ReplayStatus,
-        ReplayTotals, Subscription, Variable,
+        AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Cron, Execution, Log, Replay,
+        ReplayStatus, ReplayTotals, Subscription, Variable,
     },
 };
 
@@ -40,9 +32,10 @@ fn unsupported<T>(what: &str) -> Result<T, Error> {
 macro_rules! absent {
     ($store:ident, $what:literal: $(
         fn $name:ident($($argument:ty),*) -> $answer:ty $(= $empty:expr)?;
-    )*) => {
+    )* $(@also $($also:tt)+)?) => {
         #[async_trait]
         impl $store for Absent {
+            $($($also)+)?
             $(async fn $name(&self, $(_: $argument),*) -> Result<$answer, Error> {
                 absent!(@answer $what $(, $empty)?)
             })*
@@ -52,16 +45,18 @@ macro_rules! absent {
     (@answer $what:literal, $empty:expr) => { Ok($empty) };
 }
 
+absent! { DocumentStore, "documents":
+    fn find(Find) -> Vec<Document> = Vec::new();
+    fn counts(AccountId) -> Vec<(DocumentKind, u64)> = Vec::new();
+    fn history(AccountId, DocumentKey) -> Vec<Document> = Vec::new();
+    @also async fn apply(&self, _: &[Change]) -> Result<(), ApplyError> {
+        Ok(unsupported("documents")?)
+    }
+}
+
 absent! { FunctionStore, "functions":
-    fn create_function(&Function) -> ();
-    fn function(AccountId, FunctionId) -> Option<Function> = None;
-    fn functions(AccountId) -> Vec<Function>;
-    fn update_function(&Function) -> ();
-    fn function_versions(AccountId, FunctionId) -> Vec<FunctionVersion>;
-    fn function_version(AccountId, FunctionId, u32) -> Option<FunctionVersion>;
-    fn delete_function(AccountId, FunctionId) -> ();
-    fn variables(AccountId, FunctionId) -> Vec<Variable>;
-    fn put_variable(AccountId, &Variable) -> ();
+    fn variables(AccountId, FunctionId) -> Vec<Variable> = Vec::new();
+    fn put_variable(AccountId, &Variable, usize) -> ();
     fn delete_variable(AccountId, FunctionId, &str) -> ();
     fn kv_get(&KvKey, Timestamp) -> Option<KvValue>;
     fn kv_write(KvWrite) -> Option<KvValue>;
@@ -78,21 +73,7 @@ absent! { QueueStore, "queues":
     fn leave_queue(NodeId, OutputId, &[Timestamp]) -> () = ();
 }
 
-absent! { DomainStore, "domains":
-    fn create_domain(&Domain) -> ();
-    fn domain(AccountId, DomainId) -> Option<Domain>;
-    fn domain_by_name(&str) -> Option<Domain> = None;
-    fn domains(AccountId) -> Vec<Domain>;
-    fn inputs_of_domain(AccountId, &str) -> Vec<Input>;
-    fn delete_domain(AccountId, DomainId) -> ();
-}
-
 absent! { CronStore, "crons":
-    fn create_cron(&Cron, &Bucket) -> ();
-    fn cron(AccountId, CronId) -> Option<Cron>;
-    fn crons(AccountId) -> Vec<Cron>;
-    fn update_cron(&Cron, Option<Timestamp>) -> bool;
-    fn delete_cron(AccountId, CronId) -> ();
     fn claim_crons(ClaimCrons) -> Vec<Cron>;
     fn crons_wake_at() -> Option<Timestamp> = None;
     fn advance_cron(AdvanceCron) -> bool;
@@ -100,18 +81,11 @@ absent! { CronStore, "crons":
 }
 
 absent! { NotificationStore, "notifications":
-    fn create_notification(&Notification) -> ();
-    fn notification(AccountId, NotificationId) -> Option<Notification>;
-    fn notifications(AccountId) -> Vec<Notification>;
-    fn update_notification(&Notification) -> ();
-    fn delete_notification(AccountId, NotificationId) -> ();
-    fn enabled_notifications() -> Vec<Notification> = Vec::new();
     fn note(&Note) -> bool;
     fn notices(NotificationId, Option<BucketId>) -> Vec<Notice> = Vec::new();
     fn due_notices(Timestamp, usize) -> Vec<Notice> = Vec::new();
     fn notices_wake_at() -> Option<Timestamp> = None;
     fn notice_sent(&NoticeSent) -> bool;
-    fn notification_sent(NotificationId, Timestamp) -> ();
     fn forget_notices(NotificationId, uuid::Uuid) -> ();
 }
 
@@ -147,38 +121,11 @@ absent! { AccountStore, "accounts":
     fn accounts() -> Vec<Account>;
     fn api_key(AccountId) -> Option<ApiKey>;
     fn api_key_by_text(&str) -> Option<ApiKey>;
-    fn put_api_key(&ApiKey) -> ();
-}
-
-absent! { BucketStore, "buckets":
-    fn create_bucket(&Bucket) -> ();
-    fn bucket(AccountId, BucketId) -> Option<Bucket>;
-    fn bucket_by_name(AccountId, &str) -> Option<Bucket>;
-    fn bucket_owner(BucketId) -> Option<AccountId>;
-    fn buckets(AccountId) -> Vec<Bucket>;
-    fn bucket_counts(AccountId) -> BucketCounts;
-    fn retentions(Option<BucketId>, usize) -> Vec<BucketRetention> = Vec::new();
-    fn update_bucket(&Bucket) -> ();
-    fn delete_bucket(AccountId, BucketId, Option<InputId>, bool) -> ();
-}
-
-absent! { InputStore, "inputs":
-    fn create_input(AccountId, &Input) -> ();
-    fn input(AccountId, BucketId, InputId) -> Option<Input>;
-    fn update_input(AccountId, &Input) -> ();
-    fn delete_input(AccountId, BucketId, InputId) -> ();
-}
-
-absent! { OutputStore, "outputs":
-    fn create_output(AccountId, &Output) -> ();
-    fn output(AccountId, BucketId, OutputId) -> Option<Output>;
-    fn update_output(AccountId, &Output) -> ();
-    fn rules_at(AccountId, BucketId, OutputId, Timestamp) -> Option<RulesVersion>;
-    fn delete_output(AccountId, BucketId, OutputId) -> ();
+    fn put_api_key(&ApiKey, Option<&ApiKey>) -> bool;
 }
 
 absent! { TokenStore, "access tokens":
-    fn create_token(&AccessToken) -> ();
+    fn create_token(&AccessToken, u64) -> bool;
     fn token(TokenId) -> Option<AccessToken>;
     fn tokens(AccountId) -> Vec<AccessToken>;
     fn token_count(AccountId) -> u64;
@@ -202,20 +149,28 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::store::{Stores, memory::MemoryStore};
+    use crate::{
+        model::{Function, FunctionSpec},
+        store::{Bounds, Stores, memory::MemoryStore},
+    };
+
+    const NOW: Timestamp = Timestamp::from_secs(1);
 
     #[tokio::test]
     async fn what_is_not_there_is_empty_on_the_way_and_unsupported_elsewhere() {
         let store = Arc::new(MemoryStore::default());
         let stores = Stores::relay(store.clone(), store);
         let account = AccountId::generate();
-        assert_eq!(stores.domains.domain_by_name("example.com").await.ok(), Some(None));
+        assert_eq!(stores.documents.domain_named("example.com").await.ok(), Some(None));
         assert_eq!(stores.crons.crons_wake_at().await.ok(), Some(None));
-        let function = stores.functions.function(account, FunctionId::generate()).await;
+        let function = FunctionId::generate().as_uuid();
+        let function = stores.documents.get::<Function>(account, function).await;
         assert_eq!(function.ok(), Some(None));
-        let error = stores.buckets.buckets(account).await.expect_err("there are none");
+        let made = Function::new(FunctionId::generate(), account, NOW, FunctionSpec::default());
+        let made = Change::create(account, &made, Bounds::NONE).expect("a document");
+        let error = Error::from(stores.documents.apply(&[made]).await.expect_err("there are none"));
         assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert_eq!(error.to_string(), "there is no store of buckets");
+        assert_eq!(error.to_string(), "there is no store of documents");
         let error = stores.accounts.accounts().await.expect_err("there are none");
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }

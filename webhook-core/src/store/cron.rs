@@ -7,38 +7,17 @@ use async_trait::async_trait;
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{AccountId, CronId, NodeId},
-    model::{Bucket, Cron},
+    id::{CronId, NodeId},
+    model::Cron,
 };
 
-/// Keeps crons, each with the bucket that was made for it: a cron is made with
-/// its bucket and ends with it, whichever of the two is deleted.
+/// Says which crons run.
 ///
 /// A cron with a `next_run` *wakes* at that moment. From then on one node at a
 /// time may [claim](Self::claim_crons) it and make the run, until it has
 /// [advanced](Self::advance_cron) or the hold has ended.
 #[async_trait]
 pub trait CronStore: Send + Sync + fmt::Debug {
-    /// Stores a new cron and its bucket with the inputs and outputs in it, both
-    /// or neither. A taken ID, or a bucket's name that the account has already,
-    /// is a conflict.
-    async fn create_cron(&self, cron: &Cron, bucket: &Bucket) -> Result<(), Error>;
-
-    /// The account's cron with this ID.
-    async fn cron(&self, account: AccountId, id: CronId) -> Result<Option<Cron>, Error>;
-
-    /// All crons of the account, in ID order.
-    async fn crons(&self, account: AccountId) -> Result<Vec<Cron>, Error>;
-
-    /// Replaces a cron of the account, but for its creation, its bucket and its
-    /// input, if the stored `next_run` is `known`; otherwise this changes
-    /// nothing and answers `false`. A change of `next_run` ends a hold.
-    async fn update_cron(&self, cron: &Cron, known: Option<Timestamp>) -> Result<bool, Error>;
-
-    /// Removes a cron of the account and its bucket, as
-    /// [`delete_bucket`](super::BucketStore::delete_bucket) with `force` does.
-    async fn delete_cron(&self, account: AccountId, id: CronId) -> Result<(), Error>;
-
     /// Takes crons that are due and held by nobody, the longest due first, and
     /// holds them for a while. Two claims never return the same hold.
     async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error>;
@@ -89,15 +68,15 @@ pub struct AdvanceCron {
     pub from: Timestamp,
     /// The one that it gets.
     pub to: Option<Timestamp>,
-    /// Whether it stays enabled.
-    pub enabled: bool,
+    /// Whether it was the last run of all: the cron counts as disabled from then on.
+    pub is_over: bool,
 }
 
 impl AdvanceCron {
     /// The step of an enabled cron from one run to the next; without a next run it
-    /// is disabled.
+    /// is over.
     #[must_use]
     pub const fn new(id: CronId, from: Timestamp, to: Option<Timestamp>) -> Self {
-        Self { id, from, to, enabled: to.is_some() }
+        Self { id, from, to, is_over: to.is_none() }
     }
 }

@@ -9,53 +9,26 @@ use crate::{
     error::Error,
     function::record::RunRecord,
     id::{AccountId, ExecutionId, FunctionId},
-    model::{Execution, Function, FunctionVersion, Variable},
+    model::{Execution, Variable},
     store::{KvKey, KvValue, KvWrite},
 };
 
-/// Keeps functions, their configuration variables, what they remember between their calls,
-/// and the log of their runs.
+/// Keeps what belongs to functions: their configuration variables, what they remember between
+/// their calls, and the log of their runs. It goes with the function.
 #[async_trait]
 pub trait FunctionStore: Send + Sync + fmt::Debug {
-    /// Stores a new function.
-    async fn create_function(&self, function: &Function) -> Result<(), Error>;
-
-    /// The account's function with this ID.
-    async fn function(&self, account: AccountId, id: FunctionId)
-    -> Result<Option<Function>, Error>;
-
-    /// All functions of the account.
-    async fn functions(&self, account: AccountId) -> Result<Vec<Function>, Error>;
-
-    /// Replaces a function. Another source is another version, since `updated`.
-    async fn update_function(&self, function: &Function) -> Result<(), Error>;
-
-    /// The versions of a function's source, the newest first, which is the current one;
-    /// [`MAX_VERSIONS`](super::MAX_VERSIONS) at most. None of a missing function. One whose
-    /// source never changed has one, since it was made.
-    async fn function_versions(
-        &self,
-        account: AccountId,
-        id: FunctionId,
-    ) -> Result<Vec<FunctionVersion>, Error>;
-
-    /// One version that is kept, with its source.
-    async fn function_version(
-        &self,
-        account: AccountId,
-        id: FunctionId,
-        version: u32,
-    ) -> Result<Option<FunctionVersion>, Error>;
-
-    /// Removes a function, its versions, its variables, its keys and its runs.
-    async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error>;
-
     /// The variables of a function in the order of their keys.
     async fn variables(&self, account: AccountId, id: FunctionId) -> Result<Vec<Variable>, Error>;
 
     /// Sets a variable, keeping `created_at` of one that is there. A missing
-    /// function is not found.
-    async fn put_variable(&self, account: AccountId, variable: &Variable) -> Result<(), Error>;
+    /// function is not found; a new variable beyond `bound` is
+    /// [`Conflict`](crate::ErrorKind::Conflict).
+    async fn put_variable(
+        &self,
+        account: AccountId,
+        variable: &Variable,
+        bound: usize,
+    ) -> Result<(), Error>;
 
     /// Removes a variable.
     async fn delete_variable(
@@ -101,6 +74,12 @@ pub trait FunctionStore: Send + Sync + fmt::Debug {
         limit: usize,
         offset: usize,
     ) -> Result<ExecutionPage, Error>;
+}
+
+/// The error of a new variable of a function that has as many as it may have.
+#[must_use]
+pub fn too_many_variables(bound: usize) -> Error {
+    Error::conflict(format!("the function has all of its {bound} variables"))
 }
 
 /// A run that is stored with the webhook or the outcome that it led to.

@@ -16,57 +16,52 @@
 
 mod absent;
 mod account;
-mod billing;
-mod bucket;
 mod construct;
 mod cron;
 mod cursor;
 mod delivery;
-mod domain;
+mod document;
 mod function;
 mod kv;
 mod lease;
 mod log;
 pub mod memory;
 mod notification;
-mod queue;
 mod replay;
 mod route;
 mod row;
 mod search;
 pub mod tally;
-mod token;
-mod version;
 
 use std::sync::Arc;
 
-pub use account::AccountStore;
-pub use billing::BillingStore;
-pub use bucket::{BucketCounts, BucketRetention, BucketStore, InputStore, OutputStore};
+pub use account::{AccountStore, BillingStore, TokenStore};
 pub use cron::{AdvanceCron, ClaimCrons, CronStore};
 pub use cursor::{InvalidCursor, LogCursor};
 pub use delivery::{
     Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, NewDelivery, Origin, Pending,
     Redeliver, Seen, Settle,
 };
-pub use domain::DomainStore;
-pub use function::{ExecutionPage, FunctionStore, NewExecution};
+pub(crate) use document::again;
+pub use document::{
+    ApplyError, Bounds, BucketStore, Change, Configured, CronState, Document, DocumentKey,
+    DocumentKind, DocumentState, DocumentStore, Find, InputStore, MAX_VERSIONS, OutputStore,
+    Refusal, RulesVersion, SCHEMA, StateChange,
+};
+pub use function::{ExecutionPage, FunctionStore, NewExecution, too_many_variables};
 pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
-pub use lease::{Backlog, Extended, Lease, Sweep};
+pub use lease::{Backlog, Extended, Lease, OwnQueue, OwnedQueue, QueueStore, Sweep};
 pub use log::{
     ClientReport, CountQuery, DayCount, Drain, Drained, LogHeads, LogPage, LogQuery, LogStore,
     MAX_COUNTED_DURATION, MinuteCount, OldLogs, Reported,
 };
 pub use notification::{Note, Notice, NoticeSent, NotificationStore};
-pub use queue::{OwnQueue, OwnedQueue, QueueStore};
 pub use replay::{
     ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayItem, ReplayStore, ReplayedWebhook,
 };
 pub use route::RouteStore;
 pub use row::StoredDelivery;
 pub use search::{LogFilter, LogOrder, LogSearch, LogsFound, Scan, ScanBounds};
-pub use token::TokenStore;
-pub use version::{MAX_VERSIONS, RulesVersion};
 
 use absent::Absent;
 
@@ -94,17 +89,14 @@ use absent::Absent;
 pub struct Stores {
     pub routes: Arc<dyn RouteStore>,
     pub deliveries: Arc<dyn DeliveryStore>,
+    pub documents: Arc<dyn DocumentStore>,
     pub functions: Arc<dyn FunctionStore>,
-    pub domains: Arc<dyn DomainStore>,
     pub crons: Arc<dyn CronStore>,
     pub notifications: Arc<dyn NotificationStore>,
     pub logs: Arc<dyn LogStore>,
     pub replays: Arc<dyn ReplayStore>,
     pub queues: Arc<dyn QueueStore>,
     pub accounts: Arc<dyn AccountStore>,
-    pub buckets: Arc<dyn BucketStore>,
-    pub inputs: Arc<dyn InputStore>,
-    pub outputs: Arc<dyn OutputStore>,
     pub tokens: Arc<dyn TokenStore>,
     pub billing: Arc<dyn BillingStore>,
 }
@@ -113,34 +105,29 @@ impl Stores {
     /// All stores from one value that implements every trait.
     pub fn of<S>(store: S) -> Self
     where
-        S: RouteStore
+        S: DocumentStore
             + DeliveryStore
             + FunctionStore
-            + DomainStore
             + CronStore
             + NotificationStore
             + LogStore
             + ReplayStore
             + QueueStore
             + AccountStore
-            + BucketStore
-            + InputStore
-            + OutputStore
             + TokenStore
             + BillingStore
             + 'static,
     {
         let store = Arc::new(store);
         Self::relay(store.clone(), store.clone())
+            .with_documents(store.clone())
             .with_functions(store.clone())
-            .with_domains(store.clone())
             .with_crons(store.clone())
             .with_notifications(store.clone())
             .with_logs(store.clone())
             .with_replays(store.clone())
             .with_queues(store.clone())
             .with_accounts(store.clone())
-            .with_buckets(store.clone(), store.clone(), store.clone())
             .with_tokens(store.clone())
             .with_billing(store)
     }
@@ -151,46 +138,44 @@ impl Stores {
         Self {
             routes,
             deliveries,
+            documents: absent.clone(),
             functions: absent.clone(),
-            domains: absent.clone(),
             crons: absent.clone(),
             notifications: absent.clone(),
             logs: absent.clone(),
             replays: absent.clone(),
             queues: absent.clone(),
             accounts: absent.clone(),
-            buckets: absent.clone(),
-            inputs: absent.clone(),
-            outputs: absent.clone(),
             tokens: absent.clone(),
             billing: absent,
         }
     }
 
-    /// For inputs and outputs that have functions.
+    /// For managing configured things, for requests to domains of accounts, and for functions.
+    #[must_use]
+    pub fn with_documents(mut self, documents: Arc<dyn DocumentStore>) -> Self {
+        self.documents = documents;
+        self
+    }
+
+    /// For inputs and outputs that have functions, which are
+    /// [documents](Self::with_documents).
     #[must_use]
     pub fn with_functions(mut self, functions: Arc<dyn FunctionStore>) -> Self {
         self.functions = functions;
         self
     }
 
-    /// For requests to domains of accounts.
-    #[must_use]
-    pub fn with_domains(mut self, domains: Arc<dyn DomainStore>) -> Self {
-        self.domains = domains;
-        self
-    }
-
-    /// For webhooks that are made at set times. They come into buckets:
-    /// [`with_buckets`](Self::with_buckets).
+    /// For webhooks that are made at set times. They come into buckets, which are
+    /// [documents](Self::with_documents).
     #[must_use]
     pub fn with_crons(mut self, crons: Arc<dyn CronStore>) -> Self {
         self.crons = crons;
         self
     }
 
-    /// For webhooks about what happens to others. They come into buckets:
-    /// [`with_buckets`](Self::with_buckets).
+    /// For webhooks about what happens to others. They come into buckets, which are
+    /// [documents](Self::with_documents).
     #[must_use]
     pub fn with_notifications(mut self, notifications: Arc<dyn NotificationStore>) -> Self {
         self.notifications = notifications;
@@ -224,18 +209,6 @@ impl Stores {
     #[must_use]
     pub fn with_accounts(mut self, accounts: Arc<dyn AccountStore>) -> Self {
         self.accounts = accounts;
-        self
-    }
-
-    /// For managing buckets and what is in them.
-    #[must_use]
-    pub fn with_buckets(
-        mut self,
-        buckets: Arc<dyn BucketStore>,
-        inputs: Arc<dyn InputStore>,
-        outputs: Arc<dyn OutputStore>,
-    ) -> Self {
-        (self.buckets, self.inputs, self.outputs) = (buckets, inputs, outputs);
         self
     }
 

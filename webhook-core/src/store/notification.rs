@@ -8,45 +8,18 @@ use uuid::Uuid;
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{AccountId, BucketId, NotificationId},
-    model::{Notification, NotificationEvent},
+    id::{BucketId, NotificationId},
+    model::NotificationEvent,
 };
 
-/// Keeps notifications, each with its *notices*: what it has told and has still to tell, one for
-/// each event and subject. A notification goes with the bucket that it leads to, a notice with
-/// its notification.
+/// Keeps the *notices* of notifications: what each has told and has still to tell, one for each
+/// event and subject. A notice goes with its notification.
 ///
 /// A notice is *due* from the moment that it is to be told until
 /// [`notice_sent`](Self::notice_sent); what is noted meanwhile is counted. So what is noted is
 /// told once, however many nodes look and whenever one of them ends.
 #[async_trait]
 pub trait NotificationStore: Send + Sync + fmt::Debug {
-    /// Stores a new notification, whose `to_bucket` is the ID of a bucket that is there.
-    async fn create_notification(&self, notification: &Notification) -> Result<(), Error>;
-
-    /// The account's notification with this ID.
-    async fn notification(
-        &self,
-        account: AccountId,
-        id: NotificationId,
-    ) -> Result<Option<Notification>, Error>;
-
-    /// All notifications of the account, in ID order.
-    async fn notifications(&self, account: AccountId) -> Result<Vec<Notification>, Error>;
-
-    /// Replaces what a caller may write, and `updated_at`.
-    async fn update_notification(&self, notification: &Notification) -> Result<(), Error>;
-
-    /// Removes a notification of the account and its notices.
-    async fn delete_notification(
-        &self,
-        account: AccountId,
-        id: NotificationId,
-    ) -> Result<(), Error>;
-
-    /// Those of all accounts that are not disabled.
-    async fn enabled_notifications(&self) -> Result<Vec<Notification>, Error>;
-
     /// Notes that something happened. Answers `false`, and changes nothing, when the notice has
     /// that moment or a later one already, unless the note says
     /// [`again`](Note::again). Without such a notification this is an error.
@@ -69,9 +42,6 @@ pub trait NotificationStore: Send + Sync + fmt::Debug {
     /// nothing and answers `false`: somebody else was first. What was noted after it was read
     /// stays, and is due at [`next`](NoticeSent::next).
     async fn notice_sent(&self, sent: &NoticeSent) -> Result<bool, Error>;
-
-    /// Writes when a notification last put a webhook into its bucket; of none, nothing.
-    async fn notification_sent(&self, id: NotificationId, at: Timestamp) -> Result<(), Error>;
 
     /// Removes the notices about a subject that is gone.
     async fn forget_notices(

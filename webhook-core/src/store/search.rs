@@ -7,10 +7,11 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
-use webhook_rules::{Error, Rule, Rules, Subject};
+use webhook_rules::{Rule, Rules, Subject};
 
 use super::{LogCursor, LogQuery};
 use crate::{
+    error::{Error, invalid_if},
     id::{InputId, OutputId, ReplayId},
     model::{Log, Reason, Request},
 };
@@ -41,7 +42,7 @@ const MAX_TEXT_BYTES: usize = 256;
 /// );
 /// # Ok::<(), webhook_core::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LogFilter {
     /// Received with this method.
@@ -105,10 +106,8 @@ impl LogFilter {
     /// [`Invalid`](crate::ErrorKind::Invalid) for less than 3 bytes, and for more than 256.
     pub fn set_text(&mut self, text: impl AsRef<[u8]>) -> Result<(), Error> {
         let text = text.as_ref();
-        if !(MIN_TEXT_BYTES..=MAX_TEXT_BYTES).contains(&text.len()) {
-            let reason = format!("must be {MIN_TEXT_BYTES} to {MAX_TEXT_BYTES} bytes long");
-            return Err(Error::invalid("search", reason));
-        }
+        let reason = format_args!("must be {MIN_TEXT_BYTES} to {MAX_TEXT_BYTES} bytes long");
+        invalid_if(!(MIN_TEXT_BYTES..=MAX_TEXT_BYTES).contains(&text.len()), "search", reason)?;
         self.text = Some(Bytes::copy_from_slice(text));
         Ok(())
     }
@@ -116,32 +115,7 @@ impl LogFilter {
     /// Whether it asks for anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self {
-            method,
-            path,
-            status_code,
-            input_id,
-            output_id,
-            min_duration,
-            reason,
-            replay_id,
-            verified,
-            header,
-            payload,
-            text,
-        } = self;
-        method.is_none()
-            && path.is_none()
-            && status_code.is_none()
-            && input_id.is_none()
-            && output_id.is_none()
-            && min_duration.is_none()
-            && reason.is_none()
-            && replay_id.is_none()
-            && verified.is_none()
-            && header.is_none()
-            && payload.is_none()
-            && text.is_none()
+        *self == Self::default()
     }
 
     /// Whether `log` is like that. What is cheap is asked first.
@@ -224,10 +198,8 @@ fn pair<'t>(field: &str, form: &str, text: &'t str) -> Result<(&'t str, &'t str)
         .split_once(':')
         .filter(|(name, _)| !name.trim().is_empty())
         .ok_or_else(|| Error::invalid(field, format!("must be {form}")))?;
-    if value.len() > MAX_TEXT_BYTES {
-        let reason = format!("must have at most {MAX_TEXT_BYTES} bytes of text");
-        return Err(Error::invalid(field, reason));
-    }
+    let reason = format_args!("must have at most {MAX_TEXT_BYTES} bytes of text");
+    invalid_if(value.len() > MAX_TEXT_BYTES, field, reason)?;
     Ok((name, value))
 }
 

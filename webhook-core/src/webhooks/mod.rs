@@ -1,22 +1,22 @@
 //! The front door: a relay with its management, put together once.
 
 mod builder;
-mod clients;
 
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
 pub use builder::WebhooksBuilder;
-pub use clients::Clients;
+
+use std::sync::Arc;
 
 use crate::{
     admin::Admin,
     error::{Error, ErrorKind},
+    id::AccountId,
     ids::Ids,
-    relay::{IngestService, Relay},
-    store::Stores,
+    model::Log,
+    relay::{ClientInfo, ConnectedClient, IngestService, Listening, Relay, Subscription},
+    store::{ClientReport, Stores},
 };
 
 /// Receives webhooks, delivers them, and manages what is received and where it
@@ -104,7 +104,7 @@ impl Webhooks {
         self.require_forwarder()?;
         let pausing = async {
             loop {
-                let finding = self.relay.finding().await;
+                let finding = self.relay.findings.next().await;
                 if let Err(error) = self.admin.act_on(finding).await {
                     tracing::warn!(output = %finding.output, %error, "its state cannot be stored");
                 }
@@ -133,5 +133,58 @@ impl Webhooks {
         }
         let message = "there is no forwarder: Webhooks::builder(…).forwarder(…) takes one";
         Err(Error::new(ErrorKind::Unsupported, message))
+    }
+}
+
+/// The clients that are connected to one relay. [`Admin`](crate::admin::Admin) checks the rights of
+/// a client; this type does not.
+#[derive(Clone, Debug)]
+pub struct Clients {
+    relay: Relay,
+}
+
+impl Clients {
+    fn new(relay: Relay) -> Self {
+        Self { relay }
+    }
+
+    /// Subscribes a client to webhooks of the account, until the subscription is dropped.
+    #[must_use]
+    pub fn subscribe(
+        &self,
+        account: AccountId,
+        listening: Listening,
+        client: ClientInfo,
+    ) -> Subscription {
+        self.relay.subscribe(account, listening, client)
+    }
+
+    /// The account's clients.
+    #[must_use]
+    pub fn of(&self, account: AccountId) -> Vec<ConnectedClient> {
+        self.relay.clients(account)
+    }
+
+    /// How many clients the account has.
+    #[must_use]
+    pub fn count(&self, account: AccountId) -> u64 {
+        self.relay.clients.count(account)
+    }
+
+    /// Takes a client's report on a webhook and answers the log. A sender that
+    /// waits for the output's answer gets it from here; a second final report
+    /// is ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound) when the account has no such log.
+    pub async fn report(&self, account: AccountId, report: ClientReport) -> Result<Log, Error> {
+        Ok(self.relay.report(account, report).await?.log)
+    }
+
+    /// Ends the subscriptions of the account's clients that `ends` picks: when
+    /// their credential has been withdrawn.
+    pub fn close(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
+        self.relay.close_clients(account, ends);
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use webhook_core::{
     AccountId, Clock, ErrorKind, Ids, InputId, NodeId, Timestamp, TokioClock,
     model::{Bucket, BucketSpec, Input, InputSpec, Output, OutputSpec},
-    store::{Stores, Sweep, memory::MemoryStore},
+    store::{BucketStore as _, OutputStore as _, Stores, Sweep, memory::MemoryStore},
 };
 
 use crate::{
@@ -60,7 +60,7 @@ impl Cluster {
         let input = Input::new(ids.next(), bucket.id, START, InputSpec::default());
         let id = input.id;
         bucket.inputs.push(input);
-        stores.buckets.create_bucket(&bucket).await.expect("a new bucket");
+        stores.documents.create_bucket(&bucket).await.expect("a new bucket");
         let mut outputs = BTreeMap::new();
         // Apart from all else, so that a seed is the same with throttles and without.
         let mut limits = fastrand::Rng::with_seed(!seed);
@@ -72,7 +72,7 @@ impl Cluster {
             (spec.name, spec.destination) =
                 (number.to_string(), format!("https://example.com{path}"));
             let output = Output::new(ids.next(), bucket.id, START, spec);
-            stores.outputs.create_output(bucket.account_id, &output).await.expect("a new output");
+            stores.documents.create_output(bucket.account_id, &output).await.expect("a new output");
             outputs.insert(path, limit);
         }
         let carrier = Carrier::new(&mut random);

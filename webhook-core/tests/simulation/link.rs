@@ -12,11 +12,12 @@ use std::{
 use async_trait::async_trait;
 use tokio::time::{Instant, sleep};
 use webhook_core::{
-    AccountId, Clock, DeliveryId, Error, InputId, NodeId, OutputId, TokioClock, WebhookId,
-    model::{Bucket, Log},
+    AccountId, Clock, DeliveryId, Error, NodeId, OutputId, TokioClock, WebhookId,
+    model::Log,
     store::{
-        Accept, Accepted, Backlog, Claim, Claimed, DeliveryStore, Extended, Lease, Redeliver,
-        RouteStore, Settle, Stores, Sweep,
+        Accept, Accepted, ApplyError, Backlog, Change, Claim, Claimed, DeliveryStore, Document,
+        DocumentKey, DocumentKind, DocumentStore, Extended, Find, Lease, Redeliver, Settle, Stores,
+        Sweep,
     },
 };
 
@@ -69,6 +70,11 @@ impl Link {
         stores.deliveries = self.clone();
         stores.routes = self.clone();
         stores
+    }
+
+    /// The stores of a program that configures things and forwards nothing.
+    pub(crate) fn stores_of_administrator(self: &Arc<Self>) -> Stores {
+        self.stores.clone().with_documents(self.clone())
     }
 
     /// Ends the process as `kill -9` does: nothing that it does from now on has an effect.
@@ -197,12 +203,20 @@ impl DeliveryStore for Link {
     }
 }
 
+/// With this it is a store of routes, too.
 #[async_trait]
-impl RouteStore for Link {
-    async fn bucket_of_input(&self, id: InputId) -> Result<Option<Bucket>, Error> {
-        self.call(self.stores.routes.bucket_of_input(id)).await
+impl DocumentStore for Link {
+    async fn find(&self, find: Find) -> Result<Vec<Document>, Error> {
+        self.call(self.stores.documents.find(find)).await
     }
-    async fn bucket_of_output(&self, id: OutputId) -> Result<Option<Bucket>, Error> {
-        self.call(self.stores.routes.bucket_of_output(id)).await
+    async fn apply(&self, changes: &[Change]) -> Result<(), ApplyError> {
+        // A refusal is an answer like others.
+        self.call(async { Ok(self.stores.documents.apply(changes).await) }).await?
+    }
+    async fn counts(&self, account: AccountId) -> Result<Vec<(DocumentKind, u64)>, Error> {
+        self.call(self.stores.documents.counts(account)).await
+    }
+    async fn history(&self, account: AccountId, key: DocumentKey) -> Result<Vec<Document>, Error> {
+        self.call(self.stores.documents.history(account, key)).await
     }
 }

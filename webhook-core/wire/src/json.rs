@@ -162,15 +162,6 @@ pub trait WireEnum: Copy + Sized + 'static {
     }
 }
 
-/// Writes the name of `value`.
-pub fn serialize_enum<T, S>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
-where
-    T: WireEnum + PartialEq,
-    S: Serializer,
-{
-    serializer.serialize_str(value.wire_name())
-}
-
 /// Reads a name or its integer. The empty text, which clients send for a field that they do not
 /// set, is the value whose integer is 0.
 pub fn deserialize_enum<'de, T, D>(deserializer: D) -> Result<T, D::Error>

@@ -23,10 +23,7 @@ pub(crate) struct Bar {
     pub(crate) label: String,
     pub(crate) href: String,
     pub(crate) x: u64,
-    pub(crate) sent: u64,
-    pub(crate) failed: u64,
-    pub(crate) rejected: u64,
-    pub(crate) waiting: u64,
+    pub(crate) sums: Sums,
     pub(crate) parts: Vec<Part>,
 }
 
@@ -116,10 +113,7 @@ pub(crate) fn hours(minutes: &[MinuteCount], now: Timestamp, list: &str) -> Bars
             label: show::hour(Timestamp::from_secs(from)),
             href: format!("{list}from={from}&to={}", from + HOUR - 1),
             x: number * WIDTH,
-            sent: sums.sent,
-            failed: sums.failed,
-            rejected: sums.rejected,
-            waiting: sums.waiting,
+            sums,
             parts,
         }
     });

@@ -9,7 +9,7 @@ mod rows;
 mod submitted;
 
 use askama::Template;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use webhook_core::{Error, ErrorKind};
 
@@ -53,15 +53,25 @@ impl Form {
         Self { action: action.into(), submit, sections: Vec::new(), error: None, also: None }
     }
 
-    pub(crate) fn section(mut self, legend: &'static str, fields: Vec<Field>) -> Self {
-        self.sections.push(Section { legend, fields, open: false });
+    /// Begins a section. Fields before the first one stand without a heading.
+    pub(crate) fn section(mut self, legend: &'static str) -> Self {
+        self.sections.push(Section { legend, fields: Vec::new(), open: false });
         self
     }
 
-    /// A section that is shown unfolded.
-    pub(crate) fn open_section(mut self, legend: &'static str, fields: Vec<Field>) -> Self {
-        self.sections.push(Section { legend, fields, open: true });
+    /// Begins a section that is shown unfolded.
+    pub(crate) fn open_section(mut self, legend: &'static str) -> Self {
+        self.sections.push(Section { legend, fields: Vec::new(), open: true });
         self
+    }
+
+    /// Puts fields into the section that was begun last.
+    pub(crate) fn fields(self, fields: impl IntoIterator<Item = Field>) -> Self {
+        let mut form = if self.sections.is_empty() { self.section("") } else { self };
+        if let Some(section) = form.sections.last_mut() {
+            section.fields.extend(fields);
+        }
+        form
     }
 
     /// A second button, which submits `then` besides.
@@ -74,10 +84,11 @@ impl Form {
     }
 
     /// With the values of this object.
-    pub(crate) fn filled(mut self, object: &Value) -> Self {
+    pub(crate) fn filled(mut self, object: &impl Serialize) -> Self {
+        let object = json_of(object);
         for field in self.fields_mut() {
             let mut path = field.name.split('.');
-            let value = path.try_fold(object, |value, key| value.get(key));
+            let value = path.try_fold(&object, |value, key| value.get(key));
             if let Some(value) = value {
                 field.value = convert::text(field.kind, value);
             }
@@ -92,10 +103,10 @@ impl Form {
     /// As the API says it, with the field.
     pub(crate) fn read<T: DeserializeOwned>(
         &self,
-        base: Value,
+        base: impl Serialize,
         submitted: &Submitted,
     ) -> Result<T, Error> {
-        decode(self.object(base, submitted)?)
+        decode(self.object(json_of(&base), submitted)?)
     }
 
     /// What [`Form::read`] reads, before it is checked.
@@ -160,6 +171,11 @@ impl Form {
     }
 }
 
+/// The JSON of an object, as on the wire.
+pub(crate) fn json_of(object: &impl Serialize) -> Value {
+    serde_json::to_value(object).unwrap_or_default()
+}
+
 /// Reads what is on the wire.
 ///
 /// # Errors
@@ -205,16 +221,13 @@ mod tests {
     use super::*;
 
     fn form() -> Form {
-        Form::new("/x", "Save").section(
-            "",
-            vec![
-                Field::new(Kind::Text, "name", "Name"),
-                Field::new(Kind::Check, "disabled", "Disabled"),
-                Field::new(Kind::Number, "throttle.rate", "Rate"),
-                Field::new(Kind::Duration, "throttle.deadline", "Deadline"),
-                Field::new(Kind::Headers, "headers", "Headers"),
-            ],
-        )
+        Form::new("/x", "Save").fields([
+            Field::text("name", "Name"),
+            Field::check("disabled", "Disabled"),
+            Field::number("throttle.rate", "Rate"),
+            Field::duration("throttle.deadline", "Deadline"),
+            Field::headers("headers", "Headers"),
+        ])
     }
 
     #[test]

@@ -7,7 +7,7 @@ use axum::{
 };
 use webhook_core::{Error, ErrorKind};
 
-use crate::{asset, session::Session};
+use crate::{PATH, asset, session::Session};
 
 /// No inline script or style, nothing from elsewhere, and no frame around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -17,6 +17,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) title: String,
+    /// The pages above this one: what they are called, and where they are.
+    pub(crate) crumbs: Vec<(String, String)>,
     /// The entry of the navigation that it belongs to.
     pub(crate) section: &'static str,
     /// What the pages call the credential; empty when nobody is signed in.
@@ -40,21 +42,15 @@ pub(crate) struct PartLink {
 
 impl Frame {
     pub(crate) fn new(session: &Session, section: &'static str, title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            section,
-            who: session.who(),
-            has_account: session.has_account(),
-            notice: "",
-            live: false,
-            parts: Vec::new(),
-        }
+        let (who, has_account) = (session.who(), session.has_account());
+        Self { section, who, has_account, ..Self::anonymous(title) }
     }
 
     /// The frame of a page for nobody in particular.
-    pub(crate) fn anonymous(title: &str) -> Self {
+    pub(crate) fn anonymous(title: impl Into<String>) -> Self {
         Self {
-            title: title.to_owned(),
+            title: title.into(),
+            crumbs: Vec::new(),
             section: "",
             who: String::new(),
             has_account: false,
@@ -62,6 +58,12 @@ impl Frame {
             live: false,
             parts: Vec::new(),
         }
+    }
+
+    /// Says which page is above this one; its path is below the dashboard's.
+    pub(crate) fn below(mut self, name: impl Into<String>, path: &str) -> Self {
+        self.crumbs.push((name.into(), format!("{PATH}{path}")));
+        self
     }
 
     /// Says what was just done, when the address does.
@@ -120,6 +122,9 @@ pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> Respons
         }
     }
 }
+
+/// The answer of a page: the page itself, or its failure.
+pub(crate) type Reply = Result<Response, Problem>;
 
 /// A failure as a page.
 #[derive(Debug)]

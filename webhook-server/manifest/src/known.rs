@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Address, Bucket, Error, Format, Function, Manifest, Resource,
+    import::text,
     secrets::Sealed,
     settings::{self, ANSWERING_OUTPUT, ANY_OUTPUT, Kind},
 };
@@ -221,8 +222,4 @@ fn answered(
 
 fn parts<'a>(bucket: &'a Value, key: &str) -> &'a [Value] {
     bucket[key].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text<'a>(resource: &'a Value, key: &str) -> &'a str {
-    resource[key].as_str().unwrap_or_default()
 }

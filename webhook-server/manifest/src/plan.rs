@@ -35,6 +35,12 @@ pub struct Step {
     lines: Vec<String>,
 }
 
+impl Step {
+    fn new(action: Action, address: Address, settings: Map<String, Value>) -> Self {
+        Self { address, action, settings, replaces: None, lines: Vec::new() }
+    }
+}
+
 /// What happens to a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -93,11 +99,12 @@ impl Planning<'_> {
                     Some(old) if old != value => Action::Update,
                     Some(_) => continue,
                 };
-                let settings = json!({"key": key, "value": value});
-                let settings = settings.as_object().cloned().unwrap_or_default();
+                let settings = [("key", key), ("value", value)];
+                let settings = settings.map(|(field, text)| (field.to_owned(), json!(text)));
                 let address = Address::Variable(name.clone(), key.clone());
                 let lines = vec!["value: (secret)".to_owned()];
-                self.steps.push(Step { address, action, settings, replaces: None, lines });
+                self.steps
+                    .push(Step { lines, ..Step::new(action, address, Map::from_iter(settings)) });
             }
             let gone = before.keys().filter(|key| prune && !variables.contains_key(*key));
             for key in gone {
@@ -112,11 +119,8 @@ impl Planning<'_> {
         let Some(domains) = &self.declared.domains else { return Ok(()) };
         let known = self.known.manifest.domains.as_deref().unwrap_or_default();
         for name in domains.iter().filter(|name| !known.contains(name)) {
-            let settings = json!({ "domain": name }).as_object().cloned().unwrap_or_default();
-            let address = Address::Domain(name.clone());
-            let lines = Vec::new();
-            let action = Action::Create;
-            self.steps.push(Step { address, action, settings, replaces: None, lines });
+            let settings = Map::from_iter([("domain".to_owned(), json!(name))]);
+            self.steps.push(Step::new(Action::Create, Address::Domain(name.clone()), settings));
         }
         for name in known.iter().filter(|name| prune && !domains.contains(name)) {
             self.delete(Address::Domain(name.clone()));
@@ -193,15 +197,7 @@ impl Planning<'_> {
             match self.steps.get_mut(first) {
                 Some(step) => step.replaces = Some(default.clone()),
                 None => {
-                    let (action, settings, lines) = (Action::Delete, Map::new(), Vec::new());
-                    let replaces = None;
-                    self.steps.push(Step {
-                        address: default.clone(),
-                        action,
-                        settings,
-                        replaces,
-                        lines,
-                    });
+                    self.steps.push(Step::new(Action::Delete, default.clone(), Map::new()));
                 }
             }
             self.last.retain(|step| step.address != default);
@@ -287,8 +283,7 @@ impl Planning<'_> {
     }
 
     fn delete(&mut self, address: Address) {
-        let (action, settings, lines) = (Action::Delete, Map::new(), Vec::new());
-        self.last.push(Step { address, action, settings, replaces: None, lines });
+        self.last.push(Step::new(Action::Delete, address, Map::new()));
     }
 }
 

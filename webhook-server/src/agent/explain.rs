@@ -24,8 +24,7 @@ pub(crate) struct Explain {
 pub(crate) async fn explain(options: Explain, key: Option<Secret>) -> Result<(), Failure> {
     let Explain { log_id, json, access } = options;
     let api = access.api(key)?;
-    let trace = api.json(Method::GET, &format!("/v1/logs/{log_id}/trace"), None).await;
-    let trace = trace.map_err(|broken| Failure::new(broken.to_string()))?;
+    let trace = api.json(Method::GET, &format!("/v1/logs/{log_id}/trace"), None).await?;
     match json {
         true => print(&format!("{trace:#}\n")),
         false => print(&told(&trace)),

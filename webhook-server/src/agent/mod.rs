@@ -166,6 +166,12 @@ pub(crate) enum Broken {
     Refused(String),
 }
 
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        Self::new(broken.to_string())
+    }
+}
+
 impl Agent {
     /// Connects again and again. It ends only when the first attempt is refused.
     async fn forever(&mut self) -> Result<(), Failure> {

@@ -6,7 +6,8 @@ use std::{
 };
 
 use http::Method;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::{
     signal::unix::{SignalKind, signal},
     time::sleep,
@@ -66,7 +67,7 @@ pub(crate) struct Replay {
 }
 
 /// Which logs.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, Serialize, clap::Args)]
 #[command(next_help_heading = "Which webhooks")]
 struct Filter {
     /// Of this bucket, by its name or ID.
@@ -116,6 +117,7 @@ struct Filter {
     payload: Option<String>,
     /// This log; given more than once, these.
     #[arg(long = "id", value_name = "LOG")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     ids: Vec<DeliveryId>,
 }
 
@@ -157,14 +159,14 @@ pub(crate) async fn replay(options: Replay, key: Option<Secret>) -> Result<(), F
     let api = options.access.api(key)?;
     let Earlier { watch, pause, resume, cancel } = options.earlier;
     if let Some(id) = watch {
-        let replay = answered(api.json(Method::GET, &path(&id), None).await)?;
+        let replay = api.json(Method::GET, &path(&id), None).await?;
         return follow(&api, replay).await;
     }
     let changes = [(pause, "paused"), (resume, "running"), (cancel, "cancelled")];
     for (id, status) in changes {
         let Some(id) = id else { continue };
         let change = json!({ "status": status });
-        let replay = answered(api.json(Method::PUT, &path(&id), Some(&change)).await)?;
+        let replay = api.json(Method::PUT, &path(&id), Some(&change)).await?;
         if status == "running" {
             return follow(&api, replay).await;
         }
@@ -177,7 +179,7 @@ pub(crate) async fn replay(options: Replay, key: Option<Secret>) -> Result<(), F
 async fn start(api: &Api, options: &Replay) -> Result<(), Failure> {
     let mut spec = options.spec();
     spec["dry_run"] = json!(true);
-    let plan = answered(api.json(Method::POST, "/v1/replays", Some(&spec)).await)?;
+    let plan = api.json(Method::POST, "/v1/replays", Some(&spec)).await?;
     print(&planned(&plan))?;
     if options.dry_run {
         return Ok(());
@@ -189,7 +191,7 @@ async fn start(api: &Api, options: &Replay) -> Result<(), Failure> {
         return Err(Failure::new("nothing was sent"));
     }
     spec["dry_run"] = json!(false);
-    let replay = answered(api.json(Method::POST, "/v1/replays", Some(&spec)).await)?;
+    let replay = api.json(Method::POST, "/v1/replays", Some(&spec)).await?;
     print(&format!("replay {}\n", text(&replay["id"])))?;
     match options.detach {
         true => Ok(()),
@@ -218,50 +220,13 @@ impl Replay {
 }
 
 impl Filter {
+    /// The options that are given, as the API takes them.
     fn spec(&self) -> Value {
-        let Self {
-            bucket,
-            input,
-            output,
-            status,
-            status_code,
-            reason,
-            method,
-            path,
-            min_duration,
-            verified,
-            from,
-            to,
-            search,
-            header,
-            payload,
-            ids,
-        } = self;
-        let fields = [
-            ("bucket", bucket),
-            ("input", input),
-            ("output", output),
-            ("status", status),
-            ("status_code", status_code),
-            ("reason", reason),
-            ("method", method),
-            ("path", path),
-            ("min_duration", min_duration),
-            ("verified", verified),
-            ("from", from),
-            ("to", to),
-            ("search", search),
-            ("header", header),
-            ("payload", payload),
-        ];
-        let fields = fields.into_iter().filter_map(|(name, value)| {
-            value.as_ref().map(|value| (name.to_owned(), json!(value)))
-        });
-        let mut spec: Map<_, _> = fields.collect();
-        if !ids.is_empty() {
-            spec.insert("ids".to_owned(), json!(ids));
+        let mut spec = json!(self);
+        if let Some(fields) = spec.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
         }
-        spec.into()
+        spec
     }
 }
 
@@ -349,7 +314,7 @@ async fn follow(api: &Api, mut replay: Value) -> Result<(), Failure> {
                 let seconds = pause.as_secs_f64();
                 progress.aside(|| eprintln!("{reason}; asking again in {seconds:.0} s"));
             }
-            Err(refused) => return Err(Failure::new(refused.to_string())),
+            Err(refused) => return Err(refused.into()),
         }
     }
 }
@@ -396,10 +361,6 @@ fn path(id: &ReplayId) -> String {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
-}
-
-fn answered(answer: Result<Value, Broken>) -> Result<Value, Failure> {
-    answer.map_err(|broken| Failure::new(broken.to_string()))
 }
 
 #[cfg(test)]

@@ -51,9 +51,8 @@ pub(crate) struct Tail {
 pub(crate) async fn tail(options: Tail, key: Option<Secret>) -> Result<(), Failure> {
     let api = options.access.api(key)?;
     let query = options.query();
-    let refused = |broken: Broken| Failure::new(broken.to_string());
     let mut shown = Shown::default();
-    let first = newest(&api, &query, 100, |_| false).await.map_err(refused)?;
+    let first = newest(&api, &query, 100, |_| false).await?;
     for (index, log) in first.iter().enumerate().rev() {
         let line = shown.line(log);
         if index < options.last.into() {
@@ -74,7 +73,7 @@ pub(crate) async fn tail(options: Tail, key: Option<Secret>) -> Result<(), Failu
                 pause = (pause * 2).min(LONGEST_PAUSE);
                 eprintln!("{reason}; asking again in {} s", pause.as_secs());
             }
-            Err(refused) => return Err(Failure::new(refused.to_string())),
+            Err(refused) => return Err(refused.into()),
         }
     }
 }

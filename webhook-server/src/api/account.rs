@@ -57,7 +57,6 @@ pub(crate) struct UpdateAPIKeyStatusResponse {
 #[utoipa::path(
     get,
     path = "/v1/account/api-key",
-    tag = "Account API key",
     responses((status = 200, description = "The key", body = AccountAPIKey)),
 )]
 pub(crate) async fn get_api_key(
@@ -70,12 +69,8 @@ pub(crate) async fn get_api_key(
 #[utoipa::path(
     put,
     path = "/v1/account/api-key",
-    tag = "Account API key",
     request_body = UpdateAPIKeyStatusRequest,
-    responses(
-        (status = 200, description = "Done", body = UpdateAPIKeyStatusResponse),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-    ),
+    responses((status = 200, description = "Done", body = UpdateAPIKeyStatusResponse)),
 )]
 pub(crate) async fn update_api_key_status(
     Authenticated(state, caller): Authenticated,
@@ -89,7 +84,6 @@ pub(crate) async fn update_api_key_status(
 #[utoipa::path(
     post,
     path = "/v1/account/api-key",
-    tag = "Account API key",
     responses((status = 200, description = "The new key", body = AccountAPIKey)),
 )]
 pub(crate) async fn regenerate_api_key(

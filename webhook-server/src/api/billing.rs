@@ -28,10 +28,9 @@ impl From<(BillingDetailsSpec, Option<String>)> for BillingDetails {
 #[utoipa::path(
     get,
     path = "/v1/billing-details",
-    tag = "Billing",
     responses(
         (status = 200, description = "The details", body = BillingDetails),
-        (status = 404, description = "Nothing was said yet", body = String),
+        (status = 404, description = "Nothing was said yet"),
     ),
 )]
 pub(crate) async fn get_billing_details(
@@ -45,13 +44,11 @@ pub(crate) async fn get_billing_details(
 #[utoipa::path(
     put,
     path = "/v1/billing-details",
-    tag = "Billing",
     request_body = BillingDetails,
     responses(
         (status = 200, description = "The details", body = BillingDetails),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 404, description = "There is no such account", body = String),
-        (status = 412, description = "The payment processor refuses the details", body = String),
+        (status = 404, description = "There is no such account"),
+        (status = 412, description = "The payment processor refuses the details"),
     ),
 )]
 pub(crate) async fn put_billing_details(

@@ -1,15 +1,14 @@
 //! `/v1/buckets`
 
-use axum::{Json, http::StatusCode};
+use axum::Json;
 use webhook_core::{
     BucketId,
     model::{Bucket, BucketSpec},
 };
 
-use super::{Answer, Response};
+use super::{Answer, CreatedAnswer, Response, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
-    error::ApiError,
     extract::{Flags, Ids, JsonObject},
 };
 
@@ -17,7 +16,6 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/v1/buckets",
-    tag = "Buckets",
     responses((status = 200, description = "The buckets", body = Vec<Bucket>)),
 )]
 pub(crate) async fn list_buckets(
@@ -30,40 +28,34 @@ pub(crate) async fn list_buckets(
 #[utoipa::path(
     post,
     path = "/v1/buckets",
-    tag = "Buckets",
     request_body = Bucket,
     responses(
         (status = 201, description = "The bucket", body = Bucket),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 412, description = "The name is taken, or the account has all of its buckets",
-            body = String),
+        (status = 412, description = "The name is taken, or the account has all of its buckets"),
     ),
 )]
 pub(crate) async fn create_bucket(
     Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<BucketSpec>,
-) -> Result<(StatusCode, Json<Bucket>), ApiError> {
-    let bucket = state.admin().create_bucket(&caller, spec).await?;
-    Ok((StatusCode::CREATED, Json(bucket)))
+) -> CreatedAnswer<Bucket> {
+    Ok(created(state.admin().create_bucket(&caller, spec).await?))
 }
 
 /// Read a bucket with its inputs and outputs.
 #[utoipa::path(
     get,
     path = "/v1/buckets/{id}",
-    tag = "Buckets",
-    params(("id" = String, Path, description = "The bucket's ID", format = Uuid)),
     responses(
         (status = 200, description = "The bucket", body = Bucket),
-        (status = 403, description = "It belongs to another account", body = String),
-        (status = 404, description = "There is no such bucket", body = String),
+        (status = 403, description = "It belongs to another account"),
+        (status = 404, description = "There is no such bucket"),
     ),
 )]
 pub(crate) async fn get_bucket(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<BucketId>,
-) -> Answer<Bucket> {
-    Ok(Json(state.admin().bucket(&caller, id).await?))
+) -> TaggedAnswer<Bucket> {
+    Ok(Tagged(state.admin().bucket(&caller, id).await?))
 }
 
 /// Replace a bucket's settings. An absent name keeps the old one; any other
@@ -71,39 +63,33 @@ pub(crate) async fn get_bucket(
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}",
-    tag = "Buckets",
-    params(("id" = String, Path, description = "The bucket's ID", format = Uuid)),
     request_body = Bucket,
     responses(
         (status = 200, description = "The bucket", body = Bucket),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 404, description = "The account has no such bucket", body = String),
-        (status = 412, description = "The name is taken", body = String),
+        (status = 412, description = "The name is taken"),
     ),
 )]
 pub(crate) async fn update_bucket(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<BucketId>,
     JsonObject(spec): JsonObject<BucketSpec>,
-) -> Answer<Bucket> {
-    Ok(Json(state.admin().update_bucket(&caller, id, spec).await?))
+) -> TaggedAnswer<Bucket> {
+    Ok(Tagged(state.admin().update_bucket(&caller, id, spec).await?))
 }
 
 /// Delete a bucket. The default input alone does not keep it from being deleted.
 #[utoipa::path(
     delete,
     path = "/v1/buckets/{id}",
-    tag = "Buckets",
     params(
-        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
         ("force" = Option<bool>, Query,
             description = "Whether to delete it with the inputs and outputs it still has"),
     ),
     responses(
         (status = 200, description = "Deleted", body = Response),
-        (status = 403, description = "It belongs to another account", body = String),
-        (status = 404, description = "There is no such bucket", body = String),
-        (status = 412, description = "It still has inputs or outputs", body = String),
+        (status = 403, description = "It belongs to another account"),
+        (status = 404, description = "There is no such bucket"),
+        (status = 412, description = "It still has inputs or outputs"),
     ),
 )]
 pub(crate) async fn delete_bucket(

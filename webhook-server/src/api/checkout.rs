@@ -48,14 +48,12 @@ impl From<CheckoutSession> for PlanChangeResponse {
 #[utoipa::path(
     post,
     path = "/v1/checkout",
-    tag = "Billing",
     request_body = PlanChangeRequest,
     responses(
         (status = 200, description = "The session", body = PlanChangeResponse),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 404, description = "There is no such price", body = String),
+        (status = 404, description = "There is no such price"),
         (status = 412, description = "The account is subscribed to it already, no payment \
-            processor is configured, or it refuses", body = String),
+            processor is configured, or it refuses"),
     ),
 )]
 pub(crate) async fn start_checkout(
@@ -69,7 +67,6 @@ pub(crate) async fn start_checkout(
 #[utoipa::path(
     post,
     path = "/v1/checkout-setup",
-    tag = "Billing",
     responses((status = 200, description = "The session", body = PlanChangeResponse)),
 )]
 pub(crate) async fn start_checkout_setup(

@@ -54,12 +54,11 @@ const PARTIAL: HeaderName = HeaderName::from_static("x-partial");
 #[utoipa::path(
     get,
     path = "/v1/connected-clients",
-    tag = "Other",
     responses(
         (status = 200, description = "The clients", body = ConnectedClient,
             headers(("X-Partial" = String, description = "`true` when there may be more, because \
                 a server did not answer within 200 ms; absent otherwise"))),
-        (status = 400, description = "The request is wrong", body = String),
+        (status = 400, description = "The request is wrong"),
     ),
 )]
 pub(crate) async fn connected_clients(

@@ -17,7 +17,6 @@ pub(crate) struct ServerConfig {
 #[utoipa::path(
     get,
     path = "/v1/config",
-    tag = "Other",
     responses((status = 200, description = "The configuration", body = ServerConfig)),
 )]
 pub(crate) async fn get_config() -> Json<ServerConfig> {

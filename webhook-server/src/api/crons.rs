@@ -9,7 +9,7 @@ use webhook_core::{
     model::{Bucket, CronSpec},
 };
 
-use super::{Answer, time};
+use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created, time};
 use crate::{
     auth::Authenticated,
     error::ApiError,
@@ -26,6 +26,8 @@ pub(crate) struct Cron {
     /// The account that owns it.
     #[schema(read_only, format = Uuid)]
     account_id: String,
+    #[serde(skip)]
+    pub(super) version: u64,
     /// When it was made.
     #[schema(read_only, format = DateTime)]
     created_at: String,
@@ -48,7 +50,6 @@ pub(crate) struct Cron {
 #[utoipa::path(
     get,
     path = "/v1/crons",
-    tag = "Cron jobs",
     responses((status = 200, description = "The crons", body = Vec<Cron>)),
 )]
 pub(crate) async fn list_crons(Authenticated(state, caller): Authenticated) -> Answer<Vec<Cron>> {
@@ -60,39 +61,32 @@ pub(crate) async fn list_crons(Authenticated(state, caller): Authenticated) -> A
 #[utoipa::path(
     post,
     path = "/v1/crons",
-    tag = "Cron jobs",
     request_body = Cron,
     responses(
         (status = 201, description = "The cron", body = Cron),
         (status = 400, description = "The body is wrong; the text names the field. Or the account \
-            has all of its crons or buckets", body = String),
-        (status = 412, description = "The plan's number of crons is used up", body = String),
+            has all of its crons or buckets"),
+        (status = 412, description = "The plan's number of crons is used up"),
     ),
 )]
 pub(crate) async fn create_cron(
     Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<CronSpec>,
-) -> Result<(StatusCode, Json<Cron>), ApiError> {
-    let created = state.admin().create_cron(&caller, spec).await?;
-    Ok((StatusCode::CREATED, Json(created.into())))
+) -> CreatedAnswer<Cron> {
+    Ok(created(state.admin().create_cron(&caller, spec).await?.into()))
 }
 
 /// Get a cron.
 #[utoipa::path(
     get,
     path = "/v1/crons/{id}",
-    tag = "Cron jobs",
-    params(("id" = String, Path, description = "The cron's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The cron", body = Cron),
-        (status = 404, description = "The account has no such cron", body = String),
-    ),
+    responses((status = 200, description = "The cron", body = Cron)),
 )]
 pub(crate) async fn get_cron(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<CronId>,
-) -> Answer<Cron> {
-    Ok(Json(state.admin().cron(&caller, id).await?.into()))
+) -> TaggedAnswer<Cron> {
+    Ok(Tagged(state.admin().cron(&caller, id).await?.into()))
 }
 
 /// Replace a cron, and the destination and function of its output. The next
@@ -100,19 +94,15 @@ pub(crate) async fn get_cron(
 #[utoipa::path(
     put,
     path = "/v1/crons/{id}",
-    tag = "Cron jobs",
     params(
-        ("id" = String, Path, description = "The cron's ID", format = Uuid),
         ("allow_loop" = Option<bool>, Query,
             description = "Whether the destination may lead back into the same bucket"),
     ),
     request_body = Cron,
     responses(
         (status = 200, description = "The cron", body = Cron),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 404, description = "The account has no such cron", body = String),
         (status = 412, description = "The destination is new and leads back into the cron's \
-            bucket", body = String),
+            bucket"),
     ),
 )]
 pub(crate) async fn update_cron(
@@ -120,9 +110,9 @@ pub(crate) async fn update_cron(
     Ids(id): Ids<CronId>,
     Flags { allow_loop, .. }: Flags,
     JsonObject(spec): JsonObject<CronSpec>,
-) -> Answer<Cron> {
+) -> TaggedAnswer<Cron> {
     let caller = caller.allowing_loops(allow_loop);
-    Ok(Json(state.admin().update_cron(&caller, id, spec).await?.into()))
+    Ok(Tagged(state.admin().update_cron(&caller, id, spec).await?.into()))
 }
 
 /// Delete a cron and its bucket. What still waits there is not attempted any
@@ -130,12 +120,7 @@ pub(crate) async fn update_cron(
 #[utoipa::path(
     delete,
     path = "/v1/crons/{id}",
-    tag = "Cron jobs",
-    params(("id" = String, Path, description = "The cron's ID", format = Uuid)),
-    responses(
-        (status = 204, description = "Deleted"),
-        (status = 404, description = "The account has no such cron", body = String),
-    ),
+    responses((status = 204, description = "Deleted")),
 )]
 pub(crate) async fn delete_cron(
     Authenticated(state, caller): Authenticated,
@@ -150,6 +135,7 @@ impl From<BucketCron> for Cron {
         let webhook_core::model::Cron {
             id,
             account_id,
+            version,
             created_at,
             updated_at,
             next_run,
@@ -161,6 +147,7 @@ impl From<BucketCron> for Cron {
         Self {
             id: id.to_string(),
             account_id: account_id.to_string(),
+            version,
             created_at: time::rfc3339(created_at),
             updated_at: time::rfc3339(updated_at),
             next_run: next_run.map(time::rfc3339),

@@ -1,15 +1,14 @@
 //! `/v1/domains`
 
-use axum::{Json, http::StatusCode};
+use axum::Json;
 use webhook_core::{
     DomainId,
     model::{Domain, DomainSpec},
 };
 
-use super::{Answer, Response};
+use super::{Answer, CreatedAnswer, Response, created};
 use crate::{
     auth::Authenticated,
-    error::ApiError,
     extract::{Ids, JsonObject},
 };
 
@@ -17,7 +16,6 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/v1/domains",
-    tag = "Domains",
     responses((status = 200, description = "The domains", body = Vec<Domain>)),
 )]
 pub(crate) async fn list_domains(
@@ -32,35 +30,30 @@ pub(crate) async fn list_domains(
 #[utoipa::path(
     post,
     path = "/v1/domains",
-    tag = "Domains",
     request_body = Domain,
     responses(
         (status = 201, description = "The domain", body = Domain),
         (status = 400, description = "The body is wrong, or it is no domain; the text names the \
-            field", body = String),
-        (status = 412, description = "The domain is taken, or the account has all of its domains",
-            body = String),
-        (status = 451, description = "The operator lets nobody reserve this domain, or domains \
-            are not part of the plan", body = String),
+            field"),
+        (status = 412, description = "The domain is taken, or the account has all of its domains"),
+        (status = 451, description = "The operator lets nobody reserve this domain, or domains are \
+            not part of the plan"),
     ),
 )]
 pub(crate) async fn create_domain(
     Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<DomainSpec>,
-) -> Result<(StatusCode, Json<Domain>), ApiError> {
-    Ok((StatusCode::CREATED, Json(state.admin().reserve_domain(&caller, spec).await?)))
+) -> CreatedAnswer<Domain> {
+    Ok(created(state.admin().reserve_domain(&caller, spec).await?))
 }
 
 /// Give a domain back. Requests that name it are webhooks no more.
 #[utoipa::path(
     delete,
     path = "/v1/domains/{id}",
-    tag = "Domains",
-    params(("id" = String, Path, description = "The domain's ID", format = Uuid)),
     responses(
         (status = 200, description = "Deleted", body = Response),
-        (status = 404, description = "The account has no such domain", body = String),
-        (status = 412, description = "An input uses the domain", body = String),
+        (status = 412, description = "An input uses the domain"),
     ),
 )]
 pub(crate) async fn delete_domain(

@@ -42,32 +42,13 @@ pub(crate) struct Acknowledged {
 #[utoipa::path(
     get,
     path = "/v1/events",
-    tag = "Logs",
-    params(
-        ("bucket" = Option<String>, Query, description = "The bucket's ID or name"),
-        ("output" = Option<String>, Query, description = "The output's ID"),
-        ("limit" = Option<u64>, Query, minimum = 1, maximum = 100,
-            description = "How many; 100 when it is not said. Fewer come when they are large"),
-        ("max_age" = Option<String>, Query,
-            description = "How old they may be, such as `24h`, which it is when it is not said"),
-        ("cursor" = Option<String>, Query,
-            description = "The `next_cursor` of the answer before. It changes nothing: what was \
-                handed out is never handed out again"),
-        ("ack" = Option<String>, Query,
-            description = "`manual` leases the webhooks; `auto`, which it is when it is not \
-                said, hands them out for good"),
-        ("lease" = Option<String>, Query,
-            description = "With `ack=manual`: for how long, such as `5m` or in nanoseconds, 1 \
-                second to 12 hours; `60s` when it is not said"),
-    ),
+    params(DrainRequest),
     responses(
         (status = 200, description = "The webhooks", body = Events),
-        (status = 400, description = "The query is wrong; the text names the field", body = String),
         (status = 403, description = "The bucket is not in the access token's scope, or its \
-            `stream` is off", body = String),
-        (status = 404, description = "The account has no such bucket", body = String),
-        (status = 429, description = "Too many webhooks of the account are leased",
-            body = String),
+            `stream` is off"),
+        (status = 404, description = "The account has no such bucket"),
+        (status = 429, description = "Too many webhooks of the account are leased"),
     ),
 )]
 pub(crate) async fn take_events(
@@ -85,13 +66,11 @@ pub(crate) async fn take_events(
 #[utoipa::path(
     post,
     path = "/v1/events/ack",
-    tag = "Logs",
     request_body = Acknowledgement,
     responses(
         (status = 200, description = "The logs that it counted for", body = Acknowledged),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 403, description = "A bucket is not in the access token's scope, and nothing \
-            was reported", body = String),
+        (status = 403, description = "A bucket is not in the access token's scope, and nothing was \
+            reported"),
     ),
 )]
 pub(crate) async fn acknowledge_events(

@@ -1,6 +1,6 @@
 //! `/v1/functions`
 
-use axum::{Json, http::StatusCode};
+use axum::Json;
 use serde::Serialize;
 use utoipa::{
     PartialSchema, ToSchema,
@@ -11,10 +11,9 @@ use webhook_core::{
     model::{Function, FunctionSpec},
 };
 
-use super::Answer;
+use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
-    error::ApiError,
     extract::{JsonObject, KnownIds},
 };
 
@@ -32,10 +31,9 @@ pub(crate) struct DeleteFunctionResponse {}
 #[utoipa::path(
     get,
     path = "/v1/functions",
-    tag = "Functions",
     responses(
         (status = 200, description = "The functions", body = Vec<Function>),
-        (status = 400, description = "The request is wrong", body = String),
+        (status = 400, description = "The request is wrong"),
     ),
 )]
 pub(crate) async fn list_functions(
@@ -48,40 +46,33 @@ pub(crate) async fn list_functions(
 #[utoipa::path(
     post,
     path = "/v1/functions",
-    tag = "Functions",
     request_body = CreateFunctionRequest,
     responses(
         (status = 201, description = "The function", body = Function),
         (status = 400, description = "The body is wrong, and the text names the field; the source \
             does not compile, and the text names the line; or the account has all of its \
-            functions", body = String),
-        (status = 412, description = "The plan's number of functions is used up", body = String),
+            functions"),
+        (status = 412, description = "The plan's number of functions is used up"),
     ),
 )]
 pub(crate) async fn create_function(
     Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<FunctionSpec>,
-) -> Result<(StatusCode, Json<Function>), ApiError> {
-    let function = state.admin().create_function(&caller, spec).await?;
-    Ok((StatusCode::CREATED, Json(function)))
+) -> CreatedAnswer<Function> {
+    Ok(created(state.admin().create_function(&caller, spec).await?))
 }
 
 /// Read a function with its source.
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The function", body = Function),
-        (status = 400, description = "The account has no such function", body = String),
-    ),
+    responses((status = 200, description = "The function", body = Function)),
 )]
 pub(crate) async fn get_function(
     Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
-) -> Answer<Function> {
-    Ok(Json(state.admin().function(&caller, id).await?))
+) -> TaggedAnswer<Function> {
+    Ok(Tagged(state.admin().function(&caller, id).await?))
 }
 
 /// Replace a function. An absent name keeps the old one, variables and runs
@@ -89,22 +80,19 @@ pub(crate) async fn get_function(
 #[utoipa::path(
     put,
     path = "/v1/functions/{id}",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
     request_body = UpdateFunctionRequest,
     responses(
         (status = 200, description = "The function", body = Function),
         (status = 400, description = "The body is wrong, and the text names the field; the source \
-            does not compile, and the text names the line; or the account has no such function",
-            body = String),
+            does not compile, and the text names the line; or the account has no such function"),
     ),
 )]
 pub(crate) async fn update_function(
     Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
     JsonObject(spec): JsonObject<FunctionSpec>,
-) -> Answer<Function> {
-    Ok(Json(state.admin().update_function(&caller, id, spec).await?))
+) -> TaggedAnswer<Function> {
+    Ok(Tagged(state.admin().update_function(&caller, id, spec).await?))
 }
 
 /// Delete a function with its variables and the logs of its runs. One that an
@@ -113,12 +101,10 @@ pub(crate) async fn update_function(
 #[utoipa::path(
     delete,
     path = "/v1/functions/{id}",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
     responses(
         (status = 200, description = "Deleted", body = DeleteFunctionResponse),
-        (status = 400, description = "The account has no such function, or an input or output \
-            uses it, which the text names", body = String),
+        (status = 400, description = "The account has no such function, or an input or output uses \
+            it, which the text names"),
     ),
 )]
 pub(crate) async fn delete_function(

@@ -54,13 +54,10 @@ pub(crate) struct GenerateFunctionResponse {
 #[utoipa::path(
     post,
     path = "/v1/functions-generate",
-    tag = "Functions",
     request_body = GenerateFunctionRequest,
     responses(
         (status = 200, description = "The function", body = GenerateFunctionResponse),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 429, description = "The account runs too many functions through the API",
-            body = String),
+        (status = 429, description = "The account runs too many functions through the API"),
     ),
 )]
 pub(crate) async fn generate_function(

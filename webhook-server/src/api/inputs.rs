@@ -1,12 +1,12 @@
 //! `/v1/buckets/{id}/inputs`
 
-use axum::{Json, http::StatusCode};
+use axum::Json;
 use webhook_core::{
     BucketId, InputId,
     model::{Input, InputSpec, SignatureCheck, SignatureCheckRequest},
 };
 
-use super::{Answer, Response};
+use super::{Answer, CreatedAnswer, Response, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
     error::ApiError,
@@ -17,25 +17,35 @@ use crate::{
 #[utoipa::path(
     post,
     path = "/v1/buckets/{id}/inputs",
-    tag = "Inputs",
-    params(("id" = String, Path, description = "The bucket's ID", format = Uuid)),
     request_body = Input,
     responses(
         (status = 201, description = "The input", body = Input),
         (status = 400, description = "The body is wrong, and the text names the field; or the \
-            account has no such bucket", body = String),
-        (status = 412, description = "The bucket has all of its inputs, or another input has \
-            this prefix of the domain", body = String),
+            account has no such bucket"),
+        (status = 412, description = "The bucket has all of its inputs, or another input has this \
+            prefix of the domain"),
     ),
 )]
 pub(crate) async fn create_input(
     Authenticated(state, caller): Authenticated,
     ids: Result<Ids<BucketId>, ApiError>,
     JsonObject(spec): JsonObject<InputSpec>,
-) -> Result<(StatusCode, Json<Input>), ApiError> {
+) -> CreatedAnswer<Input> {
     let Ids(bucket) = ids.map_err(ApiError::missing_is_invalid)?;
-    let input = state.admin().create_input(&caller, bucket, spec).await?;
-    Ok((StatusCode::CREATED, Json(input)))
+    Ok(created(state.admin().create_input(&caller, bucket, spec).await?))
+}
+
+/// Get an input of a bucket, with its version as `ETag`.
+#[utoipa::path(
+    get,
+    path = "/v1/buckets/{id}/inputs/{detailed}",
+    responses((status = 200, description = "The input", body = Input)),
+)]
+pub(crate) async fn get_input(
+    Authenticated(state, caller): Authenticated,
+    Ids((bucket, id)): Ids<(BucketId, InputId)>,
+) -> TaggedAnswer<Input> {
+    Ok(Tagged(state.admin().input(&caller, bucket, id).await?))
 }
 
 /// Replace an input's settings. An absent name keeps the old one, and so do absent
@@ -44,40 +54,27 @@ pub(crate) async fn create_input(
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}/inputs/{detailed}",
-    tag = "Inputs",
-    params(
-        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
-        ("detailed" = String, Path, description = "The input's ID", format = Uuid),
-    ),
     request_body = Input,
     responses(
         (status = 200, description = "The input", body = Input),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 404, description = "The account has no such bucket or input", body = String),
-        (status = 412, description = "Another input has this prefix of the domain", body = String),
+        (status = 412, description = "Another input has this prefix of the domain"),
     ),
 )]
 pub(crate) async fn update_input(
     Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, InputId)>,
     JsonObject(spec): JsonObject<InputSpec>,
-) -> Answer<Input> {
-    Ok(Json(state.admin().update_input(&caller, bucket, id, spec).await?))
+) -> TaggedAnswer<Input> {
+    Ok(Tagged(state.admin().update_input(&caller, bucket, id, spec).await?))
 }
 
 /// Delete an input. Webhooks sent to it are refused from then on.
 #[utoipa::path(
     delete,
     path = "/v1/buckets/{id}/inputs/{detailed}",
-    tag = "Inputs",
-    params(
-        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
-        ("detailed" = String, Path, description = "The input's ID", format = Uuid),
-    ),
     responses(
         (status = 200, description = "Deleted", body = Response),
-        (status = 400, description = "The request is wrong", body = String),
-        (status = 404, description = "The account has no such bucket or input", body = String),
+        (status = 400, description = "The request is wrong"),
     ),
 )]
 pub(crate) async fn delete_input(
@@ -94,18 +91,12 @@ pub(crate) async fn delete_input(
 #[utoipa::path(
     post,
     path = "/v1/buckets/{id}/inputs/{detailed}/signature/check",
-    tag = "Inputs",
-    params(
-        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
-        ("detailed" = String, Path, description = "The input's ID", format = Uuid),
-    ),
     request_body = SignatureCheckRequest,
     responses(
         (status = 200, description = "What it says", body = SignatureCheck),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
         (status = 404, description = "The account has no such bucket or input, or the input no \
-            such log", body = String),
-        (status = 412, description = "The content of the log is erased", body = String),
+            such log"),
+        (status = 412, description = "The content of the log is erased"),
     ),
 )]
 pub(crate) async fn check_signature(

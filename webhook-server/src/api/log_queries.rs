@@ -1,9 +1,11 @@
-//! The query strings of operations on logs.
+//! The query strings of operations on logs. The comments on their fields are the descriptions in
+//! the document.
 
 use std::time::Duration;
 
 use http::Method;
 use serde::Deserialize;
+use utoipa::IntoParams;
 use webhook_core::{
     Error,
     admin::{DayQuery, DrainQuery, LogQuery, MinuteQuery},
@@ -11,58 +13,67 @@ use webhook_core::{
 };
 
 use crate::query::{
-    Moment, age, bucket, duration, id, moment, number, output, place, reason, status, status_codes,
-    truth,
+    Moment, age, bucket, duration, id, moment, number, place, reason, status, status_codes, truth,
 };
 
 /// Which logs are listed.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct LogRequest {
-    /// The bucket's ID or name.
+    /// The bucket's ID or name
     bucket: String,
-    /// The status's name or integer.
-    status: String,
-    /// The first moment.
-    from: String,
-    /// The last moment, inclusive: of a day, the whole day.
-    to: String,
-    /// Where the page before ended.
-    cursor: String,
+    /// How many; 25 when it is not said
+    #[param(value_type = u64, minimum = 1, maximum = 100)]
     limit: String,
+    /// How many logs to skip, at most 10 000; the cost grows with it, so use `cursor`
+    #[param(value_type = u64, maximum = 10_000)]
     offset: String,
-    /// What a search asks for, beside the above.
+    /// The first moment: `YYYY-MM-DD` (UTC), RFC 3339, or unix seconds
+    from: String,
+    /// The last moment, inclusive: of a day, the whole day
+    to: String,
+    /// `sent`, `failed`, … or the integer; `received` and `preparing` each find both
+    status: String,
+    /// The `next_cursor` of the page before
+    cursor: String,
+    /// The filters of a search.
     #[serde(flatten)]
+    #[param(ignore)]
     filter: FilterRequest,
 }
 
 /// What logs are filtered by, one by one.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
-struct FilterRequest {
-    /// The method, in either case.
+pub(crate) struct FilterRequest {
+    /// Search: received with this method
     method: String,
-    /// Part of what followed the input's address.
+    /// Search: what followed the input's address has this in it
     path: String,
-    /// `404`, or a class: `5xx`.
+    /// Search: the last attempt's status code, or a class: `404`, `5xx`; 0 is no answer
     status_code: String,
-    /// The input's ID.
+    /// Search: the input's ID
     input: String,
-    /// The output's ID.
+    /// Search: the output's ID
     output: String,
-    /// `300ms`, `1.5s`, or nanoseconds.
+    /// Search: the last attempt took so long: `300ms`, `1.5s`, or nanoseconds
     min_duration: String,
-    /// Its word.
+    /// Search: the `reason` of the log: `signature`, `duplicate`, `rules`, …
     reason: String,
-    /// `true` or `false`.
+    /// Search: whether the webhook is from whom it says it is; those of inputs that do not
+    /// verify are neither
+    #[param(value_type = bool)]
     verified: String,
-    /// The replay's ID.
+    /// Search: made by this replay: its ID
     replay: String,
-    /// `Name:text`.
+    /// Search: a header contains this text, as `Name:text`; with `Name:`, the header exists
     header: String,
-    /// `path:text`.
+    /// Search: the body has this at a path, as `path:text`
     payload: String,
-    /// Part of anything.
+    /// Search: the path, the query, a header, the body, the answer or the error has this in
+    /// it, ASCII letters in either case; 3 to 256 bytes
     search: String,
 }
 
@@ -117,14 +128,15 @@ impl LogRequest {
 }
 
 /// Which logs are counted per day.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct DayRequest {
-    /// The first day.
+    /// The first day; 30 days before the last when it is not said, 366 at most
     from: String,
-    /// The last day, inclusive.
+    /// The last day, inclusive; today when it is not said
     to: String,
-    /// The bucket's ID or name.
+    /// The bucket's ID or name
     #[serde(rename = "bucketId", alias = "bucket_id", alias = "bucket")]
     bucket: String,
 }
@@ -140,21 +152,23 @@ impl DayRequest {
 }
 
 /// Which logs are counted per minute.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct MinuteRequest {
-    /// The first minute.
+    /// The first minute; a day before the last when it is not said, 7 days at most
     from: String,
-    /// The last minute, inclusive.
+    /// The last minute, inclusive; now when it is not said
     to: String,
-    /// The bucket's ID or name.
+    /// The bucket's ID or name
     #[serde(rename = "bucket_id", alias = "bucketId", alias = "bucket")]
     bucket: String,
-    /// The output's ID.
+    /// The output's ID
     output_id: String,
-    /// The status's name or integer.
+    /// The status's name or integer
     status: String,
-    /// The status code of the last attempt.
+    /// The status code of the last attempt
+    #[param(value_type = u16)]
     status_code: String,
 }
 
@@ -164,7 +178,7 @@ impl MinuteRequest {
         query.from = moment("from", &self.from)?.map(|moment| moment.start);
         query.to = moment("to", &self.to)?.map(Moment::end);
         query.status = status(&self.status)?;
-        query.output_id = output("output_id", &self.output_id)?;
+        query.output_id = id("output_id", &self.output_id)?;
         if !self.status_code.is_empty() {
             let codes = 0..=MinuteQuery::MAX_STATUS_CODE;
             query.status_code = Some(number("status_code", &self.status_code, codes, 0)?);
@@ -175,21 +189,27 @@ impl MinuteRequest {
 }
 
 /// Which webhooks a consumer wants.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct DrainRequest {
-    /// The bucket's ID or name.
+    /// The bucket's ID or name
     bucket: String,
-    /// The output's ID.
+    /// The output's ID
     output: String,
+    /// How many; 100 when it is not said. Fewer come when they are large
+    #[param(value_type = u64, minimum = 1, maximum = 100)]
     limit: String,
-    /// How old they may be.
+    /// How old they may be, such as `24h`, which it is when it is not said
     max_age: String,
-    /// The `next_cursor` of the answer before.
+    /// The `next_cursor` of the answer before. It changes nothing: what was handed out is
+    /// never handed out again
     cursor: String,
-    /// `auto` or `manual`.
+    /// `manual` leases the webhooks; `auto`, the default, hands them out
+    /// permanently
     ack: String,
-    /// For how long, with `manual`.
+    /// With `ack=manual`: for how long, such as `5m` or in nanoseconds, 1 second to 12 hours;
+    /// `60s` when it is not said
     lease: String,
 }
 
@@ -202,7 +222,7 @@ impl DrainRequest {
         query.limit = number("limit", &self.limit, 1..=DrainQuery::MAX_LIMIT, query.limit)?;
         query.max_age = age(&self.max_age)?.unwrap_or(query.max_age);
         query.cursor = place(&self.cursor)?;
-        query.output_id = output("output", &self.output)?;
+        query.output_id = id("output", &self.output)?;
         query.bucket = bucket(self.bucket);
         let lease = duration("lease", &self.lease)?;
         query.lease = match (&*self.ack, lease) {

@@ -14,7 +14,7 @@ use webhook_core::{
 
 use super::{
     Answer, Response,
-    log_queries::{DayRequest, LogRequest, MinuteRequest},
+    log_queries::{DayRequest, FilterRequest, LogRequest, MinuteRequest},
     time,
 };
 use crate::{
@@ -100,52 +100,12 @@ pub(crate) struct MinuteStats {
 #[utoipa::path(
     get,
     path = "/v1/logs",
-    tag = "Logs",
-    params(
-        ("bucket" = Option<String>, Query, description = "The bucket's ID or name"),
-        ("limit" = Option<u64>, Query, minimum = 1, maximum = 100,
-            description = "How many; 25 when it is not said"),
-        ("offset" = Option<u64>, Query, maximum = 10_000,
-            description = "Skip so many, at most 10 000; its cost grows, use `cursor`"),
-        ("from" = Option<String>, Query,
-            description = "The first moment: `YYYY-MM-DD` (UTC), RFC 3339, or unix seconds"),
-        ("to" = Option<String>, Query,
-            description = "The last moment, inclusive: of a day, the whole day"),
-        ("status" = Option<String>, Query,
-            description = "`sent`, `failed`, … or the integer; `received` and `preparing` each \
-                find both"),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before"),
-        ("method" = Option<String>, Query, description = "Search: received with this method"),
-        ("path" = Option<String>, Query,
-            description = "Search: what followed the input's address has this in it"),
-        ("status_code" = Option<String>, Query,
-            description = "Search: the last attempt's status code, or a class: `404`, `5xx`; 0 is \
-                no answer"),
-        ("input" = Option<String>, Query, description = "Search: the input's ID"),
-        ("output" = Option<String>, Query, description = "Search: the output's ID"),
-        ("min_duration" = Option<String>, Query,
-            description = "Search: the last attempt took so long: `300ms`, `1.5s`, or nanoseconds"),
-        ("reason" = Option<String>, Query,
-            description = "Search: the `reason` of the log: `signature`, `duplicate`, `rules`, …"),
-        ("verified" = Option<bool>, Query,
-            description = "Search: whether the webhook is from whom it says it is; those of inputs \
-                that do not verify are neither"),
-        ("replay" = Option<String>, Query, description = "Search: made by this replay: its ID"),
-        ("header" = Option<String>, Query,
-            description = "Search: a header has this in it, as `Name:text`; `Name:` is there"),
-        ("payload" = Option<String>, Query,
-            description = "Search: the body has this at a path, as `path:text`"),
-        ("search" = Option<String>, Query,
-            description = "Search: the path, the query, a header, the body, the answer or the error \
-                has this in it, ASCII letters in either case; 3 to 256 bytes"),
-    ),
+    params(LogRequest, FilterRequest),
     responses(
         (status = 200, description = "A page of logs", body = LogList),
-        (status = 400, description = "The query is wrong; the text names the field", body = String),
-        (status = 403, description = "The bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such bucket", body = String),
-        (status = 429, description = "The account has two searches running", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope"),
+        (status = 404, description = "The account has no such bucket"),
+        (status = 429, description = "The account has two searches running"),
     ),
 )]
 pub(crate) async fn list_logs(
@@ -177,14 +137,7 @@ pub(crate) async fn list_logs(
 #[utoipa::path(
     get,
     path = "/v1/logs/{id}",
-    tag = "Logs",
-    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The log", body = Log),
-        (status = 403, description = "Its bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such log", body = String),
-    ),
+    responses((status = 200, description = "The log", body = Log)),
 )]
 pub(crate) async fn get_log(
     Authenticated(state, caller): Authenticated,
@@ -197,16 +150,10 @@ pub(crate) async fn get_log(
 #[utoipa::path(
     get,
     path = "/v1/buckets/{id}/logs/{log_id}",
-    tag = "Logs",
-    params(
-        ("id" = String, Path, description = "The bucket's ID", format = Uuid),
-        ("log_id" = String, Path, description = "The log's ID", format = Uuid),
-    ),
     responses(
         (status = 200, description = "The log", body = Log),
-        (status = 403, description = "The bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such log in this bucket", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope"),
+        (status = 404, description = "The account has no such log in this bucket"),
     ),
 )]
 pub(crate) async fn get_bucket_log(
@@ -222,16 +169,8 @@ pub(crate) async fn get_bucket_log(
 #[utoipa::path(
     put,
     path = "/v1/logs/{id}",
-    tag = "Logs",
-    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
     request_body = LogReport,
-    responses(
-        (status = 200, description = "The log after the report", body = Log),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 403, description = "Its bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such log", body = String),
-    ),
+    responses((status = 200, description = "The log after the report", body = Log)),
 )]
 pub(crate) async fn report_log(
     Consumer(state, caller): Consumer,
@@ -245,18 +184,11 @@ pub(crate) async fn report_log(
 #[utoipa::path(
     post,
     path = "/v1/logs/{id}/action",
-    tag = "Logs",
-    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
     request_body = LogAction,
     responses(
         (status = 200, description = "It is on its way", body = Response),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 403, description = "Its bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such log, or its bucket no such output",
-            body = String),
-        (status = 412, description = "The content is erased, or the output is disabled",
-            body = String),
+        (status = 404, description = "The account has no such log, or its bucket no such output"),
+        (status = 412, description = "The content is erased, or the output is disabled"),
     ),
 )]
 pub(crate) async fn act_on_log(
@@ -272,20 +204,11 @@ pub(crate) async fn act_on_log(
 #[utoipa::path(
     get,
     path = "/v1/logs-stats",
-    tag = "Logs",
-    params(
-        ("from" = Option<String>, Query,
-            description = "The first day; 30 days before the last when it is not said, 366 at most"),
-        ("to" = Option<String>, Query,
-            description = "The last day, inclusive; today when it is not said"),
-        ("bucketId" = Option<String>, Query, description = "The bucket's ID or name"),
-    ),
+    params(DayRequest),
     responses(
         (status = 200, description = "The days", body = Vec<DayStats>),
-        (status = 400, description = "The query is wrong; the text names the field", body = String),
-        (status = 403, description = "The bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such bucket", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope"),
+        (status = 404, description = "The account has no such bucket"),
     ),
 )]
 pub(crate) async fn log_stats(
@@ -300,24 +223,11 @@ pub(crate) async fn log_stats(
 #[utoipa::path(
     get,
     path = "/v1/logs/histogram",
-    tag = "Logs",
-    params(
-        ("from" = Option<String>, Query,
-            description = "The first minute; a day before the last when it is not said, 7 days \
-                at most"),
-        ("to" = Option<String>, Query,
-            description = "The last minute, inclusive; now when it is not said"),
-        ("bucket_id" = Option<String>, Query, description = "The bucket's ID or name"),
-        ("output_id" = Option<String>, Query, description = "The output's ID"),
-        ("status" = Option<String>, Query, description = "The status's name or integer"),
-        ("status_code" = Option<u16>, Query, description = "The status code of the last attempt"),
-    ),
+    params(MinuteRequest),
     responses(
         (status = 200, description = "The minutes", body = Histogram),
-        (status = 400, description = "The query is wrong; the text names the field", body = String),
-        (status = 403, description = "The bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such bucket", body = String),
+        (status = 403, description = "The bucket is not in the access token's scope"),
+        (status = 404, description = "The account has no such bucket"),
     ),
 )]
 pub(crate) async fn log_histogram(

@@ -6,7 +6,7 @@ use webhook_core::{
     model::{Notification, NotificationSpec},
 };
 
-use super::{Answer, Response};
+use super::{Answer, CreatedAnswer, Response, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
     error::ApiError,
@@ -17,7 +17,6 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/v1/notifications",
-    tag = "Notifications",
     responses((status = 200, description = "The notifications", body = Vec<Notification>)),
 )]
 pub(crate) async fn list_notifications(
@@ -30,38 +29,31 @@ pub(crate) async fn list_notifications(
 #[utoipa::path(
     post,
     path = "/v1/notifications",
-    tag = "Notifications",
     request_body = Notification,
     responses(
         (status = 201, description = "The notification", body = Notification),
         (status = 400, description = "The body is wrong, or the account has all of its \
-            notifications; the text names the field", body = String),
+            notifications; the text names the field"),
     ),
 )]
 pub(crate) async fn create_notification(
     Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<NotificationSpec>,
-) -> Result<(StatusCode, Json<Notification>), ApiError> {
-    let created = state.admin().create_notification(&caller, spec).await?;
-    Ok((StatusCode::CREATED, Json(created)))
+) -> CreatedAnswer<Notification> {
+    Ok(created(state.admin().create_notification(&caller, spec).await?))
 }
 
 /// Get a notification.
 #[utoipa::path(
     get,
     path = "/v1/notifications/{id}",
-    tag = "Notifications",
-    params(("id" = String, Path, description = "The notification's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The notification", body = Notification),
-        (status = 404, description = "The account has no such notification", body = String),
-    ),
+    responses((status = 200, description = "The notification", body = Notification)),
 )]
 pub(crate) async fn get_notification(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<NotificationId>,
-) -> Answer<Notification> {
-    Ok(Json(state.admin().notification(&caller, id).await?))
+) -> TaggedAnswer<Notification> {
+    Ok(Tagged(state.admin().notification(&caller, id).await?))
 }
 
 /// Replace a notification. What happened while it was disabled, and is still so when it is
@@ -69,33 +61,22 @@ pub(crate) async fn get_notification(
 #[utoipa::path(
     put,
     path = "/v1/notifications/{id}",
-    tag = "Notifications",
-    params(("id" = String, Path, description = "The notification's ID", format = Uuid)),
     request_body = Notification,
-    responses(
-        (status = 200, description = "The notification", body = Notification),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 404, description = "The account has no such notification", body = String),
-    ),
+    responses((status = 200, description = "The notification", body = Notification)),
 )]
 pub(crate) async fn update_notification(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<NotificationId>,
     JsonObject(spec): JsonObject<NotificationSpec>,
-) -> Answer<Notification> {
-    Ok(Json(state.admin().update_notification(&caller, id, spec).await?))
+) -> TaggedAnswer<Notification> {
+    Ok(Tagged(state.admin().update_notification(&caller, id, spec).await?))
 }
 
 /// Delete a notification, and what it has still to tell.
 #[utoipa::path(
     delete,
     path = "/v1/notifications/{id}",
-    tag = "Notifications",
-    params(("id" = String, Path, description = "The notification's ID", format = Uuid)),
-    responses(
-        (status = 204, description = "Deleted"),
-        (status = 404, description = "The account has no such notification", body = String),
-    ),
+    responses((status = 204, description = "Deleted")),
 )]
 pub(crate) async fn delete_notification(
     Authenticated(state, caller): Authenticated,
@@ -110,12 +91,9 @@ pub(crate) async fn delete_notification(
 #[utoipa::path(
     post,
     path = "/v1/notifications/{id}/test",
-    tag = "Notifications",
-    params(("id" = String, Path, description = "The notification's ID", format = Uuid)),
     responses(
         (status = 200, description = "It is in the bucket", body = Response),
-        (status = 404, description = "The account has no such notification", body = String),
-        (status = 412, description = "The bucket is suspended", body = String),
+        (status = 412, description = "The bucket is suspended"),
     ),
 )]
 pub(crate) async fn test_notification(

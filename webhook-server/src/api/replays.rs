@@ -6,6 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Deserialize;
+use utoipa::IntoParams;
 use webhook_core::{
     ReplayId,
     admin::Admin,
@@ -21,11 +22,14 @@ use crate::{
 };
 
 /// Which replays are listed.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct ReplayQuery {
-    /// The ID of the last replay of the page before.
+    /// Only older ones: the ID of the last replay of the page before
     before: String,
+    /// How many; 25 when it is not said
+    #[param(value_type = u64, minimum = 1, maximum = 100)]
     limit: String,
 }
 
@@ -33,17 +37,8 @@ pub(crate) struct ReplayQuery {
 #[utoipa::path(
     get,
     path = "/v1/replays",
-    tag = "Logs",
-    params(
-        ("before" = Option<String>, Query,
-            description = "Only older ones: the ID of the last replay of the page before"),
-        ("limit" = Option<u64>, Query, minimum = 1, maximum = 100,
-            description = "How many; 25 when it is not said"),
-    ),
-    responses(
-        (status = 200, description = "The replays", body = Vec<Replay>),
-        (status = 400, description = "The query is wrong; the text names the field", body = String),
-    ),
+    params(ReplayQuery),
+    responses((status = 200, description = "The replays", body = Vec<Replay>)),
 )]
 pub(crate) async fn list_replays(
     Authenticated(state, caller): Authenticated,
@@ -59,19 +54,17 @@ pub(crate) async fn list_replays(
 #[utoipa::path(
     post,
     path = "/v1/replays",
-    tag = "Logs",
     request_body = Replay,
     responses(
         (status = 200, description = "With `dry_run`: what it would do", body = ReplayPlan),
         (status = 201, description = "The replay", body = Replay),
         (status = 400, description = "The body is wrong, the text names the field; or nothing is \
-            like the filter", body = String),
-        (status = 403, description = "The bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such bucket", body = String),
-        (status = 412, description = "Another replay sends to one of its outputs", body = String),
+            like the filter"),
+        (status = 403, description = "The bucket is not in the access token's scope"),
+        (status = 404, description = "The account has no such bucket"),
+        (status = 412, description = "Another replay sends to one of its outputs"),
         (status = 429, description = "The account has 10 replays that are not over, or two \
-            searches running", body = String),
+            searches running"),
     ),
 )]
 pub(crate) async fn create_replay(
@@ -90,14 +83,7 @@ pub(crate) async fn create_replay(
 #[utoipa::path(
     get,
     path = "/v1/replays/{id}",
-    tag = "Logs",
-    params(("id" = String, Path, description = "The replay's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The replay", body = Replay),
-        (status = 403, description = "Its bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such replay", body = String),
-    ),
+    responses((status = 200, description = "The replay", body = Replay)),
 )]
 pub(crate) async fn get_replay(
     Authenticated(state, caller): Authenticated,
@@ -111,16 +97,10 @@ pub(crate) async fn get_replay(
 #[utoipa::path(
     put,
     path = "/v1/replays/{id}",
-    tag = "Logs",
-    params(("id" = String, Path, description = "The replay's ID", format = Uuid)),
     request_body = ReplayChange,
     responses(
         (status = 200, description = "The replay", body = Replay),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 403, description = "Its bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such replay", body = String),
-        (status = 412, description = "It is over", body = String),
+        (status = 412, description = "It is over"),
     ),
 )]
 pub(crate) async fn update_replay(

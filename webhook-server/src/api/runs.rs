@@ -3,7 +3,7 @@
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use webhook_core::{
     Error, ExecutionId, FunctionId,
     admin::{ExecutionQuery, ExecutionsPage},
@@ -38,15 +38,12 @@ pub(crate) struct ExecuteLogs {
 #[utoipa::path(
     post,
     path = "/v1/functions/{id}/invoke",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
     request_body = InvokeRequest,
     responses(
         (status = 200, description = "What it left, or why it failed", body = Object),
         (status = 400, description = "The body is wrong, and the text names the field; or the \
-            account has no such function", body = String),
-        (status = 429, description = "The account runs too many functions through the API",
-            body = String),
+            account has no such function"),
+        (status = 429, description = "The account runs too many functions through the API"),
     ),
 )]
 pub(crate) async fn invoke_function(
@@ -58,10 +55,15 @@ pub(crate) async fn invoke_function(
 }
 
 /// Which runs. Empty text says nothing.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 pub(crate) struct ExecutionRequest {
+    /// How many; 25 when it is not said
+    #[param(value_type = u64, minimum = 1, maximum = 100)]
     limit: String,
+    /// How many runs to skip
+    #[param(value_type = u64)]
     offset: String,
 }
 
@@ -80,17 +82,11 @@ impl ExecutionRequest {
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/logs",
-    tag = "Functions",
-    params(
-        ("id" = String, Path, description = "The function's ID", format = Uuid),
-        ("limit" = Option<u64>, Query, minimum = 1, maximum = 100,
-            description = "How many; 25 when it is not said"),
-        ("offset" = Option<u64>, Query, description = "Skip so many"),
-    ),
+    params(ExecutionRequest),
     responses(
         (status = 200, description = "A page of runs", body = ExecuteLogs),
         (status = 400, description = "The query is wrong, and the text names the field; or the \
-            account has no such function", body = String),
+            account has no such function"),
     ),
 )]
 pub(crate) async fn list_runs(
@@ -107,15 +103,9 @@ pub(crate) async fn list_runs(
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/logs/{log_id}",
-    tag = "Functions",
-    params(
-        ("id" = String, Path, description = "The function's ID", format = Uuid),
-        ("log_id" = String, Path, description = "The run's ID", format = Uuid),
-    ),
     responses(
         (status = 200, description = "The run", body = Execution),
-        (status = 400, description = "The account has no such function, or it no such run",
-            body = String),
+        (status = 400, description = "The account has no such function, or it no such run"),
     ),
 )]
 pub(crate) async fn get_run_of_function(
@@ -130,12 +120,7 @@ pub(crate) async fn get_run_of_function(
 #[utoipa::path(
     get,
     path = "/v1/exec-logs/{id}",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The run's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The run", body = Execution),
-        (status = 400, description = "The account has no such run", body = String),
-    ),
+    responses((status = 200, description = "The run", body = Execution)),
 )]
 pub(crate) async fn get_run(
     Authenticated(state, caller): Authenticated,

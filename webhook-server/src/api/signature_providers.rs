@@ -9,7 +9,6 @@ use crate::auth::Authenticated;
 #[utoipa::path(
     get,
     path = "/v1/signature-providers",
-    tag = "Inputs",
     responses((status = 200, description = "All providers, by name", body = [Preset])),
 )]
 pub(crate) async fn list_signature_providers(_: Authenticated) -> Json<&'static [Preset]> {

@@ -19,14 +19,13 @@ pub(crate) struct Received {
 #[utoipa::path(
     post,
     path = "/v1/stripe/webhook",
-    tag = "Billing",
     security(()),
     request_body(content = Object, description = "The event, as Stripe sends it"),
     params(("Stripe-Signature" = String, Header, description = "The time and the signatures")),
     responses(
         (status = 200, description = "Taken", body = Received),
-        (status = 400, description = "The event cannot be read", body = String),
-        (status = 404, description = "No payment processor is configured", body = String),
+        (status = 400, description = "The event cannot be read"),
+        (status = 404, description = "No payment processor is configured"),
     ),
 )]
 pub(crate) async fn take_stripe_event(

@@ -60,11 +60,7 @@ pub(crate) struct TokenCredential {
 #[utoipa::path(
     get,
     path = "/v1/tokens",
-    tag = "Access tokens",
-    responses(
-        (status = 200, description = "The tokens", body = Vec<Token>),
-        (status = 403, description = "The access token reaches some buckets only", body = String),
-    ),
+    responses((status = 200, description = "The tokens", body = Vec<Token>)),
 )]
 pub(crate) async fn list_tokens(Authenticated(state, caller): Authenticated) -> Answer<Vec<Token>> {
     let tokens = state.admin().tokens(&caller).await?;
@@ -75,13 +71,10 @@ pub(crate) async fn list_tokens(Authenticated(state, caller): Authenticated) -> 
 #[utoipa::path(
     post,
     path = "/v1/tokens",
-    tag = "Access tokens",
     request_body = Token,
     responses(
         (status = 201, description = "The credential", body = TokenCredential),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 403, description = "The access token reaches some buckets only", body = String),
-        (status = 412, description = "The account has all of its tokens", body = String),
+        (status = 412, description = "The account has all of its tokens"),
     ),
 )]
 pub(crate) async fn create_token(
@@ -99,15 +92,8 @@ pub(crate) async fn create_token(
 #[utoipa::path(
     put,
     path = "/v1/tokens/{id}",
-    tag = "Access tokens",
-    params(("id" = String, Path, description = "The token's ID", format = Uuid)),
     request_body = Token,
-    responses(
-        (status = 200, description = "The token", body = Token),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 403, description = "The access token reaches some buckets only", body = String),
-        (status = 404, description = "The account has no such token", body = String),
-    ),
+    responses((status = 200, description = "The token", body = Token)),
 )]
 pub(crate) async fn update_token(
     Authenticated(state, caller): Authenticated,
@@ -122,13 +108,7 @@ pub(crate) async fn update_token(
 #[utoipa::path(
     delete,
     path = "/v1/tokens/{id}",
-    tag = "Access tokens",
-    params(("id" = String, Path, description = "The token's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "Deleted", body = Response),
-        (status = 403, description = "The access token reaches some buckets only", body = String),
-        (status = 404, description = "The account has no such token", body = String),
-    ),
+    responses((status = 200, description = "Deleted", body = Response)),
 )]
 pub(crate) async fn delete_token(
     Authenticated(state, caller): Authenticated,

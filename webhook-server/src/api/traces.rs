@@ -18,14 +18,7 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/v1/logs/{id}/trace",
-    tag = "Logs",
-    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The trace", body = Trace),
-        (status = 403, description = "Its bucket is not in the access token's scope",
-            body = String),
-        (status = 404, description = "The account has no such log", body = String),
-    ),
+    responses((status = 200, description = "The trace", body = Trace)),
 )]
 pub(crate) async fn get_trace(
     Authenticated(state, caller): Authenticated,
@@ -39,18 +32,14 @@ pub(crate) async fn get_trace(
 #[utoipa::path(
     post,
     path = "/v1/logs/{id}/explain",
-    tag = "Logs",
-    params(("id" = String, Path, description = "The log's ID", format = Uuid)),
     request_body = ExplainRequest,
     responses(
         (status = 200, description = "What would become of it", body = Explained),
-        (status = 400, description = "The body is wrong; the text names the field", body = String),
-        (status = 403, description = "Its bucket is not in the access token's scope, or a \
-            function is named with a scoped one", body = String),
-        (status = 404, description = "The account has no such log, or its bucket no such output",
-            body = String),
-        (status = 412, description = "The content is erased", body = String),
-        (status = 429, description = "The account has too many functions running", body = String),
+        (status = 403, description = "Its bucket is not in the access token's scope, or a function \
+            is named with a scoped one"),
+        (status = 404, description = "The account has no such log, or its bucket no such output"),
+        (status = 412, description = "The content is erased"),
+        (status = 429, description = "The account has too many functions running"),
     ),
 )]
 pub(crate) async fn explain_log(

@@ -55,23 +55,20 @@ pub(crate) struct PlanMeta {
 #[utoipa::path(
     get,
     path = "/v1/usage",
-    tag = "Billing",
-    responses(
-        (status = 200, description = "The usage", body = UsageReport),
-        (status = 403, description = "The access token reaches some buckets only", body = String),
-    ),
+    responses((status = 200, description = "The usage", body = UsageReport)),
 )]
 pub(crate) async fn get_usage(Authenticated(state, caller): Authenticated) -> Answer<UsageReport> {
     let usage = state.admin().usage(&caller).await?;
     // What is offered is for people who look at a page.
-    let admin::Usage { since, agents, buckets, tokens, webhooks, plan, offers: _ } = usage;
+    let admin::Usage { since, agents, buckets, inputs, outputs, tokens, webhooks, plan, offers: _ } =
+        usage;
     let usage = Usage {
         account_id: caller.account_id().to_string(),
         created_at: time::rfc3339(since),
         agents,
-        buckets: buckets.buckets,
-        inputs: buckets.inputs,
-        outputs: buckets.outputs,
+        buckets,
+        inputs,
+        outputs,
         tokens,
         tunnels: 0,
         webhooks,

@@ -45,12 +45,7 @@ pub(crate) struct WrittenVariable {
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/config",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The variables", body = Vec<Variable>),
-        (status = 400, description = "The account has no such function", body = String),
-    ),
+    responses((status = 200, description = "The variables", body = Vec<Variable>)),
 )]
 pub(crate) async fn list_variables(
     Authenticated(state, caller): Authenticated,
@@ -64,14 +59,11 @@ pub(crate) async fn list_variables(
 #[utoipa::path(
     put,
     path = "/v1/functions/{id}/config",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
     request_body = Variable,
     responses(
         (status = 200, description = "The variable", body = Variable),
         (status = 400, description = "The body is wrong, and the text names the field; the \
-            function has all of its variables; or the account has no such function",
-            body = String),
+            function has all of its variables; or the account has no such function"),
     ),
 )]
 pub(crate) async fn put_variable(
@@ -87,15 +79,10 @@ pub(crate) async fn put_variable(
 #[utoipa::path(
     delete,
     path = "/v1/functions/{id}/config/{key}",
-    tag = "Functions",
-    params(
-        ("id" = String, Path, description = "The function's ID", format = Uuid),
-        ("key" = String, Path, description = "The variable's key"),
-    ),
+    params(("key" = String, Path, description = "The variable's key")),
     responses(
         (status = 200, description = "Removed", body = DeleteFunctionResponse),
-        (status = 400, description = "The account has no such function, or it no such variable",
-            body = String),
+        (status = 400, description = "The account has no such function, or it no such variable"),
     ),
 )]
 pub(crate) async fn delete_variable(

@@ -1,6 +1,6 @@
 //! `/v1/functions/{id}/versions` and `/v1/functions/{id}/duplicate`
 
-use axum::{Json, http::StatusCode};
+use axum::Json;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use webhook_core::{
@@ -8,10 +8,9 @@ use webhook_core::{
     model::{Function, FunctionVersion},
 };
 
-use super::Answer;
+use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
-    error::ApiError,
     extract::{JsonObject, KnownIds},
     query,
 };
@@ -34,12 +33,7 @@ fn number(version: &str) -> Result<u32, Error> {
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/versions",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
-    responses(
-        (status = 200, description = "The versions", body = Vec<FunctionVersion>),
-        (status = 400, description = "The account has no such function", body = String),
-    ),
+    responses((status = 200, description = "The versions", body = Vec<FunctionVersion>)),
 )]
 pub(crate) async fn list_versions(
     Authenticated(state, caller): Authenticated,
@@ -52,15 +46,10 @@ pub(crate) async fn list_versions(
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/versions/{version}",
-    tag = "Functions",
-    params(
-        ("id" = String, Path, description = "The function's ID", format = Uuid),
-        ("version" = u32, Path, description = "The version's number", minimum = 1),
-    ),
+    params(("version" = u32, Path, description = "The version's number", minimum = 1)),
     responses(
         (status = 200, description = "The version", body = FunctionVersion),
-        (status = 400, description = "The account has no such function, or it no such version",
-            body = String),
+        (status = 400, description = "The account has no such function, or it no such version"),
     ),
 )]
 pub(crate) async fn get_version(
@@ -76,22 +65,18 @@ pub(crate) async fn get_version(
 #[utoipa::path(
     post,
     path = "/v1/functions/{id}/versions/{version}/restore",
-    tag = "Functions",
-    params(
-        ("id" = String, Path, description = "The function's ID", format = Uuid),
-        ("version" = u32, Path, description = "The version's number", minimum = 1),
-    ),
+    params(("version" = u32, Path, description = "The version's number", minimum = 1)),
     responses(
         (status = 200, description = "The function", body = Function),
-        (status = 400, description = "The source does not compile any more, and the text names \
-            the line; the account has no such function, or it no such version", body = String),
+        (status = 400, description = "The source does not compile any more, and the text names the \
+            line; the account has no such function, or it no such version"),
     ),
 )]
 pub(crate) async fn restore_version(
     Authenticated(state, caller): Authenticated,
     KnownIds((id, version)): KnownIds<(FunctionId, String)>,
-) -> Answer<Function> {
-    Ok(Json(state.admin().restore_function(&caller, id, number(&version)?).await?))
+) -> TaggedAnswer<Function> {
+    Ok(Tagged(state.admin().restore_function(&caller, id, number(&version)?).await?))
 }
 
 /// Make a function like this one, with another name: its source, labels and variables are
@@ -99,21 +84,18 @@ pub(crate) async fn restore_version(
 #[utoipa::path(
     post,
     path = "/v1/functions/{id}/duplicate",
-    tag = "Functions",
-    params(("id" = String, Path, description = "The function's ID", format = Uuid)),
     request_body = DuplicateFunctionRequest,
     responses(
         (status = 201, description = "The copy", body = Function),
-        (status = 400, description = "The body is wrong, and the text names the field; the \
-            account has no such function, or all of its functions", body = String),
-        (status = 412, description = "The plan's number of functions is used up", body = String),
+        (status = 400, description = "The body is wrong, and the text names the field; the account \
+            has no such function, or all of its functions"),
+        (status = 412, description = "The plan's number of functions is used up"),
     ),
 )]
 pub(crate) async fn duplicate_function(
     Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
     JsonObject(request): JsonObject<DuplicateFunctionRequest>,
-) -> Result<(StatusCode, Json<Function>), ApiError> {
-    let copy = state.admin().duplicate_function(&caller, id, request.name).await?;
-    Ok((StatusCode::CREATED, Json(copy)))
+) -> CreatedAnswer<Function> {
+    Ok(created(state.admin().duplicate_function(&caller, id, request.name).await?))
 }

@@ -11,83 +11,63 @@ use webhook_core::{
 };
 use webhook_stripe::{DEFAULT_API_BASE, Stripe, StripeOptions};
 
-use super::{ConfigError, value};
-
-const HEADING: &str = "Plans and billing";
+use super::{ConfigError, not_zero, refuse_if, value};
 
 /// What accounts may have, and who takes the money.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = HEADING)]
+#[command(next_help_heading = "Plans and billing")]
 pub(crate) struct BillingConfig {
     /// The plans: a JSON file, or the JSON itself (see docs/billing.md).
     /// Without it there is one plan without limits.
-    #[arg(long, env = "WEBHOOK_PLANS", global = true)]
-    #[arg(value_name = "FILE|JSON", value_parser = plans)]
+    #[arg(long, env = "WEBHOOK_PLANS", value_name = "FILE|JSON", value_parser = plans)]
     pub(crate) plans: Option<Plans>,
     /// Stripe's secret key, sk_… or rk_…; it turns billing on.
-    #[arg(long, env = "WEBHOOK_STRIPE_SECRET_KEY", global = true, hide_env_values = true)]
+    #[arg(long, env = "WEBHOOK_STRIPE_SECRET_KEY", hide_env_values = true)]
     #[arg(value_name = "KEY", value_parser = super::secret)]
     pub(crate) stripe_secret_key: Option<Secret>,
     /// Stripe's publishable key, pk_…; it is answered with each checkout session.
-    #[arg(long, env = "WEBHOOK_STRIPE_PUBLISHABLE_KEY", global = true)]
-    #[arg(value_name = "KEY")]
+    #[arg(long, env = "WEBHOOK_STRIPE_PUBLISHABLE_KEY", value_name = "KEY")]
     pub(crate) stripe_publishable_key: Option<String>,
     /// What Stripe signs its events with, whsec_…; without it subscriptions
     /// change no plans.
-    #[arg(long, env = "WEBHOOK_STRIPE_WEBHOOK_SECRET", global = true, hide_env_values = true)]
+    #[arg(long, env = "WEBHOOK_STRIPE_WEBHOOK_SECRET", hide_env_values = true)]
     #[arg(value_name = "SECRET", value_parser = super::secret)]
     pub(crate) stripe_webhook_secret: Option<Secret>,
     /// Where Stripe's API is.
-    #[arg(long, env = "WEBHOOK_STRIPE_API_BASE", default_value = DEFAULT_API_BASE, global = true)]
+    #[arg(long, env = "WEBHOOK_STRIPE_API_BASE", default_value = DEFAULT_API_BASE)]
     #[arg(value_name = "URL", value_parser = base)]
     pub(crate) stripe_api_base: String,
     /// How long one request to Stripe may take; three are made at most.
-    #[arg(long, env = "WEBHOOK_STRIPE_TIMEOUT", default_value = "15s", global = true)]
+    #[arg(long, env = "WEBHOOK_STRIPE_TIMEOUT", default_value = "15s")]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) stripe_timeout: Duration,
     /// Where Stripe sends a customer who has paid. Without it, the reference of this server.
-    #[arg(long, env = "WEBHOOK_CHECKOUT_SUCCESS_URL", global = true)]
-    #[arg(value_name = "URL", value_parser = url)]
+    #[arg(long, env = "WEBHOOK_CHECKOUT_SUCCESS_URL", value_name = "URL", value_parser = url)]
     pub(crate) checkout_success_url: Option<String>,
     /// Where Stripe sends a customer who has changed their mind. Without it,
     /// the reference of this server.
-    #[arg(long, env = "WEBHOOK_CHECKOUT_CANCEL_URL", global = true)]
-    #[arg(value_name = "URL", value_parser = url)]
+    #[arg(long, env = "WEBHOOK_CHECKOUT_CANCEL_URL", value_name = "URL", value_parser = url)]
     pub(crate) checkout_cancel_url: Option<String>,
 }
 
 impl BillingConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.stripe_timeout.is_zero() {
-            return Err(ConfigError::new("WEBHOOK_STRIPE_TIMEOUT", "must not be zero"));
-        }
+        not_zero("WEBHOOK_STRIPE_TIMEOUT", self.stripe_timeout)?;
         let Some(secret) = &self.stripe_secret_key else { return Ok(()) };
         // A key in the wrong place would be shown to everybody. It is not
         // repeated here.
         let starts = |text: &str, prefixes: &[&str]| prefixes.iter().any(|p| text.starts_with(p));
-        if !starts(secret.expose(), &["sk_", "rk_"])
-            || !secret.expose().bytes().all(|byte| byte.is_ascii_graphic())
-        {
-            let reason = "must start with sk_ or rk_";
-            return Err(ConfigError::new("WEBHOOK_STRIPE_SECRET_KEY", reason));
-        }
+        let is_key = starts(secret.expose(), &["sk_", "rk_"])
+            && secret.expose().bytes().all(|byte| byte.is_ascii_graphic());
+        refuse_if(!is_key, "WEBHOOK_STRIPE_SECRET_KEY", "must start with sk_ or rk_")?;
         let option = "WEBHOOK_STRIPE_PUBLISHABLE_KEY";
-        match &self.stripe_publishable_key {
-            None => {
-                let reason = "must be set together with WEBHOOK_STRIPE_SECRET_KEY";
-                return Err(ConfigError::new(option, reason));
-            }
-            Some(key) if !key.starts_with("pk_") => {
-                return Err(ConfigError::new(option, "must start with pk_"));
-            }
-            Some(_) => {}
-        }
-        match &self.stripe_webhook_secret {
-            Some(secret) if secret.is_empty() => {
-                Err(ConfigError::new("WEBHOOK_STRIPE_WEBHOOK_SECRET", "must not be empty"))
-            }
-            _ => Ok(()),
-        }
+        let Some(key) = &self.stripe_publishable_key else {
+            let reason = "must be set together with WEBHOOK_STRIPE_SECRET_KEY";
+            return Err(ConfigError::new(option, reason));
+        };
+        refuse_if(!key.starts_with("pk_"), option, "must start with pk_")?;
+        let is_empty = self.stripe_webhook_secret.as_ref().is_some_and(Secret::is_empty);
+        refuse_if(is_empty, "WEBHOOK_STRIPE_WEBHOOK_SECRET", "must not be empty")
     }
 
     /// What accounts may have.

@@ -3,12 +3,10 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use webhook_core::model::Secret;
-use webhook_storage::DatabaseUrl;
 
-use super::{ConfigError, StorageConfig, value};
+use super::{ConfigError, StorageConfig, refuse_if, value};
 use crate::nats;
 
-const HEADING: &str = "Several machines";
 const NATS_URL: &str = "WEBHOOK_NATS_URL";
 const SERVER_LEASE: &str = "WEBHOOK_SERVER_LEASE";
 
@@ -20,32 +18,27 @@ const LOOKS_PER_LEASE: u32 = 5;
 
 /// What servers over one database tell one another.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = HEADING)]
+#[command(next_help_heading = "Several machines")]
 pub(crate) struct ClusterConfig {
     /// NATS servers, separated by commas, such as nats://user:password@host:4222, over which
     /// the servers on one PostgreSQL database tell one another what changes and what they
     /// receive. Nothing is lost without them; it only takes longer.
-    #[arg(long, env = "WEBHOOK_NATS_URL", global = true, hide_env_values = true)]
+    #[arg(long, env = "WEBHOOK_NATS_URL", hide_env_values = true)]
     #[arg(value_name = "URL", value_parser = super::secret)]
     pub(crate) nats_url: Option<Secret>,
     /// How long a server that is gone holds its deliveries in a shared PostgreSQL database, 1s to
     /// 60s. Hidden: the pages describe a lease of 5s, and tests take a shorter one.
-    #[arg(long, env = "WEBHOOK_SERVER_LEASE", default_value = "5s", global = true, hide = true)]
+    #[arg(long, env = "WEBHOOK_SERVER_LEASE", default_value = "5s", hide = true)]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) server_lease: Duration,
 }
 
 impl ClusterConfig {
     pub(super) fn validate(&self, storage: &StorageConfig) -> Result<(), ConfigError> {
-        if !LEASES.contains(&self.server_lease) {
-            return Err(ConfigError::new(SERVER_LEASE, "must be from 1s to 60s"));
-        }
+        refuse_if(!LEASES.contains(&self.server_lease), SERVER_LEASE, "must be from 1s to 60s")?;
         let Some(url) = &self.nats_url else { return Ok(()) };
-        if !matches!(storage.database_url, Some(DatabaseUrl::Postgres(_))) {
-            let reason =
-                "is for servers that share a PostgreSQL database: set WEBHOOK_DATABASE_URL";
-            return Err(ConfigError::new(NATS_URL, reason));
-        }
+        let reason = "is for servers that share a PostgreSQL database: set WEBHOOK_DATABASE_URL";
+        refuse_if(!storage.is_shared(), NATS_URL, reason)?;
         nats::check(url).map_err(|reason| ConfigError::new(NATS_URL, reason))
     }
 

@@ -9,26 +9,22 @@ use webhook_core::{
 
 use super::ListenConfig;
 
-const HEADING: &str = "Domains";
-
 /// Which domains may be reserved, and how many.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = HEADING)]
+#[command(next_help_heading = "Domains")]
 pub(crate) struct DomainsConfig {
     /// Domains of one account; over it 412. With 0 none can be reserved: 451.
-    #[arg(long, env = "WEBHOOK_MAX_DOMAINS", default_value_t = 100, global = true)]
-    #[arg(value_name = "COUNT")]
+    #[arg(long, env = "WEBHOOK_MAX_DOMAINS", default_value_t = 100, value_name = "COUNT")]
     pub(crate) max_domains: usize,
     /// Domains that nobody may reserve, separated by commas: example.com is this
     /// name, *.example.com all below it, .example.com both. The server's own
     /// names (WEBHOOK_PUBLIC_URL, WEBHOOK_PUBLIC_ALIASES) are always among them.
-    #[arg(long, env = "WEBHOOK_DOMAIN_BLOCKLIST", default_value = "", global = true)]
-    #[arg(value_name = "DOMAINS")]
+    #[arg(long, env = "WEBHOOK_DOMAIN_BLOCKLIST", default_value = "", value_name = "DOMAINS")]
     pub(crate) domain_blocklist: DomainBlocklist,
     /// Whether names above and below the server's own may be reserved, such as
     /// shop.relay.example.com or example.com where the server is
     /// relay.example.com.
-    #[arg(long, env = "WEBHOOK_RESERVE_RELATED_DOMAINS", default_value_t = false, global = true)]
+    #[arg(long, env = "WEBHOOK_RESERVE_RELATED_DOMAINS", default_value_t = false)]
     #[arg(value_name = "true|false", action = clap::ArgAction::Set)]
     pub(crate) reserve_related_domains: bool,
 }

@@ -2,26 +2,22 @@
 
 use std::time::Duration;
 
-use super::{ConfigError, value};
-
-const HEADING: &str = "Logging";
+use super::{ConfigError, refuse_if, value};
 
 /// What is logged, to standard error, and how.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = HEADING)]
+#[command(next_help_heading = "Logging")]
 pub(crate) struct LogConfig {
     /// What is logged: error, warn, info, debug, trace, or a filter such as
     /// info,webhook_core::relay=debug.
-    #[arg(long, env = "WEBHOOK_LOG", default_value = "info", global = true)]
-    #[arg(value_name = "FILTER")]
+    #[arg(long, env = "WEBHOOK_LOG", default_value = "info", value_name = "FILTER")]
     pub(crate) log: String,
     /// How a line looks.
-    #[arg(long, env = "WEBHOOK_LOG_FORMAT", default_value = "text", global = true)]
-    #[arg(value_name = "FORMAT")]
+    #[arg(long, env = "WEBHOOK_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
     pub(crate) log_format: LogFormat,
     /// How long a line that is no warning or error may wait for others that are
     /// written with it, at most 60s. 0s writes each line at once, a system call for every attempt.
-    #[arg(long, env = "WEBHOOK_LOG_DELAY", default_value = "100ms", global = true)]
+    #[arg(long, env = "WEBHOOK_LOG_DELAY", default_value = "100ms")]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) log_delay: Duration,
 }
@@ -40,9 +36,8 @@ pub(crate) enum LogFormat {
 
 impl LogConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.log_delay > LONGEST_DELAY {
-            return Err(ConfigError::new("WEBHOOK_LOG_DELAY", "must not be longer than 60s"));
-        }
+        let is_long = self.log_delay > LONGEST_DELAY;
+        refuse_if(is_long, "WEBHOOK_LOG_DELAY", "must not be longer than 60s")?;
         match tracing_subscriber::EnvFilter::try_new(&self.log) {
             Ok(_) => Ok(()),
             Err(error) => Err(ConfigError::new("WEBHOOK_LOG", error.to_string())),

@@ -4,60 +4,53 @@ use std::time::Duration;
 
 use webhook_core::{admin::AdminOptions, forward::guard::AddressGuard};
 
-use super::{ConfigError, at_least_one, value};
+use super::{ConfigError, at_least_one, refuse_if, value};
 use crate::extract::MAX_REPORT_BYTES;
-
-const HEADING: &str = "Management operations";
 
 /// Clients that wait for an answer give up some time.
 const MAX_DELAY: Duration = Duration::from_secs(5);
 
 /// What management requests may cost, and how much an account may have.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = HEADING)]
+#[command(next_help_heading = "Management operations")]
 pub(crate) struct ManagementConfig {
     /// The longest body of a management request; over it 413.
-    #[arg(long, env = "WEBHOOK_MAX_REQUEST_BYTES", default_value = "1MiB", global = true)]
+    #[arg(long, env = "WEBHOOK_MAX_REQUEST_BYTES", default_value = "1MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_request_bytes: usize,
     /// Management requests that are answered at once; over it 503.
-    #[arg(long, env = "WEBHOOK_MAX_REQUESTS", default_value_t = 256, global = true)]
-    #[arg(value_name = "COUNT")]
+    #[arg(long, env = "WEBHOOK_MAX_REQUESTS", default_value_t = 256, value_name = "COUNT")]
     pub(crate) max_requests: usize,
     /// Their bodies that are arriving, together, and half of it for one account;
     /// over it 503.
-    #[arg(long, env = "WEBHOOK_MAX_ARRIVING_BYTES", default_value = "128MiB", global = true)]
+    #[arg(long, env = "WEBHOOK_MAX_ARRIVING_BYTES", default_value = "128MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_arriving_bytes: usize,
     /// Wrong credentials of one address (of IPv6: one /64 network) in a minute
     /// that are answered at once, over HTTP and the WebSocket. Right ones always are.
-    #[arg(long, env = "WEBHOOK_WRONG_CREDENTIALS", default_value_t = 10, global = true)]
-    #[arg(value_name = "COUNT")]
+    #[arg(long, env = "WEBHOOK_WRONG_CREDENTIALS", default_value_t = 10, value_name = "COUNT")]
     pub(crate) wrong_credentials: u32,
     /// How long the answer to further ones is held back, four at a time; over
     /// it 429. With 0s nobody is slowed down.
-    #[arg(long, env = "WEBHOOK_WRONG_CREDENTIALS_DELAY", default_value = "1s", global = true)]
+    #[arg(long, env = "WEBHOOK_WRONG_CREDENTIALS_DELAY", default_value = "1s")]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) wrong_credentials_delay: Duration,
     /// Buckets of one account; over it 412.
-    #[arg(long, env = "WEBHOOK_MAX_BUCKETS", default_value_t = 1_000, global = true)]
-    #[arg(value_name = "COUNT")]
+    #[arg(long, env = "WEBHOOK_MAX_BUCKETS", default_value_t = 1_000, value_name = "COUNT")]
     pub(crate) max_buckets: usize,
     /// Inputs of one bucket; over it 412.
-    #[arg(long, env = "WEBHOOK_MAX_INPUTS", default_value_t = 100, global = true)]
-    #[arg(value_name = "COUNT")]
+    #[arg(long, env = "WEBHOOK_MAX_INPUTS", default_value_t = 100, value_name = "COUNT")]
     pub(crate) max_inputs: usize,
     /// Outputs of one bucket; over it 412.
-    #[arg(long, env = "WEBHOOK_MAX_OUTPUTS", default_value_t = 100, global = true)]
-    #[arg(value_name = "COUNT")]
+    #[arg(long, env = "WEBHOOK_MAX_OUTPUTS", default_value_t = 100, value_name = "COUNT")]
     pub(crate) max_outputs: usize,
     /// Bytes of webhooks and answers that one call of a search in logs looks at; its
     /// answer says how far it came.
-    #[arg(long, env = "WEBHOOK_MAX_SEARCH_BYTES", default_value = "64MiB", global = true)]
+    #[arg(long, env = "WEBHOOK_MAX_SEARCH_BYTES", default_value = "64MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_search_bytes: usize,
     /// How long it looks, at most 5s.
-    #[arg(long, env = "WEBHOOK_MAX_SEARCH_TIME", default_value = "300ms", global = true)]
+    #[arg(long, env = "WEBHOOK_MAX_SEARCH_TIME", default_value = "300ms")]
     #[arg(value_name = "DURATION", value_parser = value::duration)]
     pub(crate) max_search_time: Duration,
 }
@@ -67,20 +60,15 @@ impl ManagementConfig {
         at_least_one("WEBHOOK_MAX_REQUEST_BYTES", self.max_request_bytes)?;
         at_least_one("WEBHOOK_MAX_REQUESTS", self.max_requests)?;
         let longest = self.max_request_bytes.max(MAX_REPORT_BYTES);
-        if self.max_arriving_bytes / 2 < longest {
-            let reason = format!("must be at least {} bytes", longest.saturating_mul(2));
-            return Err(ConfigError::new("WEBHOOK_MAX_ARRIVING_BYTES", reason));
-        }
+        let reason = format!("must be at least {} bytes", longest.saturating_mul(2));
+        let is_small = self.max_arriving_bytes / 2 < longest;
+        refuse_if(is_small, "WEBHOOK_MAX_ARRIVING_BYTES", reason)?;
         at_least_one("WEBHOOK_WRONG_CREDENTIALS", self.wrong_credentials as usize)?;
-        if self.wrong_credentials_delay > MAX_DELAY {
-            let reason = format!("must be at most {}s", MAX_DELAY.as_secs());
-            return Err(ConfigError::new("WEBHOOK_WRONG_CREDENTIALS_DELAY", reason));
-        }
+        let at_most = format!("must be at most {}s", MAX_DELAY.as_secs());
+        let is_long = self.wrong_credentials_delay > MAX_DELAY;
+        refuse_if(is_long, "WEBHOOK_WRONG_CREDENTIALS_DELAY", &at_most)?;
         at_least_one("WEBHOOK_MAX_SEARCH_BYTES", self.max_search_bytes)?;
-        if self.max_search_time > MAX_DELAY {
-            let reason = format!("must be at most {}s", MAX_DELAY.as_secs());
-            return Err(ConfigError::new("WEBHOOK_MAX_SEARCH_TIME", reason));
-        }
+        refuse_if(self.max_search_time > MAX_DELAY, "WEBHOOK_MAX_SEARCH_TIME", at_most)?;
         at_least_one("WEBHOOK_MAX_BUCKETS", self.max_buckets)?;
         at_least_one("WEBHOOK_MAX_INPUTS", self.max_inputs)?;
         at_least_one("WEBHOOK_MAX_OUTPUTS", self.max_outputs)

@@ -26,6 +26,8 @@ mod storage;
 mod tls;
 mod value;
 
+use std::time::Duration;
+
 pub(crate) use billing::BillingConfig;
 pub(crate) use cluster::ClusterConfig;
 pub(crate) use connection::ConnectionConfig;
@@ -116,46 +118,25 @@ impl Config {
 
     /// What does not fit: the first thing of each section.
     pub(crate) fn problems(&self) -> Vec<ConfigError> {
-        let Self {
-            listen,
-            connection,
-            storage,
-            objects,
-            cluster,
-            ingest,
-            delivery,
-            function,
-            generate,
-            retention,
-            management,
-            tls,
-            domains: _,
-            cron,
-            socket,
-            billing,
-            metrics,
-            dashboard,
-            log,
-        } = self;
         let sections = [
-            listen.validate(),
-            connection.validate(),
-            tls.validate(),
-            storage.validate(),
-            objects.validate(),
-            cluster.validate(storage),
-            ingest.validate(),
-            delivery.validate(),
-            function.validate(),
-            generate.validate(),
-            retention.validate(),
-            management.validate(),
-            cron.validate(),
-            socket.validate(),
-            billing.validate(),
-            metrics.validate(),
-            dashboard.validate(listen),
-            log.validate(),
+            self.listen.validate(),
+            self.connection.validate(),
+            self.tls.validate(),
+            self.storage.validate(),
+            self.objects.validate(),
+            self.cluster.validate(&self.storage),
+            self.ingest.validate(),
+            self.delivery.validate(),
+            self.function.validate(),
+            self.generate.validate(),
+            self.retention.validate(),
+            self.management.validate(),
+            self.cron.validate(),
+            self.socket.validate(),
+            self.billing.validate(),
+            self.metrics.validate(),
+            self.dashboard.validate(&self.listen),
+            self.log.validate(),
             expect_one_database(),
         ];
         sections.into_iter().filter_map(Result::err).collect()
@@ -170,22 +151,31 @@ fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
 /// Refuses the list of databases of earlier versions. Webhooks in the other databases would
 /// be hidden.
 fn expect_one_database() -> Result<(), ConfigError> {
-    match unknown_variables().iter().any(|name| name == SHARDS) {
-        true => Err(ConfigError::new(
-            SHARDS,
-            "this version keeps all webhooks in one database: with the version before, move all \
-             slots to shard 0, then unset it",
-        )),
+    let is_set = unknown_variables().iter().any(|name| name == SHARDS);
+    let reason = "this version keeps all webhooks in one database: with the version before, move \
+                  all slots to shard 0, then unset it";
+    refuse_if(is_set, SHARDS, reason)
+}
+
+/// Refuses an option where its value is wrong.
+fn refuse_if(
+    is_wrong: bool,
+    option: &'static str,
+    reason: impl Into<String>,
+) -> Result<(), ConfigError> {
+    match is_wrong {
+        true => Err(ConfigError::new(option, reason)),
         false => Ok(()),
     }
 }
 
 /// Refuses zero where it would mean that nothing works.
 fn at_least_one(option: &'static str, value: usize) -> Result<(), ConfigError> {
-    match value {
-        0 => Err(ConfigError::new(option, "must be at least 1")),
-        _ => Ok(()),
-    }
+    refuse_if(value == 0, option, "must be at least 1")
+}
+
+fn not_zero(option: &'static str, duration: Duration) -> Result<(), ConfigError> {
+    refuse_if(duration.is_zero(), option, "must not be zero")
 }
 
 /// Variables that look like options of this server and are none: most likely misspelt.

@@ -11,7 +11,6 @@ use webhook_s3::{BucketUrl, S3, S3Options};
 
 use super::{ConfigError, value};
 
-const HEADING: &str = "Large bodies";
 const URL: &str = "WEBHOOK_OBJECTS_URL";
 const REGION: &str = "WEBHOOK_OBJECTS_REGION";
 const ACCESS_KEY_ID: &str = "WEBHOOK_OBJECTS_ACCESS_KEY_ID";
@@ -27,31 +26,29 @@ type MayBe = fn(u8) -> bool;
 
 /// A bucket of S3, or of what speaks like it.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = HEADING)]
+#[command(next_help_heading = "Large bodies")]
 pub(crate) struct ObjectsConfig {
     /// The bucket that large bodies are kept in, such as https://endpoint/bucket/prefix (see
     /// docs/large-bodies.md). Without it they are in the database.
-    #[arg(long, env = "WEBHOOK_OBJECTS_URL", global = true)]
-    #[arg(value_name = "URL", value_parser = bucket)]
+    #[arg(long, env = "WEBHOOK_OBJECTS_URL", value_name = "URL", value_parser = bucket)]
     pub(crate) objects_url: Option<BucketUrl>,
     /// The region of the bucket. What has no regions mostly takes this one.
-    #[arg(long, env = "WEBHOOK_OBJECTS_REGION", default_value = "us-east-1", global = true)]
+    #[arg(long, env = "WEBHOOK_OBJECTS_REGION", default_value = "us-east-1")]
     #[arg(value_name = "REGION")]
     pub(crate) objects_region: String,
     /// The access key that may put, get and delete objects below WEBHOOK_OBJECTS_URL.
-    #[arg(long, env = "WEBHOOK_OBJECTS_ACCESS_KEY_ID", global = true)]
-    #[arg(value_name = "ID")]
+    #[arg(long, env = "WEBHOOK_OBJECTS_ACCESS_KEY_ID", value_name = "ID")]
     pub(crate) objects_access_key_id: Option<String>,
     /// The secret of the access key.
-    #[arg(long, env = "WEBHOOK_OBJECTS_SECRET_ACCESS_KEY", global = true)]
+    #[arg(long, env = "WEBHOOK_OBJECTS_SECRET_ACCESS_KEY")]
     #[arg(value_name = "SECRET", value_parser = super::secret, hide_env_values = true)]
     pub(crate) objects_secret_access_key: Option<Secret>,
     /// The session's token of an access key that is temporary.
-    #[arg(long, env = "WEBHOOK_OBJECTS_SESSION_TOKEN", global = true, hide_env_values = true)]
+    #[arg(long, env = "WEBHOOK_OBJECTS_SESSION_TOKEN", hide_env_values = true)]
     #[arg(value_name = "TOKEN", value_parser = super::secret)]
     pub(crate) objects_session_token: Option<Secret>,
     /// Bodies that are longer are kept in the bucket.
-    #[arg(long, env = "WEBHOOK_OBJECTS_MIN_BYTES", default_value = "256KiB", global = true)]
+    #[arg(long, env = "WEBHOOK_OBJECTS_MIN_BYTES", default_value = "256KiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) objects_min_bytes: usize,
 }

@@ -23,8 +23,7 @@ pub(super) async fn fetch(api: &Api) -> Result<Answers, Failure> {
 }
 
 async fn list(api: &Api, path: &str) -> Result<Vec<Value>, Failure> {
-    let answer = api.json(Method::GET, path, None).await;
-    match answer.map_err(|broken| Failure::new(broken.to_string()))? {
+    match api.json(Method::GET, path, None).await? {
         Value::Array(items) => Ok(items),
         _ => Err(Failure::new(format!("GET {path}: the server's answer is not a list"))),
     }

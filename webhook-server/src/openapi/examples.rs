@@ -22,7 +22,7 @@ pub(super) struct Examples {
 /// Puts the examples beside the schemas that they are examples of.
 pub(super) fn show(document: &mut Value, examples: &Examples) {
     let Examples { bodies, answers, refusals } = examples;
-    for_each_operation(document, |operation| {
+    for_each_operation(document, |_, _, operation| {
         let name = operation.get("operationId").and_then(Value::as_str).unwrap_or_default();
         let name = name.to_owned();
         if let Some(example) = bodies.get(&name)

@@ -5,10 +5,7 @@ use serde_json::json;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::{
-    harness::{self, Server, id},
-    second_account,
-};
+use super::harness::{self, Server, id};
 
 #[tokio::test]
 async fn bodies() {
@@ -210,7 +207,7 @@ async fn a_slow_body_keeps_nobody_waiting() {
 #[tokio::test]
 async fn bodies_that_arrive_share_a_bound() {
     let server = Server::start_with(&[("WEBHOOK_MAX_ARRIVING_BYTES", "10MiB")]).await;
-    let key = second_account(&server).await;
+    let key = server.account("second").await;
     let most = "x".repeat(1_000_000);
     let mut slow_ones = Vec::new();
     for _ in 0..5 {

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::{
     harness::Server,
-    second_account,
     sink::Reply,
     stripe::{Shop, refusal, reply},
     token,
@@ -42,7 +41,7 @@ async fn details_are_kept_also_without_a_processor() {
     assert_eq!((&read["country"], &read["name"]), (&json!("DE"), &json!("")), "PUT replaces");
 
     assert!(server.terminate().await.success());
-    let second = second_account(&server).await;
+    let second = server.account("second").await;
     let server = server.restart().await;
     assert_eq!(server.get(PATH).await.expect(200).json(), read, "over a restart");
     let theirs = server.anonymous("GET", PATH).header("authorization", &format!("Bearer {second}"));

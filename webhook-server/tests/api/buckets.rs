@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::{
     NOBODY,
     harness::{Server, default_input, id},
-    second_account,
 };
 
 #[tokio::test]
@@ -188,7 +187,7 @@ async fn another_accounts_bucket() {
     server.terminate().await;
     let mut server = server.restart().await;
     server.terminate().await;
-    let other = second_account(&server).await;
+    let other = server.account("second").await;
     let server = server.restart().await;
 
     let path = format!("/v1/buckets/{}", id(&bucket));

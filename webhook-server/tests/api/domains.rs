@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     NOBODY,
     harness::{Answer, Server, id},
-    second_account, token,
+    token,
 };
 
 const PATH: &str = "/v1/domains";
@@ -76,7 +76,7 @@ async fn a_taken_domain_is_412_for_everybody() {
     let made = reserve(&server, "hooks.example.com").await.expect(201).json();
     reserve(&server, "HOOKS.example.com").await.expect_error(412, "is taken");
     server.terminate().await;
-    let key = second_account(&server).await;
+    let key = server.account("second").await;
     let server = server.restart().await;
     let second = |method: &str, path: &str| {
         server.anonymous(method, path).header("authorization", &format!("Bearer {key}"))

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     NOBODY,
     harness::{Server, default_input, id},
-    second_account, send,
+    send,
     sink::{Reply, Sink},
 };
 
@@ -208,7 +208,7 @@ async fn what_is_missing_or_somebody_elses_is_404() {
     let (logs, _) = list(&server, "").await;
     let log = id(&logs[0]);
     server.terminate().await;
-    let second = second_account(&server).await;
+    let second = server.account("second").await;
     let server = server.restart().await;
     let report = json!({"status": "sent"});
     let action = json!({"action": "resend"});

@@ -63,15 +63,6 @@ use serde_json::Value;
 /// An ID that names nothing.
 const NOBODY: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-/// Makes another account and returns its API key.
-async fn second_account(server: &Server) -> String {
-    let output = server.command(&["account", "create", "second"]).await;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let key = text.lines().find_map(|line| line.strip_prefix("API key, shown only this once: "));
-    key.expect("the key is printed").to_owned()
-}
-
 /// Sends a webhook to the bucket's default input.
 async fn send(server: &Server, bucket: &Value, body: &str) -> Answer {
     let path = format!("/v1/webhooks/{}", default_input(bucket));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     NOBODY,
     harness::{Server, id},
-    second_account, token,
+    token,
 };
 
 const PATH: &str = "/v1/notifications";
@@ -149,7 +149,7 @@ async fn notifications_are_the_accounts_own_and_closed_to_scoped_tokens() {
         }
     }
     server.terminate().await;
-    let second = format!("Bearer {}", second_account(&server).await);
+    let second = format!("Bearer {}", server.account("second").await);
     let server = server.restart().await;
     let theirs = |method: &'static str, path: &str| {
         server.anonymous(method, path).header("authorization", &second).json(&right)

@@ -2,10 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    harness::{Server, id},
-    second_account,
-};
+use super::harness::{Server, id};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -125,7 +122,7 @@ async fn another_account_neither_sees_nor_takes_them() {
     });
     let output = server.output(&bucket, spec).await;
     server.terminate().await;
-    let other = second_account(&server).await;
+    let other = server.account("second").await;
     let server = server.restart().await;
     let request = |method: &str, path: &str| {
         server.anonymous(method, path).header("authorization", &format!("Bearer {other}"))

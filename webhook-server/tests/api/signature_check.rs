@@ -7,7 +7,6 @@ use webhook_core::{Clock, SystemClock};
 use super::{
     NOBODY,
     harness::{Answer, Server, default_input, id},
-    second_account,
 };
 
 const OLD: &str = "whsec_the_old_secret_of_the_shop";
@@ -181,7 +180,7 @@ async fn what_cannot_be_looked_at_is_refused() {
     let nobody = format!("/v1/buckets/{}/inputs/{NOBODY}/signature/check", id(&bucket));
     let answer = server.request("POST", &nobody).json(&json!({"request": {}})).send().await;
     answer.expect_error(404, "input");
-    let key = format!("Bearer {}", second_account(&server).await);
+    let key = format!("Bearer {}", server.account("second").await);
     let foreign = server.anonymous("POST", &path(&bucket)).header("authorization", &key);
     foreign.json(&json!({"request": {}})).send().await.expect_error(404, "bucket");
     server.anonymous("POST", &path(&bucket)).send().await.expect_error(401, "unauthorized");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     NOBODY, basic,
     harness::{PATIENCE, Request, Server, default_input, id},
-    second_account, send, token,
+    send, token,
 };
 
 const PATH: &str = "/v1/tokens";
@@ -124,7 +124,7 @@ async fn tokens_are_the_accounts_own() {
     let mut server = Server::start().await;
     let first = server.request("POST", PATH).json(&json!({})).send().await.expect(201).json();
     server.terminate().await;
-    let second = format!("Bearer {}", second_account(&server).await);
+    let second = format!("Bearer {}", server.account("second").await);
     let server = server.restart().await;
     let listed = with(&server, &second, "GET", PATH).send().await.expect(200).json();
     assert_eq!(listed, json!([]));

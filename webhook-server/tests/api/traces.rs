@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     NOBODY,
     harness::{Server, another_millisecond, default_input, id},
-    second_account, send,
+    send,
     sink::{Reply, Sink},
 };
 
@@ -215,7 +215,7 @@ async fn refusals_name_what_is_wrong_and_other_accounts_see_nothing() {
         let answer = server.request("POST", &path).json(&body).send().await;
         answer.expect_error(status, said);
     }
-    let other = second_account(&server).await;
+    let other = server.account("second").await;
     let other = format!("Bearer {other}");
     let read = format!("/v1/logs/{}/trace", id(log));
     let asked = server.anonymous("GET", &read).header("authorization", &other).send().await;

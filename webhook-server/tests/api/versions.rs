@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     NOBODY,
     harness::{Server, another_millisecond, id},
-    second_account, send,
+    send,
     sink::Sink,
 };
 
@@ -99,7 +99,7 @@ async fn wrong_versions_are_refused_and_others_see_none() {
     let copy = server.request("POST", &format!("{nobody}/duplicate")).json(&json!({"name": "g"}));
     copy.send().await.expect_error(400, "function not found");
 
-    let other = format!("Bearer {}", second_account(&server).await);
+    let other = format!("Bearer {}", server.account("second").await);
     for (method, rest) in [
         ("GET", "versions"),
         ("GET", "versions/1"),

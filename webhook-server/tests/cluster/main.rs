@@ -19,6 +19,7 @@ mod databases;
 mod nats;
 mod proxy;
 
+mod administrators;
 mod cuts;
 mod failover;
 mod growth;

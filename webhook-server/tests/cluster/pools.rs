@@ -24,7 +24,7 @@ async fn webhooks_do_not_wait_for_lists() {
     let bucket = other.bucket("events").await;
     // Another program locks the table until a row says that it may go.
     schema.run("CREATE TABLE may_go (yes boolean)").await;
-    let lock = "BEGIN; LOCK TABLE cron IN ACCESS EXCLUSIVE MODE;";
+    let lock = "BEGIN; LOCK TABLE cron_state IN ACCESS EXCLUSIVE MODE;";
     let locking = format!("{lock} {}; COMMIT", until("EXISTS (SELECT FROM may_go)"));
     let lists = async {
         schema.run(&until(&locks(true))).await;
@@ -59,9 +59,9 @@ fn until(condition: &str) -> String {
     format!("DO $$ BEGIN WHILE NOT {condition} LOOP PERFORM pg_sleep(0.01); END LOOP; END $$")
 }
 
-/// Whether a connection has the lock of the table of crons, or waits for it.
+/// Whether a connection has the lock of the table of the states of crons, or waits for it.
 fn locks(is_granted: bool) -> String {
-    let of_table = "relation = to_regclass('cron')";
+    let of_table = "relation = to_regclass('cron_state')";
     let granted =
         if is_granted { "mode = 'AccessExclusiveLock' AND granted" } else { "NOT granted" };
     format!("EXISTS (SELECT FROM pg_locks WHERE {of_table} AND {granted})")

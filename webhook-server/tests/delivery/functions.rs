@@ -403,11 +403,9 @@ async fn accounts_have_functions_of_their_own_and_do_not_wait_for_each_other() {
     server.set_default_input(&bucket, json!({ "function_id": id(&function) })).await;
     // Only one process at a time has the database.
     assert!(server.terminate().await.success());
-    let other = server.command(&["account", "create", "other"]).await;
-    let said = String::from_utf8(other.stdout).expect("text");
-    let key = said.split_whitespace().find(|word| word.starts_with("sk-")).expect("a key");
+    let key = server.account("other").await;
     let mut server = server.restart().await;
-    let first_key = std::mem::replace(&mut server.key, key.to_owned());
+    let first_key = std::mem::replace(&mut server.key, key);
 
     let others = server.bucket("others").await;
     let input = format!("/v1/buckets/{}/inputs/{}", id(&others), harness::default_input(&others));

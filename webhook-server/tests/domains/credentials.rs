@@ -5,16 +5,6 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use super::*;
 use crate::harness::{Request, default_input};
 
-const KEY_LINE: &str = "API key, shown only this once: ";
-
-/// Another account's API key.
-async fn second_account(server: &Server) -> String {
-    let output = server.command(&["account", "create", "second"]).await;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let key = text.lines().find_map(|line| line.strip_prefix(KEY_LINE));
-    key.unwrap_or_else(|| panic!("{output:?}")).to_owned()
-}
-
 /// A request to the domain with this `Authorization`.
 async fn show(server: &Server, method: &str, path: &str, credential: &str) -> Raw {
     let head = format!("{method} {path} HTTP/1.1\r\nHost: {DOMAIN}\r\nAuthorization: {credential}");
@@ -27,7 +17,7 @@ async fn a_known_credential_is_never_handed_to_a_domain() {
     reserve(&server, DOMAIN).await;
     let tenants = server.bucket("tenants").await;
     input(&server, &tenants, "a webhook", json!({"custom_domain": DOMAIN})).await;
-    let key = second_account(&server).await;
+    let key = server.account("second").await;
     let as_second = |method: &str, path: &str| {
         server.anonymous(method, path).header("authorization", &format!("Bearer {key}"))
     };
@@ -77,7 +67,7 @@ async fn names_around_the_servers_own_are_its_own() {
         ("WEBHOOK_PUBLIC_ALIASES", "Alias.example, www.other.example"),
     ];
     let server = Server::start_with(&own).await;
-    second_account(&server).await;
+    server.account("second").await;
     fn ask<'a>(server: &'a Server, domain: &str) -> Request<'a> {
         let spec = json!({ "domain": domain });
         server.request("POST", "/v1/domains").json(&spec)
@@ -112,7 +102,7 @@ async fn an_alias_is_never_looked_up() {
 async fn without_a_public_url_several_accounts_reserve_nothing() {
     let server = Server::start().await;
     reserve(&server, DOMAIN).await;
-    let key = second_account(&server).await;
+    let key = server.account("second").await;
     for key in [&server.key, &key] {
         let request = server.anonymous("POST", "/v1/domains").json(&json!({"domain": "b.example"}));
         let request = request.header("authorization", &format!("Bearer {key}"));

@@ -233,6 +233,14 @@ impl Server {
         output.expect("the command ends in time").expect("the command starts")
     }
 
+    /// Makes another account on the same data, and answers its API key.
+    pub(crate) async fn account(&self, name: &str) -> String {
+        let output = self.command(&["account", "create", name]).await;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let key = text.lines().find_map(|line| line.strip_prefix(KEY_LINE));
+        key.unwrap_or_else(|| panic!("{output:?}")).to_owned()
+    }
+
     /// `kill -9`: the server has no chance to do anything.
     pub(crate) async fn kill(&mut self) {
         self.child.kill().await.expect("the server can be killed");

@@ -340,14 +340,11 @@ async fn a_report_on_another_accounts_log_is_refused() {
     let (mut server, bucket) = relay_to_clients().await;
     // Only one process at a time has the database.
     assert!(server.terminate().await.success());
-    let other = server.command(&["account", "create", "other"]).await;
+    let key = server.account("other").await;
     let server = server.restart().await;
     let mut client = client::Client::subscribed(&server, Value::Null).await;
     post(&server, &bucket, "x").await;
     let log = client.webhook().await["meta"]["id"].as_str().expect("an ID").to_owned();
-    let said = String::from_utf8(other.stdout).expect("text");
-    let key = said.split_whitespace().find(|word| word.starts_with("sk-"));
-    let key = key.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&other.stderr)));
     let report = json!({"status": "sent", "status_code": 200});
     let path = format!("/v1/logs/{log}");
     let request = server.anonymous("PUT", &path).header("authorization", &format!("Bearer {key}"));

@@ -3,8 +3,7 @@
 use std::{io, time::Duration};
 
 use sea_orm::{
-    ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, RuntimeErr, SqlxError,
-    Statement,
+    ConnectOptions, DatabaseConnection, DbErr, RuntimeErr, SqlxError,
     sqlx::{Connection, Executor, PgConnection},
 };
 use tokio::time::timeout;
@@ -13,9 +12,10 @@ use webhook_core::Error;
 use super::{Database, Writing};
 use crate::{
     StorageOptions,
+    entity::meta,
     fault::{self, ErrorClass},
     migration::expect_one_database,
-    tx::Batches,
+    tx::{Batches, Read, with},
 };
 
 /// Kept prepared, on each connection.
@@ -62,9 +62,7 @@ pub(super) async fn open(url: &str, options: &StorageOptions) -> Result<Database
 /// Refuses a server that is too old for the schema.
 async fn expect_version(connection: &DatabaseConnection) -> Result<(), Error> {
     let sql = "SELECT CAST(current_setting('server_version_num') AS bigint) AS version";
-    let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, sql)).await;
-    let version = row.and_then(|row| row.map(|row| row.try_get::<i64>("", "version")).transpose());
-    match version.map_err(|error| fault::error(error, "database"))? {
+    match connection.query_one(with(sql, []), |row| row.get::<i64>("version")).await? {
         Some(version) if version < i64::from(OLDEST) * 10_000 => Err(Error::invalid(
             "database",
             format!(
@@ -81,10 +79,9 @@ async fn expect_version(connection: &DatabaseConnection) -> Result<(), Error> {
 /// no worse than slow.
 async fn is_encrypted(connection: &DatabaseConnection) -> Result<bool, Error> {
     let sql = "SELECT ssl AS ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-    let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, sql)).await;
-    let ssl = row.and_then(|row| row.map(|row| row.try_get::<bool>("", "ssl")).transpose());
+    let ssl = connection.query_one(with(sql, []), |row| row.get::<bool>("ssl")).await?;
     // A server that does not say is taken as if it were.
-    ssl.map(|ssl| ssl.unwrap_or(true)).map_err(|error| fault::error(error, "database"))
+    Ok(ssl.unwrap_or(true))
 }
 
 /// Whether there is a row that was sealed when the database was first opened with a key. Fails
@@ -92,19 +89,14 @@ async fn is_encrypted(connection: &DatabaseConnection) -> Result<bool, Error> {
 pub(crate) async fn is_sealed(url: &str, options: &StorageOptions) -> Result<bool, Error> {
     let connection = connect(url, options, 1, false).await?;
     let looked = async {
-        let backend = DbBackend::Postgres;
-        let table = Statement::from_string(backend, "SELECT to_regclass('meta')::text AS found");
-        let found = connection.query_one_raw(table).await?;
-        let found = found.map(|row| row.try_get::<Option<String>>("", "found")).transpose()?;
+        let table = with("SELECT to_regclass('meta')::text AS found", []);
+        let found = connection.query_one(table, |row| row.get::<Option<String>>("found")).await?;
         if found.flatten().is_none() {
             return Ok(false);
         }
-        let row = "SELECT name FROM meta WHERE name = $1";
-        let row = Statement::from_sql_and_values(backend, row, [crate::storage::CHECK_NAME.into()]);
-        Ok(connection.query_one_raw(row).await?.is_some())
+        Ok(meta::get(&connection, crate::storage::CHECK_NAME).await?.is_some())
     };
-    let sealed = looked.await.map_err(|error: DbErr| fault::error(error, "database"));
-    let sealed = match sealed {
+    let sealed = match looked.await {
         Ok(true) => expect_one_database(&connection).await.map(|()| true),
         sealed => sealed,
     };
@@ -167,6 +159,7 @@ async fn reason(url: &str, error: &DbErr) -> Option<SqlxError> {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
     use super::*;
     use crate::{DatabaseUrl, SecretKey};

@@ -12,7 +12,7 @@ use sea_orm::{
 use webhook_core::Error;
 
 use super::{Database, WriteLock, Writing, lock::Lock, look};
-use crate::{StorageOptions, fault, secret::private};
+use crate::{StorageOptions, fault::About, secret::private};
 
 /// Pages in the write-ahead log before it is moved into the database: with
 /// more of them a checkpoint takes long enough to be felt by those who wait
@@ -124,7 +124,7 @@ async fn connect(
             Box::pin(async move { Ok(!connection.is_in_transaction()) })
         })
         .map_sqlx_sqlite_opts(move |_| settings(&path, timeout, purpose));
-    sea_orm::Database::connect(connect).await.map_err(|error| fault::error(error, "database"))
+    sea_orm::Database::connect(connect).await.about("database")
 }
 
 fn settings(path: &Path, busy_timeout: Duration, purpose: Use) -> SqliteConnectOptions {

@@ -7,7 +7,7 @@ use super::{Part, add_day, after, begin, day_of, end, parts};
 use crate::{
     database::Database,
     entity::{millis, moment},
-    fault::{self, DatabaseError},
+    fault::{About, DatabaseError},
     tx::{Commit, Read},
 };
 
@@ -20,7 +20,7 @@ pub(crate) async fn make_ahead(database: &Database, now: Timestamp) -> Result<()
     if database.read.backend() != DbBackend::Postgres {
         return Ok(());
     }
-    make(database, now).await.map_err(|error| fault::error(error, "schema"))
+    make(database, now).await.about("schema")
 }
 
 async fn make(database: &Database, now: Timestamp) -> Result<(), DatabaseError> {

@@ -7,7 +7,7 @@ use super::{TABLES, after, ahead, closing, day_of, key_of, parts, time_of};
 use crate::{
     DatabaseUrl, StorageOptions,
     database::Database,
-    fault::{self, DatabaseError},
+    fault::{About, DatabaseError},
     members, migration,
     tx::{Begin, Commit, Read, Tx, with},
 };
@@ -34,32 +34,31 @@ pub(crate) async fn divide(options: &StorageOptions) -> Result<(), Error> {
 }
 
 async fn divide_in(database: &Database) -> Result<(), Error> {
-    let failed = |error| fault::error(error, "schema");
     let read = &database.read;
-    if !parts(read).await.map_err(failed)?.is_empty() {
+    if !parts(read).await.about("schema")?.is_empty() {
         tracing::info!("the log is divided by day already");
         return Ok(());
     }
     let version = "SELECT CAST(current_setting('server_version_num') AS bigint) / 10000 AS version";
     let version = read.query_one(with(version, []), |row| row.get::<i64>("version")).await;
-    let version = version.map_err(failed)?.unwrap_or_default();
+    let version = version.about("schema")?.unwrap_or_default();
     if version < OLDEST {
         let reason = format!("is PostgreSQL {version}, and days need PostgreSQL {OLDEST} or later");
         return Err(Error::invalid("database", reason));
     }
-    let members = members::members(read).await.map_err(failed)?;
+    let members = members::members(read).await.about("schema")?;
     let running = members.iter().filter(|member| !member.lease_left.is_zero()).count();
     if running > 0 {
         return Err(Error::conflict(format!(
             "{running} servers share the database: stop them first"
         )));
     }
-    let until = bound(read).await.map_err(failed)?;
+    let until = bound(read).await.about("schema")?;
     for table in TABLES {
-        check(database, table, until).await.map_err(failed)?;
+        check(database, table, until).await.about("schema")?;
     }
-    let transaction = database.begin_writing().await.map_err(failed)?;
-    let changed = change(transaction.tx(), until).await.map_err(failed);
+    let transaction = database.begin_writing().await.about("schema")?;
+    let changed = change(transaction.tx(), until).await.about("schema");
     database.finish(transaction, changed, "schema").await?;
     tracing::info!("the log is divided by day");
     Ok(())

@@ -33,7 +33,7 @@ use crate::{
     database::{Database, Transaction},
     entity::{millis, moment},
     fault::DatabaseError,
-    tx::{Begin, Commit, Read, Row, Tx, with},
+    tx::{Begin, Commit, Read, Row, Tx, end, with},
 };
 
 /// What is divided, in the order in which whoever writes takes their locks.
@@ -99,20 +99,6 @@ async fn begin(database: &Database) -> Result<Transaction, DatabaseError> {
     let transaction = database.begin_writing().await?;
     transaction.tx().run(PATIENCE).await?;
     Ok(transaction)
-}
-
-/// Ends it: for good when nothing failed.
-async fn end<R>(
-    transaction: Transaction,
-    changed: Result<R, DatabaseError>,
-) -> Result<R, DatabaseError> {
-    match changed {
-        Ok(changed) => Commit::commit(transaction).await.map(|()| changed),
-        Err(error) => {
-            Commit::rollback(transaction).await;
-            Err(error)
-        }
-    }
 }
 
 /// Adds the part of a day, which is there afterwards as it is for all who begin then.

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     database::Database,
     entity::{millis, moment},
-    fault::{self, DatabaseError, ErrorClass},
+    fault::{About, DatabaseError, ErrorClass},
     fold,
     locked::locked,
     tx::{Commit, MAX_ROWS, Read, Tx, over_set, with},
@@ -91,7 +91,7 @@ pub(crate) async fn drop_old(
     let of_all = old.account_id.is_none() && old.bucket_id.is_none() && old.failed.is_none();
     if of_all && database.read.backend() == DbBackend::Postgres {
         let dropped = drop_in(database, given_up, old.before, &mut gone).await;
-        dropped.map_err(|error| fault::error(error, "log"))?;
+        dropped.about("log")?;
     }
     Ok(gone)
 }

@@ -1,33 +1,28 @@
 //! Access tokens.
 
-use sea_orm::entity::prelude::*;
+use sea_orm::prelude::Uuid;
 use webhook_core::{
     AccountId, Error, TokenId,
     model::{AccessToken, TokenSpec},
 };
 
-use super::{json, millis, moment, name, named};
+use super::{json, millis, moment, name, named, table};
 use crate::fault::Row;
 
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "access_token")]
-pub struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub(crate) id: Uuid,
-    pub(crate) account_id: Uuid,
-    pub(crate) secret_hash: Vec<u8>,
-    pub(crate) description: String,
-    pub(crate) scopes: String,
-    pub(crate) api_access: String,
-    pub(crate) created_at: i64,
-    pub(crate) updated_at: i64,
-    pub(crate) last_login: Option<i64>,
+table! {
+    /// A row.
+    Model in "access_token" {
+        id: Uuid,
+        account_id: Uuid,
+        secret_hash: Vec<u8>,
+        description: String,
+        scopes: String,
+        api_access: String,
+        created_at: i64,
+        updated_at: i64,
+        last_login: Option<i64>,
+    }
 }
-
-#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
     pub(crate) fn of(token: &AccessToken) -> Result<Self, Error> {

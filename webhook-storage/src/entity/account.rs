@@ -1,23 +1,18 @@
 //! Accounts.
 
-use sea_orm::entity::prelude::*;
+use sea_orm::prelude::Uuid;
 use webhook_core::{AccountId, model};
 
-use super::{millis, moment};
+use super::{millis, moment, table};
 
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "account")]
-pub struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub(crate) id: Uuid,
-    pub(crate) name: String,
-    pub(crate) created_at: i64,
+table! {
+    /// A row.
+    Model in "account" {
+        id: Uuid,
+        name: String,
+        created_at: i64,
+    }
 }
-
-#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
 
 impl From<&model::Account> for Model {
     fn from(account: &model::Account) -> Self {

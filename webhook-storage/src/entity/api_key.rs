@@ -1,27 +1,22 @@
 //! API keys, sealed, with a hash to look them up by.
 
-use sea_orm::entity::prelude::*;
+use sea_orm::prelude::Uuid;
 use webhook_core::{AccountId, Error, model::ApiKey};
 
-use super::{millis, moment};
+use super::{millis, moment, table};
 use crate::secret::{Cell, Vault};
 
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "api_key")]
-pub struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub(crate) account_id: Uuid,
-    pub(crate) key_sealed: Vec<u8>,
-    pub(crate) key_hash: Vec<u8>,
-    pub(crate) enabled: bool,
-    pub(crate) created_at: i64,
-    pub(crate) updated_at: i64,
+table! {
+    /// A row.
+    Model in "api_key" {
+        account_id: Uuid,
+        key_sealed: Vec<u8>,
+        key_hash: Vec<u8>,
+        enabled: bool,
+        created_at: i64,
+        updated_at: i64,
+    }
 }
-
-#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
 
 const fn cell(account: Uuid) -> Cell<'static> {
     Cell::new("api_key", "key_sealed", account)

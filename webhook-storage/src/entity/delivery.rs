@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sea_orm::entity::prelude::*;
+use sea_orm::prelude::Uuid;
 use webhook_core::{
     DeliveryId, Error, ExecutionId, OutputId, ReplayId, WebhookId,
     forward::history::History,
@@ -10,67 +10,60 @@ use webhook_core::{
     store::{NewDelivery, Pending},
 };
 
-use super::{millis, moment};
-use crate::{
-    codec,
-    fault::{DatabaseError, Row},
-    tx::{self, Param},
-};
+use super::{millis, moment, table};
+use crate::{codec, fault::Row};
 
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "delivery")]
-pub struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub(crate) id: Uuid,
-    pub(crate) webhook_id: Uuid,
-    pub(crate) account_id: Uuid,
-    pub(crate) bucket_id: Uuid,
-    pub(crate) output_id: Option<Uuid>,
-    pub(crate) internal: bool,
-    pub(crate) ephemeral: bool,
-    pub(crate) status: i64,
-    pub(crate) due_at: Option<i64>,
-    pub(crate) held_by: Option<Uuid>,
-    pub(crate) attempts: i64,
-    pub(crate) created_at: i64,
-    pub(crate) updated_at: i64,
-    pub(crate) output_execution_id: Option<Uuid>,
-    pub(crate) status_code: Option<i64>,
-    pub(crate) duration_ns: Option<i64>,
-    pub(crate) error: Option<String>,
-    pub(crate) reason: Option<String>,
-    pub(crate) response_headers: Option<Vec<u8>>,
-    pub(crate) response_body: Option<Vec<u8>>,
-    pub(crate) history: Option<Vec<u8>>,
-    pub(crate) processed: Option<Vec<u8>>,
-    pub(crate) leased_until: Option<i64>,
-    pub(crate) replay_id: Option<Uuid>,
-    pub(crate) replay_of: Option<Uuid>,
+table! {
+    /// A row with all that lists, claims and logs need.
+    Model in "delivery" {
+        id: Uuid,
+        webhook_id: Uuid,
+        account_id: Uuid,
+        bucket_id: Uuid,
+        output_id: Option<Uuid>,
+        internal: bool,
+        ephemeral: bool,
+        status: i64,
+        due_at: Option<i64>,
+        held_by: Option<Uuid>,
+        attempts: i64,
+        created_at: i64,
+        updated_at: i64,
+        output_execution_id: Option<Uuid>,
+        status_code: Option<i64>,
+        duration_ns: Option<i64>,
+        error: Option<String>,
+        reason: Option<String>,
+        response_headers: Option<Vec<u8>>,
+        response_body: Option<Vec<u8>>,
+        history: Option<Vec<u8>>,
+        processed: Option<Vec<u8>>,
+        leased_until: Option<i64>,
+        replay_id: Option<Uuid>,
+        replay_of: Option<Uuid>,
+    }
 }
 
-#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-/// The columns of a [`Model`].
-const COLUMNS: &str = "id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, \
-    status, due_at, held_by, attempts, created_at, updated_at, output_execution_id, status_code, \
-    duration_ns, error, reason, response_headers, response_body, history, \
-    processed, leased_until, replay_id, replay_of";
-
-/// The columns that a delivery is inserted with, in the order of [`Model::inserted`]. Others
-/// are written with an outcome.
-pub(crate) const INSERTED: &str = "\
-    id, webhook_id, account_id, bucket_id, output_id, internal, ephemeral, \
-    status, due_at, held_by, created_at, updated_at, status_code, error, reason, processed";
-
-/// The deliveries that are there of these, in no order.
-pub(crate) async fn find(
-    tx: &impl tx::Read,
-    ids: impl IntoIterator<Item = Uuid>,
-) -> Result<Vec<Model>, DatabaseError> {
-    super::find(tx, "delivery", COLUMNS, ids, Model::of_row).await
+table! {
+    /// A row as it is inserted. The other columns are written with an outcome.
+    Inserted in "delivery" {
+        id: Uuid,
+        webhook_id: Uuid,
+        account_id: Uuid,
+        bucket_id: Uuid,
+        output_id: Option<Uuid>,
+        internal: bool,
+        ephemeral: bool,
+        status: i64,
+        due_at: Option<i64>,
+        held_by: Option<Uuid>,
+        created_at: i64,
+        updated_at: i64,
+        status_code: Option<i64>,
+        error: Option<String>,
+        reason: Option<String>,
+        processed: Option<Vec<u8>>,
+    }
 }
 
 const STATUSES: [DeliveryStatus; 6] = [
@@ -106,7 +99,7 @@ fn history(stored: Option<Vec<u8>>) -> History {
     History::from_bytes(stored.unwrap_or_default().into())
 }
 
-impl Model {
+impl Inserted {
     pub(crate) fn of(webhook: &Webhook, delivery: &NewDelivery) -> Self {
         Self::new(
             delivery,
@@ -143,76 +136,17 @@ impl Model {
             due_at: due_at.map(millis),
             // Only what is attempted can be held.
             held_by: due_at.and(*held_by).map(|id| id.as_uuid()),
-            attempts: 0,
             created_at,
             updated_at: created_at,
-            output_execution_id: None,
             status_code: detail.as_ref().map(|_| 0),
-            duration_ns: None,
             error: detail.as_deref().map(text),
             reason: reason.map(|reason| reason.as_str().to_owned()),
-            response_headers: None,
-            response_body: None,
-            history: None,
             processed: None,
-            leased_until: None,
-            replay_id: None,
-            replay_of: None,
         }
     }
+}
 
-    /// The values that it is inserted with.
-    pub(crate) fn inserted(&self) -> [Param<'_>; 16] {
-        [
-            self.id.into(),
-            self.webhook_id.into(),
-            self.account_id.into(),
-            self.bucket_id.into(),
-            self.output_id.into(),
-            self.internal.into(),
-            self.ephemeral.into(),
-            self.status.into(),
-            self.due_at.into(),
-            self.held_by.into(),
-            self.created_at.into(),
-            self.updated_at.into(),
-            self.status_code.into(),
-            self.error.as_deref().into(),
-            self.reason.as_deref().into(),
-            self.processed.as_deref().into(),
-        ]
-    }
-
-    fn of_row(row: &tx::Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get("id")?,
-            webhook_id: row.get("webhook_id")?,
-            account_id: row.get("account_id")?,
-            bucket_id: row.get("bucket_id")?,
-            output_id: row.get("output_id")?,
-            internal: row.get("internal")?,
-            ephemeral: row.get("ephemeral")?,
-            status: row.get("status")?,
-            due_at: row.get("due_at")?,
-            held_by: row.get("held_by")?,
-            attempts: row.get("attempts")?,
-            created_at: row.get("created_at")?,
-            updated_at: row.get("updated_at")?,
-            output_execution_id: row.get("output_execution_id")?,
-            status_code: row.get("status_code")?,
-            duration_ns: row.get("duration_ns")?,
-            error: row.get("error")?,
-            reason: row.get("reason")?,
-            response_headers: row.get("response_headers")?,
-            response_body: row.get("response_body")?,
-            history: row.get("history")?,
-            processed: row.get("processed")?,
-            leased_until: row.get("leased_until")?,
-            replay_id: row.get("replay_id")?,
-            replay_of: row.get("replay_of")?,
-        })
-    }
-
+impl Model {
     const fn row(&self) -> Row {
         Row { table: "delivery", id: self.id }
     }

@@ -2,59 +2,34 @@
 
 use std::time::Duration;
 
-use sea_orm::entity::prelude::*;
+use sea_orm::prelude::Uuid;
 use webhook_core::{
     AccountId, Error, ExecutionId, FunctionId, function::record::RunRecord, model::Execution,
 };
 
-use super::{millis, moment, name, named, nanos};
-use crate::{codec, fault::Row, tx::Param};
+use super::{millis, moment, name, named, nanos, table};
+use crate::{codec, fault::Row};
 
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "execution")]
-pub struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub(crate) id: Uuid,
-    pub(crate) function_id: Uuid,
-    pub(crate) account_id: Uuid,
-    pub(crate) created: i64,
-    pub(crate) updated: i64,
-    pub(crate) duration_ns: i64,
-    pub(crate) status: String,
-    /// As JSON what the function was given, in rows of earlier versions; empty in others.
-    pub(crate) request: String,
-    /// As JSON what it left, in rows of earlier versions; empty in others.
-    pub(crate) response: String,
-    /// Both, in the others.
-    pub(crate) content: Option<Vec<u8>>,
+table! {
+    /// A row.
+    Model in "execution" {
+        id: Uuid,
+        function_id: Uuid,
+        account_id: Uuid,
+        created: i64,
+        updated: i64,
+        duration_ns: i64,
+        status: String,
+        /// As JSON what the function was given, in rows of earlier versions; empty in others.
+        request: String,
+        /// As JSON what it left, in rows of earlier versions; empty in others.
+        response: String,
+        /// Both, in the others.
+        content: Option<Vec<u8>>,
+    }
 }
 
-#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-/// The columns of a [`Model`], in the order of [`Model::values`].
-pub(crate) const COLUMNS: &str = "\
-    id, function_id, account_id, created, updated, duration_ns, status, request, \
-    response, content";
-
 impl Model {
-    pub(crate) fn values(&self) -> [Param<'_>; 10] {
-        [
-            self.id.into(),
-            self.function_id.into(),
-            self.account_id.into(),
-            self.created.into(),
-            self.updated.into(),
-            self.duration_ns.into(),
-            self.status.as_str().into(),
-            self.request.as_str().into(),
-            self.response.as_str().into(),
-            self.content.as_deref().into(),
-        ]
-    }
-
     pub(crate) fn of(run: &RunRecord) -> Result<Self, Error> {
         let RunRecord { id, function_id, account_id, created, updated, duration, status, .. } = run;
         let RunRecord { given, left, .. } = run;

@@ -9,117 +9,89 @@ use webhook_core::{
     model::{LogHead, Reason},
 };
 
-use super::{delivery::status, moment};
+use super::{Table, delivery::status, moment, table};
 use crate::{
     fault::{DatabaseError, Row},
-    tx,
+    tx::Read,
 };
 
-const OF_DELIVERY: &str = "id, webhook_id, bucket_id, output_id, status, reason, attempts, \
-    status_code, duration_ns, created_at";
-/// Neither database reads a body to say how long it is; of an object the row says it.
-const OF_WEBHOOK: &str = "id, input_id, received_at, verified, duplicates, method, extra_path, \
-    raw_query, CAST(COALESCE(object_bytes, LENGTH(body)) AS bigint) AS body_bytes";
+table! {
+    /// What lists show of a delivery.
+    Delivery in "delivery" {
+        id: Uuid,
+        webhook_id: Uuid,
+        bucket_id: Uuid,
+        output_id: Option<Uuid>,
+        status: i64,
+        reason: Option<String>,
+        attempts: i64,
+        status_code: Option<i64>,
+        duration_ns: Option<i64>,
+        created_at: i64,
+    }
+}
 
-/// A row of a delivery, and what lists show of its webhook.
-#[derive(Debug)]
-pub(crate) struct Model {
-    pub(crate) id: Uuid,
-    webhook_id: Uuid,
-    bucket_id: Uuid,
-    output_id: Option<Uuid>,
-    status: i64,
-    reason: Option<String>,
-    attempts: i64,
-    status_code: Option<i64>,
-    duration_ns: Option<i64>,
-    created_at: i64,
+table! {
+    /// What lists show of a webhook.
+    Received in "webhook" {
+        id: Uuid,
+        input_id: Uuid,
+        received_at: i64,
+        verified: Option<bool>,
+        duplicates: Option<i64>,
+        method: String,
+        extra_path: Vec<u8>,
+        raw_query: Vec<u8>,
+        /// Neither database reads a body to say how long it is; of an object the row says it.
+        body_bytes: i64 = "CAST(COALESCE(object_bytes, LENGTH(body)) AS bigint)",
+    }
+}
+
+/// What lists show of a log.
+pub(crate) struct Head {
+    delivery: Delivery,
     webhook: Option<Received>,
 }
 
-/// A row of a webhook.
-#[derive(Clone, Debug)]
-struct Received {
-    id: Uuid,
-    input_id: Uuid,
-    received_at: i64,
-    verified: Option<bool>,
-    duplicates: Option<i64>,
-    method: String,
-    extra_path: Vec<u8>,
-    raw_query: Vec<u8>,
-    body_bytes: i64,
-}
-
-/// Those that are there of these, in no order.
+/// The heads of the logs with these identifiers that exist, by identifier.
 pub(crate) async fn find(
-    tx: &impl tx::Read,
+    tx: &impl Read,
     ids: impl IntoIterator<Item = Uuid>,
-) -> Result<Vec<Model>, DatabaseError> {
-    let mut rows = super::find(tx, "delivery", OF_DELIVERY, ids, Model::of_row).await?;
+) -> Result<HashMap<Uuid, Head>, DatabaseError> {
+    let deliveries = Delivery::find(tx, ids).await?;
     // By their keys: a join would look into each day of a log that is divided by day.
-    let webhooks = rows.iter().map(|row| row.webhook_id);
-    let webhooks = super::find(tx, "webhook", OF_WEBHOOK, webhooks, Received::of_row).await?;
+    let webhooks = Received::find(tx, deliveries.iter().map(|row| row.webhook_id)).await?;
     let webhooks: HashMap<_, _> = webhooks.into_iter().map(|row| (row.id, row)).collect();
-    for row in &mut rows {
-        row.webhook = webhooks.get(&row.webhook_id).cloned();
-    }
-    Ok(rows)
+    let head = |delivery: Delivery| {
+        let webhook = webhooks.get(&delivery.webhook_id).cloned();
+        (delivery.id, Head { delivery, webhook })
+    };
+    Ok(deliveries.into_iter().map(head).collect())
 }
 
-impl Received {
-    fn of_row(row: &tx::Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get("id")?,
-            input_id: row.get("input_id")?,
-            received_at: row.get("received_at")?,
-            verified: row.get("verified")?,
-            duplicates: row.get("duplicates")?,
-            method: row.get("method")?,
-            extra_path: row.get("extra_path")?,
-            raw_query: row.get("raw_query")?,
-            body_bytes: row.get("body_bytes")?,
-        })
-    }
-}
-
-impl Model {
-    fn of_row(row: &tx::Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get("id")?,
-            webhook_id: row.get("webhook_id")?,
-            bucket_id: row.get("bucket_id")?,
-            output_id: row.get("output_id")?,
-            status: row.get("status")?,
-            reason: row.get("reason")?,
-            attempts: row.get("attempts")?,
-            status_code: row.get("status_code")?,
-            duration_ns: row.get("duration_ns")?,
-            created_at: row.get("created_at")?,
-            webhook: None,
-        })
-    }
-
+impl Head {
     pub(crate) fn read(self) -> Result<LogHead, Error> {
-        let row = Row { table: "delivery", id: self.id };
-        let webhook = self.webhook.ok_or_else(|| Error::not_found("webhook"))?;
+        let Self { delivery, webhook } = self;
+        let row = Row { table: "delivery", id: delivery.id };
+        let webhook = webhook.ok_or_else(|| Error::not_found("webhook"))?;
         let word = |word: &String| Reason::from_wire(word).ok_or("no such reason");
-        let reason = self.reason.as_ref().map(word).transpose();
-        let duration = self.duration_ns.unwrap_or_default().try_into().map(Duration::from_nanos);
+        let reason = delivery.reason.as_ref().map(word).transpose();
+        let duration =
+            delivery.duration_ns.unwrap_or_default().try_into().map(Duration::from_nanos);
         let extra_path = row.read("extra_path", String::from_utf8(webhook.extra_path))?;
         let raw_query = row.read("raw_query", String::from_utf8(webhook.raw_query))?;
         let duplicates = webhook.duplicates.unwrap_or_default();
         Ok(LogHead {
-            id: DeliveryId::from_uuid(self.id),
-            webhook_id: WebhookId::from_uuid(self.webhook_id),
-            bucket_id: BucketId::from_uuid(self.bucket_id),
+            id: DeliveryId::from_uuid(delivery.id),
+            webhook_id: WebhookId::from_uuid(delivery.webhook_id),
+            bucket_id: BucketId::from_uuid(delivery.bucket_id),
             input_id: InputId::from_uuid(webhook.input_id),
-            output_id: self.output_id.map(OutputId::from_uuid),
-            status: row.read("status", status(self.status).ok_or("no such status"))?,
+            output_id: delivery.output_id.map(OutputId::from_uuid),
+            status: row.read("status", status(delivery.status).ok_or("no such status"))?,
             reason: row.read("reason", reason)?,
-            attempts: row.read("attempts", self.attempts.try_into())?,
+            attempts: row.read("attempts", delivery.attempts.try_into())?,
             status_code: row
-                .read("status_code", self.status_code.unwrap_or_default().try_into())?,
+                .read("status_code", delivery.status_code.unwrap_or_default().try_into())?,
             duration: row.read("duration_ns", duration)?,
             verified: webhook.verified,
             duplicates: row.read("duplicates", duplicates.try_into())?,
@@ -127,7 +99,7 @@ impl Model {
             path: LogHead::path(&extra_path, &raw_query),
             body_bytes: row.read("body_bytes", webhook.body_bytes.try_into())?,
             received_at: moment(webhook.received_at),
-            created_at: moment(self.created_at),
+            created_at: moment(delivery.created_at),
         })
     }
 }

@@ -1,16 +1,30 @@
-//! What is known about the database itself.
+//! The table `meta`: values by their names, which describe the database itself.
 
-use sea_orm::entity::prelude::*;
+use crate::{
+    fault::DatabaseError,
+    tx::{Read, Tx, with},
+};
 
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "meta")]
-pub struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub(crate) name: String,
-    pub(crate) value: Vec<u8>,
+/// The value of this name.
+pub(crate) async fn get(tx: &impl Read, name: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
+    let find = with("SELECT value FROM meta WHERE name = ?", [name.into()]);
+    tx.query_one(find, |row| row.get("value")).await
 }
 
-#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
+/// Writes a value, and replaces one that exists.
+pub(crate) async fn set(tx: &impl Tx, name: &str, value: Vec<u8>) -> Result<(), DatabaseError> {
+    let sql = "INSERT INTO meta (name, value) VALUES (?, ?) \
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    tx.execute(with(sql, [name.into(), value.into()])).await.map(drop)
+}
 
-impl ActiveModelBehavior for ActiveModel {}
+/// Writes a value, unless one exists.
+pub(crate) async fn add(tx: &impl Tx, name: &str, value: Vec<u8>) -> Result<(), DatabaseError> {
+    let sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
+    tx.execute(with(sql, [name.into(), value.into()])).await.map(drop)
+}
+
+/// Removes a value.
+pub(crate) async fn remove(tx: &impl Tx, name: &str) -> Result<(), DatabaseError> {
+    tx.execute(with("DELETE FROM meta WHERE name = ?", [name.into()])).await.map(drop)
+}

@@ -4,23 +4,14 @@
 //! compile until it has a column. Reading a row fails with the name of the
 //! table, the column and the row.
 
-#![expect(unreachable_pub, reason = "the derives of sea-orm make public items")]
-
 pub(crate) mod access_token;
 pub(crate) mod account;
 pub(crate) mod api_key;
-pub(crate) mod bucket;
-pub(crate) mod cron;
 pub(crate) mod delivery;
-pub(crate) mod domain;
 pub(crate) mod execution;
-pub(crate) mod extensions;
-pub(crate) mod function;
 pub(crate) mod head;
-pub(crate) mod input;
 pub(crate) mod meta;
 pub(crate) mod notification;
-pub(crate) mod output;
 pub(crate) mod replay;
 pub(crate) mod variable;
 pub(crate) mod webhook;
@@ -33,24 +24,102 @@ use webhook_core::{Error, Timestamp};
 
 use crate::{
     fault::DatabaseError,
-    tx::{self, Param, over_set},
+    tx::{Insert, Param, Read, Row, over_set, with},
 };
 
-/// The rows of a table that are there of these, in no order.
-async fn find<T>(
-    tx: &impl tx::Read,
-    table: &str,
-    columns: &str,
-    ids: impl IntoIterator<Item = Uuid>,
-    of_row: tx::ReadRow<T>,
-) -> Result<Vec<T>, DatabaseError> {
-    let ids: Vec<_> = ids.into_iter().map(Param::from).collect();
-    if ids.is_empty() {
-        return Ok(Vec::new());
+/// A row of a table with some or all of its columns. `table!` makes the types that are one.
+pub(crate) trait Table: Sized {
+    /// The name of the table.
+    const TABLE: &'static str;
+    /// The columns, in the order of the fields.
+    const COLUMNS: &'static str;
+
+    /// Reads the columns from a row of a query.
+    fn of_row(row: &Row<'_>) -> Result<Self, DatabaseError>;
+
+    /// The rows that the query finds whose end is `tail`.
+    async fn select<'a>(
+        tx: &impl Read,
+        tail: &str,
+        values: impl IntoIterator<Item = Param<'a>>,
+    ) -> Result<Vec<Self>, DatabaseError> {
+        let sql = format!("SELECT {} FROM {} {tail}", Self::COLUMNS, Self::TABLE);
+        tx.query(with(sql, values), Self::of_row).await
     }
-    let head = format!("SELECT {columns} FROM {table} WHERE id IN ");
-    tx.query(over_set(&head, [], ids, ""), of_row).await
+
+    /// The first of these rows.
+    async fn select_one<'a>(
+        tx: &impl Read,
+        tail: &str,
+        values: impl IntoIterator<Item = Param<'a>>,
+    ) -> Result<Option<Self>, DatabaseError> {
+        let sql = format!("SELECT {} FROM {} {tail}", Self::COLUMNS, Self::TABLE);
+        tx.query_one(with(sql, values), Self::of_row).await
+    }
+
+    /// The rows with these identifiers that exist, in no order.
+    async fn find(
+        tx: &impl Read,
+        ids: impl IntoIterator<Item = Uuid>,
+    ) -> Result<Vec<Self>, DatabaseError> {
+        let ids: Vec<_> = ids.into_iter().map(Param::from).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let head = format!("SELECT {} FROM {} WHERE id IN ", Self::COLUMNS, Self::TABLE);
+        tx.query(over_set(&head, [], ids, ""), Self::of_row).await
+    }
+
+    /// An insertion of such rows, whose values are as `values` of the type gives them.
+    fn insert<const N: usize>(tail: &'static str) -> Insert<N> {
+        Insert::new(Self::TABLE, Self::COLUMNS, tail)
+    }
 }
+
+/// A struct whose fields are the columns of a table, by their names; a `Table`. A field may
+/// have an expression of SQL instead of a column.
+macro_rules! table {
+    (
+        $(#[$about:meta])*
+        $name:ident in $table:literal {
+            $(#[$first_about:meta])*
+            $first:ident: $first_type:ty
+            $(, $(#[$field_about:meta])* $field:ident: $type:ty $(= $sql:literal)?)* $(,)?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub(crate) struct $name {
+            $(#[$first_about])*
+            pub(crate) $first: $first_type,
+            $($(#[$field_about])* pub(crate) $field: $type,)*
+        }
+
+        impl $crate::entity::Table for $name {
+            const TABLE: &'static str = $table;
+            const COLUMNS: &'static str =
+                concat!(stringify!($first) $(, ", " $(, $sql, " AS ")?, stringify!($field))*);
+
+            fn of_row(row: &$crate::tx::Row<'_>) -> Result<Self, $crate::fault::DatabaseError> {
+                Ok(Self {
+                    $first: row.get(stringify!($first))?,
+                    $($field: row.get(stringify!($field))?,)*
+                })
+            }
+        }
+
+        impl $name {
+            /// The values of the columns.
+            #[allow(dead_code, reason = "some tables are only read")]
+            pub(crate) fn values(
+                &self,
+            ) -> [$crate::tx::Param<'_>; [stringify!($first) $(, stringify!($field))*].len()] {
+                [(&self.$first).into() $(, (&self.$field).into())*]
+            }
+        }
+    };
+}
+pub(crate) use table;
 
 pub(crate) const fn millis(moment: Timestamp) -> i64 {
     moment.as_millis()

@@ -1,103 +1,17 @@
-//! Notifications, and what they have told.
-
-use std::time::Duration;
+//! What notifications have told.
 
 use sea_orm::prelude::Uuid;
-use webhook_core::{
-    AccountId, BucketId, Error, NotificationId,
-    model::{Notification, NotificationEvent, NotificationSpec},
-    store::Notice,
-};
+use webhook_core::{BucketId, NotificationId, model::NotificationEvent, store::Notice};
 
-use super::{json, millis, moment, nanos};
+use super::{millis, moment};
 use crate::{
-    fault::{DatabaseError, Row as Place},
+    fault::DatabaseError,
     tx::{self, Param},
 };
 
-/// The columns of a notification, in the order of [`values`].
-pub(crate) const COLUMNS: &str = "id, account_id, created_at, updated_at, last_sent_at, \
-    to_bucket, events, buckets, disabled, min_interval, queue_deep_at";
 /// The columns of a notice, in the order of [`notice_values`].
 pub(crate) const NOTICE_COLUMNS: &str = "notification_id, event, subject, bucket_id, moment, \
     first_at, last_at, count, detail, sent_at, due_at";
-
-pub(crate) fn values(notification: &Notification) -> Result<Vec<Param<'static>>, Error> {
-    let Notification { id, account_id, created_at, updated_at, last_sent_at, spec } = notification;
-    let mut values = vec![
-        id.as_uuid().into(),
-        account_id.as_uuid().into(),
-        millis(*created_at).into(),
-        millis(*updated_at).into(),
-        last_sent_at.map(millis).into(),
-    ];
-    values.extend(spec_values(spec)?);
-    Ok(values)
-}
-
-/// What a caller may write: the last six columns.
-pub(crate) fn spec_values(spec: &NotificationSpec) -> Result<[Param<'static>; 6], Error> {
-    let NotificationSpec { events, buckets, to_bucket: _, disabled, min_interval, .. } = spec;
-    let NotificationSpec { queue_deep_at, .. } = spec;
-    let target = spec.target().ok_or_else(|| Error::invalid("to_bucket", "is no identifier"))?;
-    Ok([
-        target.as_uuid().into(),
-        json(events)?.into(),
-        json(buckets)?.into(),
-        (*disabled).into(),
-        nanos(*min_interval).into(),
-        i64::from(*queue_deep_at).into(),
-    ])
-}
-
-/// A row as the database has it.
-pub(crate) struct Stored {
-    id: Uuid,
-    account_id: Uuid,
-    times: (i64, i64, Option<i64>),
-    to_bucket: Uuid,
-    events: String,
-    buckets: String,
-    disabled: bool,
-    min_interval: i64,
-    queue_deep_at: i64,
-}
-
-pub(crate) fn stored(row: &tx::Row<'_>) -> Result<Stored, DatabaseError> {
-    Ok(Stored {
-        id: row.get("id")?,
-        account_id: row.get("account_id")?,
-        times: (row.get("created_at")?, row.get("updated_at")?, row.get("last_sent_at")?),
-        to_bucket: row.get("to_bucket")?,
-        events: row.get("events")?,
-        buckets: row.get("buckets")?,
-        disabled: row.get("disabled")?,
-        min_interval: row.get("min_interval")?,
-        queue_deep_at: row.get("queue_deep_at")?,
-    })
-}
-
-impl Stored {
-    pub(crate) fn open(self) -> Result<Notification, Error> {
-        let place = Place { table: "notification", id: self.id };
-        let mut spec = NotificationSpec::default();
-        spec.events = place.read("events", serde_json::from_str(&self.events))?;
-        spec.buckets = place.read("buckets", serde_json::from_str(&self.buckets))?;
-        spec.to_bucket = BucketId::from_uuid(self.to_bucket).to_string();
-        spec.disabled = self.disabled;
-        spec.min_interval = Duration::from_nanos(self.min_interval.unsigned_abs());
-        spec.queue_deep_at = place.read("queue_deep_at", u32::try_from(self.queue_deep_at))?;
-        let (created_at, updated_at, last_sent_at) = self.times;
-        Ok(Notification {
-            id: NotificationId::from_uuid(self.id),
-            account_id: AccountId::from_uuid(self.account_id),
-            created_at: moment(created_at),
-            updated_at: moment(updated_at),
-            last_sent_at: last_sent_at.map(moment),
-            spec,
-        })
-    }
-}
 
 pub(crate) fn notice_values(notice: &Notice) -> Vec<Param<'_>> {
     vec![

@@ -8,37 +8,26 @@ use webhook_core::{
     model::{Replay, ReplaySpec, ReplayStatus, ReplayTotals},
 };
 
-use super::{json, millis, moment};
-use crate::{
-    fault::{DatabaseError, Row as Place},
-    tx::{Insert, Param, Row},
-};
+use super::{json, millis, moment, table};
+use crate::fault::Row as Place;
 
-/// The columns of a [`Model`].
-pub(crate) const COLUMNS: &str = "id, account_id, bucket_id, status, error, total, outputs, \
-    skipped, created_at, finished_at, place, spec, held_by, wakes_at";
-
-/// A row of the table.
-#[derive(Debug)]
-pub(crate) struct Model {
-    id: Uuid,
-    account_id: Uuid,
-    bucket_id: Option<Uuid>,
-    status: String,
-    error: String,
-    total: Option<i64>,
-    outputs: String,
-    skipped: i64,
-    created_at: i64,
-    finished_at: Option<i64>,
-    place: String,
-    spec: String,
-    wakes_at: Option<i64>,
-}
-
-/// Inserts rows.
-pub(crate) fn insert() -> Insert<14> {
-    Insert::new("replay", COLUMNS, "")
+table! {
+    /// A row of the table.
+    Model in "replay" {
+        id: Uuid,
+        account_id: Uuid,
+        bucket_id: Option<Uuid>,
+        status: String,
+        error: String,
+        total: Option<i64>,
+        outputs: String,
+        skipped: i64,
+        created_at: i64,
+        finished_at: Option<i64>,
+        place: String,
+        spec: String,
+        wakes_at: Option<i64>,
+    }
 }
 
 impl Model {
@@ -73,44 +62,6 @@ impl Model {
             place: cursor.clone(),
             spec: json(spec)?,
             wakes_at: (*status == ReplayStatus::Running).then_some(millis(*created_at)),
-        })
-    }
-
-    /// The values that it is inserted with.
-    pub(crate) fn values(&self) -> [Param<'_>; 14] {
-        [
-            self.id.into(),
-            self.account_id.into(),
-            self.bucket_id.into(),
-            self.status.as_str().into(),
-            self.error.as_str().into(),
-            self.total.into(),
-            self.outputs.as_str().into(),
-            self.skipped.into(),
-            self.created_at.into(),
-            self.finished_at.into(),
-            self.place.as_str().into(),
-            self.spec.as_str().into(),
-            None::<Uuid>.into(),
-            self.wakes_at.into(),
-        ]
-    }
-
-    pub(crate) fn of_row(row: &Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get("id")?,
-            account_id: row.get("account_id")?,
-            bucket_id: row.get("bucket_id")?,
-            status: row.get("status")?,
-            error: row.get("error")?,
-            total: row.get("total")?,
-            outputs: row.get("outputs")?,
-            skipped: row.get("skipped")?,
-            created_at: row.get("created_at")?,
-            finished_at: row.get("finished_at")?,
-            place: row.get("place")?,
-            spec: row.get("spec")?,
-            wakes_at: row.get("wakes_at")?,
         })
     }
 

@@ -2,74 +2,50 @@
 
 use bytes::Bytes;
 use http::Method;
-use sea_orm::entity::prelude::*;
+use sea_orm::prelude::Uuid;
 use webhook_core::{
     AccountId, BucketId, DeliveryId, Error, ExecutionId, InputId, WebhookId,
     model::{Checks, Request, Webhook},
 };
 
-use super::{delivery::text, millis, moment};
-use crate::{
-    codec,
-    fault::{DatabaseError, Row},
-    objects::StoredBody,
-    tx::{self, Param},
-};
+use super::{delivery::text, millis, moment, table};
+use crate::{codec, fault::Row, objects::StoredBody, tx::Param};
 
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "webhook")]
-pub struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub(crate) id: Uuid,
-    pub(crate) account_id: Uuid,
-    pub(crate) bucket_id: Uuid,
-    pub(crate) input_id: Uuid,
-    pub(crate) method: String,
-    pub(crate) extra_path: Vec<u8>,
-    pub(crate) raw_query: Vec<u8>,
-    pub(crate) headers: Vec<u8>,
-    pub(crate) remote_addr: Option<String>,
-    pub(crate) secure: bool,
-    pub(crate) ephemeral: bool,
-    pub(crate) input_execution_id: Option<Uuid>,
-    pub(crate) input_failed: bool,
-    pub(crate) received_at: i64,
-    pub(crate) verified: Option<bool>,
-    pub(crate) event: Option<String>,
-    pub(crate) duplicate_of: Option<Uuid>,
-    pub(crate) duplicates: Option<i64>,
-    /// The body, or its SHA-256 when it is an object.
-    pub(crate) body: Vec<u8>,
-    /// How long the body is that is an object.
-    pub(crate) object_bytes: Option<i64>,
-    /// Null for none.
-    pub(crate) hops: Option<i64>,
+table! {
+    /// A row.
+    Model in "webhook" {
+        id: Uuid,
+        account_id: Uuid,
+        bucket_id: Uuid,
+        input_id: Uuid,
+        method: String,
+        extra_path: Vec<u8>,
+        raw_query: Vec<u8>,
+        headers: Vec<u8>,
+        remote_addr: Option<String>,
+        secure: bool,
+        ephemeral: bool,
+        input_execution_id: Option<Uuid>,
+        input_failed: bool,
+        received_at: i64,
+        verified: Option<bool>,
+        event: Option<String>,
+        duplicate_of: Option<Uuid>,
+        duplicates: Option<i64>,
+        /// The body, or its SHA-256 when it is an object.
+        body: Vec<u8>,
+        /// How long the body is that is an object.
+        object_bytes: Option<i64>,
+        /// Null for none.
+        hops: Option<i64>,
+    }
 }
-
-#[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-/// The columns of a [`Model`].
-const COLUMNS: &str = "\
-    id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
-    remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, \
-    verified, event, duplicate_of, duplicates, body, object_bytes, hops";
 
 /// The columns that a webhook is inserted with, in the order of [`values`].
 pub(crate) const INSERTED: &str = "\
     id, account_id, bucket_id, input_id, method, extra_path, raw_query, headers, \
     remote_addr, secure, ephemeral, input_execution_id, input_failed, received_at, \
     verified, event, duplicate_of, body, object_bytes, hops";
-
-/// The webhooks that are there of these, in no order.
-pub(crate) async fn find(
-    tx: &impl tx::Read,
-    ids: impl IntoIterator<Item = Uuid>,
-) -> Result<Vec<Model>, DatabaseError> {
-    super::find(tx, "webhook", COLUMNS, ids, Model::of_row).await
-}
 
 /// What is stored of a webhook, or what is left of it when its content is not to be kept. With
 /// `object` its body is an object.
@@ -113,32 +89,6 @@ pub(crate) fn values<'a>(
 }
 
 impl Model {
-    fn of_row(row: &tx::Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get("id")?,
-            account_id: row.get("account_id")?,
-            bucket_id: row.get("bucket_id")?,
-            input_id: row.get("input_id")?,
-            method: row.get("method")?,
-            extra_path: row.get("extra_path")?,
-            raw_query: row.get("raw_query")?,
-            headers: row.get("headers")?,
-            remote_addr: row.get("remote_addr")?,
-            secure: row.get("secure")?,
-            ephemeral: row.get("ephemeral")?,
-            input_execution_id: row.get("input_execution_id")?,
-            input_failed: row.get("input_failed")?,
-            received_at: row.get("received_at")?,
-            verified: row.get("verified")?,
-            event: row.get("event")?,
-            duplicate_of: row.get("duplicate_of")?,
-            duplicates: row.get("duplicates")?,
-            body: row.get("body")?,
-            object_bytes: row.get("object_bytes")?,
-            hops: row.get("hops")?,
-        })
-    }
-
     /// The webhook. When its body is an object, it is still to be read: the webhook is without
     /// one so far.
     pub(crate) fn read(self) -> Result<(Webhook, Option<StoredBody>), Error> {

@@ -20,7 +20,7 @@ use webhook_core::store::tally::LogCounters;
 pub(crate) use self::deltas::Deltas;
 use crate::{
     fault::DatabaseError,
-    tx::{Begin, Commit, Tx, with},
+    tx::{self, Begin, Commit, Param, Tx, with},
     writer::tally,
 };
 
@@ -78,13 +78,8 @@ pub(crate) async fn fold_in_turn(begin: &impl Begin, commits: u64) -> Result<(),
 
 async fn fold_if(begin: &impl Begin, commits: Option<u64>) -> Result<(), DatabaseError> {
     let transaction = begin.begin_writing().await?;
-    match apply(transaction.tx(), commits).await {
-        Ok(()) => transaction.commit().await,
-        Err(error) => {
-            transaction.rollback().await;
-            Err(error)
-        }
-    }
+    let folded = apply(transaction.tx(), commits).await;
+    tx::end(transaction, folded).await
 }
 
 async fn apply(tx: &impl Tx, commits: Option<u64>) -> Result<(), DatabaseError> {
@@ -114,7 +109,6 @@ async fn has_turn(tx: &impl Tx, commits: Option<u64>) -> Result<bool, DatabaseEr
         tx.query(with(lock, [ADVISORY_LOCK.into()]), |_| Ok(())).await?;
         return Ok(true);
     };
-    let worth = i64::try_from(commits / 2).unwrap_or(i64::MAX);
-    let turn = with(TURN, [ADVISORY_LOCK.into(), worth.into()]);
+    let turn = with(TURN, [ADVISORY_LOCK.into(), Param::count(commits / 2)]);
     Ok(tx.query_one(turn, |row| row.get::<bool>("turn")).await? == Some(true))
 }

@@ -7,8 +7,8 @@ use webhook_core::{
     Month, Timestamp,
     model::DeliveryStatus,
     store::{
-        CountQuery, DayCount, MinuteCount,
-        tally::{self, DAY_MILLIS, LogSums, MINUTE_MILLIS, counted_as, whole},
+        CountQuery,
+        tally::{LogSums, counted_as, whole},
     },
 };
 
@@ -193,7 +193,7 @@ fn add(sums: &mut LogSums, Change { key, logs, micros }: &Change) {
 type Group = (i64, i64);
 
 /// The sums of all moments and statuses of which there are logs, in order.
-async fn sums(
+pub(crate) async fn sums(
     tx: &impl Read,
     deltas: &Deltas,
     buckets: &Buckets,
@@ -269,24 +269,6 @@ async fn most_retries(
 /// A tally, and how many logs it counts. Its span is known to who asked.
 fn tally_logs(row: &Row<'_>) -> Result<(Key, i64), DatabaseError> {
     Ok((Key::of_row(row, Span::Ever)?, row.get("logs")?))
-}
-
-pub(crate) async fn days(
-    tx: &impl Read,
-    deltas: &Deltas,
-    buckets: &Buckets,
-    query: &CountQuery,
-) -> Result<Vec<DayCount>, DatabaseError> {
-    Ok(tally::days(sums(tx, deltas, buckets, (Span::Day, DAY_MILLIS), query).await?))
-}
-
-pub(crate) async fn minutes(
-    tx: &impl Read,
-    deltas: &Deltas,
-    buckets: &Buckets,
-    query: &CountQuery,
-) -> Result<Vec<MinuteCount>, DatabaseError> {
-    Ok(tally::minutes(sums(tx, deltas, buckets, (Span::Minute, MINUTE_MILLIS), query).await?))
 }
 
 #[cfg(test)]

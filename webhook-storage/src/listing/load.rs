@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use crate::{
-    entity::{delivery, head, webhook},
+    entity::{Table, delivery, head, webhook},
     fault::DatabaseError,
     objects::StoredBody,
     tx::{Param, Read, over_set},
@@ -84,16 +84,13 @@ pub(crate) async fn heads(
     tx: &impl Read,
     cursors: &[LogCursor],
 ) -> Result<Vec<LogHead>, DatabaseError> {
-    let rows = head::find(tx, cursors.iter().map(|cursor| cursor.id.as_uuid())).await?;
-    let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
-    let rows = cursors.iter().filter_map(|cursor| rows.remove(&cursor.id.as_uuid()));
-    let readable = rows.filter_map(|row| {
-        let id = row.id;
+    let mut rows = head::find(tx, cursors.iter().map(|cursor| cursor.id.as_uuid())).await?;
+    let readable = cursors.iter().filter_map(|LogCursor { id, .. }| {
         let said = |error: &Error| {
             let cause = std::error::Error::source(error).map(ToString::to_string);
             tracing::error!(delivery = %id, %error, cause, "a log cannot be read");
         };
-        row.read().inspect_err(said).ok()
+        rows.remove(&id.as_uuid())?.read().inspect_err(said).ok()
     });
     Ok(readable.collect())
 }
@@ -127,8 +124,8 @@ async fn read(
     tx: &impl Read,
     cursors: &[LogCursor],
 ) -> Result<Vec<(DeliveryId, Result<LoadedLog, Error>)>, DatabaseError> {
-    let rows = delivery::find(tx, cursors.iter().map(|cursor| cursor.id.as_uuid())).await?;
-    let webhooks = webhook::find(tx, rows.iter().map(|row| row.webhook_id)).await?;
+    let rows = delivery::Model::find(tx, cursors.iter().map(|cursor| cursor.id.as_uuid())).await?;
+    let webhooks = webhook::Model::find(tx, rows.iter().map(|row| row.webhook_id)).await?;
     let webhooks: HashMap<_, _> = webhooks.into_iter().map(|row| (row.id, row)).collect();
     let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
     let rows = cursors.iter().filter_map(|cursor| rows.remove(&cursor.id.as_uuid()));

@@ -71,10 +71,9 @@ impl Places {
     ) -> Result<Vec<LogCursor>, DatabaseError> {
         let mut found = first(tx, &self.ranges, range, direction, limit).await?;
         if self.held {
-            let rows = i64::try_from(limit).unwrap_or(i64::MAX);
             let tail = format!(" ORDER BY {} LIMIT ?", direction.sql());
             let mut query = self.held(tx, "id, created_at", range, &tail);
-            query.values.push(rows.into());
+            query.values.push(Param::count(limit));
             found.extend(tx.query(query, cursor).await?);
         }
         Ok(merge(found, direction, limit))

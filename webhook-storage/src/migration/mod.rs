@@ -6,6 +6,7 @@ mod configuration;
 mod crons;
 mod deliveries;
 mod deltas;
+pub(crate) mod documents;
 mod domains;
 mod endings;
 mod extensions;
@@ -37,12 +38,12 @@ pub(crate) use self::shards::expect_one_database;
 
 use std::time::SystemTime;
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr};
 use webhook_core::Error;
 
 use crate::{
     database::{Database, Transaction},
-    fault::{self, DatabaseError},
+    fault::{About, DatabaseError},
     tx::{Read, with},
 };
 
@@ -81,6 +82,7 @@ const STEPS: &[Step] = &[
     ("m0037_objects", |_| objects::SCHEMA.to_owned()),
     (shards::REMOVED, |_| shards::DROP.to_owned()),
     ("m0039_hops", |_| hops::SCHEMA.to_owned()),
+    (documents::STEP, documents::sql),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,
@@ -99,7 +101,7 @@ pub(crate) async fn migrate(database: &Database) -> Result<(), Error> {
 /// Fails unless the schema is up to date; changes nothing.
 pub(crate) async fn expect_current(database: &Database) -> Result<(), Error> {
     expect_one_database(&database.read).await?;
-    let applied = applied(&database.read).await.map_err(|error| fault::error(error, "schema"))?;
+    let applied = applied(&database.read).await.about("schema")?;
     let same = applied.len() == STEPS.len()
         && STEPS.iter().all(|(name, _)| applied.iter().any(|version| version == name));
     match same {
@@ -111,32 +113,29 @@ pub(crate) async fn expect_current(database: &Database) -> Result<(), Error> {
 }
 
 async fn apply(database: &Database, steps: &[Step]) -> Result<(), Error> {
-    let transaction = begin(database).await.map_err(|error| fault::error(error, "schema"))?;
+    let transaction = begin(database).await.about("schema")?;
     let outcome = up(&transaction, steps).await;
     database.finish(transaction, outcome, "schema").await
 }
 
-async fn begin(database: &Database) -> Result<Transaction, DbErr> {
+async fn begin(database: &Database) -> Result<Transaction, DatabaseError> {
     let transaction = database.begin().await?;
     if database.backend() == DbBackend::Postgres {
         // Nodes that start at once take turns.
-        let lock = "SELECT pg_advisory_xact_lock($1)";
-        let lock =
-            Statement::from_sql_and_values(DbBackend::Postgres, lock, [ADVISORY_LOCK.into()]);
-        transaction.query_one_raw(lock).await?;
+        let lock = with("SELECT pg_advisory_xact_lock(?)", [ADVISORY_LOCK.into()]);
+        transaction.has_rows(lock).await?;
     }
     Ok(transaction)
 }
 
 async fn up(transaction: &DatabaseTransaction, steps: &[Step]) -> Result<(), Error> {
-    let failed = |error| fault::error(error, "schema");
-    transaction.execute_unprepared(APPLIED).await.map_err(failed)?;
+    transaction.execute_unprepared(APPLIED).await.about("schema")?;
     expect_one_database(transaction).await?;
-    let applied = applied(transaction).await.map_err(|error| fault::error(error, "schema"))?;
+    let applied = applied(transaction).await.about("schema")?;
     let unknown = applied.iter().find(|version| STEPS.iter().all(|(name, _)| name != version));
     let asked = match applied.is_empty() {
         true => None,
-        false => reader::asked_by_schema(transaction).await.map_err(failed)?,
+        false => reader::asked_by_schema(transaction).await.about("schema")?,
     };
     match (asked, unknown) {
         (Some(asked), _) if !reader::is_enough(asked) => return Err(reader::too_old(asked)),
@@ -157,7 +156,7 @@ async fn up(transaction: &DatabaseTransaction, steps: &[Step]) -> Result<(), Err
     let missing = steps.iter().filter(|(name, _)| applied.iter().all(|version| version != name));
     let mut count = 0;
     for step in missing {
-        run(transaction, step).await.map_err(failed)?;
+        run(transaction, step).await.about("schema")?;
         count += 1;
     }
     if count > 0 {
@@ -176,36 +175,28 @@ async fn applied(database: &impl Read) -> Result<Vec<String>, DatabaseError> {
     database.query(names, |row| row.get("version")).await
 }
 
-/// Runs a step and records it. A schema is written once for all databases: `{uuid}`, `{bytes}`,
-/// `{int}`, `{bool}` and `{text}` stand for column types, the last one in byte
-/// order, and `{table}` for what follows a table's closing parenthesis, or
-/// `{narrow}` when its rows are little more than their key. `{numbered}` is the type of a key
-/// that the database gives out.
+/// A schema is written once for all databases: `{uuid}`, `{bytes}`, `{int}`, `{bool}` and
+/// `{text}` stand for column types, the last one in byte order, and `{table}` for what follows a
+/// table's closing parenthesis, or `{narrow}` when its rows are little more than their key.
+/// `{numbered}` is the type of a key that the database gives out. Each is here with what SQLite
+/// and PostgreSQL say.
+const TYPES: [(&str, &str, &str); 8] = [
+    ("{uuid}", "BLOB", "uuid"),
+    ("{bytes}", "BLOB", "bytea"),
+    ("{int}", "INTEGER", "bigint"),
+    ("{bool}", "INTEGER", "boolean"),
+    ("{text}", "TEXT", "text COLLATE \"C\""),
+    ("{table}", "STRICT", ""),
+    ("{narrow}", "STRICT, WITHOUT ROWID", ""),
+    ("{numbered}", "INTEGER PRIMARY KEY", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+];
+
+/// Runs a step and records it.
 async fn run(transaction: &DatabaseTransaction, (name, sql): &Step) -> Result<(), DbErr> {
     let backend = transaction.get_database_backend();
-    let types = match backend {
-        DbBackend::Sqlite => [
-            ("{uuid}", "BLOB"),
-            ("{bytes}", "BLOB"),
-            ("{int}", "INTEGER"),
-            ("{bool}", "INTEGER"),
-            ("{text}", "TEXT"),
-            ("{table}", "STRICT"),
-            ("{narrow}", "STRICT, WITHOUT ROWID"),
-            ("{numbered}", "INTEGER PRIMARY KEY"),
-        ],
-        _ => [
-            ("{uuid}", "uuid"),
-            ("{bytes}", "bytea"),
-            ("{int}", "bigint"),
-            ("{bool}", "boolean"),
-            ("{text}", "text COLLATE \"C\""),
-            ("{table}", ""),
-            ("{narrow}", ""),
-            ("{numbered}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
-        ],
-    };
-    let schema = types.iter().fold(sql(backend), |sql, (name, ty)| sql.replace(name, ty));
+    let schema = TYPES.iter().fold(sql(backend), |sql, (name, sqlite, postgres)| {
+        sql.replace(name, if backend == DbBackend::Sqlite { sqlite } else { postgres })
+    });
     transaction.execute_unprepared(&schema).await?;
     let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
     let record =

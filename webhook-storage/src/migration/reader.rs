@@ -11,14 +11,13 @@
 
 use std::sync::LazyLock;
 
-use sea_orm::{ConnectionTrait, DbErr, EntityTrait};
 use webhook_core::Error;
 
 use super::{STEPS, Step, shards};
 use crate::{
     entity::meta,
-    fault,
-    tx::{Tx, with},
+    fault::{About, DatabaseError},
+    tx::{Read, Tx},
 };
 
 /// In the table `meta`: the least number of a version that can work on the schema.
@@ -49,20 +48,13 @@ fn asked(value: &[u8]) -> u32 {
 }
 
 /// What the schema asks for; none of one that no version with this rule has written.
-pub(super) async fn asked_by_schema(
-    connection: &impl ConnectionTrait,
-) -> Result<Option<u32>, DbErr> {
-    let row = meta::Entity::find_by_id(NAME).one(connection).await?;
-    Ok(row.map(|row| asked(&row.value)))
+pub(super) async fn asked_by_schema(tx: &impl Read) -> Result<Option<u32>, DatabaseError> {
+    Ok(meta::get(tx, NAME).await?.map(|value| asked(&value)))
 }
 
 /// Lets the schema ask for this from now on.
 pub(super) async fn ask(tx: &impl Tx, number: u32) -> Result<(), Error> {
-    let sql = "INSERT INTO meta (name, value) VALUES (?, ?) \
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-    let values = [NAME.into(), number.to_string().into_bytes().into()];
-    let done = tx.execute(with(sql, values)).await;
-    done.map(|_| ()).map_err(|error| fault::error(error, "schema"))
+    meta::set(tx, NAME, number.to_string().into_bytes()).await.about("schema")
 }
 
 /// Whether this version can work on a schema that asks for so much.

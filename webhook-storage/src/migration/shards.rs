@@ -4,7 +4,7 @@
 use webhook_core::{Error, ErrorKind};
 
 use crate::{
-    fault,
+    fault::About,
     tx::{Read, with},
 };
 
@@ -34,8 +34,7 @@ const SLOTS_IN: &str = "SELECT COUNT(DISTINCT shard) AS others FROM slot WHERE s
 
 /// Fails when some webhooks are in other databases: this version would show none of them.
 pub(crate) async fn expect_one_database(database: &impl Read) -> Result<(), Error> {
-    let failed = |error| fault::error(error, "schema");
-    let applied = super::applied(database).await.map_err(failed)?;
+    let applied = super::applied(database).await.about("schema")?;
     if applied.is_empty() {
         return Ok(());
     }
@@ -45,7 +44,7 @@ pub(crate) async fn expect_one_database(database: &impl Read) -> Result<(), Erro
     let mut others = 0;
     for count in counts {
         let found = database.query_one(with(count, []), |row| row.get::<i64>("others")).await;
-        others += found.map_err(failed)?.unwrap_or_default();
+        others += found.about("schema")?.unwrap_or_default();
     }
     match others {
         0 => Ok(()),

@@ -1,19 +1,22 @@
 use std::time::Duration;
 
-use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait};
+use sea_orm::ConnectionTrait;
 use serde_json::json;
 use webhook_core::{
     AccountId, DeliveryId, ErrorKind, ExecutionId, FunctionId, NodeId, Timestamp,
-    model::{DeliveryStatus, Driver, Execution, ExecutionStatus, FunctionVersion},
+    model::{
+        DeliveryStatus, Driver, Execution, ExecutionStatus, Function, FunctionSpec, FunctionVersion,
+    },
     store::{
-        CountQuery, DeliveryStore, ExecutionPage, FunctionStore, LogQuery, LogStore, Origin, Settle,
+        Change, CountQuery, DeliveryStore, DocumentStore, ExecutionPage, FunctionStore, LogQuery,
+        LogStore, Origin, Settle,
     },
 };
 
 use super::*;
 use crate::{
     SecretKey, Storage, StorageOptions,
-    entity::{account, webhook},
+    entity::{Table, account, webhook},
 };
 
 fn options(folder: &tempfile::TempDir) -> Result<StorageOptions, Error> {
@@ -45,13 +48,13 @@ async fn an_old_database_is_brought_up_to_date_and_keeps_its_rows() -> Tested {
     apply(&old, &STEPS[..1]).await?;
     let insert = "INSERT INTO account (id, name, created_at) VALUES (x'018f0000000070008000000000000000', 'a', 7)";
     old.write.execute_unprepared(insert).await?;
-    assert!(webhook::Entity::find().count(&old.read).await.is_err(), "not there yet");
+    assert!(webhook::Model::select(&old.read, "", []).await.is_err(), "not there yet");
     old.close().await;
 
     let storage = Storage::connect(&options).await?;
     let read = &storage.database().read;
-    assert_eq!(webhook::Entity::find().count(read).await?, 0);
-    let kept = account::Entity::find().all(read).await?;
+    assert!(webhook::Model::select(read, "", []).await?.is_empty());
+    let kept = account::Model::select(read, "", []).await?;
     assert_eq!((kept.len(), kept[0].name.as_str(), kept[0].created_at), (1, "a", 7));
     storage.close().await;
     Ok(())
@@ -65,10 +68,10 @@ async fn a_step_that_fails_leaves_nothing_behind() -> Tested {
     // In the way of the last step, so that the first one has to be taken back.
     database.write.execute_unprepared("CREATE TABLE node_lease (x INTEGER)").await?;
     assert!(migrate(&database).await.is_err());
-    assert!(account::Entity::find().count(&database.read).await.is_err());
+    assert!(account::Model::select(&database.read, "", []).await.is_err());
     database.write.execute_unprepared("DROP TABLE node_lease").await?;
     migrate(&database).await?;
-    assert_eq!(account::Entity::find().count(&database.read).await?, 0);
+    assert!(account::Model::select(&database.read, "", []).await?.is_empty());
     database.close().await;
     Ok(())
 }
@@ -182,7 +185,7 @@ async fn what_a_log_said_of_an_inputs_function_becomes_a_fact() -> Tested {
         old.write.execute_unprepared(&insert).await?;
     }
     migrate(&old).await?;
-    let webhooks = webhook::Entity::find().all(&old.read).await?;
+    let webhooks = webhook::Model::select(&old.read, "", []).await?;
     let mut failed: Vec<_> = webhooks.iter().map(|row| (row.id, row.input_failed)).collect();
     failed.sort_unstable();
     assert_eq!(
@@ -290,19 +293,20 @@ async fn what_changed_before_there_were_versions_is_known_from_then_on() -> Test
     let account = AccountId::from_uuid(uuid(5));
     for (number, since) in [(1, 7), (2, 9)] {
         let id = FunctionId::from_uuid(uuid(number));
-        let mut function = storage.function(account, id).await?.ok_or("it is there")?;
-        let found = storage.function_versions(account, id).await?;
-        let first = FunctionVersion::current(1, Timestamp::from_millis(since), &function);
-        assert_eq!(found, [first]);
-        function.spec.payload = "b".to_owned();
-        function.updated = Timestamp::from_millis(20);
-        storage.update_function(&function).await?;
-        let found = storage.function_versions(account, id).await?;
-        let second = FunctionVersion::current(2, Timestamp::from_millis(20), &function);
-        let first = FunctionVersion::new(1, Timestamp::from_millis(since), Driver::Lua, "a");
-        assert_eq!(found, [second, first]);
-        let read = storage.function_version(account, id, 1).await?.and_then(|found| found.payload);
-        assert_eq!(read.as_deref(), Some("a"));
+        let documents: &dyn DocumentStore = &storage;
+        let function = documents.get::<Function>(account, id.as_uuid()).await?;
+        let mut function = function.ok_or("it is there")?;
+        let mut first = FunctionVersion::current(&function).with_payload("a".to_owned());
+        assert_eq!((first.version, first.created), (1, Timestamp::from_millis(since)));
+        assert_eq!(documents.function_versions(account, id).await?, [first.clone()]);
+        let at = Timestamp::from_millis(20);
+        function.change(FunctionSpec::new("f", Driver::Lua, "b"), at);
+        let update = Change::update(account, &function, function.version)?;
+        documents.apply(&[update]).await.map_err(webhook_core::Error::from)?;
+        let second = FunctionVersion::current(&function).with_payload("b".to_owned());
+        assert_eq!((second.version, second.created), (2, at));
+        first.current = false;
+        assert_eq!(documents.function_versions(account, id).await?, [second, first]);
     }
     storage.close().await;
     Ok(())

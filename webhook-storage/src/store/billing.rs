@@ -1,25 +1,33 @@
 //! Billing details, subscriptions and events.
 
 use async_trait::async_trait;
-use sea_orm::{ConnectionTrait, QueryResult};
 use webhook_core::{
     AccountId, Error, Timestamp,
     model::{Billing, BillingDetailsSpec, Subscription, SubscriptionStatus},
     store::BillingStore,
 };
 
-use super::read_error;
 use crate::{
     Storage,
-    entity::{json, millis, moment, name, named},
+    entity::{Table, json, millis, moment, name, named, table},
     fault::{self, ErrorClass, Row},
-    tx::{Param, Tx, statement, with},
+    tx::{Param, Read, Tx, with},
 };
 
 const WHAT: &str = "billing";
 
-const READ: &str = "SELECT customer_id, details, subscription_id, status, prices, subscribed_at, \
-    read_at FROM billing WHERE account_id = ?";
+table! {
+    /// The customer and the subscription of an account.
+    Stored in "billing" {
+        customer_id: Option<String>,
+        details: Option<String>,
+        subscription_id: Option<String>,
+        status: Option<String>,
+        prices: Option<String>,
+        subscribed_at: Option<i64>,
+        read_at: Option<i64>,
+    }
+}
 
 const PUT_DETAILS: &str = "INSERT INTO billing (account_id, details) VALUES (?, ?) \
     ON CONFLICT (account_id) DO UPDATE SET details = excluded.details";
@@ -38,17 +46,17 @@ const PUT_SUBSCRIPTION: &str = "INSERT INTO billing (account_id, subscription_id
 #[async_trait]
 impl BillingStore for Storage {
     async fn billing(&self, account: AccountId) -> Result<Billing, Error> {
-        match self.billing_row(READ, account.as_uuid().into()).await? {
-            Some(row) => read(account, &row),
+        let (read, tail) = (&self.database().read, "WHERE account_id = ?");
+        match Stored::select_one(read, tail, [account.as_uuid().into()]).await? {
+            Some(stored) => stored.read(account),
             None => Ok(Billing::default()),
         }
     }
 
     async fn account_of_customer(&self, customer_id: &str) -> Result<Option<AccountId>, Error> {
-        let sql = "SELECT account_id FROM billing WHERE customer_id = ?";
-        let row = self.billing_row(sql, customer_id.into()).await?;
-        let account =
-            row.map(|row| row.try_get_by("account_id").map_err(read_error)).transpose()?;
+        let find = "SELECT account_id FROM billing WHERE customer_id = ?";
+        let find = with(find, [customer_id.into()]);
+        let account = self.database().read.query_one(find, |row| row.get("account_id")).await?;
         Ok(account.map(AccountId::from_uuid))
     }
 
@@ -85,7 +93,7 @@ impl BillingStore for Storage {
 
     async fn is_event_recorded(&self, id: &str) -> Result<bool, Error> {
         let sql = "SELECT id FROM billing_event WHERE id = ?";
-        Ok(self.billing_row(sql, id.into()).await?.is_some())
+        Ok(self.database().read.has_rows(with(sql, [id.into()])).await?)
     }
 
     async fn record_event(
@@ -103,12 +111,6 @@ impl BillingStore for Storage {
 }
 
 impl Storage {
-    async fn billing_row(&self, sql: &str, key: Param<'_>) -> Result<Option<QueryResult>, Error> {
-        let read = &self.database().read;
-        let query = statement(read.get_database_backend(), with(sql, [key]));
-        read.query_one_raw(query).await.map_err(read_error)
-    }
-
     async fn put_billing(&self, sql: &str, values: Vec<Param<'_>>) -> Result<(), Error> {
         match Tx::execute(&self.database().write, with(sql, values)).await {
             Ok(_) => Ok(()),
@@ -120,27 +122,26 @@ impl Storage {
     }
 }
 
-fn read(account: AccountId, row: &QueryResult) -> Result<Billing, Error> {
-    let place = Row { table: WHAT, id: account.as_uuid() };
-    let text = |column| row.try_get_by::<Option<String>, _>(column).map_err(read_error);
-    let time = |column| row.try_get_by::<Option<i64>, _>(column).map_err(read_error);
-    let details = text("details")?;
-    let details = details.map(|json| place.read("details", serde_json::from_str(&json)));
-    let subscription = match text("subscription_id")? {
-        None => None,
-        Some(id) => Some(Subscription {
-            id,
-            status: match text("status")? {
-                Some(status) => place.read("status", named(status))?,
-                None => SubscriptionStatus::Unknown,
-            },
-            prices: {
-                let prices = text("prices")?.unwrap_or_else(|| "[]".to_owned());
-                place.read("prices", serde_json::from_str(&prices))?
-            },
-            created_at: moment(time("subscribed_at")?.unwrap_or_default()),
-            read_at: moment(time("read_at")?.unwrap_or_default()),
-        }),
-    };
-    Ok(Billing { customer_id: text("customer_id")?, details: details.transpose()?, subscription })
+impl Stored {
+    fn read(self, account: AccountId) -> Result<Billing, Error> {
+        let place = Row { table: WHAT, id: account.as_uuid() };
+        let details = self.details.map(|json| place.read("details", serde_json::from_str(&json)));
+        let subscription = match self.subscription_id {
+            None => None,
+            Some(id) => Some(Subscription {
+                id,
+                status: match self.status {
+                    Some(status) => place.read("status", named(status))?,
+                    None => SubscriptionStatus::Unknown,
+                },
+                prices: {
+                    let prices = self.prices.as_deref().unwrap_or("[]");
+                    place.read("prices", serde_json::from_str(prices))?
+                },
+                created_at: moment(self.subscribed_at.unwrap_or_default()),
+                read_at: moment(self.read_at.unwrap_or_default()),
+            }),
+        };
+        Ok(Billing { customer_id: self.customer_id, details: details.transpose()?, subscription })
+    }
 }

@@ -24,7 +24,7 @@ use webhook_core::{
 
 use crate::{
     Storage,
-    fault::{self, DatabaseError},
+    fault::{self, About, DatabaseError},
     fold,
     listing::Loaded,
     objects::{Body, Fetched, ObjectError, StoredBody, unavailable},
@@ -130,7 +130,7 @@ impl Storage {
         let reading = async move { storage.fill_claimed(claim, taken).await };
         let storage = self.clone();
         or_take_back(reading, move |claimed: Claimed| async move {
-            storage.give_back(node, &claimed.deliveries).await
+            storage.give_back(node, &claimed.deliveries, None).await
         })
         .await
     }
@@ -160,15 +160,9 @@ impl Storage {
         }
         let mut next_due_at = what.next_due_at;
         if let Some(first) = waits.first() {
-            let again_at = match claim.order {
-                ClaimOrder::Receipt => first.due_at,
-                ClaimOrder::Due => claim.now + PUT_OFF,
-            };
-            let put_off = match claim.order {
-                ClaimOrder::Receipt => self.give_back(claim.node, &waits).await,
-                ClaimOrder::Due => self.put_off(claim.node, &waits, again_at).await,
-            };
-            put_off?;
+            let put_off = (claim.order == ClaimOrder::Due).then(|| claim.now + PUT_OFF);
+            let again_at = put_off.unwrap_or(first.due_at);
+            self.give_back(claim.node, &waits, put_off).await?;
             next_due_at = next_due_at.into_iter().chain([again_at]).min();
             // The first of a queue is waited for, and its queue asks again later.
             let error = fetched.error.take();
@@ -180,19 +174,13 @@ impl Storage {
     }
 
     /// Frees deliveries that a claim took, for any node.
-    async fn give_back(&self, node: NodeId, some: &[Pending]) -> Result<(), Error> {
-        let freed = lease::give_back(&self.database().write, node, some).await;
-        freed.map_err(|error| fault::error(error, "delivery"))
-    }
-
-    async fn put_off(
+    async fn give_back(
         &self,
         node: NodeId,
         some: &[Pending],
-        due_at: Timestamp,
+        due_at: Option<Timestamp>,
     ) -> Result<(), Error> {
-        let put_off = lease::put_off(&self.database().write, node, some, due_at).await;
-        put_off.map_err(|error| fault::error(error, "delivery"))
+        lease::give_back(&self.database().write, node, some, due_at).await.about("delivery")
     }
 
     /// Ends deliveries whose bodies are gone.
@@ -269,8 +257,7 @@ impl Storage {
         change: impl AsyncFnOnce(&sea_orm::DatabaseTransaction) -> Result<(), DatabaseError>,
     ) -> Result<(), Error> {
         let transaction = self.begin("delivery").await?;
-        let changed = change(&transaction).await;
-        let changed = changed.map_err(|error| fault::error(error, "delivery"));
+        let changed = change(&transaction).await.about("delivery");
         self.database().finish(transaction, changed, "delivery").await
     }
 

@@ -3,7 +3,7 @@
 use std::mem;
 
 use async_trait::async_trait;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, prelude::Uuid};
+use sea_orm::prelude::Uuid;
 use webhook_core::{
     AccountId, DeliveryId, Error, NodeId, OutputId, WebhookId,
     model::Log,
@@ -13,11 +13,10 @@ use webhook_core::{
     },
 };
 
-use super::read_error;
 use crate::{
     Storage,
-    entity::{delivery, webhook},
-    fault,
+    entity::{Table, delivery, webhook},
+    fault::About,
     writer::{InAccount, Incoming, Record, WithRuns, lease},
 };
 
@@ -52,7 +51,7 @@ impl DeliveryStore for Storage {
 
     async fn extend_lease(&self, lease: Lease) -> Result<Extended, Error> {
         let extended = lease::extend(&self.database().write, lease).await;
-        let (extended, asks) = extended.map_err(|error| fault::error(error, "lease"))?;
+        let (extended, asks) = extended.about("lease")?;
         self.compare_schema(asks.as_deref());
         Ok(extended)
     }
@@ -61,19 +60,19 @@ impl DeliveryStore for Storage {
         let transaction = self.begin("lease").await?;
         let freed =
             lease::free(&*transaction, node.as_uuid(), of.map(|output| output.as_uuid())).await;
-        let freed = freed.map_err(|error| fault::error(error, "lease"));
+        let freed = freed.about("lease");
         self.database().finish(transaction, freed, "lease").await
     }
 
     async fn backlogs(&self, sweep: Sweep) -> Result<Vec<Backlog>, Error> {
-        lease::backlogs(&self.database().read, sweep).await.map_err(read_error)
+        lease::backlogs(&self.database().read, sweep).await.map_err(Error::from)
     }
 
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
-        let find = delivery::Entity::find_by_id(id.as_uuid())
-            .filter(delivery::Column::AccountId.eq(account.as_uuid()));
-        let row = find.one(&self.database().read).await.map_err(read_error)?;
-        let Some(row) = row else { return Ok(None) };
+        let (read, tail) = (&self.database().read, "WHERE id = ? AND account_id = ?");
+        let values = [id.as_uuid().into(), account.as_uuid().into()];
+        let row = delivery::Model::select_one(read, tail, values).await;
+        let Some(row) = row? else { return Ok(None) };
         let webhook = self.webhook(row.webhook_id).await?;
         let Some(webhook) = webhook else { return Ok(None) };
         let (webhook, object) = webhook.read()?;
@@ -84,11 +83,9 @@ impl DeliveryStore for Storage {
     }
 
     async fn logs_of(&self, account: AccountId, webhook: WebhookId) -> Result<Vec<Log>, Error> {
-        let find = delivery::Entity::find()
-            .filter(delivery::Column::WebhookId.eq(webhook.as_uuid()))
-            .filter(delivery::Column::AccountId.eq(account.as_uuid()))
-            .order_by_asc(delivery::Column::Id);
-        let rows = find.all(&self.database().read).await.map_err(read_error)?;
+        let tail = "WHERE webhook_id = ? AND account_id = ? ORDER BY id";
+        let values = [webhook.as_uuid().into(), account.as_uuid().into()];
+        let rows = delivery::Model::select(&self.database().read, tail, values).await?;
         if rows.is_empty() {
             return Ok(Vec::new());
         }
@@ -105,6 +102,6 @@ impl DeliveryStore for Storage {
 
 impl Storage {
     async fn webhook(&self, id: Uuid) -> Result<Option<webhook::Model>, Error> {
-        webhook::Entity::find_by_id(id).one(&self.database().read).await.map_err(read_error)
+        Ok(webhook::Model::find(&self.database().read, [id]).await?.pop())
     }
 }

@@ -1,115 +1,43 @@
-//! Functions, their variables and their runs.
+//! What belongs to functions: their variables, keys and runs.
 
 use async_trait::async_trait;
-use sea_orm::{
-    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, IntoActiveModel, PaginatorTrait,
-    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select, sea_query::OnConflict,
-};
+use sea_orm::prelude::Uuid;
 use webhook_core::{
     AccountId, Error, ExecutionId, FunctionId, Timestamp,
     function::record::RunRecord,
-    model::{Execution, Function, FunctionVersion, Variable},
-    store::{ExecutionPage, FunctionStore, KvKey, KvValue, KvWrite},
+    model::{Execution, Variable},
+    store::{ExecutionPage, FunctionStore, KvKey, KvValue, KvWrite, too_many_variables},
 };
 
-use super::{
-    function_version::{list, replace, with_source},
-    read_error,
-};
 use crate::{
     Storage,
-    entity::{execution, function, millis, variable},
-    fault,
-    tx::{Tx, with},
+    entity::{Table, execution::Model, millis, variable},
+    fault::{self, About},
+    tx::{MAX_ROWS, Param, Read, Tx, over_set, with},
     writer::{Record, read_kv},
 };
 
-pub(super) fn place(account: AccountId, id: FunctionId) -> Condition {
-    Condition::all()
-        .add(function::Column::Id.eq(id.as_uuid()))
-        .add(function::Column::AccountId.eq(account.as_uuid()))
-}
-
-/// The function's ID, if it is one of the account's.
-fn owned(account: AccountId, id: FunctionId) -> Select<function::Entity> {
-    let find = function::Entity::find().filter(place(account, id));
-    find.select_only().column(function::Column::Id)
-}
+/// The function, if it is one of the account's; its identifier.
+const OWNED: &str = "SELECT id FROM document WHERE kind = 'function' AND id = ? \
+    AND account_id = ? AND deleted_at IS NULL";
 
 #[async_trait]
 impl FunctionStore for Storage {
-    async fn create_function(&self, function: &Function) -> Result<(), Error> {
-        let row = function::Model::of(function)?.into_active_model();
-        let insert = function::Entity::insert(row);
-        let inserted = insert.exec_without_returning(&self.database().write).await;
-        inserted.map(|_| ()).map_err(|error| fault::error(error, "function"))
-    }
-
-    async fn function(
-        &self,
-        account: AccountId,
-        id: FunctionId,
-    ) -> Result<Option<Function>, Error> {
-        let find = function::Entity::find().filter(place(account, id));
-        let row = find.one(&self.database().routes).await.map_err(read_error)?;
-        row.map(function::Model::read).transpose()
-    }
-
-    async fn functions(&self, account: AccountId) -> Result<Vec<Function>, Error> {
-        let find = function::Entity::find()
-            .filter(function::Column::AccountId.eq(account.as_uuid()))
-            .order_by_asc(function::Column::Id);
-        let rows = find.all(&self.database().read).await.map_err(read_error)?;
-        rows.into_iter().map(function::Model::read).collect()
-    }
-
-    async fn update_function(&self, function: &Function) -> Result<(), Error> {
-        let transaction = self.begin("function").await?;
-        let updated = replace(&transaction, function).await;
-        self.database().finish(transaction, updated, "function").await
-    }
-
-    async fn function_versions(
-        &self,
-        account: AccountId,
-        id: FunctionId,
-    ) -> Result<Vec<FunctionVersion>, Error> {
-        let snapshot = self.snapshot().await?;
-        let versions = list(&snapshot, account, id).await;
-        snapshot.commit().await.map_err(read_error)?;
-        Ok(versions?.map(|(_, versions)| versions).unwrap_or_default())
-    }
-
-    async fn function_version(
-        &self,
-        account: AccountId,
-        id: FunctionId,
-        version: u32,
-    ) -> Result<Option<FunctionVersion>, Error> {
-        let snapshot = self.snapshot().await?;
-        let found = with_source(&snapshot, account, id, version).await;
-        snapshot.commit().await.map_err(read_error)?;
-        found
-    }
-
-    async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error> {
-        // Its variables and runs go with it.
-        let delete = function::Entity::delete_many().filter(place(account, id));
-        let deleted = delete.exec(&self.database().write).await;
-        fault::met(deleted.map(|it| it.rows_affected), "function")
-    }
-
     async fn variables(&self, account: AccountId, id: FunctionId) -> Result<Vec<Variable>, Error> {
-        let find = variable::Entity::find()
-            .filter(variable::Column::FunctionId.in_subquery(owned(account, id).into_query()))
-            .order_by_asc(variable::Column::Key);
-        let rows = find.all(&self.database().routes).await.map_err(read_error)?;
-        rows.into_iter().map(|row| row.open(self.vault())).collect()
+        let tail = format!("WHERE function_id IN ({OWNED}) ORDER BY key");
+        let values = [id.as_uuid().into(), account.as_uuid().into()];
+        let rows = variable::Raw::select(&self.database().routes, &tail, values).await;
+        rows?.into_iter().map(|row| row.open(self.vault())).collect()
     }
 
-    async fn put_variable(&self, account: AccountId, variable: &Variable) -> Result<(), Error> {
+    async fn put_variable(
+        &self,
+        account: AccountId,
+        variable: &Variable,
+        bound: usize,
+    ) -> Result<(), Error> {
         let transaction = self.begin("variable").await?;
-        let put = self.upsert_variable(&transaction, account, variable).await;
+        let put = self.put_in(&*transaction, account, variable, bound).await;
         self.database().finish(transaction, put, "variable").await
     }
 
@@ -119,15 +47,14 @@ impl FunctionStore for Storage {
         id: FunctionId,
         key: &str,
     ) -> Result<(), Error> {
-        let delete = variable::Entity::delete_many()
-            .filter(variable::Column::FunctionId.in_subquery(owned(account, id).into_query()))
-            .filter(variable::Column::Key.eq(key));
-        let deleted = delete.exec(&self.database().write).await;
-        fault::met(deleted.map(|it| it.rows_affected), "variable")
+        let sql = format!("DELETE FROM variable WHERE key = ? AND function_id IN ({OWNED})");
+        let query = with(sql, [key.into(), id.as_uuid().into(), account.as_uuid().into()]);
+        let deleted = Tx::execute(&self.database().write, query).await;
+        fault::met(deleted, "variable")
     }
 
     async fn kv_get(&self, key: &KvKey, now: Timestamp) -> Result<Option<KvValue>, Error> {
-        read_kv(&self.database().read, key, now).await.map_err(read_error)
+        read_kv(&self.database().read, key, now).await.map_err(Error::from)
     }
 
     async fn kv_write(&self, write: KvWrite) -> Result<Option<KvValue>, Error> {
@@ -137,36 +64,32 @@ impl FunctionStore for Storage {
     async fn purge_kv(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
         let purge = "DELETE FROM function_key WHERE (function_id, key) IN (SELECT function_id, key \
             FROM function_key WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)";
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let purge = with(purge, [millis(now).into(), limit.into()]);
-        let gone = self.database().write.execute(purge).await;
-        gone.map_err(|error| fault::error(error, "function"))
+        let purge = with(purge, [millis(now).into(), Param::count(limit)]);
+        self.database().write.execute(purge).await.about("function")
     }
 
     async fn record_execution(&self, execution: &RunRecord, keep: usize) -> Result<(), Error> {
-        let execution = execution::Model::of(execution)?;
+        let execution = Model::of(execution)?;
         self.write(Record { execution, keep }).await
     }
 
     async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
         // The order of identifiers is that of the runs: what is old comes first,
         // and nothing behind the first that is not has to be read.
-        let oldest = execution::Entity::find()
-            .select_only()
-            .columns([execution::Column::Id, execution::Column::Created])
-            .order_by_asc(execution::Column::Id)
-            .limit(u64::try_from(limit).unwrap_or(u64::MAX).min(i64::MAX as u64))
-            .into_tuple::<(sea_orm::prelude::Uuid, i64)>();
-        let oldest = oldest.all(&self.database().read).await.map_err(read_error)?;
+        let oldest = "SELECT id, created FROM execution ORDER BY id LIMIT ?";
+        let oldest =
+            Read::query(&self.database().read, with(oldest, [Param::count(limit)]), |row| {
+                Ok((row.get::<Uuid>("id")?, row.get::<i64>("created")?))
+            });
+        let oldest = oldest.await?;
         let old = oldest.into_iter().filter(|(_, created)| *created < before.as_millis());
         let old: Vec<_> = old.map(|(id, _)| id).collect();
         let mut gone = 0;
-        // Databases have bounds on the parameters of a statement.
-        for some in old.chunks(500) {
-            let delete = execution::Entity::delete_many();
-            let delete = delete.filter(execution::Column::Id.is_in(some.iter().copied()));
-            let deleted = delete.exec(&self.database().write).await;
-            gone += deleted.map_err(|error| fault::error(error, "execution"))?.rows_affected;
+        for some in old.chunks(MAX_ROWS) {
+            let ids = some.iter().map(|id| Param::from(*id));
+            let delete = over_set("DELETE FROM execution WHERE id IN ", [], ids, "");
+            let deleted = self.database().write.execute(delete).await;
+            gone += deleted.about("execution")?;
         }
         Ok(gone)
     }
@@ -176,10 +99,9 @@ impl FunctionStore for Storage {
         account: AccountId,
         id: ExecutionId,
     ) -> Result<Option<Execution>, Error> {
-        let find = execution::Entity::find_by_id(id.as_uuid())
-            .filter(execution::Column::AccountId.eq(account.as_uuid()));
-        let row = find.one(&self.database().read).await.map_err(read_error)?;
-        row.map(execution::Model::read).transpose()
+        let (read, tail) = (&self.database().read, "WHERE id = ? AND account_id = ?");
+        let values = [id.as_uuid().into(), account.as_uuid().into()];
+        Model::select_one(read, tail, values).await?.map(Model::read).transpose()
     }
 
     async fn executions(
@@ -189,46 +111,51 @@ impl FunctionStore for Storage {
         limit: usize,
         offset: usize,
     ) -> Result<ExecutionPage, Error> {
-        let of_function = execution::Entity::find()
-            .filter(execution::Column::FunctionId.eq(function.as_uuid()))
-            .filter(execution::Column::AccountId.eq(account.as_uuid()));
-        let bounded =
-            |number: usize| u64::try_from(number).unwrap_or(u64::MAX).min(i64::MAX as u64);
-        let page = of_function
-            .clone()
-            .order_by_desc(execution::Column::Id)
-            .limit(bounded(limit))
-            .offset(bounded(offset));
+        let place = || [function.as_uuid().into(), account.as_uuid().into()];
+        let count = "SELECT COUNT(*) AS runs FROM execution \
+            WHERE function_id = ? AND account_id = ?";
+        let page = "WHERE function_id = ? AND account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?";
+        let page_values = place().into_iter().chain([Param::count(limit), Param::count(offset)]);
 
         let snapshot = self.snapshot().await?;
-        let total = of_function.count(&snapshot).await;
-        let rows = page.all(&snapshot).await;
-        snapshot.commit().await.map_err(read_error)?;
-        let executions = rows.map_err(read_error)?.into_iter().map(execution::Model::read);
-        let total = usize::try_from(total.map_err(read_error)?).unwrap_or(usize::MAX);
+        let total = snapshot.query_one(with(count, place()), |row| row.get::<i64>("runs")).await;
+        let rows = Model::select(&snapshot, page, page_values).await;
+        snapshot.commit().await.about("database")?;
+        let executions = rows?.into_iter().map(Model::read);
+        let total = total?.unwrap_or_default();
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
         Ok(ExecutionPage::new(executions.collect::<Result<_, _>>()?, total))
     }
 }
 
 impl Storage {
-    async fn upsert_variable(
+    /// Sets a variable of a function whose row is locked until the transaction ends, so that
+    /// the number of variables is exact.
+    async fn put_in(
         &self,
-        transaction: &DatabaseTransaction,
+        tx: &impl Tx,
         account: AccountId,
         variable: &Variable,
+        bound: usize,
     ) -> Result<(), Error> {
-        let find = owned(account, variable.function_id).into_tuple::<sea_orm::prelude::Uuid>();
-        if find.one(transaction).await.map_err(read_error)?.is_none() {
+        let function = variable.function_id.as_uuid();
+        let lock = format!("{OWNED}{}", tx.on_postgres(" FOR UPDATE"));
+        let lock = with(lock, [function.into(), account.as_uuid().into()]);
+        if !tx.has_rows(lock).await.about("variable")? {
             return Err(Error::not_found("function"));
         }
-        let row = variable::Model::seal(variable, self.vault())?.into_active_model();
         // All but `created_at`.
-        let replace = OnConflict::columns([variable::Column::FunctionId, variable::Column::Key])
-            .update_columns([variable::Column::ValueSealed, variable::Column::UpdatedAt])
-            .to_owned();
-        let put = variable::Entity::insert(row).on_conflict(replace);
-        // A function that was deleted meanwhile is a missing reference.
-        let put = put.exec_without_returning(transaction).await;
-        put.map(|_| ()).map_err(|error| fault::error(error, "function"))
+        let put = "INSERT INTO variable (function_id, key, value_sealed, created_at, updated_at) \
+            VALUES (?, ?, ?, ?, ?) ON CONFLICT (function_id, key) DO UPDATE SET \
+            value_sealed = excluded.value_sealed, updated_at = excluded.updated_at";
+        let put = with(put, variable::values(variable, self.vault())?);
+        tx.execute(put).await.about("variable")?;
+        let count = "SELECT COUNT(*) AS number FROM variable WHERE function_id = ?";
+        let count = tx.query_one(with(count, [function.into()]), |row| row.get::<i64>("number"));
+        let count = count.await.about("variable")?.unwrap_or_default();
+        match usize::try_from(count).is_ok_and(|count| count <= bound) {
+            true => Ok(()),
+            false => Err(too_many_variables(bound)),
+        }
     }
 }

@@ -8,22 +8,22 @@ use webhook_core::{
     store::{
         ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogHeads, LogOrder, LogPage,
         LogQuery, LogSearch, LogStore, LogsFound, MinuteCount, OldLogs, Reported, Scan,
+        tally::{self, DAY_MILLIS, LogSums, MINUTE_MILLIS},
     },
 };
 
-use super::read_error;
 use crate::{
     Storage,
     entity::{delivery::number, millis},
-    fault,
+    fault::About,
     fold::Deltas,
     listing::{
         self, Buckets, Direction::NewestFirst, Direction::OldestFirst, IndexRange, Kind, Loaded,
         Places, Range, Source,
     },
     objects::StoredBody,
-    tx::{Read, Tx, with},
-    writer::{InAccount, Taken},
+    tx::{Param, Read, Tx, with},
+    writer::{InAccount, Taken, tally::Span},
 };
 
 /// How many logs a search reads with one query.
@@ -38,7 +38,7 @@ impl LogStore for Storage {
         let read = self.count(account, async |snapshot, deltas| {
             let found = found_by(snapshot, deltas, account.as_uuid(), query).await?;
             let loaded = listing::load(snapshot, &found.cursors, self.read_bytes()).await;
-            Ok((loaded.map_err(read_error)?, found))
+            Ok((loaded?, found))
         });
         let (mut loaded, found) = read.await?;
         self.show(&mut loaded.logs, loaded.objects).await?;
@@ -48,7 +48,7 @@ impl LogStore for Storage {
     async fn heads(&self, account: AccountId, query: &LogQuery) -> Result<LogHeads, Error> {
         self.count(account, async |snapshot, deltas| {
             let found = found_by(snapshot, deltas, account.as_uuid(), query).await?;
-            let heads = listing::heads(snapshot, &found.cursors).await.map_err(read_error)?;
+            let heads = listing::heads(snapshot, &found.cursors).await?;
             Ok(LogHeads::new(heads, found.total, found.has_more))
         })
         .await
@@ -56,10 +56,10 @@ impl LogStore for Storage {
 
     async fn search(&self, account: AccountId, search: &LogSearch) -> Result<LogsFound, Error> {
         let database = self.database();
-        let snapshot = database.snapshot_on(&database.search).await.map_err(read_error)?;
+        let snapshot = database.snapshot_on(&database.search).await.about("database")?;
         let found = self.found(&snapshot, account.as_uuid(), search).await;
         // Nothing was written: this only ends the snapshot.
-        snapshot.commit().await.map_err(read_error)?;
+        snapshot.commit().await.about("database")?;
         let (found, objects) = found?;
         match objects.is_empty() {
             true => Ok(found),
@@ -68,11 +68,7 @@ impl LogStore for Storage {
     }
 
     async fn days(&self, account: AccountId, query: &CountQuery) -> Result<Vec<DayCount>, Error> {
-        self.count(account, async |snapshot, deltas| {
-            let buckets = buckets(snapshot, deltas, account.as_uuid(), query.bucket_id).await?;
-            listing::days(snapshot, deltas, &buckets, query).await.map_err(read_error)
-        })
-        .await
+        Ok(tally::days(self.sums(account, (Span::Day, DAY_MILLIS), query).await?))
     }
 
     async fn minutes(
@@ -80,17 +76,13 @@ impl LogStore for Storage {
         account: AccountId,
         query: &CountQuery,
     ) -> Result<Vec<MinuteCount>, Error> {
-        self.count(account, async |snapshot, deltas| {
-            let buckets = buckets(snapshot, deltas, account.as_uuid(), query.bucket_id).await?;
-            listing::minutes(snapshot, deltas, &buckets, query).await.map_err(read_error)
-        })
-        .await
+        Ok(tally::minutes(self.sums(account, (Span::Minute, MINUTE_MILLIS), query).await?))
     }
 
     async fn received(&self, account: AccountId, moment: Timestamp) -> Result<u64, Error> {
         self.count(account, async |snapshot, deltas| {
             let received = listing::received(snapshot, deltas, account.as_uuid(), moment);
-            received.await.map_err(read_error)
+            received.await.map_err(Error::from)
         })
         .await
     }
@@ -149,18 +141,13 @@ impl LogStore for Storage {
 
     async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
         // What others look at now goes the next time.
-        let skip = match self.database().backend() {
-            sea_orm::DbBackend::Postgres => " FOR UPDATE SKIP LOCKED",
-            _ => "",
-        };
+        let skip = self.database().write.on_postgres(" FOR UPDATE SKIP LOCKED");
         let forget = format!(
             "DELETE FROM seen WHERE (key, input_id) IN \
              (SELECT key, input_id FROM seen WHERE until <= ? ORDER BY until LIMIT ?{skip})"
         );
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let forget = with(forget, [millis(now).into(), limit.into()]);
-        let gone = self.database().write.execute(forget).await;
-        gone.map_err(|error| fault::error(error, "webhook"))
+        let forget = with(forget, [millis(now).into(), Param::count(limit)]);
+        self.database().write.execute(forget).await.about("webhook")
     }
 }
 
@@ -178,14 +165,12 @@ async fn found_by(
     query: &LogQuery,
 ) -> Result<Found, Error> {
     let LogQuery { status, from, to, before, offset, limit, .. } = query;
-    let sources = listing::sources(snapshot, deltas, account, None).await;
-    let sources = sources.map_err(read_error)?;
+    let sources = listing::sources(snapshot, deltas, account, None).await?;
     let bucket = query.bucket_id.map(|bucket| bucket.as_uuid());
     let places = Places::new(account, bucket, *status, &sources);
     let buckets = buckets_of(account, query.bucket_id, &sources);
     let (buckets, stretch) = ((&buckets, &places), (*from, *to));
-    let total = listing::total(snapshot, deltas, buckets, *status, stretch).await;
-    let total = total.map_err(read_error)?;
+    let total = listing::total(snapshot, deltas, buckets, *status, stretch).await?;
     let limit = u64::try_from(*limit).unwrap_or(u64::MAX);
     // One more, to know whether there are more; there are not more than all.
     let some = offset.saturating_add(limit).saturating_add(1).min(total);
@@ -193,27 +178,12 @@ async fn found_by(
         return Ok(Found { cursors: Vec::new(), total, has_more: false });
     }
     let range = Range::ALL.from(*from).to(*to).before(*before);
-    let cursors = places.first(snapshot, range, NewestFirst, some).await;
-    let mut cursors = cursors.map_err(read_error)?;
+    let mut cursors = places.first(snapshot, range, NewestFirst, some).await?;
     cursors.drain(..cursors.len().min(usize::try_from(*offset).unwrap_or(usize::MAX)));
     let shown = cursors.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
     let has_more = cursors.len() > shown;
     cursors.truncate(shown);
     Ok(Found { cursors, total, has_more })
-}
-
-/// The buckets of the account that have logs, or the one that was asked for.
-async fn buckets(
-    tx: &impl Read,
-    deltas: &Deltas,
-    account: Uuid,
-    bucket: Option<BucketId>,
-) -> Result<Buckets, Error> {
-    let sources = match bucket {
-        Some(_) => Vec::new(),
-        None => listing::sources(tx, deltas, account, None).await.map_err(read_error)?,
-    };
-    Ok(buckets_of(account, bucket, &sources))
 }
 
 /// The bucket that was asked for, or those of the account that have logs.
@@ -234,14 +204,32 @@ impl Storage {
         read: impl AsyncFnOnce(&DatabaseTransaction, &Deltas) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let snapshot = self.snapshot().await?;
-        let deltas = Deltas::of(&snapshot, account.as_uuid()).await.map_err(read_error);
-        let counted = match deltas {
+        let counted = match Deltas::of(&snapshot, account.as_uuid()).await {
             Ok(deltas) => read(&snapshot, &deltas).await,
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         };
         // Nothing was written: this only ends the snapshot.
-        snapshot.commit().await.map_err(read_error)?;
+        snapshot.commit().await.about("database")?;
         counted
+    }
+
+    /// What the logs of a query count, by units of time.
+    async fn sums(
+        &self,
+        account: AccountId,
+        unit: (Span, i64),
+        query: &CountQuery,
+    ) -> Result<Vec<LogSums>, Error> {
+        self.count(account, async |snapshot, deltas| {
+            let account = account.as_uuid();
+            let sources = match query.bucket_id {
+                Some(_) => Vec::new(),
+                None => listing::sources(snapshot, deltas, account, None).await?,
+            };
+            let buckets = buckets_of(account, query.bucket_id, &sources);
+            Ok(listing::sums(snapshot, deltas, &buckets, unit, query).await?)
+        })
+        .await
     }
 
     async fn found(
@@ -251,9 +239,8 @@ impl Storage {
         search: &LogSearch,
     ) -> Result<(LogsFound, Vec<StoredBody>), Error> {
         let LogQuery { bucket_id, status, from, to, .. } = &search.query;
-        let deltas = Deltas::of(snapshot, account).await.map_err(read_error)?;
-        let sources = listing::sources(snapshot, &deltas, account, None).await;
-        let sources = sources.map_err(read_error)?;
+        let deltas = Deltas::of(snapshot, account).await?;
+        let sources = listing::sources(snapshot, &deltas, account, None).await?;
         let bucket = bucket_id.map(|bucket| bucket.as_uuid());
         let places = Places::new(account, bucket, *status, &sources);
         let range = Range::ALL.from(*from).to(*to);
@@ -265,11 +252,10 @@ impl Storage {
         let (mut scan, mut objects) = (Scan::new(search), Vec::new());
         loop {
             let range = range.before(scan.before()).after(scan.after());
-            let cursors = places.first(snapshot, range, direction, LOOKED_AT_ONCE).await;
-            let cursors = cursors.map_err(read_error)?;
+            let cursors = places.first(snapshot, range, direction, LOOKED_AT_ONCE).await?;
             let Some(last) = cursors.last() else { return Ok((scan.end(true), objects)) };
             let bytes = self.read_bytes().min(SEARCHED_AT_ONCE_BYTES);
-            let loaded = listing::load(snapshot, &cursors, bytes).await.map_err(read_error)?;
+            let loaded = listing::load(snapshot, &cursors, bytes).await?;
             objects.extend(loaded.objects);
             if !loaded.logs.into_iter().all(|log| scan.look(log)) {
                 return Ok((scan.end(false), objects));
@@ -292,8 +278,7 @@ impl Storage {
         limit: usize,
     ) -> Result<Loaded, Error> {
         let received = Some(number(DeliveryStatus::Received));
-        let sources = listing::sources(snapshot, deltas, account_id, received).await;
-        let sources = sources.map_err(read_error)?.into_iter();
+        let sources = listing::sources(snapshot, deltas, account_id, received).await?.into_iter();
         let wanted = sources
             .filter(|source| buckets.iter().any(|bucket| bucket.as_uuid() == source.bucket_id));
         let range_of = |Source { bucket_id, output_id, .. }: Source| {
@@ -303,9 +288,7 @@ impl Storage {
         let ranges: Vec<_> = wanted.filter_map(range_of).collect();
         let limit = u64::try_from(limit).unwrap_or(u64::MAX);
         let range = Range::ALL.after(after);
-        let cursors = listing::first(snapshot, &ranges, range, OldestFirst, limit).await;
-        let cursors = cursors.map_err(read_error)?;
-        let loaded = listing::load(snapshot, &cursors, self.read_bytes()).await;
-        loaded.map_err(read_error)
+        let cursors = listing::first(snapshot, &ranges, range, OldestFirst, limit).await?;
+        listing::load(snapshot, &cursors, self.read_bytes()).await.map_err(Error::from)
     }
 }

@@ -9,13 +9,13 @@ use webhook_core::{
     store::{LogCursor, OldLogs, tally::DAY_MILLIS},
 };
 
-use super::{purge_turn::PurgeTurn, read_error};
+use super::purge_turn::PurgeTurn;
 #[cfg(feature = "postgres")]
 use crate::days;
 use crate::{
     Storage,
     entity::{delivery::number, millis, moment},
-    fault::{self, DatabaseError},
+    fault::{About, DatabaseError},
     fold,
     listing::{self, Direction, IndexRange, Kind, Range},
     tx::{Param, Read, Row, Tx, with},
@@ -73,8 +73,7 @@ impl Storage {
         while left > 0 {
             turn.keep().await?;
             self.fold().await?;
-            let steps = self.old(old, left.min(LOGS_OF_A_ROUND)).await;
-            let steps = steps.map_err(read_error)?;
+            let steps = self.old(old, left.min(LOGS_OF_A_ROUND)).await?;
             if steps.is_empty() {
                 break;
             }
@@ -125,7 +124,7 @@ impl Storage {
 
     /// Purging looks at tallies for what is there, and removes those that count nothing any more.
     async fn fold(&self) -> Result<(), Error> {
-        fold::fold(self.database()).await.map_err(|error| fault::error(error, "tally"))
+        fold::fold(self.database()).await.about("tally")
     }
 
     /// The oldest logs that can go, by day.
@@ -235,7 +234,7 @@ impl Storage {
                     step.day.saturating_add(DAY_MILLIS).into(),
                 ];
                 let deleted = write.execute(with(sql, values)).await;
-                deleted.map_err(|error| fault::error(error, "tally"))?;
+                deleted.about("tally")?;
             }
         }
         Ok(())

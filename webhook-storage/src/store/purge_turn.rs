@@ -5,7 +5,7 @@ use webhook_core::Error;
 
 use crate::{
     database::Database,
-    fault,
+    fault::About,
     tx::{Read, Tx, with},
 };
 
@@ -49,7 +49,6 @@ impl<'d> PurgeTurn<'d> {
             return Ok(true);
         }
         let set = format!("UPDATE purge_turn SET until = {until} {condition}");
-        let changed = tx.execute(with(set, [])).await;
-        changed.map(|rows| rows > 0).map_err(|error| fault::error(error, "log"))
+        tx.execute(with(set, [])).await.map(|rows| rows > 0).about("log")
     }
 }

@@ -10,7 +10,7 @@ use webhook_core::{
 use crate::{
     Storage,
     entity::{millis, moment},
-    fault::{self, DatabaseError},
+    fault::{About, DatabaseError},
     tx::{Param, Row, Tx, with},
     writer::lease,
 };
@@ -41,8 +41,7 @@ const PENDING: &str = "SELECT COUNT(*) AS pending FROM (SELECT 1 FROM (SELECT 1 
 #[async_trait]
 impl QueueStore for Storage {
     async fn own_queue(&self, own: OwnQueue) -> Result<OwnedQueue, Error> {
-        let owned = own_queue(&self.database().write, &own).await;
-        owned.map_err(|error| fault::error(error, WHAT))
+        own_queue(&self.database().write, &own).await.about(WHAT)
     }
 
     async fn leave_queue(
@@ -56,8 +55,7 @@ impl QueueStore for Storage {
             true => with(FORGET, [output.into(), node.into()]),
             false => with(LEAVE, [bytes_of(started).into(), output.into(), node.into()]),
         };
-        let left = self.database().write.execute(leave).await;
-        left.map(|_| ()).map_err(|error| fault::error(error, WHAT))
+        self.database().write.execute(leave).await.map(|_| ()).about(WHAT)
     }
 }
 
@@ -85,8 +83,8 @@ async fn own_queue(tx: &impl Tx, own: &OwnQueue) -> Result<OwnedQueue, DatabaseE
             owned
         }
     };
-    let most = i64::try_from(OwnedQueue::MAX_COUNTED).unwrap_or(i64::MAX);
-    let pending = with(PENDING, [output.into(), output.into(), most.into()]);
+    let pending =
+        with(PENDING, [output.into(), output.into(), Param::count(OwnedQueue::MAX_COUNTED)]);
     let pending = tx.query_one(pending, |row| row.get::<i64>("pending")).await?;
     let pending = pending.unwrap_or_default().unsigned_abs();
     Ok(match owned {

@@ -10,14 +10,10 @@ use webhook_core::{
     store::{ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayItem, ReplayStore, ReplayedWebhook},
 };
 
-use super::read_error;
 use crate::{
     Storage,
-    entity::{
-        delivery, millis, moment,
-        replay::{COLUMNS, Model, insert},
-    },
-    fault::{self, DatabaseError},
+    entity::{Table, delivery, millis, moment, replay::Model},
+    fault::About,
     objects::Bodies,
     tx::{Param, Read, Row, Tx, over_set, with},
     writer::{ChangeReplay, FeedOp},
@@ -39,14 +35,6 @@ const TRIM: &str = "DELETE FROM replay WHERE account_id = ? AND finished_at IS N
 const WAITING: &str = "SELECT output_id, COUNT(*) AS logs FROM delivery WHERE replay_id = ? \
     AND due_at IS NOT NULL AND attempts = 0 GROUP BY output_id";
 
-fn failed(error: DatabaseError) -> Error {
-    fault::error(error, WHAT)
-}
-
-fn number(count: usize) -> Param<'static> {
-    i64::try_from(count).unwrap_or(i64::MAX).into()
-}
-
 #[async_trait]
 impl ReplayStore for Storage {
     async fn create_replay(&self, replay: &Replay, most: usize) -> Result<(), Error> {
@@ -57,10 +45,9 @@ impl ReplayStore for Storage {
     }
 
     async fn replay(&self, account: AccountId, id: ReplayId) -> Result<Option<Replay>, Error> {
-        let find = format!("SELECT {COLUMNS} FROM replay WHERE id = ? AND account_id = ?");
-        let find = with(find, [id.as_uuid().into(), account.as_uuid().into()]);
-        let row = self.database().read.query_one(find, Model::of_row).await;
-        row.map_err(read_error)?.map(Model::read).transpose()
+        let values = [id.as_uuid().into(), account.as_uuid().into()];
+        let tail = "WHERE id = ? AND account_id = ?";
+        Model::select_one(&self.database().read, tail, values).await?.map(Model::read).transpose()
     }
 
     async fn replays(
@@ -69,13 +56,11 @@ impl ReplayStore for Storage {
         before: Option<ReplayId>,
         limit: usize,
     ) -> Result<Vec<Replay>, Error> {
-        let find = format!(
-            "SELECT {COLUMNS} FROM replay WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?"
-        );
         let before = before.map_or(Uuid::max(), |id| id.as_uuid());
-        let find = with(find, [account.as_uuid().into(), before.into(), number(limit)]);
-        let rows = self.database().read.query(find, Model::of_row).await.map_err(read_error)?;
-        rows.into_iter().map(Model::read).collect()
+        let values = [account.as_uuid().into(), before.into(), Param::count(limit)];
+        let tail = "WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?";
+        let rows = Model::select(&self.database().read, tail, values).await;
+        rows?.into_iter().map(Model::read).collect()
     }
 
     async fn replay_totals(&self, ids: &[ReplayId]) -> Result<Vec<ReplayTotals>, Error> {
@@ -88,7 +73,7 @@ impl ReplayStore for Storage {
         let read = |row: &Row<'_>| {
             Ok((row.get::<Uuid>("replay_id")?, row.get::<i64>("status")?, row.get::<i64>("logs")?))
         };
-        let rows = self.database().read.query(count, read).await.map_err(read_error)?;
+        let rows = self.database().read.query(count, read).await?;
         let mut totals = HashMap::<_, ReplayTotals>::new();
         for (id, status, logs) in rows {
             if let Some(status) = delivery::status(status) {
@@ -109,27 +94,23 @@ impl ReplayStore for Storage {
 
     async fn claim_replays(&self, claim: ClaimReplays) -> Result<Vec<Replay>, Error> {
         let ClaimReplays { node, now, until, limit, .. } = claim;
-        let skip = match self.database().backend() {
-            DbBackend::Postgres => " FOR UPDATE SKIP LOCKED",
-            _ => "",
-        };
+        let skip = self.database().write.on_postgres(" FOR UPDATE SKIP LOCKED");
         let values =
-            [millis(until).into(), node.as_uuid().into(), millis(now).into(), number(limit)];
-        let sql = CLAIM.replace("{skip}", skip).replace("{columns}", COLUMNS);
+            [millis(until).into(), node.as_uuid().into(), millis(now).into(), Param::count(limit)];
+        let sql = CLAIM.replace("{skip}", skip).replace("{columns}", Model::COLUMNS);
         let rows = self.database().write.query(with(sql, values), Model::of_row).await;
-        rows.map_err(failed)?.into_iter().map(Model::read).collect()
+        rows.about(WHAT)?.into_iter().map(Model::read).collect()
     }
 
     async fn replays_wake_at(&self) -> Result<Option<Timestamp>, Error> {
         let first = "SELECT MIN(wakes_at) AS wakes_at FROM replay WHERE wakes_at IS NOT NULL";
         let read = |row: &Row<'_>| row.get::<Option<i64>>("wakes_at");
-        let first = self.database().read.query_one(with(first, []), read).await;
-        Ok(first.map_err(read_error)?.flatten().map(moment))
+        Ok(self.database().read.query_one(with(first, []), read).await?.flatten().map(moment))
     }
 
     async fn release_replays(&self, node: NodeId) -> Result<(), Error> {
         let release = with(RELEASE, [node.as_uuid().into()]);
-        self.database().write.execute(release).await.map(drop).map_err(failed)
+        self.database().write.execute(release).await.map(drop).about(WHAT)
     }
 
     async fn replay_waiting(&self, id: ReplayId) -> Result<Vec<(OutputId, u64)>, Error> {
@@ -137,7 +118,7 @@ impl ReplayStore for Storage {
             Ok((row.get::<Option<Uuid>>("output_id")?, row.get::<i64>("logs")?.unsigned_abs()))
         };
         let waiting = with(WAITING, [id.as_uuid().into()]);
-        let rows = self.database().read.query(waiting, read).await.map_err(read_error)?;
+        let rows = self.database().read.query(waiting, read).await?;
         Ok(rows
             .into_iter()
             .filter_map(|(id, logs)| Some((OutputId::from_uuid(id?), logs)))
@@ -189,15 +170,13 @@ async fn create(tx: &impl Tx, replay: &Replay, row: &Model, most: usize) -> Resu
     if tx.backend() == DbBackend::Postgres {
         // Of two that begin at once the second sees the first.
         let lock = with("SELECT id FROM account WHERE id = ? FOR UPDATE", [account.into()]);
-        tx.query(lock, |_| Ok(())).await.map_err(failed)?;
+        tx.query(lock, |_| Ok(())).await.about(WHAT)?;
     }
-    let open = format!(
-        "SELECT {COLUMNS} FROM replay WHERE account_id = ? AND finished_at IS NULL ORDER BY id"
-    );
-    let open = tx.query(with(open, [account.into()]), Model::of_row).await.map_err(failed)?;
+    let open = "WHERE account_id = ? AND finished_at IS NULL ORDER BY id";
+    let open = Model::select(tx, open, [account.into()]).await.about(WHAT)?;
     let open = open.into_iter().map(Model::read).collect::<Result<Vec<_>, _>>()?;
     replay.may_begin(open.iter(), most)?;
-    tx.insert(&insert(), std::slice::from_ref(row), Model::values).await.map_err(failed)?;
-    let trim = with(TRIM, [account.into(), account.into(), number(KEPT_REPLAYS)]);
-    tx.execute(trim).await.map(drop).map_err(failed)
+    tx.insert(&Model::insert(""), std::slice::from_ref(row), Model::values).await.about(WHAT)?;
+    let trim = with(TRIM, [account.into(), account.into(), Param::count(KEPT_REPLAYS)]);
+    tx.execute(trim).await.map(drop).about(WHAT)
 }

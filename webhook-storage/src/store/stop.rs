@@ -3,20 +3,16 @@
 use std::collections::HashSet;
 
 use sea_orm::prelude::Uuid;
-use webhook_core::{
-    Error,
-    model::DeliveryStatus,
-    store::tally::{CountedLog, LogCounters},
-};
+use webhook_core::{Error, model::DeliveryStatus, store::tally::LogCounters};
 
 use crate::{
     entity::delivery::number,
-    fault::{self, DatabaseError},
+    fault::{About, DatabaseError},
     fold,
-    tx::{Param, Row, Tx, with},
+    tx::{Param, Tx, with},
     writer::{
         forget,
-        tally::{COLUMNS, counted, counted_with},
+        tally::{COLUMNS, Changed, counted_with},
     },
 };
 
@@ -37,7 +33,7 @@ pub(crate) fn stop_sql(waiting: &str) -> String {
         "UPDATE delivery SET due_at = NULL, held_by = NULL, leased_until = NULL, status = ?, \
          status_code = COALESCE(status_code, 0), error = ?, reason = 'cancelled' \
          WHERE {waiting} \
-         RETURNING webhook_id, ephemeral, {COLUMNS}"
+         RETURNING id, webhook_id, ephemeral, {COLUMNS}"
     )
 }
 
@@ -49,28 +45,7 @@ pub(crate) async fn stop_deliveries(
     bucket: Uuid,
     outputs: Vec<Uuid>,
 ) -> Result<(), Error> {
-    let stopped = stop(tx, account, bucket, outputs).await;
-    stopped.map_err(|error| fault::error(error, "delivery"))
-}
-
-/// A delivery that was ended.
-struct Stopped {
-    webhook_id: Uuid,
-    ephemeral: bool,
-    counted: CountedLog,
-    /// As what it counted if it was stalled.
-    if_stalled: CountedLog,
-}
-
-impl Stopped {
-    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            webhook_id: row.get("webhook_id")?,
-            ephemeral: row.get("ephemeral")?,
-            counted: counted(row)?,
-            if_stalled: counted_with(row, number(DeliveryStatus::Stalled))?,
-        })
-    }
+    stop(tx, account, bucket, outputs).await.about("delivery")
 }
 
 async fn stop(
@@ -90,9 +65,13 @@ async fn stop(
                 values.extend([account.into(), bucket.into()]);
             }
             let is_stalled = part == 3;
-            for stopped in tx.query(with(stop_sql(waiting), values), Stopped::read).await? {
+            let stopped = tx.query(with(stop_sql(waiting), values), |row| {
+                let if_stalled = counted_with(row, number(DeliveryStatus::Stalled))?;
+                Ok((Changed::of_row(row)?, if_stalled))
+            });
+            for (stopped, if_stalled) in stopped.await? {
                 let open = stopped.counted.while_open();
-                let before = if is_stalled { stopped.if_stalled } else { open };
+                let before = if is_stalled { if_stalled } else { open };
                 counters.replace(before, stopped.counted);
                 if stopped.ephemeral {
                     ephemeral.insert(stopped.webhook_id);

@@ -1,75 +1,92 @@
 //! Access tokens.
 
 use async_trait::async_trait;
-use sea_orm::{
-    ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder,
-    sea_query::Expr,
-};
 use webhook_core::{AccountId, Error, Timestamp, TokenId, model::AccessToken, store::TokenStore};
 
-use super::read_error;
 use crate::{
     Storage,
-    entity::{
-        access_token::{Column, Entity, Model},
-        millis,
-    },
-    fault,
+    documents::counts::Counts,
+    entity::{Table, access_token::Model, millis},
+    fault::{self, About},
+    tx::{Read, Tx, with},
 };
 
 const WHAT: &str = "access token";
+/// How its rows are counted.
+const COUNTED: &str = "token";
 
 #[async_trait]
 impl TokenStore for Storage {
-    async fn create_token(&self, token: &AccessToken) -> Result<(), Error> {
-        let row = Model::of(token)?.into_active_model();
-        let insert = Entity::insert(row).exec_without_returning(&self.database().write);
-        insert.await.map(|_| ()).map_err(|error| fault::error(error, WHAT))
+    async fn create_token(&self, token: &AccessToken, bound: u64) -> Result<bool, Error> {
+        let row = Model::of(token)?;
+        let transaction = self.begin(WHAT).await?;
+        let created = async {
+            let inserted = transaction.insert(&Model::insert(""), &[row], Model::values).await;
+            inserted.about(WHAT)?;
+            let mut counts = Counts::default();
+            counts.add(token.account_id.as_uuid(), COUNTED, bound);
+            counts.write(&*transaction).await.about(WHAT)
+        };
+        match created.await {
+            Ok(None) => self.database().finish(transaction, Ok(true), WHAT).await,
+            Ok(Some(_)) => {
+                transaction.rollback().await;
+                Ok(false)
+            }
+            Err(error) => self.database().finish(transaction, Err(error), WHAT).await,
+        }
     }
 
     async fn token(&self, id: TokenId) -> Result<Option<AccessToken>, Error> {
-        let row = Entity::find_by_id(id.as_uuid()).one(&self.database().read).await;
-        row.map_err(read_error)?.map(Model::read).transpose()
+        Model::find(&self.database().read, [id.as_uuid()]).await?.pop().map(Model::read).transpose()
     }
 
     async fn tokens(&self, account: AccountId) -> Result<Vec<AccessToken>, Error> {
-        let find =
-            Entity::find().filter(Column::AccountId.eq(account.as_uuid())).order_by_asc(Column::Id);
-        let rows = find.all(&self.database().read).await.map_err(read_error)?;
-        rows.into_iter().map(Model::read).collect()
+        let (read, tail) = (&self.database().read, "WHERE account_id = ? ORDER BY id");
+        let rows = Model::select(read, tail, [account.as_uuid().into()]).await;
+        rows?.into_iter().map(Model::read).collect()
     }
 
     async fn token_count(&self, account: AccountId) -> Result<u64, Error> {
-        let find = Entity::find().filter(Column::AccountId.eq(account.as_uuid()));
-        find.count(&self.database().read).await.map_err(read_error)
+        let sql = "SELECT count FROM child_count WHERE parent_id = ? AND kind = ?";
+        let query = with(sql, [account.as_uuid().into(), COUNTED.into()]);
+        let count = Read::query_one(&self.database().read, query, |row| row.get::<i64>("count"));
+        Ok(count.await?.unwrap_or_default().unsigned_abs())
     }
 
     async fn update_token(&self, token: &AccessToken) -> Result<(), Error> {
         let Model { id, account_id, description, scopes, api_access, updated_at, .. } =
             Model::of(token)?;
-        let update = Entity::update_many()
-            .col_expr(Column::Description, Expr::value(description))
-            .col_expr(Column::Scopes, Expr::value(scopes))
-            .col_expr(Column::ApiAccess, Expr::value(api_access))
-            .col_expr(Column::UpdatedAt, Expr::value(updated_at))
-            .filter(Column::Id.eq(id))
-            .filter(Column::AccountId.eq(account_id));
-        let updated = update.exec(&self.database().write).await;
-        fault::met(updated.map(|it| it.rows_affected), WHAT)
+        let sql = "UPDATE access_token SET description = ?, scopes = ?, api_access = ?, \
+            updated_at = ? WHERE id = ? AND account_id = ?";
+        let values = [
+            description.into(),
+            scopes.into(),
+            api_access.into(),
+            updated_at.into(),
+            id.into(),
+            account_id.into(),
+        ];
+        fault::met(self.database().write.execute(with(sql, values)).await, WHAT)
     }
 
     async fn note_login(&self, id: TokenId, at: Timestamp) -> Result<(), Error> {
-        let update = Entity::update_many()
-            .col_expr(Column::LastLogin, Expr::value(millis(at)))
-            .filter(Column::Id.eq(id.as_uuid()));
-        let updated = update.exec(&self.database().write).await;
-        updated.map(|_| ()).map_err(|error| fault::error(error, WHAT))
+        let sql = "UPDATE access_token SET last_login = ? WHERE id = ?";
+        let note = with(sql, [millis(at).into(), id.as_uuid().into()]);
+        self.database().write.execute(note).await.map(drop).about(WHAT)
     }
 
     async fn delete_token(&self, account: AccountId, id: TokenId) -> Result<(), Error> {
-        let delete =
-            Entity::delete_by_id(id.as_uuid()).filter(Column::AccountId.eq(account.as_uuid()));
-        let deleted = delete.exec(&self.database().write).await;
-        fault::met(deleted.map(|it| it.rows_affected), WHAT)
+        let transaction = self.begin(WHAT).await?;
+        let deleted = async {
+            let sql = "DELETE FROM access_token WHERE id = ? AND account_id = ?";
+            let delete = with(sql, [id.as_uuid().into(), account.as_uuid().into()]);
+            fault::met(transaction.execute(delete).await, WHAT)?;
+            let mut counts = Counts::default();
+            counts.take(account.as_uuid(), COUNTED, 1);
+            counts.write(&*transaction).await.map(|_| ()).about(WHAT)
+        };
+        let deleted = deleted.await;
+        self.database().finish(transaction, deleted, WHAT).await
     }
 }

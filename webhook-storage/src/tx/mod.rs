@@ -21,7 +21,6 @@ pub(crate) use self::postgres::Batches;
 #[cfg(feature = "sqlite")]
 pub(crate) use self::sqlite::{SqliteTx, ready};
 pub(crate) use self::{
-    orm::statement,
     param::Param,
     row::Row,
     statement::{Insert, MAX_ROWS, Query, UpdateEach, over_set, with},
@@ -36,6 +35,15 @@ pub(crate) trait Read {
     /// Which database it is, where its SQL differs.
     fn backend(&self) -> DbBackend;
 
+    /// `lock`, the end of a query that locks its rows until the transaction ends. With SQLite
+    /// one transaction writes at a time, and there is nothing to lock.
+    fn on_postgres(&self, lock: &'static str) -> &'static str {
+        match self.backend() {
+            DbBackend::Postgres => lock,
+            _ => "",
+        }
+    }
+
     /// All rows of the query.
     async fn query<R>(&self, query: Query<'_>, read: ReadRow<R>) -> Result<Vec<R>, DatabaseError>;
 
@@ -46,6 +54,28 @@ pub(crate) trait Read {
         read: ReadRow<R>,
     ) -> Result<Option<R>, DatabaseError> {
         Ok(self.query(query, read).await?.into_iter().next())
+    }
+
+    /// Whether the query has a row.
+    async fn has_rows(&self, query: Query<'_>) -> Result<bool, DatabaseError> {
+        Ok(!self.query(query, |_| Ok(())).await?.is_empty())
+    }
+}
+
+/// Ends a transaction: commits it, or takes it back after an error.
+pub(crate) async fn end<T, E: From<DatabaseError>>(
+    transaction: impl Commit,
+    outcome: Result<T, E>,
+) -> Result<T, E> {
+    match outcome {
+        Ok(value) => {
+            transaction.commit().await?;
+            Ok(value)
+        }
+        Err(error) => {
+            transaction.rollback().await;
+            Err(error)
+        }
     }
 }
 

@@ -97,8 +97,8 @@ impl Commit for Transaction {
     }
 }
 
-/// The statement as `backend` writes it, for what sea-orm alone can read.
-pub(crate) fn statement(backend: DbBackend, Query { sql, values }: Query<'_>) -> Statement {
+/// The statement as `backend` writes it.
+fn statement(backend: DbBackend, Query { sql, values }: Query<'_>) -> Statement {
     let values: Vec<_> = values.into_iter().map(Param::into_value).collect();
     Statement::from_sql_and_values(backend, parameters(backend, &sql), values)
 }

@@ -16,6 +16,11 @@ pub(crate) enum Param<'a> {
 }
 
 impl Param<'_> {
+    /// A count. One that is too large for the databases becomes the largest that they have.
+    pub(crate) fn count(count: impl TryInto<i64>) -> Self {
+        Self::Int(Some(count.try_into().unwrap_or(i64::MAX)))
+    }
+
     /// About how many bytes it takes on the wire.
     pub(super) fn size_bytes(&self) -> usize {
         match self {
@@ -81,4 +86,14 @@ from! {
     Option<&'a [u8]> => Bytes(value: value.map(Cow::Borrowed)),
     Vec<u8> => Bytes(value: Some(Cow::Owned(value))),
     Option<Vec<u8>> => Bytes(value: value.map(Cow::Owned)),
+    &'a bool => Bool(value: Some(*value)),
+    &'a i64 => Int(value: Some(*value)),
+    &'a Option<i64> => Int(value: *value),
+    &'a Uuid => Uuid(value: Some(*value)),
+    &'a Option<Uuid> => Uuid(value: *value),
+    &'a String => Text(value: Some(Cow::Borrowed(value))),
+    &'a Option<String> => Text(value: value.as_deref().map(Cow::Borrowed)),
+    &'a Vec<u8> => Bytes(value: Some(Cow::Borrowed(value))),
+    &'a Option<Vec<u8>> => Bytes(value: value.as_deref().map(Cow::Borrowed)),
+    &'a Option<bool> => Bool(value: *value),
 }

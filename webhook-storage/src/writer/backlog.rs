@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use tokio::sync::mpsc;
+
 use super::batch::Queued;
 use crate::StorageOptions;
 
@@ -55,6 +57,15 @@ impl Backlog {
     /// behind so many large ones.
     pub(super) fn has_room(&self, limits: BatchLimits) -> bool {
         self.small.len() < limits.operations && self.large.len() < 2 * limits.operations
+    }
+
+    /// Takes what has come meanwhile.
+    pub(super) fn fill(&mut self, queue: &mut mpsc::Receiver<Queued>, limits: BatchLimits) {
+        while self.has_room(limits)
+            && let Ok(job) = queue.try_recv()
+        {
+            self.push(job);
+        }
     }
 
     /// As many operations as fit, at least one; none when there are none.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     fault::{DatabaseError, ErrorClass},
     fold,
-    tx::{Begin, Commit},
+    tx::{self, Begin, Commit},
 };
 
 /// How often a batch starts over because another transaction was in its way.
@@ -70,25 +70,15 @@ impl<B: Begin> Committer<B> {
 
     async fn together(&self, batch: &mut Batch) -> Result<(), Failure> {
         let transaction = self.begin.begin_writing().await?;
-        match batch.apply(transaction.tx(), self.claim_bytes).await {
-            Ok(()) => Ok(transaction.commit().await?),
-            Err(failure) => {
-                transaction.rollback().await;
-                Err(failure)
-            }
-        }
+        let applied = batch.apply(transaction.tx(), self.claim_bytes).await;
+        tx::end(transaction, applied).await
     }
 
     /// Still one transaction, but what fails is taken back alone.
     async fn one_by_one(&self, batch: &mut Batch) -> Result<(), DatabaseError> {
         let transaction = self.begin.begin_writing().await?;
-        match batch.apply_one_by_one(transaction.tx(), self.claim_bytes).await {
-            Ok(()) => transaction.commit().await,
-            Err(error) => {
-                transaction.rollback().await;
-                Err(error)
-            }
-        }
+        let applied = batch.apply_one_by_one(transaction.tx(), self.claim_bytes).await;
+        tx::end(transaction, applied).await
     }
 
     /// Takes back what callers were not told who are gone.
@@ -102,12 +92,7 @@ impl<B: Begin> Committer<B> {
 
     async fn take_back_now(&self, batch: &mut Batch) -> Result<(), DatabaseError> {
         let transaction = self.begin.begin_writing().await?;
-        match batch.take_back(transaction.tx()).await {
-            Ok(()) => transaction.commit().await,
-            Err(error) => {
-                transaction.rollback().await;
-                Err(error)
-            }
-        }
+        let taken_back = batch.take_back(transaction.tx()).await;
+        tx::end(transaction, taken_back).await
     }
 }

@@ -16,8 +16,9 @@ use webhook_core::{Error, ErrorKind, WebhookId, store::Accepted};
 
 use crate::{
     database::Database,
+    entity::meta,
     fault::{self, DatabaseError},
-    tx::{Tx, with},
+    tx::{self, Begin, Commit, Tx},
 };
 
 /// How long a webhook that was stored proves that the next one can be.
@@ -33,8 +34,6 @@ const TRIED_BYTES: usize = 64 << 10;
 /// What a webhook writes to. Inserting no row asks whether inserting is allowed.
 const TABLES: [&str; 3] = ["webhook", "delivery", "tally"];
 
-const WRITE: &str = "INSERT INTO meta (name, value) VALUES (?, ?) \
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 const NAME: &str = "write_check";
 
 /// What is known, and the last try.
@@ -134,14 +133,9 @@ fn unavailable() -> Error {
 }
 
 async fn write(database: &Database) -> Result<(), DatabaseError> {
-    let transaction = database.begin().await?;
-    match insert(&*transaction).await {
-        Ok(()) => Ok(transaction.commit().await?),
-        Err(error) => {
-            transaction.rollback().await;
-            Err(error)
-        }
-    }
+    let transaction = database.begin_writing().await?;
+    let written = insert(transaction.tx()).await;
+    tx::end(transaction, written).await
 }
 
 async fn insert(tx: &impl Tx) -> Result<(), DatabaseError> {
@@ -151,8 +145,7 @@ async fn insert(tx: &impl Tx) -> Result<(), DatabaseError> {
     // SQLite writes no page that stays as it was.
     let unlike_the_last = WebhookId::generate().as_uuid().into_bytes();
     let value = unlike_the_last.repeat(TRIED_BYTES / unlike_the_last.len());
-    tx.execute(with(WRITE, [NAME.into(), value.into()])).await?;
-    Ok(())
+    meta::set(tx, NAME, value).await
 }
 
 #[cfg(all(test, feature = "sqlite"))]

@@ -31,12 +31,25 @@ pub(crate) trait Op: Send + Sync + Sized + 'static {
     }
 
     /// Writes `ops`, all of one batch, and returns their replies in the same order. An error
-    /// takes back the whole batch; what concerns one operation alone is its reply.
+    /// takes back the whole batch; what concerns one operation alone is its reply. Without an
+    /// implementation of its own it writes one after the other with [`write`](Self::write).
     async fn apply(
         tx: &impl Tx,
         ops: &[Self],
         context: &mut Context,
-    ) -> Result<Vec<Reply<Self>>, Failure>;
+    ) -> Result<Vec<Reply<Self>>, Failure> {
+        let mut replies = Vec::with_capacity(ops.len());
+        for op in ops {
+            replies.push(op.write(tx, context).await?);
+        }
+        Ok(replies)
+    }
+
+    /// Writes one operation. An implementation has this or [`apply`](Self::apply).
+    async fn write(&self, tx: &impl Tx, context: &mut Context) -> Result<Reply<Self>, Failure> {
+        let mut replies = Self::apply(tx, std::slice::from_ref(self), context).await?;
+        replies.pop().ok_or(Failure::Split)
+    }
 
     /// Undoes what was answered to a caller who is gone.
     async fn take_back(

@@ -79,11 +79,7 @@ impl Waiting {
             let Some(job) = self.queue.recv().await else { return Vec::new() };
             self.backlog.push(job);
         }
-        while self.backlog.has_room(limits)
-            && let Ok(job) = self.queue.try_recv()
-        {
-            self.backlog.push(job);
-        }
+        self.backlog.fill(&mut self.queue, limits);
         self.backlog.next_batch(limits)
     }
 }

@@ -65,6 +65,27 @@ pub(crate) fn counted_with(row: &Row<'_>, number: i64) -> Result<CountedLog, Dat
     ))
 }
 
+/// A delivery that a statement has changed.
+pub(crate) struct Changed {
+    pub(crate) id: Uuid,
+    pub(crate) webhook_id: Uuid,
+    pub(crate) ephemeral: bool,
+    /// As what it is counted now.
+    pub(crate) counted: CountedLog,
+}
+
+impl Changed {
+    /// Reads it from `id, webhook_id, ephemeral` and [`COLUMNS`].
+    pub(crate) fn of_row(row: &Row<'_>) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            id: row.get("id")?,
+            webhook_id: row.get("webhook_id")?,
+            ephemeral: row.get("ephemeral")?,
+            counted: counted(row)?,
+        })
+    }
+}
+
 /// The key of a row, in the order of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {

@@ -10,7 +10,7 @@ use webhook_core::{
     AccountId, Error, ErrorKind, ExecutionId, FunctionId, NodeId, OutputId,
     function::record::{Given, KeptBody, Left, RunRecord},
     model::{Checks, DeliveryStatus, ExecutionStatus},
-    store::{Accept, DeliveryStore, FunctionStore, Lease, Origin},
+    store::{Accept, DeliveryStore, DocumentStore, FunctionStore, Lease, Origin},
 };
 use webhook_storage::Storage;
 
@@ -226,7 +226,7 @@ async fn a_closed_storage_is_unavailable() {
         let output = OutputId::generate();
         let error = storage.accept(accept(output)).await.expect_err("it is closed");
         assert_eq!(error.kind(), ErrorKind::Unavailable);
-        let error = storage.functions(AccountId::generate()).await.expect_err("it is closed");
+        let error = storage.counts(AccountId::generate()).await.expect_err("it is closed");
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         storage.close().await;
     })

@@ -81,6 +81,9 @@ macro_rules! suites {
             mod accounts {
                 webhook_conformance::account_store_conformance!(crate::conformance::$database);
             }
+            mod documents {
+                webhook_conformance::document_store_conformance!(crate::conformance::$database);
+            }
             mod buckets {
                 webhook_conformance::bucket_store_conformance!(crate::conformance::$database);
             }

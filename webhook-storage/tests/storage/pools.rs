@@ -5,7 +5,7 @@ use std::time::Duration;
 use sea_orm::{ConnectionTrait, Database, DbBackend, Statement, TransactionTrait};
 use tokio::time::timeout;
 use webhook_core::{
-    BucketId, InputId, OutputId,
+    AccountId, InputId, OutputId,
     store::{BucketStore, DeliveryStore, LogQuery, LogStore, RouteStore},
 };
 use webhook_storage::DatabaseUrl;
@@ -62,7 +62,7 @@ async fn routes_and_webhooks_wait_for_no_list() -> Tested {
     let route = timeout(PATIENCE, storage.bucket_of_output(OutputId::generate())).await??;
     assert!(route.is_none());
     timeout(PATIENCE, storage.accept(accept(OutputId::generate()))).await??;
-    let other = timeout(Duration::from_millis(200), storage.bucket_owner(BucketId::generate()));
+    let other = timeout(Duration::from_millis(200), storage.buckets(AccountId::generate()));
     assert!(other.await.is_err(), "the configuration waits for the lists");
     assert!(lists.iter().all(|list| !list.is_finished()), "and they for the lock");
 

@@ -8,7 +8,7 @@ use webhook_core::{
         Account, ApiKey, AuthType, Bucket, BucketSpec, Function, FunctionSpec, Output, OutputSpec,
         Secret, Variable,
     },
-    store::{AccountStore, BucketStore, FunctionStore},
+    store::{AccountStore, BucketStore, DocumentStore, FunctionStore},
 };
 
 use crate::{
@@ -68,18 +68,13 @@ async fn secrets_are_not_in_the_files() -> Tested {
         created_at: NOW,
         updated_at: NOW,
     };
-    storage.put_api_key(&key).await?;
+    assert!(storage.put_api_key(&key, None).await?);
     let bucket = bucket(account.id)?;
     storage.create_bucket(&bucket).await?;
-    let function = Function {
-        id: FunctionId::generate(),
-        account_id: account.id,
-        payload_size: 0,
-        created: NOW,
-        updated: NOW,
-        spec: FunctionSpec::default(),
-    };
-    storage.create_function(&function).await?;
+    let spec = FunctionSpec::default();
+    let function = Function::new(FunctionId::generate(), account.id, NOW, spec);
+    let documents: &dyn DocumentStore = &storage;
+    documents.create(account.id, &function).await?;
     let variable = Variable {
         key: "KEY".to_owned(),
         value: Secret::new(VALUE),
@@ -87,7 +82,7 @@ async fn secrets_are_not_in_the_files() -> Tested {
         created_at: NOW,
         updated_at: NOW,
     };
-    storage.put_variable(account.id, &variable).await?;
+    storage.put_variable(account.id, &variable, 1).await?;
 
     for closed in [false, true] {
         if closed {

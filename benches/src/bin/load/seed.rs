@@ -18,7 +18,10 @@ use serde_json::{Value, json};
 use webhook_core::{
     AccountId, BucketId, DeliveryId, InputId, NodeId, OutputId, Timestamp, WebhookId, Webhooks,
     model::{Bucket, DeliveryStatus, Request, Secret, Webhook},
-    store::{Accept, BucketStore, DeliveryStore, NewDelivery, OutputStore, Stores},
+    store::{
+        Accept, BucketStore, Configured, DeliveryStore, DocumentStore, Find, NewDelivery,
+        OutputStore, Stores,
+    },
 };
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
@@ -220,7 +223,7 @@ impl Seed {
 
     async fn fill(self, folder: &Path, bucket: &str, rows: usize) -> Outcome<Vec<String>> {
         let storage = open(folder).await?;
-        let account = storage.bucket_owner(bucket.parse()?).await?.ok_or("no account")?;
+        let account = owner(&storage, bucket.parse()?).await?;
         let bucket = storage.bucket(account, bucket.parse()?).await?.ok_or("no bucket")?;
         let inputs = match self {
             Self::Inputs => inputs(&storage, &bucket, rows, INPUTS_OF_A_BUCKET).await?,
@@ -326,7 +329,7 @@ impl Seeded {
         let bucket: BucketId = text(&self.bucket["id"])?.parse()?;
         tokio::runtime::Runtime::new()?.block_on(async {
             let storage = open(folder).await?;
-            let account = storage.bucket_owner(bucket).await?.ok_or("no account")?;
+            let account = owner(&storage, bucket).await?;
             for bucket in storage.buckets(account).await? {
                 for mut output in bucket.outputs {
                     destination.clone_into(&mut output.spec.destination);
@@ -370,4 +373,10 @@ pub(crate) fn events(
         rate: None,
         ledger: None,
     }
+}
+
+/// The account that a bucket belongs to.
+async fn owner(storage: &Storage, bucket: BucketId) -> Outcome<AccountId> {
+    let found = storage.find(Find::Any(Bucket::key(bucket.as_uuid()))).await?;
+    Ok(found.first().ok_or("no such bucket")?.account_id)
 }

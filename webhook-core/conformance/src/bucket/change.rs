@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::sample::Together as _;
+use webhook_core::store::BucketStore as _;
 use webhook_core::{
     AccountId, CronId, ErrorKind, InputId,
     model::{AuthType, Bucket, Extension, LogRetention, Secret},
@@ -39,16 +41,22 @@ pub async fn update_bucket_replaces_all_but_inputs_and_outputs(stores: &Stores) 
     update.spec.auth.kind = AuthType::Token;
     update.spec.auth.token = Secret::new("new");
     update.outputs.push(output(update.id, "not stored by an update"));
-    stores.buckets.update_bucket(&update).await.expect("the bucket exists");
+    stores.documents.update_bucket(&update).await.expect("the bucket exists");
 
-    let mut expected =
-        Bucket { inputs: before.inputs.clone(), outputs: before.outputs.clone(), ..update };
+    let mut expected = Bucket {
+        inputs: before.inputs.clone(),
+        outputs: before.outputs.clone(),
+        version: 2,
+        ..update
+    };
     expected.stamp_auth();
     assert_eq!(read(stores, account, before.id).await.as_ref(), Some(&expected));
     assert_eq!(list(stores, account).await, [expected]);
 
     // Back to the defaults, so that nothing of the first update can stick.
-    stores.buckets.update_bucket(&before).await.expect("the bucket exists");
+    before.version = 2;
+    stores.documents.update_bucket(&before).await.expect("the bucket exists");
+    before.version = 3;
     assert_eq!(read(stores, account, before.id).await, Some(before));
 }
 
@@ -61,14 +69,16 @@ pub async fn update_to_a_taken_bucket_name_is_a_conflict(stores: &Stores) {
     let mut taken = second.clone();
     taken.spec.name = "a".to_owned();
     taken.spec.description = "not stored".to_owned();
-    expect_conflict(stores.buckets.update_bucket(&taken).await);
+    expect_conflict(stores.documents.update_bucket(&taken).await);
     assert_eq!(list(stores, account).await, [first, second.clone()]);
 
     let mut own = second;
     own.spec.description = "stored".to_owned();
-    stores.buckets.update_bucket(&own).await.expect("its own name is free to it");
+    stores.documents.update_bucket(&own).await.expect("its own name is free to it");
+    own.version += 1;
     own.spec.name = "c".to_owned();
-    stores.buckets.update_bucket(&own).await.expect("another account's name is free");
+    stores.documents.update_bucket(&own).await.expect("another account's name is free");
+    own.version += 1;
     assert_eq!(by_name(stores, account, "c").await, Some(own));
 }
 
@@ -77,7 +87,8 @@ pub async fn renamed_bucket_frees_its_name(stores: &Stores) {
     let account = AccountId::generate();
     let mut renamed = stored(stores, account, "old").await;
     renamed.spec.name = "new".to_owned();
-    stores.buckets.update_bucket(&renamed).await.expect("the name is free");
+    stores.documents.update_bucket(&renamed).await.expect("the name is free");
+    renamed.version += 1;
     assert_eq!(by_name(stores, account, "old").await, None);
     assert_eq!(by_name(stores, account, "new").await, Some(renamed));
     stored(stores, account, "old").await;
@@ -91,7 +102,7 @@ pub async fn concurrent_renames_to_one_name_let_one_through(stores: &Stores) {
         buckets.push(stored(stores, account, name).await);
     }
     let results = race(buckets.len(), |number| {
-        let (store, mut bucket) = (stores.buckets.clone(), buckets[number].clone());
+        let (store, mut bucket) = (stores.documents.clone(), buckets[number].clone());
         bucket.spec.name = "one".to_owned();
         async move { store.update_bucket(&bucket).await }
     })
@@ -105,13 +116,13 @@ pub async fn concurrent_renames_to_one_name_let_one_through(stores: &Stores) {
 pub async fn delete_bucket_removes_it_and_frees_its_name(stores: &Stores) {
     let account = AccountId::generate();
     let (gone, stays) = (stored(stores, account, "a").await, stored(stores, account, "b").await);
-    stores.buckets.delete_bucket(account, gone.id, None, false).await.expect("it is empty");
+    stores.documents.remove_bucket(account, gone.id, None, false).await.expect("it is empty");
     assert_eq!(read(stores, account, gone.id).await, None);
     assert_eq!(by_name(stores, account, "a").await, None);
-    assert_eq!(stores.buckets.bucket_owner(gone.id).await.expect("reading works"), None);
+    assert_eq!(stores.documents.bucket_owner(gone.id).await.expect("reading works"), None);
     assert_eq!(list(stores, account).await, [stays]);
-    expect_not_found(stores.buckets.delete_bucket(account, gone.id, None, true).await);
-    expect_not_found(stores.buckets.update_bucket(&gone).await);
+    expect_not_found(stores.documents.remove_bucket(account, gone.id, None, true).await);
+    expect_not_found(stores.documents.update_bucket(&gone).await);
     stored(stores, account, "a").await;
 }
 
@@ -123,10 +134,10 @@ pub async fn bucket_with_an_output_is_deleted_by_force_only(stores: &Stores) {
     bucket.outputs.push(output(bucket.id, "out"));
     create(stores, &bucket).await;
     let spare = Some(bucket.inputs[0].id);
-    expect_conflict(stores.buckets.delete_bucket(account, bucket.id, spare, false).await);
-    expect_conflict(stores.buckets.delete_bucket(account, bucket.id, None, false).await);
+    expect_conflict(stores.documents.remove_bucket(account, bucket.id, spare, false).await);
+    expect_conflict(stores.documents.remove_bucket(account, bucket.id, None, false).await);
     assert_eq!(read(stores, account, bucket.id).await.as_ref(), Some(&bucket));
-    stores.buckets.delete_bucket(account, bucket.id, None, true).await.expect("force is set");
+    stores.documents.remove_bucket(account, bucket.id, None, true).await.expect("force is set");
     assert_eq!(list(stores, account).await, []);
 }
 
@@ -137,10 +148,10 @@ pub async fn bucket_with_an_input_is_deleted_by_force_only(stores: &Stores) {
     bucket.inputs = ["spare", "other"].map(|name| input(bucket.id, name)).into();
     create(stores, &bucket).await;
     for spare in [None, Some(bucket.inputs[0].id), Some(bucket.inputs[1].id)] {
-        expect_conflict(stores.buckets.delete_bucket(account, bucket.id, spare, false).await);
+        expect_conflict(stores.documents.remove_bucket(account, bucket.id, spare, false).await);
     }
     assert_eq!(read(stores, account, bucket.id).await.as_ref(), Some(&bucket));
-    stores.buckets.delete_bucket(account, bucket.id, None, true).await.expect("force is set");
+    stores.documents.remove_bucket(account, bucket.id, None, true).await.expect("force is set");
     assert_eq!(list(stores, account).await, []);
 }
 
@@ -151,10 +162,10 @@ pub async fn spare_input_does_not_keep_a_bucket(stores: &Stores) {
     bucket.inputs.push(input(bucket.id, "spare"));
     create(stores, &bucket).await;
     let stranger = Some(InputId::generate());
-    expect_conflict(stores.buckets.delete_bucket(account, bucket.id, None, false).await);
-    expect_conflict(stores.buckets.delete_bucket(account, bucket.id, stranger, false).await);
+    expect_conflict(stores.documents.remove_bucket(account, bucket.id, None, false).await);
+    expect_not_found(stores.documents.remove_bucket(account, bucket.id, stranger, false).await);
     let spare = Some(bucket.inputs[0].id);
-    stores.buckets.delete_bucket(account, bucket.id, spare, false).await.expect("it is spared");
+    stores.documents.remove_bucket(account, bucket.id, spare, false).await.expect("it is spared");
     assert_eq!(list(stores, account).await, []);
 }
 
@@ -163,8 +174,8 @@ pub async fn concurrent_deletes_of_a_bucket_succeed_once(stores: &Stores) {
     let account = AccountId::generate();
     let id = stored(stores, account, "a").await.id;
     let results = race(6, |_| {
-        let store = stores.buckets.clone();
-        async move { store.delete_bucket(account, id, None, true).await }
+        let store = stores.documents.clone();
+        async move { store.remove_bucket(account, id, None, true).await }
     })
     .await;
     expect_one_winner(results, ErrorKind::NotFound);

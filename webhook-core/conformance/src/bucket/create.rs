@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use crate::sample::Together as _;
+use webhook_core::store::{BucketStore as _, InputStore as _};
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, Timestamp,
     model::{AuthType, Bucket, BucketAuth, Extension, Input, LogRetention, Output, Secret},
-    store::{BucketRetention, Stores},
+    store::{DocumentKind, Find, Stores},
 };
 
 use super::{by_name, create, list, read, stored};
@@ -20,7 +22,7 @@ pub async fn created_bucket_is_read_back(stores: &Stores) {
     let bucket = stored(stores, account, "orders").await;
     assert_eq!(read(stores, account, bucket.id).await.as_ref(), Some(&bucket));
     assert_eq!(by_name(stores, account, "orders").await.as_ref(), Some(&bucket));
-    let owner = stores.buckets.bucket_owner(bucket.id).await.expect("the owner can be read");
+    let owner = stores.documents.bucket_owner(bucket.id).await.expect("the owner can be read");
     assert_eq!(owner, Some(account));
     assert_eq!(list(stores, account).await, [bucket]);
 }
@@ -87,7 +89,7 @@ pub async fn bucket_comes_with_inputs_by_age_and_outputs_in_id_order(stores: &St
 
     let earlier = Input { created_at: after(1), ..input(bucket.id, "e") };
     for input in [&later, &earlier] {
-        stores.inputs.create_input(account, input).await.expect("the input is new");
+        stores.documents.create_input(account, input).await.expect("the input is new");
     }
     bucket.inputs.insert(2, earlier);
     bucket.inputs.push(later);
@@ -107,7 +109,7 @@ pub async fn auth_is_stamped_by_the_store(stores: &Stores) {
     let mut unstamped = expected.clone();
     unstamped.updated_at = after(7);
     unstamped.spec.auth = junk.clone();
-    stores.buckets.update_bucket(&unstamped).await.expect("the bucket exists");
+    stores.documents.update_bucket(&unstamped).await.expect("the bucket exists");
 
     let auth = read(stores, account, expected.id).await.expect("the bucket exists").spec.auth;
     let stamped =
@@ -129,7 +131,7 @@ pub async fn absent_bucket_is_none(stores: &Stores) {
     assert_eq!(read(stores, account, absent).await, None);
     assert_eq!(by_name(stores, account, "b").await, None);
     assert_eq!(by_name(stores, account, "").await, None);
-    assert_eq!(stores.buckets.bucket_owner(absent).await.expect("reading works"), None);
+    assert_eq!(stores.documents.bucket_owner(absent).await.expect("reading works"), None);
     assert_eq!(list(stores, AccountId::generate()).await, []);
 }
 
@@ -137,9 +139,9 @@ pub async fn absent_bucket_is_none(stores: &Stores) {
 pub async fn update_or_delete_of_no_bucket_is_not_found(stores: &Stores) {
     let account = AccountId::generate();
     let absent = bucket(account, "a");
-    expect_not_found(stores.buckets.update_bucket(&absent).await);
-    expect_not_found(stores.buckets.delete_bucket(account, absent.id, None, false).await);
-    expect_not_found(stores.buckets.delete_bucket(account, absent.id, None, true).await);
+    expect_not_found(stores.documents.update_bucket(&absent).await);
+    expect_not_found(stores.documents.remove_bucket(account, absent.id, None, false).await);
+    expect_not_found(stores.documents.remove_bucket(account, absent.id, None, true).await);
     assert_eq!(list(stores, account).await, []);
 }
 
@@ -149,7 +151,7 @@ pub async fn taken_bucket_id_is_a_conflict(stores: &Stores) {
     let first = stored(stores, owner, "a").await;
     for account in [owner, other] {
         let second = Bucket { id: first.id, ..bucket(account, "b") };
-        expect_conflict(stores.buckets.create_bucket(&second).await);
+        expect_conflict(stores.documents.create_bucket(&second).await);
     }
     assert_eq!(list(stores, owner).await, [first]);
     assert_eq!(list(stores, other).await, []);
@@ -159,7 +161,7 @@ pub async fn taken_bucket_id_is_a_conflict(stores: &Stores) {
 pub async fn taken_bucket_name_is_a_conflict(stores: &Stores) {
     let (account, other) = (AccountId::generate(), AccountId::generate());
     let first = stored(stores, account, "orders").await;
-    expect_conflict(stores.buckets.create_bucket(&bucket(account, "orders")).await);
+    expect_conflict(stores.documents.create_bucket(&bucket(account, "orders")).await);
     assert_eq!(list(stores, account).await, [first]);
     let theirs = stored(stores, other, "orders").await;
     assert_eq!(by_name(stores, other, "orders").await, Some(theirs));
@@ -193,7 +195,7 @@ pub async fn refused_bucket_leaves_nothing_behind(stores: &Stores) {
     one_name.outputs = ["twice", "twice"].map(|name| output(one_name.id, name)).into();
 
     for refused in [same_input, same_output, one_name] {
-        expect_conflict(stores.buckets.create_bucket(&refused).await);
+        expect_conflict(stores.documents.create_bucket(&refused).await);
         assert_eq!(read(stores, account, refused.id).await, None);
         assert_eq!(by_name(stores, account, &refused.spec.name).await, None);
     }
@@ -204,7 +206,7 @@ pub async fn refused_bucket_leaves_nothing_behind(stores: &Stores) {
 pub async fn concurrent_buckets_with_one_name_store_one(stores: &Stores) {
     let account = AccountId::generate();
     let results = race(8, |_| {
-        let store = stores.buckets.clone();
+        let store = stores.documents.clone();
         async move { store.create_bucket(&bucket(account, "orders")).await }
     })
     .await;
@@ -216,7 +218,7 @@ pub async fn concurrent_buckets_with_one_name_store_one(stores: &Stores) {
 pub async fn concurrent_buckets_with_one_id_store_one(stores: &Stores) {
     let (account, id) = (AccountId::generate(), BucketId::generate());
     let results = race(8, |number| {
-        let store = stores.buckets.clone();
+        let store = stores.documents.clone();
         let mut bucket = Bucket { id, ..bucket(account, &format!("bucket {number}")) };
         bucket.inputs.push(input(id, "in"));
         async move { store.create_bucket(&bucket).await }
@@ -236,9 +238,9 @@ pub async fn buckets_of_another_account_are_absent(stores: &Stores) {
     assert_eq!(by_name(stores, other, "orders").await, None);
     assert_eq!(list(stores, other).await, []);
     let theirs = Bucket { account_id: other, ..bucket.clone() };
-    expect_not_found(stores.buckets.update_bucket(&theirs).await);
-    expect_not_found(stores.buckets.delete_bucket(other, bucket.id, None, true).await);
-    let owned_by = stores.buckets.bucket_owner(bucket.id).await.expect("the owner can be read");
+    expect_not_found(stores.documents.update_bucket(&theirs).await);
+    expect_not_found(stores.documents.remove_bucket(other, bucket.id, None, true).await);
+    let owned_by = stores.documents.bucket_owner(bucket.id).await.expect("the owner can be read");
     assert_eq!(owned_by, Some(owner));
     assert_eq!(list(stores, owner).await, [bucket]);
 }
@@ -257,8 +259,9 @@ pub async fn buckets_are_listed_in_id_order(stores: &Stores) {
 pub async fn buckets_are_counted_with_what_is_in_them(stores: &Stores) {
     let (ours, theirs) = (AccountId::generate(), AccountId::generate());
     let counts = |account| async move {
-        let counts = stores.buckets.bucket_counts(account).await.expect("buckets can be counted");
-        (counts.buckets, counts.inputs, counts.outputs)
+        let counts = stores.documents.counts(account).await.expect("documents can be counted");
+        let of = |kind| counts.iter().find(|it| it.0 == kind).map_or(0, |it| it.1);
+        (of(DocumentKind::Bucket), of(DocumentKind::Input), of(DocumentKind::Output))
     };
     assert_eq!(counts(ours).await, (0, 0, 0));
     let mut first = bucket(ours, "first");
@@ -270,7 +273,7 @@ pub async fn buckets_are_counted_with_what_is_in_them(stores: &Stores) {
     create(stores, &second).await;
     stored(stores, theirs, "theirs").await;
     assert_eq!(counts(ours).await, (2, 2, 3));
-    stores.buckets.delete_bucket(ours, first.id, None, true).await.expect("it is there");
+    stores.documents.remove_bucket(ours, first.id, None, true).await.expect("it is there");
     assert_eq!(counts(ours).await, (1, 0, 2));
 }
 
@@ -284,20 +287,22 @@ pub async fn retentions_are_listed_in_id_order(stores: &Stores) {
         if number > 0 {
             let retention = LogRetention::new(second * number, Duration::ZERO);
             made.spec.retention = Extension::Set(retention);
-            let (account_id, bucket_id) = (account, made.id);
-            expected.push(BucketRetention { account_id, bucket_id, retention });
+            expected.push(made.clone());
         }
         create(stores, &made).await;
     }
-    expected.sort_unstable_by_key(|it| it.bucket_id);
+    expected.sort_unstable_by_key(|it| it.id);
     // Other cases may have buckets in the same store.
-    let own = |it: &BucketRetention| [ours, theirs].contains(&it.account_id);
+    let own = |it: &Bucket| [ours, theirs].contains(&it.account_id);
     let (mut found, mut after) = (Vec::new(), None);
     loop {
-        let page = stores.buckets.retentions(after, 2).await.expect("they can be listed");
-        assert!(page.len() <= 2 && page.iter().all(|it| after.is_none_or(|at| it.bucket_id > at)));
+        let page = Find::Watched(DocumentKind::Bucket, after, 2);
+        let page = stores.documents.search::<Bucket>(page).await.expect("they can be listed");
+        assert!(
+            page.len() <= 2 && page.iter().all(|it| after.is_none_or(|at| it.id.as_uuid() > at))
+        );
         let Some(last) = page.last() else { break };
-        after = Some(last.bucket_id);
+        after = Some(last.id.as_uuid());
         found.extend(page.into_iter().filter(own));
     }
     assert_eq!(found, expected);

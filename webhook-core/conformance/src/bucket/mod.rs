@@ -3,12 +3,17 @@
 pub mod change;
 pub mod create;
 
-use webhook_core::{AccountId, BucketId, model::Bucket, store::Stores};
+use webhook_core::store::BucketStore as _;
+use webhook_core::{
+    AccountId, BucketId,
+    model::Bucket,
+    store::{Find, Stores},
+};
 
 use super::sample::bucket;
 
 async fn create(stores: &Stores, bucket: &Bucket) {
-    stores.buckets.create_bucket(bucket).await.expect("the bucket is new");
+    stores.documents.create_bucket(bucket).await.expect("the bucket is new");
 }
 
 async fn stored(stores: &Stores, account: AccountId, name: &str) -> Bucket {
@@ -18,13 +23,14 @@ async fn stored(stores: &Stores, account: AccountId, name: &str) -> Bucket {
 }
 
 async fn read(stores: &Stores, account: AccountId, id: BucketId) -> Option<Bucket> {
-    stores.buckets.bucket(account, id).await.expect("the bucket can be read")
+    stores.documents.bucket(account, id).await.expect("the bucket can be read")
 }
 
 async fn by_name(stores: &Stores, account: AccountId, name: &str) -> Option<Bucket> {
-    stores.buckets.bucket_by_name(account, name).await.expect("the bucket can be looked up")
+    let named = Find::BucketNamed(account, name.to_owned());
+    stores.documents.search_buckets(named).await.expect("the bucket can be looked up").pop()
 }
 
 async fn list(stores: &Stores, account: AccountId) -> Vec<Bucket> {
-    stores.buckets.buckets(account).await.expect("buckets can be listed")
+    stores.documents.buckets(account).await.expect("buckets can be listed")
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use webhook_core::{
     AccountId, DeliveryId, NodeId,
-    model::{Attempt, DeliveryStatus},
+    model::{Attempt, Delivery, DeliveryStatus},
     store::{ClientReport, Redeliver, Stores},
 };
 
@@ -27,6 +27,20 @@ fn odd(id: DeliveryId, status: DeliveryStatus) -> ClientReport {
     })
 }
 
+/// Makes a delivery what a report like [`odd`] makes of it.
+fn become_odd(delivery: &mut Delivery, status: DeliveryStatus, sent: ClientReport) {
+    delivery.status = status;
+    delivery.attempts = 7;
+    delivery.updated_at = after(77);
+    delivery.last = Some(Attempt {
+        status_code: 418,
+        response_headers: sent.response_headers,
+        response_body: sent.response_body,
+        duration: sent.duration,
+        error: None,
+    });
+}
+
 /// Every field of a report is in the log, and the log in the answer.
 pub async fn report_keeps_every_field(stores: &Stores) {
     let place = Place::new();
@@ -44,16 +58,7 @@ pub async fn report_keeps_every_field(stores: &Stores) {
                 find_log(stores, place.account, stored.id).await.expect("it is stored");
             let sent = odd(stored.id, status);
             let answer = report(stores, place.account, &sent).await;
-            expected.delivery.status = status;
-            expected.delivery.attempts = 7;
-            expected.delivery.updated_at = after(77);
-            expected.delivery.last = Some(Attempt {
-                status_code: 418,
-                response_headers: sent.response_headers,
-                response_body: sent.response_body,
-                duration: sent.duration,
-                error: None,
-            });
+            become_odd(&mut expected.delivery, status, sent);
             assert_eq!((&answer.log, answer.taken), (&expected, true));
             assert_eq!(find_log(stores, place.account, stored.id).await, Some(expected));
         }
@@ -151,16 +156,7 @@ pub async fn first_outcome_after_a_drain_counts(stores: &Stores) {
             let mut expected = drain(stores, place.account, &drain_all(1)).await.logs.remove(0);
             let sent = odd(stored.id, status);
             let answer = report(stores, place.account, &sent).await;
-            expected.delivery.status = status;
-            expected.delivery.attempts = 7;
-            expected.delivery.updated_at = after(77);
-            expected.delivery.last = Some(Attempt {
-                status_code: 418,
-                response_headers: sent.response_headers,
-                response_body: sent.response_body,
-                duration: sent.duration,
-                error: None,
-            });
+            become_odd(&mut expected.delivery, status, sent);
             assert_eq!((&answer.log, answer.taken), (&expected, true));
             assert_exact(stores, place.account).await;
             for later in [DeliveryStatus::Sent, DeliveryStatus::Failed, DeliveryStatus::Stalled] {

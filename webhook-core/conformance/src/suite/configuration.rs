@@ -19,7 +19,49 @@ macro_rules! account_store_conformance {
                 put_api_key_replaces_the_former,
                 key_of_another_account_is_a_conflict,
                 key_for_a_missing_account_is_not_found,
+                key_is_put_in_place_of_the_one_that_was_read,
+                concurrent_puts_in_place_of_one_key_let_one_through,
                 concurrent_puts_of_one_key_store_one,
+            }
+        }
+    };
+}
+
+/// Tests a [`DocumentStore`](webhook_core::store::DocumentStore) in what all kinds have in common;
+/// see [`conformance`](crate).
+#[macro_export]
+macro_rules! document_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::documents::writers {
+                two_writers_of_one_document_lose_nothing,
+            }
+            $crate::documents::together {
+                changes_happen_together_or_not_at_all,
+                changes_follow_each_other,
+            }
+            $crate::documents::uses {
+                a_used_document_stays,
+                each_use_of_a_function_counts,
+                only_what_the_account_has_is_used,
+            }
+            $crate::documents::bounds {
+                counts_hold_bounds_exactly,
+                bounds_hold_over_buckets_at_once,
+                other_kinds_are_bounded_by_account,
+            }
+            $crate::documents::state {
+                pauses_by_two_do_not_overwrite_each_other,
+                a_pause_and_an_update_are_both_kept,
+                the_first_failure_is_known,
+            }
+            $crate::documents::versions {
+                the_last_versions_are_kept,
+                removal_of_another_version_is_refused,
+            }
+            $crate::documents::names {
+                names_are_unique_where_they_have_to_be,
+                documents_are_found_by_name,
             }
         }
     };
@@ -135,6 +177,7 @@ macro_rules! function_store_conformance {
                 variable_for_a_missing_function_is_not_found,
                 delete_of_no_variable_is_not_found,
                 concurrent_puts_of_a_variable_store_one,
+                concurrent_variables_hold_their_bound,
             }
             $crate::versions {
                 versions_of_a_function_are_kept,
@@ -184,6 +227,7 @@ macro_rules! token_store_conformance {
                 every_field_of_a_token_round_trips,
                 tokens_are_listed_in_id_order,
                 tokens_are_counted,
+                concurrent_tokens_hold_their_bound,
                 logins_of_a_token_are_noted,
                 taken_token_id_is_a_conflict,
                 update_keeps_the_secret_of_a_token,
@@ -195,7 +239,8 @@ macro_rules! token_store_conformance {
     };
 }
 
-/// Tests a [`DomainStore`](webhook_core::store::DomainStore); see [`conformance`](crate).
+/// Tests the domains of a [`DocumentStore`](webhook_core::store::DocumentStore); see
+/// [`conformance`](crate).
 #[macro_export]
 macro_rules! domain_store_conformance {
     ($make:expr) => {

@@ -15,6 +15,8 @@ use tokio::{
     net::TcpStream,
     time::{sleep, timeout},
 };
+use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
 use url::{Host, Position, Url};
 
 use super::{
@@ -24,7 +26,6 @@ use super::{
     http2::Http2,
     pool::{Connection, Protocol},
     resolve::Resolve,
-    stream::Stream,
     tls::{Protocols, Tls},
 };
 use crate::{
@@ -45,6 +46,9 @@ pub(super) struct Limits {
     pub(super) connect_timeout: Duration,
     pub(super) max_response_header_bytes: usize,
 }
+
+/// A transport, plain or encrypted.
+pub(super) type Stream = Either<TcpStream, Box<TlsStream<TcpStream>>>;
 
 /// Opens connections.
 #[derive(Clone)]
@@ -137,9 +141,9 @@ impl Connector {
             "https" => {
                 watch.enter(Stage::Tls);
                 let tls = self.tls.handshake(&host, verify, protocols, tcp).await?;
-                Stream::Tls(Box::new(tls))
+                Either::Right(Box::new(tls))
             }
-            _ => Stream::Plain(tcp),
+            _ => Either::Left(tcp),
         };
         Ok((stream, address))
     }
@@ -182,7 +186,9 @@ impl Connector {
 
     async fn speak(&self, authority: &str, stream: Stream) -> Result<Protocol, ForwardError> {
         let max_header_bytes = self.limits.max_response_header_bytes;
-        if stream.negotiated_http2() {
+        if let Either::Right(tls) = &stream
+            && tls.get_ref().1.alpn_protocol() == Some(b"h2")
+        {
             let list_bytes = u32::try_from(max_header_bytes).unwrap_or(u32::MAX);
             let (sender, driver) = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())

@@ -16,8 +16,8 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{
+    connect::Stream,
     failure::{self, Body, Cause, Failure},
-    stream::Stream,
 };
 use crate::{
     ForwardError, ForwardResponse,

@@ -7,7 +7,7 @@ use webhook_core::{
     AccountId, FunctionId, Timestamp,
     function::{FunctionRuntime, Invocation},
     model::{Driver, Function, FunctionSpec},
-    store::FunctionStore,
+    store::DocumentStore,
 };
 
 use super::Validate;
@@ -23,7 +23,7 @@ pub struct Sandbox {
     /// The runtime, with this store.
     pub runtime: Arc<dyn FunctionRuntime>,
     /// A store of its own, such as [`MemoryStore`](webhook_core::store::memory::MemoryStore).
-    pub store: Arc<dyn FunctionStore>,
+    pub store: Arc<dyn DocumentStore>,
 }
 
 #[async_trait]
@@ -52,14 +52,13 @@ impl Sandbox {
         let mut spec = FunctionSpec::default();
         spec.driver = call.driver;
         let now = Timestamp::default();
-        let function =
-            Function { id, account_id, payload_size: 0, created: now, updated: now, spec };
+        let function = Function::new(id, account_id, now, spec);
         let failed = |error: webhook_core::Error| error.to_string();
-        self.store.create_function(&function).await.map_err(failed)?;
+        self.store.create(account_id, &function).await.map_err(failed)?;
         call.account_id = account_id;
         call.function_id = id;
         let made = run(&*self.runtime, call).await;
-        self.store.delete_function(account_id, id).await.map_err(failed)?;
+        self.store.delete::<Function>(account_id, id.as_uuid()).await.map_err(failed)?;
         made
     }
 }

@@ -11,6 +11,7 @@ use super::{
     reach::{Reach, has_patterns, is_literal},
     source::words,
 };
+use crate::list::list_of;
 
 /// What an engine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,37 +30,22 @@ pub(super) enum Library {
 
 /// Whether a word needs the whole library.
 pub(super) fn needs_whole(word: &str) -> bool {
-    let is_object = matches!(
-        word,
-        "Date"
-            | "RegExp"
-            | "Map"
-            | "Set"
-            | "WeakMap"
-            | "WeakSet"
-            | "ArrayBuffer"
-            | "SharedArrayBuffer"
-            | "DataView"
-            | "Atomics"
-    ) || word.ends_with("Array") && word != "Array" && word != "isArray";
+    const OBJECTS: [&str; 10] = list_of(
+        "Date RegExp Map Set WeakMap WeakSet ArrayBuffer SharedArrayBuffer DataView Atomics",
+    );
+    const GIVE_BYTES: [&str; 6] =
+        list_of("bodyBytes responseBodyBytes formData formParts RequestFormData RequestFormParts");
+    let is_object =
+        OBJECTS.contains(&word) || word.ends_with("Array") && word != "Array" && word != "isArray";
     let makes_patterns = matches!(word, "match" | "matchAll" | "search");
     let knows_languages =
         matches!(word, "normalize" | "Intl" | "localeCompare") || word.starts_with("toLocale");
-    let gives_bytes = matches!(
-        word,
-        "bodyBytes"
-            | "responseBodyBytes"
-            | "formData"
-            | "formParts"
-            | "RequestFormData"
-            | "RequestFormParts"
-    );
     // Ways to what a function is called with, and styles that give it something else than `r`.
     let hides_names = matches!(word, "arguments" | "handler" | "addHandler" | "eval" | "with");
     is_object
         || makes_patterns
         || knows_languages
-        || gives_bytes
+        || GIVE_BYTES.contains(&word)
         || hides_names
         || MODULES.contains(&word)
         || OF_WEB.contains(&word)
@@ -91,23 +77,11 @@ impl Library {
 
 /// Whether a field of `r` is there without another part of the prelude.
 fn is_ready(field: &str) -> bool {
-    matches!(
-        field,
-        "body"
-            | "RequestBody"
-            | "method"
-            | "RequestMethod"
-            | "path"
-            | "RequestPath"
-            | "rawQuery"
-            | "RequestRawQuery"
-            | "setBody"
-            | "SetRequestBody"
-            | "setHeader"
-            | "SetRequestHeader"
-            | "stopForwarding"
-            | "StopForwarding"
-    )
+    const READY: [&str; 14] = list_of(
+        "body RequestBody method RequestMethod path RequestPath rawQuery RequestRawQuery setBody \
+        SetRequestBody setHeader SetRequestHeader stopForwarding StopForwarding",
+    );
+    READY.contains(&field)
 }
 
 /// The fields of `r` that a source names. There are none where it names `r` for something else,
@@ -187,17 +161,8 @@ impl Library {
     /// than a bare engine has.
     fn bounded_for(source: &str, known: &HashSet<&str>, names: &HashSet<String>) -> Self {
         /// Words of the language among the names of the library, and what takes no time.
-        const FREE: [&str; 9] = [
-            "return",
-            "throw",
-            "catch",
-            "finally",
-            "delete",
-            "length",
-            "name",
-            "undefined",
-            "message",
-        ];
+        const FREE: [&str; 9] =
+            list_of("return throw catch finally delete length name undefined message");
         /// Names of what is bounded in a plain engine.
         const PLAIN: [&str; 3] = ["JSON", "parse", "stringify"];
         let bytes = source.as_bytes();

@@ -1,46 +1,13 @@
-//! The limits of a call by their names.
+//! What limits look like inside of a script.
 
 use webhook_core::function::{FunctionError, ScriptLimits};
 
-/// A limit that the host looks at itself; the others are named where they are thrown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Limit {
-    TotalTime,
-    ComputeTime,
-    Fuel,
-    Memory,
-    CallStack,
-    StringBytes,
-    BodyBytes,
-    PatternSteps,
-    HttpCalls,
-    KvCalls,
-}
+pub(super) use crate::modules::Limit;
 
 /// How the message of an error begins that a limit threw into the script.
 const PREFIX: &str = "limit exceeded: ";
 
 impl Limit {
-    /// The limit with its value, as it stands in [`FunctionError::Limit`].
-    pub(super) fn describe(self, limits: &ScriptLimits) -> String {
-        match self {
-            Self::TotalTime => format!("total time of {} ms", limits.total_time.as_millis()),
-            Self::ComputeTime => format!("compute time of {} ms", limits.compute_time.as_millis()),
-            Self::Fuel => format!("fuel of {} instructions", limits.fuel),
-            Self::Memory => format!("memory of {} bytes", limits.memory_bytes),
-            Self::CallStack => "depth of the call stack".to_owned(),
-            Self::StringBytes => format!("string size of {} bytes", limits.string_bytes),
-            Self::BodyBytes => format!("body size of {} bytes", limits.body_bytes),
-            Self::PatternSteps => format!("pattern steps, at most {}", limits.pattern_steps),
-            Self::HttpCalls => format!("http calls, at most {}", limits.http_calls),
-            Self::KvCalls => format!("kv calls, at most {}", limits.kv_calls),
-        }
-    }
-
-    pub(super) fn error(self, limits: &ScriptLimits) -> FunctionError {
-        FunctionError::Limit(self.describe(limits))
-    }
-
     /// What a script sees when it runs into the limit.
     pub(super) fn message(self, limits: &ScriptLimits) -> String {
         format!("{PREFIX}{}", self.describe(limits))

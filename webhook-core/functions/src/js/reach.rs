@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use super::source::words;
+use crate::list::list_of;
 
 /// What a source can name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,24 +19,11 @@ pub(super) enum Reach<'s> {
 }
 
 /// Words with which a script may come to a function without its name.
-const WAYS: [&str; 16] = [
-    "globalThis",
-    "this",
-    "super",
-    "prototype",
-    "constructor",
-    "__proto__",
-    "__lookupGetter__",
-    "__lookupSetter__",
-    "getPrototypeOf",
-    "setPrototypeOf",
-    "getOwnPropertyDescriptor",
-    "getOwnPropertyDescriptors",
-    "getOwnPropertyNames",
-    "getOwnPropertySymbols",
-    "Reflect",
-    "import",
-];
+const WAYS: [&str; 16] = list_of(
+    "globalThis this super prototype constructor __proto__ __lookupGetter__ __lookupSetter__ \
+    getPrototypeOf setPrototypeOf getOwnPropertyDescriptor getOwnPropertyDescriptors \
+    getOwnPropertyNames getOwnPropertySymbols Reflect import",
+);
 
 impl<'s> Reach<'s> {
     pub(super) fn of(source: &'s str) -> Self {

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use webhook_core::function::FunctionError;
 
+use crate::list::list_of;
+
 /// What positions in error messages begin with: `function:3: …`.
 pub(super) const CHUNK: &str = "function";
 
@@ -97,18 +99,8 @@ pub(super) fn declares(source: &str) -> bool {
 /// runs fails then.
 pub(super) fn uses_webhook(source: &str) -> Result<(), FunctionError> {
     /// Names in texts and comments count as well.
-    const WAYS: [&str; 10] = [
-        "r",
-        "transform",
-        "handler",
-        "addHandler",
-        "http",
-        "fetch",
-        "throw",
-        "globalThis",
-        "this",
-        "arguments",
-    ];
+    const WAYS: [&str; 10] =
+        list_of("r transform handler addHandler http fetch throw globalThis this arguments");
     if !declares(source) || words(source).any(|(_, word)| WAYS.contains(&word)) {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use std::{
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
+        mpsc::{SyncSender, sync_channel},
     },
     time::Instant,
 };
@@ -72,27 +72,20 @@ impl Turns {
             granted
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        if granted.recv_timeout(left).is_ok() {
-            return self.unless_overdue(account);
+        let came = granted.recv_timeout(left).is_ok() || {
+            // The turn may have come when the wait ended.
+            let _state = self.state();
+            granted.try_recv().is_ok()
+        };
+        if !came {
+            return Err(Refused::Late);
         }
-        self.give_up(account, &granted)
-    }
-
-    fn unless_overdue(&self, account: AccountId) -> Result<(), Refused> {
         let overdue = self.state().overdue.contains_key(&account);
         if overdue {
             self.give_back(account);
             return Err(Refused::Overdue);
         }
         Ok(())
-    }
-
-    /// The turn may have come in the moment in which the wait ended.
-    fn give_up(&self, account: AccountId, granted: &Receiver<()>) -> Result<(), Refused> {
-        let state = self.state();
-        let came = granted.try_recv().is_ok();
-        drop(state);
-        if came { self.unless_overdue(account) } else { Err(Refused::Late) }
     }
 
     /// Ends a turn.

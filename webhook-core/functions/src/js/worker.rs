@@ -49,14 +49,17 @@ impl Shared {
 
     /// Runs scripts until the queue is closed or nothing was to do for a while.
     fn run(self) {
-        let (mut ahead, mut known) = (Ahead::default(), Known::default());
+        // The engines that were made ahead, while nothing waits for them: one of each kind that the
+        // thread was asked for.
+        let mut ahead: [Option<Vm>; 4] = Default::default();
+        let mut known = Known::default();
         while let Some(Job { task, call }) = self.queue.next(IDLE) {
             let running = Running { shared: &self, call: &call };
             if call.is_pointless() {
                 continue;
             }
             let library = known.library(&task);
-            match ahead.of(library).take().map_or_else(|| self.make(library), Ok) {
+            match ahead[library as usize].take().map_or_else(|| self.make(library), Ok) {
                 Ok(vm) => {
                     // An engine that has panicked is dropped in there as well.
                     let served = catch_unwind(AssertUnwindSafe(|| vm.serve(task, &call)));
@@ -67,7 +70,7 @@ impl Shared {
                 Err(error) => call.answer(Err(error), Vec::new()),
             }
             drop(running);
-            *ahead.of(library) = self.make(library).ok();
+            ahead[library as usize] = self.make(library).ok();
         }
     }
 
@@ -75,27 +78,6 @@ impl Shared {
         let made = catch_unwind(AssertUnwindSafe(|| Vm::new(self, library)));
         let made = made.unwrap_or_else(|_| Err(broken()));
         made.inspect_err(|error| tracing::error!(%error, "no engine for JavaScript"))
-    }
-}
-
-/// The engines that were made ahead, while nobody waits for them: one of each kind that the
-/// thread was asked for.
-#[derive(Debug, Default)]
-struct Ahead {
-    whole: Option<Vm>,
-    small: Option<Vm>,
-    plain: Option<Vm>,
-    bare: Option<Vm>,
-}
-
-impl Ahead {
-    const fn of(&mut self, library: Library) -> &mut Option<Vm> {
-        match library {
-            Library::Whole => &mut self.whole,
-            Library::Small => &mut self.small,
-            Library::Plain => &mut self.plain,
-            Library::Bare => &mut self.bare,
-        }
     }
 }
 

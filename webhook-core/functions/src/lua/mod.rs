@@ -147,27 +147,25 @@ impl FunctionRuntime for LuaRuntime {
 
     async fn run(&self, invocation: Invocation) -> Completion {
         let started = Instant::now();
-        let failed = |error, duration: Duration| Completion {
+        let completion = self.run_once(invocation).await.unwrap_or_else(|error| Completion {
             result: Err(error),
             logs: Vec::new(),
-            duration,
-        };
+            duration: Duration::ZERO,
+        });
+        Completion { duration: started.elapsed(), ..completion }
+    }
+}
+
+impl LuaRuntime {
+    async fn run_once(&self, invocation: Invocation) -> Result<Completion, FunctionError> {
         if invocation.driver != Driver::Lua {
-            return failed(FunctionError::NoDriver(invocation.driver), started.elapsed());
+            return Err(FunctionError::NoDriver(invocation.driver));
         }
-        let program = match self.compiler.program(&invocation).await {
-            Ok(program) => program,
-            Err(error) => return failed(error, started.elapsed()),
-        };
+        let program = self.compiler.program(&invocation).await?;
         let (reply, completion) = oneshot::channel();
         let handle = Handle::try_current().ok();
         let job = Job { invocation, program, handle, reply, queued_at: Instant::now() };
-        if self.queue.push(Box::new(job)).is_err() {
-            return failed(FunctionError::Busy, started.elapsed());
-        }
-        match completion.await {
-            Ok(completion) => Completion { duration: started.elapsed(), ..completion },
-            Err(_) => failed(FunctionError::Busy, started.elapsed()),
-        }
+        self.queue.push(Box::new(job)).map_err(|_| FunctionError::Busy)?;
+        completion.await.map_err(|_| FunctionError::Busy)
     }
 }

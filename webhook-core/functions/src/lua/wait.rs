@@ -2,14 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{runtime::Handle, task::JoinHandle};
-
+use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
 use webhook_core::{
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     store::FunctionStore,
 };
 
-use crate::modules::kv::{KvAnswer, KvRequest, NO_STORE};
+use crate::modules::{
+    http::NO_FORWARDER,
+    kv::{KvAnswer, KvRequest, NO_STORE},
+};
 
 /// What a script asked for.
 #[derive(Debug)]
@@ -38,56 +41,39 @@ pub(super) async fn fulfil(
     handle: Option<&Handle>,
 ) -> Answer {
     match wish {
-        Wish::Kv(request) => match (store, handle) {
+        Wish::Kv(request) => Answer::Kv(match (store, handle) {
             // On the caller's runtime, as the connections of the store are.
             (Some(store), Some(handle)) => {
-                let mut asking = Outside(handle.spawn(request.ask(store)));
-                let answer = (&mut asking.0).await;
-                Answer::Kv(answer.unwrap_or_else(|_| Err(NO_STORE.to_owned())))
+                let asking = AbortOnDropHandle::new(handle.spawn(request.ask(store)));
+                asking.await.unwrap_or_else(|_| Err(NO_STORE.to_owned()))
             }
-            _ => Answer::Kv(Err(NO_STORE.to_owned())),
-        },
+            _ => Err(NO_STORE.to_owned()),
+        }),
         Wish::Sleep(duration) => {
             tokio::time::sleep(duration).await;
             Answer::Slept
         }
         Wish::Send(requests) => {
-            let mut tasks = Vec::with_capacity(requests.len());
-            let addresses: Vec<_> = requests.iter().map(|r| r.url.to_string()).collect();
-            for request in requests {
+            let unsendable = |reason: &str| Err(ForwardError::Unsendable(reason.to_owned()));
+            let tasks = requests.into_iter().map(|request| {
+                let address = request.url.to_string();
                 // On the caller's runtime, where the forwarder's connections live.
-                tasks.push(match (&forwarder, handle) {
-                    (Some(forwarder), Some(handle)) => {
-                        let forwarder = Arc::clone(forwarder);
-                        let task = async move { forwarder.forward(request).await };
-                        Some(Outside(handle.spawn(task)))
-                    }
-                    _ => None,
+                let task = forwarder.clone().zip(handle).map(|(forwarder, handle)| {
+                    let task = async move { forwarder.forward(request).await };
+                    AbortOnDropHandle::new(handle.spawn(task))
                 });
-            }
+                (address, task)
+            });
+            let tasks: Vec<_> = tasks.collect();
             let mut answers = Vec::with_capacity(tasks.len());
-            for (address, task) in addresses.into_iter().zip(tasks) {
+            for (address, task) in tasks {
                 let answer = match task {
-                    Some(mut task) => (&mut task.0).await.unwrap_or_else(|_| {
-                        Err(ForwardError::Unsendable("the sender stopped".to_owned()))
-                    }),
-                    None => {
-                        let reason = "functions may not send requests on this server";
-                        Err(ForwardError::Unsendable(reason.to_owned()))
-                    }
+                    Some(task) => task.await.unwrap_or_else(|_| unsendable("the sender stopped")),
+                    None => unsendable(NO_FORWARDER),
                 };
                 answers.push((address, answer));
             }
             Answer::Sent(answers)
         }
-    }
-}
-
-/// What is done for a script, called off when nobody waits for it any more.
-struct Outside<T>(JoinHandle<T>);
-
-impl<T> Drop for Outside<T> {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }

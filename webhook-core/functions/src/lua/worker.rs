@@ -90,13 +90,10 @@ impl Thread {
         if reply.is_closed() {
             return;
         }
+        let completion = |result, logs| Completion { result, logs, duration: queued_at.elapsed() };
         let limits = &self.shared.limits;
         if queued_at.elapsed() > limits.total_time {
-            let _ = reply.send(Completion {
-                result: Err(FunctionError::Busy),
-                logs: Vec::new(),
-                duration: queued_at.elapsed(),
-            });
+            let _ = reply.send(completion(Err(FunctionError::Busy), Vec::new()));
             return;
         }
         let key = Key::of(&invocation);
@@ -110,8 +107,7 @@ impl Thread {
         };
         let Some(mut vm) = vm else {
             let error = FunctionError::Script("internal error of the Lua VM".to_owned());
-            let duration = queued_at.elapsed();
-            let _ = reply.send(Completion { result: Err(error), logs: Vec::new(), duration });
+            let _ = reply.send(completion(Err(error), Vec::new()));
             return;
         };
         let around = Surroundings {
@@ -128,8 +124,7 @@ impl Thread {
             // Even its end may panic after a panic.
             let _ = catch_unwind(AssertUnwindSafe(|| drop(vm)));
         }
-        let duration = queued_at.elapsed();
-        let _ = reply.send(Completion { result: ended.result, logs: ended.logs, duration });
+        let _ = reply.send(completion(ended.result, ended.logs));
     }
 }
 

@@ -37,6 +37,19 @@ fn key_error() -> ModuleError {
     ModuleError::invalid("the key must have 16, 24 or 32 bytes, the iv 16")
 }
 
+/// Runs a cipher with a key of 16, 24 or 32 bytes.
+macro_rules! with_cipher {
+    ($mode:ident, $key:expr, $iv:expr, |$cipher:ident| $result:expr) => {
+        match $key.len() {
+            16 => cbc::$mode::<Aes128>::new_from_slices($key, $iv).map(|$cipher| $result),
+            24 => cbc::$mode::<Aes192>::new_from_slices($key, $iv).map(|$cipher| $result),
+            32 => cbc::$mode::<Aes256>::new_from_slices($key, $iv).map(|$cipher| $result),
+            _ => return Err(key_error()),
+        }
+        .map_err(|_| key_error())
+    };
+}
+
 pub(crate) fn encrypt(
     data: &[u8],
     cipher: &str,
@@ -44,19 +57,7 @@ pub(crate) fn encrypt(
     iv: &[u8],
 ) -> Result<Vec<u8>, ModuleError> {
     check(cipher, key)?;
-    macro_rules! encrypt {
-        ($aes:ty) => {
-            cbc::Encryptor::<$aes>::new_from_slices(key, iv)
-                .map(|cipher| cipher.encrypt_padded_vec::<Pkcs7>(data))
-                .map_err(|_| key_error())
-        };
-    }
-    match key.len() {
-        16 => encrypt!(Aes128),
-        24 => encrypt!(Aes192),
-        32 => encrypt!(Aes256),
-        _ => Err(key_error()),
-    }
+    with_cipher!(Encryptor, key, iv, |cipher| cipher.encrypt_padded_vec::<Pkcs7>(data))
 }
 
 pub(crate) fn decrypt(
@@ -66,20 +67,8 @@ pub(crate) fn decrypt(
     iv: &[u8],
 ) -> Result<Vec<u8>, ModuleError> {
     check(cipher, key)?;
-    macro_rules! decrypt {
-        ($aes:ty) => {
-            cbc::Decryptor::<$aes>::new_from_slices(key, iv)
-                .map_err(|_| key_error())?
-                .decrypt_padded_vec::<Pkcs7>(data)
-                .map_err(|_| ModuleError::invalid("cannot be decrypted with this key and iv"))
-        };
-    }
-    match key.len() {
-        16 => decrypt!(Aes128),
-        24 => decrypt!(Aes192),
-        32 => decrypt!(Aes256),
-        _ => Err(key_error()),
-    }
+    with_cipher!(Decryptor, key, iv, |cipher| cipher.decrypt_padded_vec::<Pkcs7>(data))?
+        .map_err(|_| ModuleError::invalid("cannot be decrypted with this key and iv"))
 }
 
 /// AES in GCM: the tag of 16 bytes follows the text.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use csv::{ByteRecord, ReaderBuilder, Terminator, WriterBuilder};
 use serde_json::{Map, Value};
 
-use super::{ModuleError, Output};
+use super::{ModuleError, Output, tree::plain_text};
 
 /// How a text is read and written.
 #[derive(Clone, Copy, Debug)]
@@ -125,15 +125,7 @@ fn names(rows: &[Value]) -> Vec<&str> {
 }
 
 fn plain(value: &Value) -> Result<Cow<'_, str>, ModuleError> {
-    match value {
-        Value::Null => Ok(Cow::Borrowed("")),
-        Value::Bool(value) => Ok(Cow::Owned(value.to_string())),
-        Value::Number(value) => Ok(Cow::Owned(value.to_string())),
-        Value::String(value) => Ok(Cow::Borrowed(value)),
-        Value::Array(_) | Value::Object(_) => {
-            Err(ModuleError::invalid("csv: a field must be a plain value"))
-        }
-    }
+    plain_text(value).ok_or_else(|| ModuleError::invalid("csv: a field must be a plain value"))
 }
 
 #[cfg(test)]

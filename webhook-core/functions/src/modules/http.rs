@@ -13,7 +13,10 @@ use webhook_core::{
     model::hops,
 };
 
-use super::{Bounds, ModuleError, url::encode_query};
+use super::{Bounds, ModuleError, tree::plain_text, url::encode_query};
+
+/// The error of a request on a server that sends none.
+pub(crate) const NO_FORWARDER: &str = "functions may not send requests on this server";
 
 /// The options of a request that are plain data.
 #[derive(Debug, Default)]
@@ -115,10 +118,8 @@ fn fields(value: Option<&Value>, what: &str) -> Result<Vec<(String, String)>, Mo
         Some(Value::Object(fields)) => fields,
         Some(_) => return Err(invalid(format!("{what} must be a table of names and values"))),
     };
-    let fields = fields.iter().map(|(name, value)| match value {
-        Value::String(text) => Ok((name.clone(), text.clone())),
-        Value::Number(number) => Ok((name.clone(), number.to_string())),
-        Value::Bool(value) => Ok((name.clone(), value.to_string())),
+    let fields = fields.iter().map(|(name, value)| match plain_text(value) {
+        Some(text) if !value.is_null() => Ok((name.clone(), text.into_owned())),
         _ => Err(invalid(format!("{what}: {name:?} must have a plain value"))),
     });
     fields.collect()

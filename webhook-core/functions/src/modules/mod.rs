@@ -13,9 +13,10 @@ pub(crate) mod http;
 pub(crate) mod jwt;
 mod keys;
 pub(crate) mod kv;
+mod limit;
 mod output;
-#[cfg(feature = "js")]
 pub(crate) mod random;
+pub(crate) mod request;
 pub(crate) mod tree;
 pub(crate) mod url;
 pub(crate) mod xml;
@@ -23,4 +24,5 @@ pub(crate) mod yaml;
 
 pub(crate) use bounds::{Bounds, MAX_DEPTH};
 pub(crate) use error::ModuleError;
+pub(crate) use limit::Limit;
 pub(crate) use output::Output;

@@ -5,7 +5,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use super::ModuleError;
 
 /// As many as one call gives.
-const MAX_BYTES: usize = 65_536;
+pub(crate) const MAX_BYTES: usize = 65_536;
 
 /// So many random bytes, at most 65 536.
 pub(crate) fn bytes(count: usize) -> Result<Vec<u8>, ModuleError> {

@@ -1,6 +1,6 @@
 //! Reading trees, charged while they are built.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -35,6 +35,17 @@ impl<'b> Reading<'b> {
             self.exceeded = Some(error);
             message
         })
+    }
+}
+
+/// A plain value as text, which is empty for null; `None` for a list or an object.
+pub(crate) fn plain_text(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::Null => Some(Cow::Borrowed("")),
+        Value::Bool(value) => Some(Cow::Owned(value.to_string())),
+        Value::Number(value) => Some(Cow::Owned(value.to_string())),
+        Value::String(value) => Some(Cow::Borrowed(value)),
+        Value::Array(_) | Value::Object(_) => None,
     }
 }
 

@@ -1,11 +1,12 @@
 //! Addresses and queries.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode};
 use serde_json::{Map, Value};
 #[cfg(feature = "js")]
 use url::quirks;
 use url::{Url, form_urlencoded};
 
-use super::{Bounds, ModuleError};
+use super::{Bounds, ModuleError, tree::plain_text};
 
 /// The parts of an absolute address; what is absent has no key.
 pub(crate) fn parse(text: &str) -> Result<Value, ModuleError> {
@@ -63,41 +64,18 @@ pub(crate) fn build(parts: &Value, longest: usize) -> Result<String, ModuleError
     Ok(url.into())
 }
 
+/// Everything but letters, digits and `-_.~`.
+const NOT_PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 /// Percent-encodes everything but letters, digits and `-_.~`.
 pub(crate) fn encode(text: &[u8]) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(byte) {
-            out.push(char::from(*byte));
-        } else {
-            out.push('%');
-            out.push(char::from(b"0123456789ABCDEF"[usize::from(byte >> 4)]));
-            out.push(char::from(b"0123456789ABCDEF"[usize::from(byte & 15)]));
-        }
-    }
-    out
+    percent_encode(text, NOT_PLAIN).to_string()
 }
 
 /// The opposite; `+` is a space. Malformed escapes stay as they are.
 pub(crate) fn decode(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, behind)) = rest.split_first() {
-        let digit =
-            |index: usize| behind.get(index).and_then(|byte| char::from(*byte).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                // Two digits of 16 fit.
-                out.push((high * 16 + low) as u8);
-                rest = behind.get(2..).unwrap_or_default();
-                continue;
-            }
-            (b'+', ..) => out.push(b' '),
-            (byte, ..) => out.push(*byte),
-        }
-        rest = behind;
-    }
-    out
+    let spaced: Vec<_> = text.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
+    percent_decode(&spaced).collect()
 }
 
 /// `a=1&b=2` from an object of plain values and lists of them; at most `longest` bytes.
@@ -116,16 +94,9 @@ pub(crate) fn encode_query(value: &Value, longest: usize) -> Result<String, Modu
         let one = std::slice::from_ref(value);
         let values = value.as_array().map_or(one, Vec::as_slice);
         for value in values {
-            let text = match value {
-                Value::Null => String::new(),
-                Value::Bool(value) => value.to_string(),
-                Value::Number(value) => value.to_string(),
-                Value::String(value) => value.clone(),
-                Value::Array(_) | Value::Object(_) => {
-                    let reason = format!("url: the value of {name:?} must be plain");
-                    return Err(ModuleError::invalid(reason));
-                }
-            };
+            let text = plain_text(value).ok_or_else(|| {
+                ModuleError::invalid(format!("url: the value of {name:?} must be plain"))
+            })?;
             length = length.saturating_add(name.len() + text.len() + "=".len());
             if length > longest {
                 return Err(ModuleError::TooLong);

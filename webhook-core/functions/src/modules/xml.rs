@@ -6,7 +6,7 @@ use quick_xml::escape::{escape, partial_escape};
 use serde_json::{Map, Value};
 use webhook_xml::{Decoder, NotXml, Part};
 
-use super::{Bounds, MAX_DEPTH, ModuleError, Output};
+use super::{Bounds, MAX_DEPTH, ModuleError, Output, tree::plain_text};
 
 const TEXT: &str = "#text";
 
@@ -107,21 +107,14 @@ fn push_escaped<'t>(
 }
 
 fn plain(value: &Value) -> Result<Cow<'_, str>, ModuleError> {
-    Ok(match value {
-        Value::Null => Cow::Borrowed(""),
-        Value::Bool(value) => Cow::Owned(value.to_string()),
-        Value::Number(value) => Cow::Owned(value.to_string()),
-        Value::String(value) => {
-            let control = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
-            if value.chars().any(control) {
-                return Err(ModuleError::invalid("xml: control characters have no form"));
-            }
-            Cow::Borrowed(value)
+    let control = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
+    match plain_text(value) {
+        Some(text) if text.chars().any(control) => {
+            Err(ModuleError::invalid("xml: control characters have no form"))
         }
-        Value::Array(_) | Value::Object(_) => {
-            return Err(ModuleError::invalid("xml: an attribute or text must be a plain value"));
-        }
-    })
+        Some(text) => Ok(text),
+        None => Err(ModuleError::invalid("xml: an attribute or text must be a plain value")),
+    }
 }
 
 fn check_name(name: &str) -> Result<(), ModuleError> {

@@ -13,7 +13,7 @@ use webhook_core::{
     forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
     function::{FunctionRuntime, Invocation, ScriptResponse},
     model::{Checks, Driver, Function, FunctionSpec, Request},
-    store::{FunctionStore, memory::MemoryStore},
+    store::{DocumentStore, memory::MemoryStore},
 };
 
 use super::table::Language;
@@ -79,15 +79,11 @@ impl Runtimes {
             Language::Js => (&self.js, Driver::Js),
         };
         let invocation = invocation(driver, source);
-        let function = Function {
-            id: invocation.function_id,
-            account_id: invocation.account_id,
-            created: Timestamp::default(),
-            updated: Timestamp::default(),
-            payload_size: 0,
-            spec: FunctionSpec::new("f", driver, source),
-        };
-        self.store.create_function(&function).await.expect("a function of its own");
+        let (id, account) = (invocation.function_id, invocation.account_id);
+        let spec = FunctionSpec::new("f", driver, source);
+        let function = Function::new(id, account, Timestamp::default(), spec);
+        let documents: &dyn DocumentStore = &*self.store;
+        documents.create(account, &function).await.expect("a function of its own");
         let completion = runtime.run(invocation).await;
         let printed = completion.logs.join("\n").trim_end().replace('\t', "  ");
         match completion.result {

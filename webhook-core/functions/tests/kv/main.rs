@@ -15,7 +15,7 @@ use webhook_core::{
     AccountId, Clock, FunctionId, Timestamp,
     function::{FunctionError, FunctionRuntime, Invocation, ScriptLimits},
     model::{Checks, Driver, Function, FunctionSpec, Request},
-    store::{FunctionStore, memory::MemoryStore},
+    store::{DocumentStore, memory::MemoryStore},
 };
 use webhook_functions::{js::JsRuntime, lua::LuaRuntime};
 
@@ -63,9 +63,9 @@ impl World {
         let now = self.clock.now();
         let spec = FunctionSpec::new("f", driver, "");
         let (id, account_id) = (FunctionId::generate(), AccountId::generate());
-        let (created, updated, payload_size) = (now, now, 0);
-        let function = Function { id, account_id, created, updated, payload_size, spec };
-        self.store.create_function(&function).await?;
+        let function = Function::new(id, account_id, now, spec);
+        let documents: &dyn DocumentStore = &*self.store;
+        documents.create(account_id, &function).await?;
         Ok(function)
     }
 }

@@ -41,3 +41,20 @@ async fn removing_fields_disturbs_no_walk() {
     "#;
     assert_eq!(output(script).await, ["all seen"]);
 }
+
+#[tokio::test]
+async fn a_new_key_is_not_taken_for_a_removed_one() {
+    // A new text often gets the memory of a text that was a key before.
+    let script = r#"
+        for round = 1, 150 do
+          local t = {}
+          for i = 1, 12 do t["k" .. i] = i end
+          for i = 1, 12, 2 do
+            t["k" .. i] = nil
+            for j = i + 1, 12 do assert(t["k" .. j] == j, "k" .. j .. " of round " .. round) end
+          end
+        end
+        print("all found")
+    "#;
+    assert_eq!(output(script).await, ["all found"]);
+}

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::line;
 use crate::{
     billing::{is_country, is_tax_id_type},
-    error::Error,
+    error::{Error, invalid_if},
     model::{BillingDetailsSpec, PlanChange, PlanItem},
 };
 
@@ -26,7 +26,7 @@ const MAX_METADATA_KEYS: usize = 48;
 const MAX_METADATA_KEY_BYTES: usize = 30;
 const MAX_METADATA_BYTES: usize = 500;
 
-pub(in crate::admin) fn billing_details(spec: &BillingDetailsSpec) -> Result<(), Error> {
+pub(crate) fn billing_details(spec: &BillingDetailsSpec) -> Result<(), Error> {
     let BillingDetailsSpec {
         name,
         email: address,
@@ -50,10 +50,8 @@ pub(in crate::admin) fn billing_details(spec: &BillingDetailsSpec) -> Result<(),
         line(field, text, MAX_FIELD_BYTES)?;
     }
     email(address)?;
-    if !country.is_empty() && !is_country(country) {
-        let reason = "must be the two letters of a country (ISO 3166-1 alpha-2), such as LT";
-        return Err(Error::invalid("country", reason));
-    }
+    let reason = "must be the two letters of a country (ISO 3166-1 alpha-2), such as LT";
+    invalid_if(!country.is_empty() && !is_country(country), "country", reason)?;
     line("tax_id", tax_id, MAX_TAX_ID_BYTES)?;
     match (tax_id.is_empty(), tax_id_type.is_empty()) {
         (true, true) => Ok(()),
@@ -98,25 +96,19 @@ fn email(address: &str) -> Result<(), Error> {
     }
 }
 
-pub(in crate::admin) fn plan_change(change: &PlanChange) -> Result<(), Error> {
+pub(crate) fn plan_change(change: &PlanChange) -> Result<(), Error> {
     let PlanChange { plan_id, optional_items } = change;
     price("plan_id", plan_id)?;
-    if optional_items.len() > MAX_ITEMS {
-        let reason = format!("must be at most {MAX_ITEMS}");
-        return Err(Error::invalid("optional_items", reason));
-    }
+    let reason = format_args!("must be at most {MAX_ITEMS}");
+    invalid_if(optional_items.len() > MAX_ITEMS, "optional_items", reason)?;
     let (mut prices, mut keys) = (HashSet::from([plan_id]), 0);
     for (number, item) in optional_items.iter().enumerate() {
         let PlanItem { price_id, quantity, description, metadata } = item;
         let field = |name: &str| format!("optional_items[{number}].{name}");
         price(&field("price_id"), price_id)?;
-        if !prices.insert(price_id) {
-            return Err(Error::invalid(&field("price_id"), "is there twice"));
-        }
-        if *quantity > MAX_QUANTITY {
-            let reason = format!("must be at most {MAX_QUANTITY}");
-            return Err(Error::invalid(&field("quantity"), reason));
-        }
+        invalid_if(!prices.insert(price_id), &field("price_id"), "is there twice")?;
+        let reason = format_args!("must be at most {MAX_QUANTITY}");
+        invalid_if(*quantity > MAX_QUANTITY, &field("quantity"), reason)?;
         line(&field("description"), description, MAX_METADATA_BYTES)?;
         keys += metadata.len() + usize::from(!description.is_empty());
         for (key, value) in metadata {
@@ -130,24 +122,18 @@ pub(in crate::admin) fn plan_change(change: &PlanChange) -> Result<(), Error> {
             }
             line(&field("metadata"), value, MAX_METADATA_BYTES)?;
         }
-        if keys > MAX_METADATA_KEYS {
-            let reason = format!("all items together must have at most {MAX_METADATA_KEYS} keys");
-            return Err(Error::invalid(&field("metadata"), reason));
-        }
+        let reason = format_args!("all items together must have at most {MAX_METADATA_KEYS} keys");
+        invalid_if(keys > MAX_METADATA_KEYS, &field("metadata"), reason)?;
     }
     Ok(())
 }
 
 /// What can be the ID of a price: it becomes a part of an address.
 fn price(field: &str, id: &str) -> Result<(), Error> {
-    if id.is_empty() {
-        return Err(Error::invalid(field, "must not be empty"));
-    }
+    invalid_if(id.is_empty(), field, "must not be empty")?;
     let is_id = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    match id.len() <= MAX_PRICE_BYTES && id.bytes().all(is_id) {
-        true => Ok(()),
-        false => Err(Error::invalid(field, "must be the ID of a price, such as price_1PgafmB7")),
-    }
+    let reason = "must be the ID of a price, such as price_1PgafmB7";
+    invalid_if(!(id.len() <= MAX_PRICE_BYTES && id.bytes().all(is_id)), field, reason)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::error::Error;
 const MAX_PREFIX_BYTES: usize = 1 << 10;
 
 /// The name that `text` stands for, in the form in which names are compared.
-pub(in crate::admin) fn domain(field: &str, text: &str) -> Result<String, Error> {
+pub(crate) fn domain(field: &str, text: &str) -> Result<String, Error> {
     names::domain(text).map_err(|error| Error::invalid(field, error.to_string()))
 }
 

@@ -2,11 +2,11 @@
 
 use http::{HeaderName, header::HOST};
 
-use super::{description, domain, headers, length, optional_name};
+use super::{description, domain, length, optional_name, sendable};
 use crate::{
     admin::AdminOptions,
     clock::Timestamp,
-    error::Error,
+    error::{Error, invalid_if},
     model::{Deduplication, DuplicateAnswer, InputSpec, KeyPart, KeySource, signatures::Now},
     rule,
 };
@@ -14,7 +14,7 @@ use crate::{
 /// How long the name of a part of a webhook may be.
 const MAX_PATH_BYTES: usize = 1 << 10;
 
-pub(in crate::admin) fn input(spec: &InputSpec, options: &AdminOptions) -> Result<(), Error> {
+pub(crate) fn input(spec: &InputSpec, options: &AdminOptions) -> Result<(), Error> {
     let InputSpec {
         name,
         description: text,
@@ -34,16 +34,13 @@ pub(in crate::admin) fn input(spec: &InputSpec, options: &AdminOptions) -> Resul
     } = spec;
     optional_name("name", name, options)?;
     description(text, options)?;
-    if !matches!(status_code, 0 | 200..=599) {
-        return Err(Error::invalid(
-            "status_code",
-            format!("must be 0 (which stands for 200) or from 200 to 599, not {status_code}"),
-        ));
-    }
-    headers::sendable(&answer_headers.0, options)?;
-    if answer_headers.0.contains_key(HOST) {
-        return Err(Error::invalid("headers.Host", "cannot be set: it belongs to requests"));
-    }
+    let is_status = matches!(status_code, 0 | 200..=599);
+    let reason =
+        format_args!("must be 0 (which stands for 200) or from 200 to 599, not {status_code}");
+    invalid_if(!is_status, "status_code", reason)?;
+    sendable(&answer_headers.0, options)?;
+    let reason = "cannot be set: it belongs to requests";
+    invalid_if(answer_headers.0.contains_key(HOST), "headers.Host", reason)?;
     length("body", body, options.max_static_body_bytes)?;
     if !custom_domain.is_empty() {
         domain::domain("custom_domain", custom_domain)?;
@@ -54,7 +51,7 @@ pub(in crate::admin) fn input(spec: &InputSpec, options: &AdminOptions) -> Resul
 /// The extension fields as they are going to be stored.
 ///
 /// Those that stay as they were `stored` were checked then: secrets may have expired since.
-pub(in crate::admin) fn input_extensions(
+pub(crate) fn input_extensions(
     spec: &InputSpec,
     stored: Option<&InputSpec>,
     now: Timestamp,
@@ -77,27 +74,20 @@ fn deduplication(spec: &Deduplication) -> Result<(), Error> {
             format!("must be 0 (which stands for 24 h) or from {least} to {most} nanoseconds");
         return Err(Error::invalid("deduplication.window", reason));
     }
-    if key.len() > Deduplication::MAX_KEY_PARTS {
-        let reason = format!("at most {} parts are possible", Deduplication::MAX_KEY_PARTS);
-        return Err(Error::invalid("deduplication.key", reason));
-    }
+    let reason = format_args!("at most {} parts are possible", Deduplication::MAX_KEY_PARTS);
+    invalid_if(key.len() > Deduplication::MAX_KEY_PARTS, "deduplication.key", reason)?;
     for (at, KeyPart { source, name }) in key.iter().enumerate() {
         let field = format!("deduplication.key[{at}].name");
-        if name.is_empty() || name.len() > MAX_PATH_BYTES {
-            return Err(Error::invalid(&field, format!("must be of 1 to {MAX_PATH_BYTES} bytes")));
-        }
-        if *source == KeySource::Payload && name.split('.').count() > rule::MAX_PATH_SEGMENTS {
-            let reason = format!("must have at most {} segments", rule::MAX_PATH_SEGMENTS);
-            return Err(Error::invalid(&field, reason));
-        }
-        if *source == KeySource::Header && HeaderName::try_from(&**name).is_err() {
-            return Err(Error::invalid(&field, "is no name of a header"));
-        }
+        let reason = format_args!("must be of 1 to {MAX_PATH_BYTES} bytes");
+        invalid_if(name.is_empty() || name.len() > MAX_PATH_BYTES, &field, reason)?;
+        let most = rule::MAX_PATH_SEGMENTS;
+        let is_deep = *source == KeySource::Payload && name.split('.').count() > most;
+        invalid_if(is_deep, &field, format_args!("must have at most {most} segments"))?;
+        let is_unnamable = *source == KeySource::Header && HeaderName::try_from(&**name).is_err();
+        invalid_if(is_unnamable, &field, "is no name of a header")?;
     }
-    if exclude.len() > Deduplication::MAX_EXCLUDED {
-        let reason = format!("at most {} are possible", Deduplication::MAX_EXCLUDED);
-        return Err(Error::invalid("deduplication.exclude", reason));
-    }
+    let reason = format_args!("at most {} are possible", Deduplication::MAX_EXCLUDED);
+    invalid_if(exclude.len() > Deduplication::MAX_EXCLUDED, "deduplication.exclude", reason)?;
     for (at, path) in exclude.iter().enumerate() {
         let rest = path.strip_prefix("payload.").or_else(|| path.strip_prefix("query."));
         let is_deep = path.split('.').count() > rule::MAX_PATH_SEGMENTS;
@@ -110,15 +100,10 @@ fn deduplication(spec: &Deduplication) -> Result<(), Error> {
             return Err(Error::invalid(&format!("deduplication.exclude[{at}]"), reason));
         }
     }
-    if !exclude.is_empty() && !content && !key.is_empty() {
-        let reason = "has a meaning only where the content counts";
-        return Err(Error::invalid("deduplication.exclude", reason));
-    }
-    match answer {
-        DuplicateAnswer::Status(status) if !(200..=599).contains(status) => {
-            let reason = format!("must be \"same\" or a status from 200 to 599, not {status}");
-            Err(Error::invalid("deduplication.answer", reason))
-        }
-        _ => Ok(()),
-    }
+    let is_needless = !exclude.is_empty() && !content && !key.is_empty();
+    let reason = "has a meaning only where the content counts";
+    invalid_if(is_needless, "deduplication.exclude", reason)?;
+    let DuplicateAnswer::Status(status) = answer else { return Ok(()) };
+    let reason = format_args!("must be \"same\" or a status from 200 to 599, not {status}");
+    invalid_if(!(200..=599).contains(status), "deduplication.answer", reason)
 }

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use http::{HeaderMap, header::HOST, uri::Authority};
+use url::Url;
 
-use super::{description, headers, optional_name};
+use super::{description, length, optional_name, sendable};
 use crate::{
     admin::AdminOptions,
     clock::Timestamp,
-    error::Error,
+    error::{Error, invalid_if},
+    forward::guard::AddressGuard,
     model::{Durability, OutputSpec, ReplayMissing, Throttle, ThrottleMode, credentials::Invalid},
     retry,
 };
 
-mod destination;
-
-pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Result<(), Error> {
+pub(crate) fn output(spec: &OutputSpec, options: &AdminOptions) -> Result<(), Error> {
     let OutputSpec {
         name,
         description: text,
@@ -42,32 +42,25 @@ pub(in crate::admin) fn output(spec: &OutputSpec, options: &AdminOptions) -> Res
     } = spec;
     optional_name("name", name, options)?;
     description(text, options)?;
-    destination::check("destination", destination, *internal, options)?;
-    headers::sendable(&own_headers.0, options)?;
+    destination_url("destination", destination, *internal, options)?;
+    sendable(&own_headers.0, options)?;
     host(&own_headers.0)?;
     retry::validate(spec)?;
     if let Some(timeout) = timeout {
         let (most, secs) = (options.max_timeout.as_secs(), timeout.as_secs());
-        if secs > most {
-            let reason = format!("must be from 0 to {most} seconds, not {secs}");
-            return Err(Error::invalid("timeout", reason));
-        }
-        if timeout.subsec_nanos() > 0 {
-            return Err(Error::invalid("timeout", "must be whole seconds"));
-        }
+        let reason = format_args!("must be from 0 to {most} seconds, not {secs}");
+        invalid_if(secs > most, "timeout", reason)?;
+        invalid_if(timeout.subsec_nanos() > 0, "timeout", "must be whole seconds")?;
     }
     throttle(own_throttle, options)?;
     durability(own_durability, options)?;
     let ReplayMissing { enabled, lookback, limit: _ } = replay_missing;
     at_most("replay_missing.lookback", *lookback, options.max_deadline)?;
-    match *enabled && !internal {
-        true => Err(Error::invalid("replay_missing", "is for internal outputs only")),
-        false => Ok(()),
-    }
+    invalid_if(*enabled && !internal, "replay_missing", "is for internal outputs only")
 }
 
 /// The extension fields as they are going to be stored.
-pub(in crate::admin) fn output_extensions(
+pub(crate) fn output_extensions(
     spec: &OutputSpec,
     now: Timestamp,
     options: &AdminOptions,
@@ -83,7 +76,7 @@ pub(in crate::admin) fn output_extensions(
     auth.check().map_err(named)?;
     match auth.token_url.is_empty() {
         true => Ok(()),
-        false => destination::check("auth.token_url", &auth.token_url, false, options),
+        false => destination_url("auth.token_url", &auth.token_url, false, options),
     }
 }
 
@@ -121,10 +114,8 @@ fn throttle(throttle: &Throttle, options: &AdminOptions) -> Result<(), Error> {
 fn durability(durability: &Durability, options: &AdminOptions) -> Result<(), Error> {
     let Durability { enabled: _, schedule: _, custom_delays, deadline, handoff_after } = durability;
     let max = retry::MAX_CUSTOM_DELAYS;
-    if custom_delays.len() > max {
-        let reason = format!("at most {max} are possible, not {}", custom_delays.len());
-        return Err(Error::invalid("durability.custom_delays", reason));
-    }
+    let reason = format_args!("at most {max} are possible, not {}", custom_delays.len());
+    invalid_if(custom_delays.len() > max, "durability.custom_delays", reason)?;
     at_most("durability.deadline", *deadline, retry::MAX_DEADLINE)?;
     at_most("durability.handoff_after", *handoff_after, options.max_deadline)
 }
@@ -137,4 +128,34 @@ fn at_most(field: &str, duration: Duration, max: Duration) -> Result<(), Error> 
         )),
         false => Ok(()),
     }
+}
+
+/// An absolute `http` or `https` URL. The destination of an internal output is
+/// its client's business: it may be absent, and lead to a private address.
+fn destination_url(
+    field: &str,
+    text: &str,
+    internal: bool,
+    options: &AdminOptions,
+) -> Result<(), Error> {
+    if text.is_empty() {
+        return match internal {
+            true => Ok(()),
+            false => Err(Error::invalid(field, "must not be empty unless the output is internal")),
+        };
+    }
+    length(field, text, options.max_destination_bytes)?;
+    // `Url` drops these in silence.
+    let reason = "must not contain blanks or control characters";
+    invalid_if(text.chars().any(|c| c.is_control() || c == ' '), field, reason)?;
+    // `Url` also reads `http:example.com`.
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    let reason = "must be an absolute url that starts with http:// or https://";
+    invalid_if(!matches!(scheme.as_deref(), Some("http" | "https")), field, reason)?;
+    let url = Url::parse(text).map_err(|error| Error::invalid(field, error))?;
+    let checked = match internal {
+        true => AddressGuard::allow_all().check_url(&url),
+        false => options.guard.check_url(&url),
+    };
+    checked.map_err(|error| Error::invalid(field, error))
 }

@@ -1,13 +1,18 @@
-//! The log of a function's runs.
+//! Runs of functions that a caller asks for, the log of all runs, and writing a function.
+
+use std::time::Duration;
+
+use serde_json::Value;
 
 use super::{
-    super::{Admin, Caller, log::within},
-    as_invalid,
+    super::{Admin, Caller, check, log::within},
+    RUNNING, as_invalid,
 };
 use crate::{
-    error::Error,
+    error::{Error, ErrorKind},
+    function::generate::{GenerateError, GenerateRequest, GeneratedFunction},
     id::{ExecutionId, FunctionId},
-    model::Execution,
+    model::{Execution, InvokeRequest},
     store::ExecutionPage,
 };
 
@@ -85,5 +90,46 @@ impl Admin {
             true => Ok(execution),
             false => Err(as_invalid(Error::not_found("execution log"))),
         }
+    }
+
+    /// Runs a function of the account once and answers what it left,
+    /// as an `ExecuteResponse`. That the script fails is an answer, too: its
+    /// `error` says why.
+    pub async fn invoke(
+        &self,
+        caller: &Caller,
+        id: FunctionId,
+        request: InvokeRequest,
+    ) -> Result<Value, Error> {
+        caller.require_account()?;
+        let invoked = request.into_invoked()?;
+        check::metadata(&invoked.metadata, &self.options)?;
+        let account = caller.account_id();
+        let limit = self.options.max_invocations_per_account;
+        let _entered = self.running.enter(account, limit, RUNNING)?;
+        self.relay.invoke(account, id, invoked).await.map_err(as_invalid)
+    }
+
+    /// Writes a function that turns the input payload into the output payload,
+    /// and says whether it does so on the sample. It is not saved.
+    pub async fn generate_function(
+        &self,
+        caller: &Caller,
+        request: GenerateRequest,
+    ) -> Result<GeneratedFunction, Error> {
+        caller.require_account()?;
+        let generator = self.generator.as_ref();
+        let generator = generator.ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "writing functions is not available on this server")
+        })?;
+        let limit = self.options.max_invocations_per_account;
+        let _entered = self.running.enter(caller.account_id(), limit, RUNNING)?;
+        let _permit = self.generations.try_acquire().map_err(|_| {
+            Error::unavailable("too many functions are being written", Duration::from_secs(1))
+        })?;
+        generator.generate(request).await.map_err(|error| match error {
+            GenerateError::Invalid { field, reason } => Error::invalid(field, reason),
+            error => Error::internal(error),
+        })
     }
 }

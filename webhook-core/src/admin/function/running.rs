@@ -10,13 +10,13 @@ use crate::{error::Error, id::AccountId, lock::Lock};
 /// Counts, so that one account does not take every request that is answered
 /// at once: a run may last for seconds.
 #[derive(Debug, Default)]
-pub(in crate::admin) struct Running {
+pub(crate) struct Running {
     of_account: Lock<HashMap<AccountId, usize>>,
 }
 
 impl Running {
     /// Counts one more, unless the account has `limit` already, which `what` says for people.
-    pub(in crate::admin) fn enter(
+    pub(crate) fn enter(
         &self,
         account: AccountId,
         limit: usize,
@@ -35,7 +35,7 @@ impl Running {
 
 /// One that is counted until this is dropped.
 #[derive(Debug)]
-pub(in crate::admin) struct Entered<'a> {
+pub(crate) struct Entered<'a> {
     running: &'a Running,
     account: AccountId,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Admin, BucketRef, Caller, query::within};
 use crate::{
     clock::Timestamp,
-    error::Error,
+    error::{Error, invalid_if},
     id::OutputId,
     model::DeliveryStatus,
     store::{CountQuery, DayCount, MinuteCount},
@@ -103,20 +103,14 @@ impl Admin {
     ) -> Result<(Timestamp, Timestamp), Error> {
         let to = to.unwrap_or_else(|| self.now() + Duration::from_millis(1));
         let from = from.unwrap_or_else(|| before(to, DAY * default_days));
-        if from >= to {
-            return Err(Error::invalid("from", "must not be after to"));
-        }
-        if to.since(from) > DAY * max_days {
-            return Err(Error::invalid(
-                "from",
-                format!("must be at most {max_days} days before to"),
-            ));
-        }
+        invalid_if(from >= to, "from", "must not be after to")?;
+        let reason = format_args!("must be at most {max_days} days before to");
+        invalid_if(to.since(from) > DAY * max_days, "from", reason)?;
         Ok((from, to))
     }
 }
 
-pub(in crate::admin) fn before(moment: Timestamp, duration: Duration) -> Timestamp {
+pub(crate) fn before(moment: Timestamp, duration: Duration) -> Timestamp {
     let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(moment.as_millis().saturating_sub(millis))
 }

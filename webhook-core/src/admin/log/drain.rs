@@ -1,13 +1,15 @@
-//! Webhooks for consumers that ask for them.
+//! Webhooks for consumers that ask for them, and what consumers say became of webhooks.
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
+
 use super::{Admin, BucketRef, Caller, count::before, query::within};
 use crate::{
-    error::{Error, ErrorKind},
-    id::{BucketId, OutputId},
-    model::Log,
-    store::{Drain, Drained, LogCursor},
+    error::{Error, ErrorKind, invalid_if},
+    id::{BucketId, DeliveryId, OutputId},
+    model::{Acknowledgement, DeliveryStatus, Log, LogReport},
+    store::{BucketStore, ClientReport, Drain, Drained, LogCursor, Reported},
 };
 
 /// What a consumer wants; the default is all that the caller reaches.
@@ -43,7 +45,7 @@ impl DrainQuery {
 }
 
 /// Refuses a lease that is out of its bounds.
-pub(super) fn lease(lease: Duration) -> Result<Duration, Error> {
+fn lease(lease: Duration) -> Result<Duration, Error> {
     match (DrainQuery::MIN_LEASE..=DrainQuery::MAX_LEASE).contains(&lease) {
         true => Ok(lease),
         false => Err(Error::invalid("lease", "must be from 1 second to 12 hours")),
@@ -113,7 +115,7 @@ impl Admin {
                 )),
             };
         }
-        let mut buckets = self.stores.buckets.buckets(caller.account_id()).await?;
+        let mut buckets = self.stores.documents.buckets(caller.account_id()).await?;
         let all = buckets.len();
         buckets.retain(|bucket| bucket.spec.stream && caller.reaches(bucket));
         let ids: Vec<_> = match buckets.len() == all {
@@ -122,4 +124,96 @@ impl Admin {
         };
         Ok((!buckets.is_empty()).then_some(ids))
     }
+}
+
+impl Admin {
+    /// Takes a client's report on a webhook. Every credential that may subscribe may
+    /// report, also an access token without API access. A second final report
+    /// changes nothing.
+    pub async fn report(
+        &self,
+        caller: &Caller,
+        id: DeliveryId,
+        report: LogReport,
+    ) -> Result<Log, Error> {
+        let LogReport { status, status_code, lease, .. } = report;
+        invalid_if(status_code > 999, "status_code", "must be at most 999")?;
+        let status = status.unwrap_or(match status_code {
+            200..=300 => DeliveryStatus::Sent,
+            _ => DeliveryStatus::Failed,
+        });
+        let lease = prolonged(status, lease)?;
+        if caller.is_scoped() {
+            self.reached_log(caller, id).await?;
+        }
+        let report = ClientReport {
+            id,
+            now: self.now(),
+            status,
+            status_code,
+            response_headers: report.response_headers.0,
+            response_body: report.response_body,
+            retries: report.retries,
+            duration: Duration::from_millis(report.duration_ms),
+            lease,
+        };
+        Ok(self.relay.report(caller.account_id(), report).await?.log)
+    }
+
+    /// Takes one report for many webhooks and returns the webhooks for which it counted: the others
+    /// are missing, have an earlier report, or are not for clients. It needs the same rights as
+    /// [`report`](Self::report).
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](ErrorKind::Invalid) for less than one and more than
+    /// [`MAX_LIMIT`](DrainQuery::MAX_LIMIT) webhooks; [`Forbidden`](ErrorKind::Forbidden) when one
+    /// is out of the caller's scope, and then none is reported on.
+    pub async fn acknowledge(
+        &self,
+        caller: &Caller,
+        acknowledgement: Acknowledgement,
+    ) -> Result<Vec<DeliveryId>, Error> {
+        let Acknowledgement { mut ids, status, lease } = acknowledgement;
+        within("ids", ids.len(), 1..=DrainQuery::MAX_LIMIT)
+            .map_err(|_| Error::invalid("ids", "must be 1 to 100 IDs of logs"))?;
+        let status = status.unwrap_or(DeliveryStatus::Sent);
+        let lease = prolonged(status, lease)?;
+        ids.sort_unstable();
+        ids.dedup();
+        if caller.is_scoped() {
+            for id in &ids {
+                match self.reached_log(caller, *id).await {
+                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+        let now = self.now();
+        // Concurrently, so that they share a commit.
+        let reports = join_all(ids.iter().map(|id| {
+            let report = ClientReport { lease, ..ClientReport::new(*id, now, status) };
+            self.relay.report(caller.account_id(), report)
+        }));
+        let mut taken = Vec::with_capacity(ids.len());
+        for (id, reported) in ids.iter().zip(reports.await) {
+            match reported {
+                Ok(Reported { taken: true, .. }) => taken.push(*id),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// How much longer a client has what it has leased; zero says nothing.
+fn prolonged(status: DeliveryStatus, lease: Duration) -> Result<Option<Duration>, Error> {
+    if lease.is_zero() {
+        return Ok(None);
+    }
+    let reason = "goes with the status preparing only";
+    invalid_if(status != DeliveryStatus::Preparing, "lease", reason)?;
+    self::lease(lease).map(Some)
 }

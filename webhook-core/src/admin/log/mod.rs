@@ -3,9 +3,7 @@
 mod count;
 mod drain;
 mod query;
-mod report;
 mod retention;
-mod search;
 mod trace;
 
 pub(super) use count::before;
@@ -20,6 +18,7 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId},
     model::{Bucket, Log, Resend},
     relay::ConnectedClient,
+    store::{BucketStore, Find},
 };
 
 impl Admin {
@@ -59,7 +58,7 @@ impl Admin {
     /// there may be more, because one did not answer within 200 ms.
     pub async fn clients(&self, caller: &Caller) -> Result<(Vec<ConnectedClient>, bool), Error> {
         caller.require_account()?;
-        Ok(self.relay.clients_everywhere(caller.account_id()).await)
+        Ok(self.relay.clients.everywhere(caller.account_id()).await)
     }
 
     /// A log that lies within the caller's scope.
@@ -68,7 +67,7 @@ impl Admin {
         let log = self.stores.deliveries.log(account, id).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;
         if caller.is_scoped() {
-            match self.stores.buckets.bucket(account, log.webhook.bucket_id).await? {
+            match self.stores.documents.bucket(account, log.webhook.bucket_id).await? {
                 Some(bucket) => caller.require_scope(&bucket)?,
                 // The logs of a deleted bucket stay: its name is nobody's any more.
                 None => caller.require_id(log.webhook.bucket_id)?,
@@ -86,8 +85,11 @@ impl Admin {
     ) -> Result<Bucket, Error> {
         let account: AccountId = caller.account_id();
         let bucket = match wanted {
-            BucketRef::Id(id) => self.stores.buckets.bucket(account, *id).await?,
-            BucketRef::Name(name) => self.stores.buckets.bucket_by_name(account, name).await?,
+            BucketRef::Id(id) => self.stores.documents.bucket(account, *id).await?,
+            BucketRef::Name(name) => {
+                let named = Find::BucketNamed(account, name.clone());
+                self.stores.documents.search_buckets(named).await?.pop()
+            }
         };
         let bucket = bucket.ok_or_else(|| {
             let message = format!("{field}: the account has no such bucket");
@@ -98,7 +100,7 @@ impl Admin {
 
     /// The one bucket that an operation reads, if it does not read all of the
     /// account; `Nothing` when the caller reaches none.
-    pub(in crate::admin) async fn reading(
+    pub(crate) async fn reading(
         &self,
         caller: &Caller,
         field: &str,
@@ -110,7 +112,7 @@ impl Admin {
         if !caller.is_scoped() {
             return Ok(Reading::All);
         }
-        let mut buckets = self.stores.buckets.buckets(caller.account_id()).await?;
+        let mut buckets = self.stores.documents.buckets(caller.account_id()).await?;
         buckets.retain(|bucket| caller.reaches(bucket));
         match &*buckets {
             [] => Ok(Reading::Nothing),
@@ -149,7 +151,7 @@ impl From<&str> for BucketRef {
 
 /// Which buckets an operation reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::admin) enum Reading {
+pub(crate) enum Reading {
     All,
     One(BucketId),
     Nothing,
@@ -157,7 +159,7 @@ pub(in crate::admin) enum Reading {
 
 impl Reading {
     /// For queries, where no bucket means all; none when there is nothing to ask for.
-    pub(in crate::admin) fn filter(self) -> Option<Option<BucketId>> {
+    pub(crate) fn filter(self) -> Option<Option<BucketId>> {
         match self {
             Self::All => Some(None),
             Self::One(id) => Some(Some(id)),

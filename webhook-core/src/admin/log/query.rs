@@ -1,13 +1,13 @@
-//! Lists of logs.
+//! Lists of logs, and searches in them.
 
 use std::{fmt::Display, ops::RangeInclusive};
 
 use super::{Admin, BucketRef, Caller};
 use crate::{
     clock::Timestamp,
-    error::Error,
+    error::{Error, invalid_if},
     model::{DeliveryStatus, Log, LogHead},
-    store::{self, LogCursor, LogHeads, LogPage},
+    store::{self, LogCursor, LogFilter, LogHeads, LogPage, LogSearch, LogsFound, ScanBounds},
 };
 
 /// Which logs are listed; the default is the newest of the account.
@@ -131,13 +131,12 @@ impl Admin {
         caller.require_api_access()?;
         let LogQuery { ref bucket, status, from, to, before, limit, offset } = *query;
         within("limit", limit, 1..=LogQuery::MAX_LIMIT)?;
-        if offset > LogQuery::MAX_OFFSET {
-            let most = LogQuery::MAX_OFFSET;
-            return Err(Error::invalid(
-                "offset",
-                format!("must be at most {most}: use the cursor"),
-            ));
-        }
+        let most = LogQuery::MAX_OFFSET;
+        invalid_if(
+            offset > most,
+            "offset",
+            format_args!("must be at most {most}: use the cursor"),
+        )?;
         let reading = self.reading(caller, "bucket", bucket.as_ref()).await?;
         let query =
             |bucket_id| store::LogQuery { bucket_id, status, from, to, before, offset, limit };
@@ -146,7 +145,7 @@ impl Admin {
 }
 
 /// Refuses a number that is out of its bounds.
-pub(in crate::admin) fn within<T: PartialOrd + Display>(
+pub(crate) fn within<T: PartialOrd + Display>(
     field: &str,
     number: T,
     range: RangeInclusive<T>,
@@ -156,4 +155,42 @@ pub(in crate::admin) fn within<T: PartialOrd + Display>(
     }
     let (least, most) = (range.start(), range.end());
     Err(Error::invalid(field, format!("must be a whole number from {least} to {most}")))
+}
+
+impl Admin {
+    /// The newest logs of `query` that pass `filter`. It looks at logs one by one and stops
+    /// after [`max_search_bytes`](super::super::AdminOptions::max_search_bytes) or
+    /// [`max_search_time`](super::super::AdminOptions::max_search_time): ask again with
+    /// [`scanned_until`](LogsFound::scanned_until) as [`before`](LogQuery::before) until it is
+    /// [`complete`](LogsFound::complete).
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](crate::ErrorKind::Invalid) as for [`logs`](Admin::logs), and for an offset,
+    /// which a search has not; [`Busy`](crate::ErrorKind::Busy) when the account searches too often
+    /// at the same time.
+    pub async fn search_logs(
+        &self,
+        caller: &Caller,
+        query: &LogQuery,
+        filter: LogFilter,
+    ) -> Result<LogsFound, Error> {
+        caller.require_api_access()?;
+        let LogQuery { ref bucket, status, from, to, before, limit, offset } = *query;
+        within("limit", limit, 1..=LogQuery::MAX_LIMIT)?;
+        invalid_if(offset > 0, "offset", "is not for searches: use the cursor")?;
+        let reading = self.reading(caller, "bucket", bucket.as_ref()).await?;
+        let Some(bucket_id) = reading.filter() else {
+            return Ok(LogsFound { complete: true, ..LogsFound::default() });
+        };
+        let account = caller.account_id();
+        let most = self.options.max_searches_per_account;
+        let _entered = self.searching.enter(account, most, "searches running")?;
+        let query = store::LogQuery { bucket_id, status, from, to, before, offset, limit };
+        let bounds = ScanBounds {
+            max_bytes: self.options.max_search_bytes,
+            max_time: self.options.max_search_time,
+        };
+        self.stores.logs.search(account, &LogSearch::new(query, filter, bounds)).await
+    }
 }

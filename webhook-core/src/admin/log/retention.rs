@@ -6,7 +6,8 @@ use super::{Admin, count::before};
 use crate::{
     error::Error,
     id::AccountId,
-    store::{BucketRetention, OldLogs},
+    model::{Bucket, LogRetention},
+    store::{DocumentKind, Find, OldLogs},
 };
 
 /// Logs that go in one transaction: few, so that nobody waits long behind it.
@@ -66,18 +67,20 @@ impl Admin {
     async fn purge_buckets(&self) -> Result<(u64, Option<Duration>), Error> {
         let (mut gone, mut shortest, mut after) = (0, None::<Duration>, None);
         loop {
-            let some = self.stores.buckets.retentions(after, BUCKETS).await?;
-            for BucketRetention { account_id, bucket_id, retention } in &some {
-                for (failed, keep) in retention.parts() {
+            let some = Find::Watched(DocumentKind::Bucket, after, BUCKETS);
+            let some = self.stores.documents.search::<Bucket>(some).await?;
+            for bucket in &some {
+                let retention = bucket.spec.retention.set();
+                for (failed, keep) in retention.into_iter().flat_map(LogRetention::parts) {
                     let mut old = OldLogs::new(before(self.now(), keep));
-                    old.account_id = Some(*account_id);
-                    old.bucket_id = Some(*bucket_id);
+                    old.account_id = Some(bucket.account_id);
+                    old.bucket_id = Some(bucket.id);
                     old.failed = failed;
                     gone += self.batches(|| self.stores.logs.purge(&old, BATCH)).await?;
                     shortest = Some(shortest.map_or(keep, |shortest| shortest.min(keep)));
                 }
             }
-            after = some.last().map(|last| last.bucket_id);
+            after = some.last().map(|last| last.id.as_uuid());
             if some.len() < BUCKETS {
                 return Ok((gone, shortest));
             }

@@ -55,15 +55,9 @@ async fn an_update_that_changes_no_time_keeps_a_run_that_is_due() -> Result<(), 
 #[tokio::test(start_paused = true)]
 async fn what_the_caller_did_to_the_output_stays() -> Result<(), Error> {
     let House { admin, stores, caller, .. } = house().await;
-    let function = Function {
-        id: FunctionId::generate(),
-        account_id: caller.account_id(),
-        payload_size: 0,
-        created: Timestamp::default(),
-        updated: Timestamp::default(),
-        spec: FunctionSpec::default(),
-    };
-    stores.functions.create_function(&function).await?;
+    let (id, spec) = (FunctionId::generate(), FunctionSpec::default());
+    let function = Function::new(id, caller.account_id(), Timestamp::default(), spec);
+    stores.documents.create(function.account_id, &function).await?;
     let spec = CronSpec { function_id: Some(function.id), ..daily() };
     let BucketCron { cron, bucket } = admin.create_cron(&caller, spec.clone()).await?;
     let output = bucket.expect("it is there").outputs.remove(0);
@@ -110,7 +104,7 @@ async fn an_update_gives_way_to_a_run() -> Result<(), Error> {
     let from = cron.next_run.expect("enabled");
     for day in 1..20 {
         let (from, to) = (from + DAY * (day - 1), from + DAY * day);
-        let step = AdvanceCron { id: cron.id, from, to: Some(to), enabled: true };
+        let step = AdvanceCron { id: cron.id, from, to: Some(to), is_over: false };
         let named = CronSpec { name: day.to_string(), ..daily() };
         let (updated, advanced) = tokio::join!(
             admin.update_cron(&caller, cron.id, named),

@@ -5,9 +5,9 @@ mod plan;
 
 pub use filter::ReplayFilter;
 pub use plan::{ReplayPlan, ReplayTotals};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
-use super::{ProcessPolicy, RateInterval, wire};
+use super::{ProcessPolicy, RateInterval, report::process_policy, wire};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -30,7 +30,7 @@ pub struct ReplaySpec {
     pub to_output: Option<OutputId>,
     /// `skip` sends again what was sent; `force` runs rules and functions anew, and verifies
     /// signatures that were refused again.
-    #[serde(deserialize_with = "policy")]
+    #[serde(deserialize_with = "process_policy")]
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub process_policy: ProcessPolicy,
     /// Which first.
@@ -244,12 +244,4 @@ pub struct ReplayChange {
     pub rate: Option<u32>,
     /// What the rate counts in.
     pub interval: Option<RateInterval>,
-}
-
-fn policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProcessPolicy, D::Error> {
-    match Option::<String>::deserialize(deserializer)?.as_deref() {
-        None | Some("" | "skip") => Ok(ProcessPolicy::Skip),
-        Some("force") => Ok(ProcessPolicy::Force),
-        Some(_) => Err(de::Error::custom("must be \"skip\" or \"force\"")),
-    }
 }

@@ -6,7 +6,7 @@ use super::{MaxAge, Snapshots};
 use crate::{
     error::Error,
     id::{InputId, OutputId},
-    model::{Bucket, Input, Output},
+    model::Bucket,
     store::RouteStore,
 };
 
@@ -19,46 +19,36 @@ enum Key {
 
 /// Buckets, without asking the store.
 #[derive(Debug)]
-pub(in super::super) struct BucketCache {
+pub(crate) struct BucketCache {
     by_key: Snapshots<Key, Arc<Bucket>>,
     routes: Arc<dyn RouteStore>,
 }
 
 impl BucketCache {
     /// Keeps the buckets of at most `capacity` inputs, and of as many outputs.
-    pub(in super::super) fn new(
-        capacity: usize,
-        max_age: MaxAge,
-        routes: Arc<dyn RouteStore>,
-    ) -> Self {
+    pub(crate) fn new(capacity: usize, max_age: MaxAge, routes: Arc<dyn RouteStore>) -> Self {
         Self { by_key: Snapshots::new(capacity.saturating_mul(2), max_age), routes }
     }
 
     /// The bucket of an input; none when there is no such input.
-    pub(in super::super) async fn of_input(
-        &self,
-        id: InputId,
-    ) -> Result<Option<Arc<Bucket>>, Error> {
+    pub(crate) async fn of_input(&self, id: InputId) -> Result<Option<Arc<Bucket>>, Error> {
         let read = || async { Ok(self.routes.bucket_of_input(id).await?.map(Arc::new)) };
         self.by_key.get(&Key::Input(id), read, |bucket| keys(bucket)).await
     }
 
     /// The bucket of an output; none when there is no such output.
-    pub(in super::super) async fn of_output(
-        &self,
-        id: OutputId,
-    ) -> Result<Option<Arc<Bucket>>, Error> {
+    pub(crate) async fn of_output(&self, id: OutputId) -> Result<Option<Arc<Bucket>>, Error> {
         let read = || async { Ok(self.routes.bucket_of_output(id).await?.map(Arc::new)) };
         self.by_key.get(&Key::Output(id), read, |bucket| keys(bucket)).await
     }
 
     /// Forgets a bucket that has changed.
-    pub(in super::super) fn forget(&self, bucket: &Bucket) {
+    pub(crate) fn forget(&self, bucket: &Bucket) {
         self.by_key.changed(&keys(bucket));
     }
 
     /// The same, by the inputs and outputs that it has and had.
-    pub(in super::super) fn changed(&self, inputs: &[InputId], outputs: &[OutputId]) {
+    pub(crate) fn changed(&self, inputs: &[InputId], outputs: &[OutputId]) {
         let inputs = inputs.iter().copied().map(Key::Input);
         let keys: Vec<_> = inputs.chain(outputs.iter().copied().map(Key::Output)).collect();
         self.by_key.changed(&keys);
@@ -68,14 +58,4 @@ impl BucketCache {
 fn keys(bucket: &Bucket) -> Vec<Key> {
     let inputs = bucket.inputs.iter().map(|input| Key::Input(input.id));
     inputs.chain(bucket.outputs.iter().map(|output| Key::Output(output.id))).collect()
-}
-
-impl Bucket {
-    pub(crate) fn input(&self, id: InputId) -> Option<&Input> {
-        self.inputs.iter().find(|input| input.id == id)
-    }
-
-    pub(in crate::relay) fn output(&self, id: OutputId) -> Option<&Output> {
-        self.outputs.iter().find(|output| output.id == id)
-    }
 }

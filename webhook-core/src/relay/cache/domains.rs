@@ -7,16 +7,16 @@ use crate::{
     error::Error,
     id::InputId,
     model::{Domain, Input, MinTls},
-    store::DomainStore,
+    store::{DocumentStore, InputStore},
 };
 
 /// A reserved domain as requests see it.
 #[derive(Debug)]
-pub(in super::super) struct DomainRoutes {
-    pub(in super::super) name: String,
+pub(crate) struct DomainRoutes {
+    pub(crate) name: String,
     /// The longest prefix first; of two that are the same the older input.
     routes: Vec<Route>,
-    pub(in super::super) requires_tls13: bool,
+    pub(crate) requires_tls13: bool,
 }
 
 /// The part of a domain's paths that belongs to one input.
@@ -46,7 +46,7 @@ impl DomainRoutes {
     /// The input that a path belongs to, and what is forwarded of the path.
     /// The path of the domain itself, which is never empty in HTTP, adds
     /// nothing to a destination's.
-    pub(in super::super) fn input_of<'a>(&self, path: &'a str) -> Option<(InputId, &'a str)> {
+    pub(crate) fn input_of<'a>(&self, path: &'a str) -> Option<(InputId, &'a str)> {
         if !path.starts_with('/') {
             return None;
         }
@@ -67,42 +67,35 @@ impl DomainRoutes {
 
 /// Domains by name, and names that nobody has reserved, without asking the store.
 #[derive(Debug)]
-pub(in super::super) struct DomainCache {
+pub(crate) struct DomainCache {
     by_name: Snapshots<String, Arc<DomainRoutes>>,
-    store: Arc<dyn DomainStore>,
+    documents: Arc<dyn DocumentStore>,
 }
 
 impl DomainCache {
     /// Keeps at most `capacity` domains, and as many names that are nobody's.
-    pub(in super::super) fn new(
-        capacity: usize,
-        max_age: MaxAge,
-        store: Arc<dyn DomainStore>,
-    ) -> Self {
-        Self { by_name: Snapshots::new(capacity, max_age).with_absent(capacity), store }
+    pub(crate) fn new(capacity: usize, max_age: MaxAge, documents: Arc<dyn DocumentStore>) -> Self {
+        Self { by_name: Snapshots::new(capacity, max_age).with_absent(capacity), documents }
     }
 
     /// The domain of this name; none when nobody has reserved it.
-    pub(in super::super) async fn get(
-        &self,
-        name: &str,
-    ) -> Result<Option<Arc<DomainRoutes>>, Error> {
+    pub(crate) async fn get(&self, name: &str) -> Result<Option<Arc<DomainRoutes>>, Error> {
         let read = || async {
-            let Some(domain) = self.store.domain_by_name(name).await? else { return Ok(None) };
-            let inputs = self.store.inputs_of_domain(domain.account_id, name).await?;
+            let Some(domain) = self.documents.domain_named(name).await? else { return Ok(None) };
+            let inputs = self.documents.inputs_of_domain(&domain).await?;
             Ok(Some(Arc::new(DomainRoutes::new(domain, &inputs))))
         };
         self.by_name.get(name, read, |_| vec![name.to_owned()]).await
     }
 
     /// Forgets a name that means something else now.
-    pub(in super::super) fn changed(&self, name: &str) {
+    pub(crate) fn changed(&self, name: &str) {
         self.by_name.changed([name]);
     }
 
     /// How many names are known to be nobody's.
     #[cfg(test)]
-    pub(in super::super) fn absent_len(&self) -> usize {
+    pub(crate) fn absent_len(&self) -> usize {
         self.by_name.absent_len()
     }
 }
@@ -119,22 +112,18 @@ mod tests {
     fn domain(routes: &[(&str, bool)]) -> (DomainRoutes, Vec<InputId>) {
         let inputs: Vec<_> = routes
             .iter()
-            .map(|(prefix, strip)| Input {
-                id: InputId::generate(),
-                bucket_id: BucketId::generate(),
-                created_at: Timestamp::default(),
-                updated_at: Timestamp::default(),
-                created_by: String::new(),
-                spec: InputSpec {
-                    path_prefix: (*prefix).to_owned(),
-                    strip_path_prefix: *strip,
-                    ..InputSpec::default()
-                },
+            .map(|(prefix, strip)| {
+                let mut spec = InputSpec::default();
+                (*prefix).clone_into(&mut spec.path_prefix);
+                spec.strip_path_prefix = *strip;
+                let (id, bucket) = (InputId::generate(), BucketId::generate());
+                Input::new(id, bucket, Timestamp::default(), spec)
             })
             .collect();
         let reserved = Domain {
             id: DomainId::generate(),
             account_id: AccountId::generate(),
+            version: 1,
             created_at: Timestamp::default(),
             updated_at: Timestamp::default(),
             spec: DomainSpec::default(),

@@ -12,17 +12,17 @@ use crate::{
     error::Error,
     id::{AccountId, FunctionId},
     model::{Driver, Function, Variable},
-    store::FunctionStore,
+    store::{DocumentStore, FunctionStore, Stores},
 };
 
 /// A function as it is run.
-pub(in super::super) struct Script {
+pub(crate) struct Script {
     account_id: AccountId,
-    pub(in super::super) driver: Driver,
-    pub(in super::super) source: Arc<str>,
+    pub(crate) driver: Driver,
+    pub(crate) source: Arc<str>,
     /// Compiled code is found by its text: the same source is the same revision.
-    pub(in super::super) revision: u64,
-    pub(in super::super) config: Arc<BTreeMap<String, String>>,
+    pub(crate) revision: u64,
+    pub(crate) config: Arc<BTreeMap<String, String>>,
     bytes: u64,
 }
 
@@ -57,32 +57,34 @@ impl Script {
 
 /// Functions that have run, without asking the store.
 #[derive(Debug)]
-pub(in super::super) struct FunctionCache {
+pub(crate) struct FunctionCache {
     by_id: Snapshots<FunctionId, Arc<Script>>,
+    documents: Arc<dyn DocumentStore>,
     store: Arc<dyn FunctionStore>,
 }
 
 impl FunctionCache {
     /// Keeps functions of at most `bytes` together.
-    pub(in super::super) fn new(
-        bytes: usize,
-        max_age: MaxAge,
-        store: Arc<dyn FunctionStore>,
-    ) -> Self {
+    pub(crate) fn new(bytes: usize, max_age: MaxAge, stores: &Stores) -> Self {
         // Most scripts have some kilobytes.
         let expected = bytes / 4096;
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        Self { by_id: Snapshots::weighed(expected, bytes, |script| script.bytes, max_age), store }
+        Self {
+            by_id: Snapshots::weighed(expected, bytes, |script| script.bytes, max_age),
+            documents: stores.documents.clone(),
+            store: stores.functions.clone(),
+        }
     }
 
     /// The account's function; none when it has no such function.
-    pub(in super::super) async fn get(
+    pub(crate) async fn get(
         &self,
         account: AccountId,
         id: FunctionId,
     ) -> Result<Option<Arc<Script>>, Error> {
         let read = || async {
-            let Some(function) = self.store.function(account, id).await? else { return Ok(None) };
+            let function = self.documents.get::<Function>(account, id.as_uuid()).await?;
+            let Some(function) = function else { return Ok(None) };
             let variables = self.store.variables(account, id).await?;
             Ok(Some(Arc::new(Script::new(function, variables))))
         };
@@ -91,7 +93,7 @@ impl FunctionCache {
     }
 
     /// Forgets a function that has changed.
-    pub(in super::super) fn changed(&self, id: FunctionId) {
+    pub(crate) fn changed(&self, id: FunctionId) {
         self.by_id.changed([&id]);
     }
 }

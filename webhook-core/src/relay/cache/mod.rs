@@ -42,7 +42,7 @@ const TURN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How old a snapshot may be.
 #[derive(Clone, Debug)]
-pub(super) struct MaxAge {
+pub(crate) struct MaxAge {
     pub(super) clock: Arc<dyn Clock>,
     /// None where nobody else writes to the store.
     pub(super) max_age: Option<Duration>,

@@ -1,6 +1,6 @@
 //! What verifies the webhooks of an input, compiled once for each snapshot of its bucket.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 
@@ -14,18 +14,13 @@ use crate::{
 type Compiled = (Arc<Bucket>, Arc<Verifier>);
 
 /// Verifiers by their inputs, at most so many.
-pub(in super::super) struct VerifierCache {
+#[derive(Debug)]
+pub(crate) struct VerifierCache {
     by_input: Cache<InputId, Compiled>,
 }
 
-impl fmt::Debug for VerifierCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VerifierCache").finish_non_exhaustive()
-    }
-}
-
 impl VerifierCache {
-    pub(in super::super) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self { by_input: Cache::new(capacity) }
     }
 
@@ -34,7 +29,7 @@ impl VerifierCache {
     /// # Errors
     /// [`Internal`](crate::ErrorKind::Internal): what is stored cannot be compiled, though it
     /// could when it was saved. The input takes nothing then, rather than everything.
-    pub(in super::super) fn of(
+    pub(crate) fn of(
         &self,
         bucket: &Arc<Bucket>,
         input: &Input,

@@ -71,7 +71,7 @@ impl Subscriber {
 
 /// The subscribers of all accounts, and which webhooks are in their hands.
 #[derive(Debug, Default)]
-pub(in crate::relay) struct Hub {
+pub(crate) struct Hub {
     subscribers: Lock<HashMap<AccountId, Vec<Arc<Subscriber>>>>,
     /// The size of `subscribers`, so that a relay without clients takes no lock.
     accounts: AtomicUsize,
@@ -113,7 +113,7 @@ impl Hub {
     }
 
     /// Offers a webhook to every client that listens to its bucket.
-    pub(in crate::relay) fn publish(&self, account: AccountId, event: StreamedWebhook) {
+    pub(crate) fn publish(&self, account: AccountId, event: StreamedWebhook) {
         let event = Arc::new(event);
         let subscribers = self.subscribers.lock();
         for subscriber in subscribers.get(&account).into_iter().flatten() {
@@ -131,7 +131,7 @@ impl Hub {
     }
 
     /// What the clients of all accounts listen to.
-    pub(in crate::relay) fn presence(&self) -> Presence {
+    pub(crate) fn presence(&self) -> Presence {
         let mut listening = Vec::new();
         let mut named = 0;
         for (account, subscribers) in &*self.subscribers.lock() {
@@ -158,7 +158,7 @@ impl Hub {
     }
 
     /// Has every client look into the store for what it has not got.
-    pub(in crate::relay) fn look_again(&self) {
+    pub(crate) fn look_again(&self) {
         for subscriber in self.subscribers.lock().values().flatten() {
             subscriber.looks_again.store(true, Ordering::Release);
             subscriber.changed.notify_one();

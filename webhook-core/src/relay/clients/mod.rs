@@ -4,10 +4,8 @@
 //! waits in the log as `received` until a client reports on it, so that a
 //! client that was away, slow or crashed gets it from there.
 
-mod event;
 mod hub;
 mod publish;
-mod report;
 mod subscription;
 
 pub use self::subscription::{Streamed, Subscription};

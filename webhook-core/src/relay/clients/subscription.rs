@@ -10,9 +10,8 @@ use tokio::sync::mpsc;
 use webhook_cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 
 use super::{
-    event::streamed,
     hub::{Delivered, Subscriber},
-    publish::Clients,
+    publish::{Clients, streamed},
 };
 use crate::{
     clock::Timestamp,
@@ -20,7 +19,7 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId, OutputId},
     model::{Log, ReplayMissing},
     relay::byte_semaphore::ByteSemaphore,
-    store::LogCursor,
+    store::{BucketStore, LogCursor},
 };
 
 /// Webhooks read from the store at once.
@@ -77,7 +76,7 @@ enum Position {
 }
 
 impl Subscription {
-    pub(in crate::relay) fn new(
+    pub(crate) fn new(
         clients: Arc<Clients>,
         account: AccountId,
         listening: Listening,
@@ -235,7 +234,7 @@ impl Subscription {
         match listening {
             Listening::Buckets(buckets) => Ok(buckets.into_iter().collect()),
             Listening::All => {
-                let buckets = self.clients.bucket_store.buckets(self.account).await?;
+                let buckets = self.clients.documents.buckets(self.account).await?;
                 Ok(buckets.into_iter().map(|bucket| bucket.id).collect())
             }
         }

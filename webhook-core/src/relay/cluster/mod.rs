@@ -23,7 +23,7 @@ use crate::{
 
 /// This relay among the others.
 #[derive(Debug)]
-pub(super) struct Cluster {
+pub(crate) struct Cluster {
     node: NodeId,
     broadcast: Arc<dyn Broadcast>,
     clock: Arc<dyn Clock>,

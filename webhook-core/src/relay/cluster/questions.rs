@@ -59,10 +59,7 @@ impl Drop for Open<'_> {
 
 impl Cluster {
     /// The account's clients that are connected to other nodes, and whether there may be more.
-    pub(in crate::relay) async fn clients(
-        &self,
-        account: AccountId,
-    ) -> (Vec<ConnectedClient>, bool) {
+    pub(crate) async fn clients(&self, account: AccountId) -> (Vec<ConnectedClient>, bool) {
         let mut silent: HashSet<_> = self.peers.all().into_iter().collect();
         let (mut clients, mut more) = (Vec::new(), false);
         if silent.is_empty() {

@@ -29,7 +29,7 @@ type Reads = FuturesUnordered<BoxFuture<'static, ()>>;
 
 impl Relay {
     /// Hears what others say and says what they need, for as long as this is awaited.
-    pub(in crate::relay) async fn take_part(&self) {
+    pub(crate) async fn take_part(&self) {
         let Some(cluster) = &self.cluster else { return std::future::pending().await };
         let mut inbox = cluster.broadcast.subscribe(cluster.node);
         let mut reads = Reads::new();
@@ -69,7 +69,7 @@ impl Relay {
     }
 
     /// Says that this node ends, and leaves to another one what waits here.
-    pub(in crate::relay) fn take_leave(&self) {
+    pub(crate) fn take_leave(&self) {
         let Some(cluster) = &self.cluster else { return };
         let mut waiting = self.deliverer.waiting();
         waiting.truncate(MAX_LEFT);

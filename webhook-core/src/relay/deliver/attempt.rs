@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 use crate::{
+    body::cut,
     forward::{ForwardError, ForwardResponse, Forwarder},
-    model::{Bucket, Output, Reason, ReplayTotals, Request},
+    model::{Attempt, Bucket, Output, Reason, ReplayTotals, Request},
     relay::{
         credentials::Credentials,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
@@ -15,14 +16,14 @@ use crate::{
         options::RelayOptions,
         outgoing,
         replays::{Withdrawals, name_replayed},
-        waiters::Waiters,
+        waiters::{DestinationResponse, Waiters},
     },
     store::{NewExecution, Pending},
 };
 
 /// How a delivery's turn ended.
 #[derive(Debug)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// The destination answered.
     Answered(ForwardResponse),
     /// There is no answer.
@@ -37,7 +38,7 @@ pub(super) enum Ending {
 
 /// Why a delivery's turn brought no answer.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum AttemptFailure {
+pub(crate) enum AttemptFailure {
     /// The request was sent, or could not be. This alone counts as an attempt.
     #[error(transparent)]
     Forward(ForwardError),
@@ -64,7 +65,7 @@ impl From<FunctionFailed> for AttemptFailure {
 
 /// What is known after a delivery's turn.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(crate) struct Report {
     pub(super) ending: Ending,
     /// How long it took.
     pub(super) duration: Duration,
@@ -200,4 +201,48 @@ pub(super) fn sent_request<'a>(
     transformed: Option<&'a Request>,
 ) -> &'a Request {
     transformed.or(pending.processed.as_deref()).unwrap_or(&pending.webhook.request)
+}
+
+impl Ending {
+    /// Whether a request was made, or could not be made as it is.
+    pub(super) fn is_attempt(&self) -> bool {
+        matches!(self, Self::Answered(_) | Self::Unanswered(AttemptFailure::Forward(_)))
+    }
+
+    /// Whether nothing was sent for a reason that is not the destination's and passes.
+    pub(super) fn is_postponed(&self) -> bool {
+        use AttemptFailure::{FunctionBusy, StoreUnavailable};
+        matches!(self, Self::Unanswered(FunctionBusy(_) | StoreUnavailable(_)))
+    }
+
+    /// What a sender that waits for this delivery gets of it.
+    pub(super) fn response(&self) -> Option<DestinationResponse> {
+        match self {
+            Self::Answered(response) if !response.truncated => {
+                let ForwardResponse { status, headers, body, .. } = response.clone();
+                Some(DestinationResponse { status, headers, body })
+            }
+            _ => None,
+        }
+    }
+
+    /// The attempt as it is stored, with at most `max_body_bytes` of the answer.
+    pub(super) fn into_attempt(self, duration: Duration, max_body_bytes: usize) -> Attempt {
+        match self {
+            Self::Answered(response) => Attempt {
+                status_code: response.status.as_u16(),
+                response_headers: response.headers,
+                response_body: cut(&response.body, max_body_bytes),
+                duration,
+                error: None,
+            },
+            Self::Unanswered(failure) => {
+                Attempt { duration, error: Some(failure.to_string()), ..Attempt::default() }
+            }
+            Self::HandedOver => Attempt::default(),
+            Self::Rejected(_, reason) | Self::Failed(_, reason) => {
+                Attempt { duration, error: Some(reason), ..Attempt::default() }
+            }
+        }
+    }
 }

@@ -16,7 +16,7 @@ const LONGEST_TRY: Duration = Duration::from_secs(300);
 
 /// How an attempt ended, as far as the destination can be judged by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Judged {
+pub(crate) enum Judged {
     Works,
     Fails,
     /// No request was made.

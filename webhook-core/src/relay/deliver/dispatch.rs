@@ -108,14 +108,14 @@ pub(super) fn queue_of(
 
 /// Attempts what has been stored until it has ended.
 #[derive(Debug)]
-pub(in crate::relay) struct Deliverer {
+pub(crate) struct Deliverer {
     pub(super) node: NodeId,
     pub(super) queues: Queues,
     pub(super) timers: Arc<Timers>,
     pub(super) workers: Arc<Workers>,
     pub(super) lease: Lease,
     /// Bounds the webhooks that wait in memory.
-    pub(in crate::relay) memory: ByteSemaphore,
+    pub(crate) memory: ByteSemaphore,
     pub(super) claimer: Claimer,
     pub(super) attempter: Attempter,
     pub(super) settler: Settler,
@@ -128,7 +128,7 @@ pub(in crate::relay) struct Deliverer {
 
 impl Deliverer {
     /// Whether the output's queue takes another delivery.
-    pub(in crate::relay) fn has_room(&self, output: &Output) -> Result<(), Error> {
+    pub(crate) fn has_room(&self, output: &Output) -> Result<(), Error> {
         match self.queues.known(output.id) {
             Some(queue) => queue.has_room(&self.limits_of(Some(output))),
             None => Ok(()),
@@ -136,16 +136,12 @@ impl Deliverer {
     }
 
     /// A slot for a delivery that is about to be stored.
-    pub(in crate::relay) fn reserve(
-        &self,
-        output: &Output,
-        in_memory: bool,
-    ) -> Result<Reservation, Error> {
+    pub(crate) fn reserve(&self, output: &Output, in_memory: bool) -> Result<Reservation, Error> {
         self.queues.reserve(output.id, self.limits_of(Some(output)), in_memory, self.lease.term())
     }
 
     /// Whether what is accepted for the output waits for its owner.
-    pub(in crate::relay) fn is_paused(&self, output: &Output) -> bool {
+    pub(crate) fn is_paused(&self, output: &Output) -> bool {
         !output.pauses.is_empty() && output.paused_until(self.clock.now()).is_some()
     }
 
@@ -158,21 +154,17 @@ impl Deliverer {
     }
 
     /// The node that holds a delivery from its commit on.
-    pub(in crate::relay) fn holder(&self, reservation: &Reservation) -> Option<NodeId> {
+    pub(crate) fn holder(&self, reservation: &Reservation) -> Option<NodeId> {
         (reservation.slot() == Slot::InMemory).then_some(self.node)
     }
 
     /// Makes sure that what this node is about to hold stays its own for a while.
-    pub(in crate::relay) async fn hold_lease(&self) -> Result<(), Error> {
+    pub(crate) async fn hold_lease(&self) -> Result<(), Error> {
         self.lease.hold().await
     }
 
     /// A delivery has been stored and is this node's to attempt.
-    pub(in crate::relay) fn dispatch(
-        self: &Arc<Self>,
-        reservation: Reservation,
-        delivery: QueuedDelivery,
-    ) {
+    pub(crate) fn dispatch(self: &Arc<Self>, reservation: Reservation, delivery: QueuedDelivery) {
         self.observer.pending(1);
         if reservation.is_early() {
             // Whoever dispatches finds it in the store.
@@ -195,7 +187,7 @@ impl Deliverer {
     }
 
     /// This node may hold a delivery in the store that is in no queue here.
-    pub(in crate::relay) fn recover(&self, reservation: &Reservation) {
+    pub(crate) fn recover(&self, reservation: &Reservation) {
         self.timers.recover(reservation.queue(), self.clock.now());
     }
 

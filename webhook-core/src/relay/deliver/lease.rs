@@ -54,7 +54,7 @@ pub(super) struct Lease {
 /// The time in which the lease was never over: what was held in an earlier one may be another
 /// node's by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::relay) struct Term(u64);
+pub(crate) struct Term(u64);
 
 impl Term {
     /// Of a lease that was never over.
@@ -70,23 +70,20 @@ impl Lease {
         clock: Arc<StoreClock>,
         observer: Arc<dyn Observer>,
     ) -> Self {
-        let (until, extending) = (AtomicI64::new(0), Mutex::new(()));
-        let (incarnation, taken) = (fastrand::i64(1..), Notify::new());
-        let (said, term, renewed) = (AtomicU8::new(0), AtomicU64::new(0), Notify::new());
         Self {
             node,
-            incarnation,
-            taken,
+            incarnation: fastrand::i64(1..),
+            taken: Notify::new(),
             length,
             deliveries,
             clock,
             observer,
-            said,
-            until,
+            said: AtomicU8::new(0),
+            until: AtomicI64::new(0),
             shared,
-            term,
-            extending,
-            renewed,
+            term: AtomicU64::new(0),
+            extending: Mutex::new(()),
+            renewed: Notify::new(),
         }
     }
 

@@ -27,40 +27,31 @@ use crate::{
 
 /// What a [`Deliverer`] is made of.
 #[derive(Debug)]
-pub(in crate::relay) struct DelivererParts {
-    pub(in crate::relay) node: NodeId,
-    pub(in crate::relay) deliveries: Arc<dyn DeliveryStore>,
-    pub(in crate::relay) queues: Arc<dyn QueueStore>,
-    pub(in crate::relay) replays: Arc<dyn ReplayStore>,
-    pub(in crate::relay) buckets: Arc<BucketCache>,
-    pub(in crate::relay) forwarder: Arc<dyn Forwarder>,
-    pub(in crate::relay) functions: Arc<Functions>,
-    pub(in crate::relay) clients: Arc<Clients>,
-    pub(in crate::relay) waiters: Arc<Waiters>,
-    pub(in crate::relay) findings: Arc<Findings>,
-    pub(in crate::relay) watch: Arc<Watch>,
-    pub(in crate::relay) workers: Arc<Workers>,
-    pub(in crate::relay) observer: Arc<dyn Observer>,
-    pub(in crate::relay) clock: Arc<StoreClock>,
-    pub(in crate::relay) options: Arc<RelayOptions>,
+pub(crate) struct DelivererParts {
+    pub(crate) node: NodeId,
+    pub(crate) deliveries: Arc<dyn DeliveryStore>,
+    pub(crate) queues: Arc<dyn QueueStore>,
+    pub(crate) replays: Arc<dyn ReplayStore>,
+    pub(crate) buckets: Arc<BucketCache>,
+    pub(crate) forwarder: Arc<dyn Forwarder>,
+    pub(crate) functions: Arc<Functions>,
+    pub(crate) clients: Arc<Clients>,
+    pub(crate) waiters: Arc<Waiters>,
+    pub(crate) findings: Arc<Findings>,
+    pub(crate) watch: Arc<Watch>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) clock: Arc<StoreClock>,
+    pub(crate) options: Arc<RelayOptions>,
 }
 
 impl Deliverer {
-    pub(in crate::relay) fn new(parts: DelivererParts) -> Self {
+    pub(crate) fn new(parts: DelivererParts) -> Self {
         let DelivererParts {
             node, deliveries, queues, replays, buckets, forwarder, functions, ..
         } = parts;
-        let DelivererParts {
-            clients,
-            waiters,
-            findings,
-            watch,
-            workers,
-            observer,
-            clock,
-            options,
-            ..
-        } = parts;
+        let DelivererParts { clients, waiters, findings, watch, workers, .. } = parts;
+        let DelivererParts { observer, clock, options, .. } = parts;
         let timers = Arc::new(Timers::default());
         let memory = ByteSemaphore::new(options.memory_budget_bytes);
         let shared = options.sweep_interval.is_some();
@@ -117,12 +108,12 @@ impl Deliverer {
     }
 
     /// Frees what this node held in a former life. Fails when another process has its name.
-    pub(in crate::relay) async fn begin(&self) -> Result<(), Error> {
+    pub(crate) async fn begin(&self) -> Result<(), Error> {
         self.lease.begin().await
     }
 
     /// Finds what waits in the store, and from now on delivers.
-    pub(in crate::relay) async fn start(self: &Arc<Self>) -> Result<(), Error> {
+    pub(crate) async fn start(self: &Arc<Self>) -> Result<(), Error> {
         // What is accepted until then is found in the store, what is accepted later waits
         // in its queue: nothing is in neither, and nothing is counted twice.
         let before = self.queues.begin().await;
@@ -153,12 +144,12 @@ impl Deliverer {
     }
 
     /// Returns when nothing is being attempted.
-    pub(in crate::relay) async fn idle(&self) {
+    pub(crate) async fn idle(&self) {
         self.workers.ended().await;
     }
 
     /// Finishes what is in flight, for `drain_timeout` at most, and leaves the rest to others.
-    pub(in crate::relay) async fn stop(&self) -> Result<(), Error> {
+    pub(crate) async fn stop(&self) -> Result<(), Error> {
         self.workers.stop();
         self.queues.end();
         // What is in flight is this node's up to its outcome.
@@ -197,7 +188,7 @@ impl Deliverer {
     /// Wakes queues when it is time, keeps the lease and sweeps, for as long as this is
     /// awaited. An idle relay that is alone with its store lets its lease run out.
     /// Fails when another process has this node's name.
-    pub(in crate::relay) async fn run(self: &Arc<Self>) -> Error {
+    pub(crate) async fn run(self: &Arc<Self>) -> Error {
         let waking = async {
             loop {
                 let due = self.timers.due(&*self.clock).await;

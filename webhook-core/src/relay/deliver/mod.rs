@@ -7,7 +7,6 @@ mod attempt;
 mod circuit;
 mod claim;
 mod dispatch;
-mod ending;
 mod fate;
 mod health;
 mod history;
@@ -18,7 +17,6 @@ mod queue;
 mod settle;
 mod sweep;
 mod timers;
-mod wake;
 mod workers;
 
 pub(super) use self::{

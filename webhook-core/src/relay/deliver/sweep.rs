@@ -116,10 +116,7 @@ impl Deliverer {
 
     /// Attends from now on to what another node, which ends, leaves of these outputs. What
     /// this node attends to already waits for a sweep.
-    pub(in crate::relay) async fn attend_to(
-        self: &Arc<Self>,
-        outputs: &[OutputId],
-    ) -> Result<(), Error> {
+    pub(crate) async fn attend_to(self: &Arc<Self>, outputs: &[OutputId]) -> Result<(), Error> {
         let now = self.clock.now();
         let sweep = Sweep { node: self.node, now, held_before: Timestamp::default() };
         for left in self.deliveries.backlogs(sweep).await? {
@@ -137,7 +134,7 @@ impl Deliverer {
     }
 
     /// The outputs of which deliveries wait, or wait for another attempt.
-    pub(in crate::relay) fn waiting(&self) -> Vec<OutputId> {
+    pub(crate) fn waiting(&self) -> Vec<OutputId> {
         let queues = self.queues.by_output.lock();
         let waiting = queues.values().filter(|queue| queue.pending() > 0);
         waiting.map(|queue| queue.output_id).collect()

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 /// Starts tasks and knows when all of them have ended.
 #[derive(Debug, Default)]
-pub(in crate::relay) struct Workers {
+pub(crate) struct Workers {
     tasks: TaskTracker,
     running: AtomicBool,
 }
@@ -33,7 +33,7 @@ impl Workers {
     }
 
     /// Starts a task that a stop waits for.
-    pub(in crate::relay) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(task);
     }
 

@@ -144,6 +144,6 @@ pub(super) async fn last_error(
 }
 
 /// What is said of an answer that is a failure.
-pub(in crate::relay) fn answered(status: u16) -> String {
+pub(crate) fn answered(status: u16) -> String {
     format!("the destination answered {status}")
 }

@@ -23,14 +23,18 @@ use self::{
 use super::{
     inject::{Injector, derived_id},
     options::RelayOptions,
+    run::sleep_until,
 };
 use crate::{
     clock::{Clock, Timestamp},
     error::Error,
-    id::{AccountId, BucketId, OutputId, WebhookId},
+    id::{AccountId, BucketId, NotificationId, OutputId, WebhookId},
     ids::Ids,
     model::{Bucket, DeliveryStatus, Notification, NotificationEvent, Output},
-    store::{BucketStore, CountQuery, LogStore, Note, Notice, NoticeSent},
+    store::{
+        BucketStore, Change, CountQuery, DocumentStore, LogStore, Note, Notice, NoticeSent,
+        StateChange,
+    },
 };
 
 /// How long to wait when the store did not answer.
@@ -45,9 +49,9 @@ const AT_ONCE: usize = 64;
 
 /// Tells what happens.
 #[derive(Debug)]
-pub(super) struct Notifier {
+pub(crate) struct Notifier {
     pub(super) watch: Arc<Watch>,
-    pub(super) buckets: Arc<dyn BucketStore>,
+    pub(super) documents: Arc<dyn DocumentStore>,
     pub(super) logs: Arc<dyn LogStore>,
     pub(super) injector: Arc<Injector>,
     pub(super) clock: Arc<dyn Clock>,
@@ -82,14 +86,9 @@ impl Notifier {
                 tracing::error!(%error, "notifications wait");
                 Some(self.clock.now() + STORE_PAUSE)
             });
-            let asleep = async {
-                match wake.into_iter().chain(read_at).min() {
-                    Some(moment) => self.clock.sleep_until(moment).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let next = wake.into_iter().chain(read_at).min();
             tokio::select! {
-                () = asleep => {}
+                () = sleep_until(&*self.clock, next) => {}
                 () = self.watch.changed.notified() => {}
             }
         }
@@ -113,7 +112,7 @@ impl Notifier {
 
     async fn look_at_buckets_of(&self, account: AccountId) -> Result<(), Error> {
         let now = self.clock.now();
-        for bucket in self.buckets.buckets(account).await? {
+        for bucket in self.documents.buckets(account).await? {
             self.watch.look((account, bucket.id), now);
         }
         self.watch.changed.notify_one();
@@ -170,7 +169,7 @@ impl Notifier {
         if subscribers.about(id).next().is_none() {
             return Ok(None);
         }
-        let Some(bucket) = self.buckets.bucket(account, id).await? else { return Ok(None) };
+        let Some(bucket) = self.documents.bucket(account, id).await? else { return Ok(None) };
         let waiting = match subscribers.about(id).any(|subscriber| subscriber.follows_queues()) {
             true => self.waiting(&bucket).await?,
             false => HashMap::new(),
@@ -271,7 +270,7 @@ impl Notifier {
                 return Err(error);
             }
             let Notification { id, spec, .. } = &subscriber.notification;
-            self.watch.store.notification_sent(*id, now).await?;
+            self.sent(*id, now).await?;
             next = now + spec.min_interval;
         }
         if notice.event == NotificationEvent::ReplayFinished {
@@ -286,7 +285,7 @@ impl Notifier {
         let notification = &subscriber.notification;
         let account = notification.account_id;
         let about = match notice.bucket {
-            Some(bucket) => self.buckets.bucket(account, bucket).await?,
+            Some(bucket) => self.documents.bucket(account, bucket).await?,
             None => None,
         };
         let mut data = event::data(notice, about.as_ref());
@@ -331,7 +330,7 @@ impl Notifier {
         notification: &Notification,
         told: Told<'_>,
     ) -> Result<bool, Error> {
-        let bucket = self.buckets.bucket(notification.account_id, target).await?;
+        let bucket = self.documents.bucket(notification.account_id, target).await?;
         let Some(bucket) = bucket.filter(|bucket| !bucket.suspended) else {
             return Ok(false);
         };
@@ -341,8 +340,13 @@ impl Notifier {
         Ok(true)
     }
 
+    /// Notes when a notification last put a webhook into its bucket.
+    async fn sent(&self, id: NotificationId, at: Timestamp) -> Result<(), Error> {
+        Ok(self.documents.apply(&[Change::State(StateChange::Sent(id, at))]).await?)
+    }
+
     /// Puts a webhook into the bucket of a notification that says nothing but that it comes.
-    pub(super) async fn test(&self, notification: &Notification) -> Result<WebhookId, Error> {
+    pub(crate) async fn test(&self, notification: &Notification) -> Result<WebhookId, Error> {
         let target = notification.spec.target().ok_or_else(|| Error::not_found("bucket"))?;
         let id = self.ids.next();
         let told = Told {
@@ -357,7 +361,7 @@ impl Notifier {
         if !self.inject(target, notification, told).await? {
             return Err(Error::conflict("the bucket of the notification is suspended or gone"));
         }
-        self.watch.store.notification_sent(notification.id, self.clock.now()).await?;
+        self.sent(notification.id, self.clock.now()).await?;
         Ok(id)
     }
 }

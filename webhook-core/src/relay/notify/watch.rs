@@ -15,7 +15,9 @@ use crate::{
     id::{AccountId, BucketId, NotificationId},
     lock::Lock,
     model::{Bucket, Notification, NotificationEvent, Replay, ReplayTotals},
-    store::{Note, Notice, NotificationStore, ReplayStore},
+    store::{
+        DocumentKind, DocumentStore, Find, Note, Notice, NotificationStore, ReplayStore, Stores,
+    },
 };
 
 /// The field of a notice's detail that counts the relays which the webhook in question had
@@ -97,7 +99,8 @@ type Place = (AccountId, BucketId);
 /// Knows which accounts want to be told of something. What happens to others costs a look into
 /// a map that is empty as long as nobody wants anything.
 #[derive(Debug)]
-pub(in crate::relay) struct Watch {
+pub(crate) struct Watch {
+    documents: Arc<dyn DocumentStore>,
     pub(super) store: Arc<dyn NotificationStore>,
     pub(super) clock: Arc<dyn Clock>,
     known: RwLock<Arc<HashMap<AccountId, Subscribers>>>,
@@ -109,9 +112,10 @@ pub(in crate::relay) struct Watch {
 }
 
 impl Watch {
-    pub(in crate::relay) fn new(store: Arc<dyn NotificationStore>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(stores: &Stores, clock: Arc<dyn Clock>) -> Self {
         Self {
-            store,
+            documents: stores.documents.clone(),
+            store: stores.notifications.clone(),
             clock,
             known: RwLock::default(),
             looks: Lock::default(),
@@ -121,9 +125,10 @@ impl Watch {
     }
 
     /// Reads anew who wants to be told of something.
-    pub(in crate::relay) async fn read(&self) -> Result<(), Error> {
+    pub(crate) async fn read(&self) -> Result<(), Error> {
         let mut known: HashMap<_, Subscribers> = HashMap::new();
-        for notification in self.store.enabled_notifications().await? {
+        let enabled = Find::Watched(DocumentKind::Notification, None, usize::MAX);
+        for notification in self.documents.search::<Notification>(enabled).await? {
             let Some(target) = notification.spec.target() else { continue };
             let ids = notification.spec.buckets.iter().map(|id| id.parse());
             let Ok(buckets) = ids.collect() else { continue };
@@ -140,7 +145,7 @@ impl Watch {
     }
 
     /// Says that a bucket has changed, or what is in it.
-    pub(in crate::relay) fn bucket_changed(&self, account: AccountId, bucket: BucketId) {
+    pub(crate) fn bucket_changed(&self, account: AccountId, bucket: BucketId) {
         let known = self.known();
         let about = |account: &Subscribers| account.about(bucket).next().is_some();
         if known.get(&account).is_some_and(about) {
@@ -173,7 +178,7 @@ impl Watch {
     /// Notes that something fails because of a webhook that has passed `hops` relays, before the
     /// failure itself is stored: the first time in the store, so that it does not go untold, and
     /// the next times, until that one is told, here.
-    pub(in crate::relay) async fn failed(
+    pub(crate) async fn failed(
         &self,
         bucket: &Bucket,
         event: NotificationEvent,
@@ -225,7 +230,7 @@ impl Watch {
 
     /// Notes that a replay ends by itself, before that is stored: so it is told, whenever a node
     /// ends. Whoever ends it again notes the same moment, and tells it by the same webhook.
-    pub(in crate::relay) async fn replay_ends(
+    pub(crate) async fn replay_ends(
         &self,
         replay: &Replay,
         replays: &dyn ReplayStore,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::{Request, header::HOST};
 
-use crate::error::Error;
+use crate::error::{Error, invalid_if};
 
 /// The longest name in the DNS, in bytes.
 const MAX_NAME_BYTES: usize = 253;
@@ -20,9 +20,7 @@ const MAX_NAME_BYTES: usize = 253;
 pub fn requested_host<B>(request: &Request<B>) -> Result<Option<&str>, Error> {
     let mut headers = request.headers().get_all(HOST).iter();
     let header = headers.next();
-    if headers.next().is_some() {
-        return Err(Error::invalid("Host", "the header is given more than once"));
-    }
+    invalid_if(headers.next().is_some(), "Host", "the header is given more than once")?;
     Ok(match request.uri().authority() {
         Some(authority) => Some(authority.as_str()),
         None => header.and_then(|header| header.to_str().ok()),

@@ -14,15 +14,16 @@ use http::{HeaderMap, HeaderValue, header};
 use http_body::Body;
 use http_body_util::Full;
 use tower_service::Service;
+use webhook_cluster::{Change, Content, To};
 
 use super::{body, credentials, refusals::Refusals, response};
 use crate::{
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, invalid_if},
     forward::path,
-    id::{InputId, WebhookId},
+    id::{AccountId, InputId, WebhookId},
     ids::Ids,
     model::{Bucket, Checks, Input, Reason, Request, ResponseFromOutput, Webhook, hops},
-    plan::Quotas,
+    plan::{Quotas, Ticket},
     relay::{
         accept::{Intake, PendingResponse, Taken},
         byte_semaphore::ByteSemaphore,
@@ -47,7 +48,8 @@ pub struct ClientAddr {
     pub secure: bool,
 }
 
-/// Receives webhooks at `/v1/webhooks/{input}[/extra…][?query]` (`docs/delivery.md`).
+/// Receives webhooks at `/v1/webhooks/{input}[/extra…][?query]` (`docs/delivery.md`), or those
+/// of a [`domain`](Self::domain).
 ///
 /// A tower service that is always ready and never fails: every refusal is an
 /// answer. A clone shares everything. A 2xx static answer leaves only after the
@@ -56,11 +58,13 @@ pub struct ClientAddr {
 #[derive(Clone, Debug)]
 pub struct IngestService {
     pub(super) receiver: Arc<Receiver>,
+    /// Without one the path names the input.
+    pub(super) domain: Option<Arc<DomainRoutes>>,
 }
 
 impl IngestService {
-    pub(in crate::relay) fn new(receiver: Arc<Receiver>) -> Self {
-        Self { receiver }
+    pub(crate) fn new(receiver: Arc<Receiver>) -> Self {
+        Self { receiver, domain: None }
     }
 
     /// What [`call`](Service::call) does, for who has a place for the future.
@@ -69,7 +73,7 @@ impl IngestService {
         B: Body<Data = Bytes>,
         B::Error: std::fmt::Display,
     {
-        self.receiver.respond(request, None).await
+        self.receiver.respond(request, self.domain.as_deref()).await
     }
 }
 
@@ -94,21 +98,21 @@ where
 
 /// Receives webhooks.
 #[derive(Debug)]
-pub(in crate::relay) struct Receiver {
-    pub(in crate::relay) buckets: Arc<BucketCache>,
-    pub(in crate::relay) domains: DomainCache,
+pub(crate) struct Receiver {
+    pub(crate) buckets: Arc<BucketCache>,
+    pub(crate) domains: DomainCache,
     /// How many webhooks a month accounts may receive; none for any number.
-    pub(in crate::relay) quotas: Option<Arc<Quotas>>,
-    pub(in crate::relay) cluster: Option<Arc<Cluster>>,
+    pub(crate) quotas: Option<Arc<Quotas>>,
+    pub(crate) cluster: Option<Arc<Cluster>>,
     /// Bounds the bodies that are being received.
-    pub(in crate::relay) body_bytes: ByteSemaphore,
-    pub(in crate::relay) checker: Arc<Checker>,
-    pub(in crate::relay) functions: Arc<Functions>,
-    pub(in crate::relay) intake: Arc<Intake>,
-    pub(in crate::relay) refusals: Arc<Refusals>,
-    pub(in crate::relay) observer: Arc<dyn Observer>,
-    pub(in crate::relay) ids: Arc<Ids>,
-    pub(in crate::relay) options: Arc<RelayOptions>,
+    pub(crate) body_bytes: ByteSemaphore,
+    pub(crate) checker: Arc<Checker>,
+    pub(crate) functions: Arc<Functions>,
+    pub(crate) intake: Arc<Intake>,
+    pub(crate) refusals: Arc<Refusals>,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) ids: Arc<Ids>,
+    pub(crate) options: Arc<RelayOptions>,
 }
 
 impl Receiver {
@@ -286,9 +290,8 @@ impl Receiver {
         if let Some(why) = loops::refused(hops, &self.options) {
             return Err(Error::new(ErrorKind::Loop, why));
         }
-        if headers.get_all(header::HOST).iter().nth(1).is_some() {
-            return Err(Error::invalid("Host", "the header is given more than once"));
-        }
+        let reason = "the header is given more than once";
+        invalid_if(headers.get_all(header::HOST).iter().nth(1).is_some(), "Host", reason)?;
         route::enabled(bucket)
             .filter(|output| !output.spec.internal)
             .try_for_each(|output| self.intake.deliverer.has_room(output))
@@ -300,13 +303,26 @@ fn no_such_input() -> Error {
 }
 
 /// The input and the extra path of `{prefix}{input}[/extra…]`.
-pub(in crate::relay) fn address<'a>(
-    prefix: &str,
-    path: &'a str,
-) -> Result<(InputId, &'a str), Error> {
+pub(crate) fn address<'a>(prefix: &str, path: &'a str) -> Result<(InputId, &'a str), Error> {
     let rest = path.strip_prefix(prefix).ok_or_else(no_such_input)?;
     let (input, extra) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     Ok((input.parse().map_err(|_| no_such_input())?, extra))
+}
+
+impl Receiver {
+    /// Room for one more webhook in the account's month. Other nodes are told of the first
+    /// refusal, so that they look in the store before they let through another one.
+    pub(super) async fn room(&self, account: AccountId) -> Result<Ticket, Error> {
+        let Some(quotas) = &self.quotas else { return Ok(Ticket::default()) };
+        let admitted = quotas.admit(account).await;
+        if admitted.is_err()
+            && quotas.is_used_up(account)
+            && let Some(cluster) = &self.cluster
+        {
+            cluster.tell(To::All, Content::Changed(Change::Plan(account)));
+        }
+        admitted
+    }
 }
 
 #[cfg(test)]

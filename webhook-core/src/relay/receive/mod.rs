@@ -6,13 +6,11 @@ mod domain;
 mod hosts;
 mod ingest;
 mod proxies;
-mod quota;
 mod refusals;
 mod response;
 
 pub(super) use self::ingest::{Receiver, address};
 pub use self::{
-    domain::DomainService,
     hosts::{host_name, requested_host},
     ingest::{ClientAddr, IngestService},
     proxies::{InvalidProxies, TrustedProxies},

@@ -18,7 +18,7 @@ const MAX_REASONS: usize = 8;
 /// Says the first refusal for a reason at once, and then at most once a second
 /// how many more there were and what the last one was.
 #[derive(Debug, Default)]
-pub(in crate::relay) struct Refusals {
+pub(crate) struct Refusals {
     told: Lock<Vec<Told>>,
 }
 

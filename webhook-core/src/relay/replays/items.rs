@@ -1,8 +1,7 @@
-//! What a replay queues of one log.
+//! Where the webhook of a log is sent again, and what a replay queues of it.
 
 use std::sync::Arc;
 
-use super::targets::is_received_again;
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
@@ -14,7 +13,7 @@ use crate::{
     relay::{
         accept::new_delivery,
         deliver::Reservation,
-        resend::{Again, Resender, STOPPED_BY_INPUT},
+        resend::{Again, Resender, STOPPED_BY_INPUT, everywhere},
     },
     store::{Accept, NewDelivery, ReplayItem, ReplayedWebhook},
 };
@@ -136,4 +135,34 @@ impl Resender {
 pub(super) fn outputs(item: &Item) -> impl Iterator<Item = OutputId> {
     let waiting = item.deliveries.iter().filter(|(_, reservation)| reservation.is_some());
     waiting.filter_map(|(delivery, _)| delivery.output_id)
+}
+
+/// The outputs that get the webhook of `log` again: a single `None` when its bucket has no output;
+/// an empty list when the webhook cannot be sent.
+pub(crate) fn targets<'b>(
+    bucket: Option<&'b Bucket>,
+    log: &Log,
+    spec: &ReplaySpec,
+) -> Vec<Option<&'b Output>> {
+    let Some(bucket) = bucket else { return Vec::new() };
+    let is_forced = spec.process_policy == ProcessPolicy::Force;
+    let needs_force = matches!(log.delivery.reason, Some(Reason::Signature | Reason::Duplicate));
+    // Every request has a Host.
+    let is_erased = log.webhook.ephemeral && log.webhook.request.headers.is_empty();
+    if is_erased || (needs_force && !is_forced) {
+        return Vec::new();
+    }
+    match spec.to_output.or(log.delivery.output_id) {
+        Some(id) => {
+            let output = bucket.output(id).filter(|output| !output.spec.disabled);
+            output.into_iter().map(Some).collect()
+        }
+        None => everywhere(bucket),
+    }
+}
+
+/// Whether a replay that forces takes the webhook of `log` through its input again.
+pub(super) fn is_received_again(log: &Log, spec: &ReplaySpec) -> bool {
+    let was_refused = log.delivery.reason == Some(Reason::Signature);
+    spec.process_policy == ProcessPolicy::Force && (log.webhook.input_failed || was_refused)
 }

@@ -9,20 +9,19 @@ mod items;
 mod pace;
 mod source;
 mod step;
-mod targets;
 
 use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::{sync::Notify, task::JoinSet};
 
+pub(super) use self::items::targets;
 pub(crate) use self::source::Source;
-pub(super) use self::targets::targets;
 use self::{
     pace::{Pace, TICK},
     step::Stepped,
 };
-use super::{notify::Watch, options::RelayOptions, resend::Resender};
+use super::{notify::Watch, options::RelayOptions, resend::Resender, run::sleep_until};
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
@@ -46,7 +45,7 @@ static REPLAY_OF: HeaderName = HeaderName::from_static("x-webhook-relay-replay-o
 
 /// Goes on with replays.
 #[derive(Debug)]
-pub(super) struct Replays {
+pub(crate) struct Replays {
     pub(super) node: NodeId,
     pub(super) store: Arc<dyn ReplayStore>,
     pub(super) logs: Arc<dyn LogStore>,
@@ -100,14 +99,9 @@ impl Replays {
                 Some(self.clock.now() + LOOK_AGAIN)
             });
             let shared = self.options.crons_max_age.map(|_| self.clock.now() + SHARED);
-            let asleep = async {
-                match wake.into_iter().chain(shared).min() {
-                    Some(moment) => self.clock.sleep_until(moment).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let next = wake.into_iter().chain(shared).min();
             tokio::select! {
-                () = asleep => {}
+                () = sleep_until(&*self.clock, next) => {}
                 () = self.changed.notified() => {}
                 Some(_) = running.join_next() => {}
             }
@@ -238,7 +232,7 @@ impl Replays {
     }
 
     /// Ends what waits here of a replay that was cancelled.
-    pub(super) async fn withdraw(&self, id: ReplayId) {
+    pub(crate) async fn withdraw(&self, id: ReplayId) {
         self.resender.intake.deliverer.withdraw(id).await;
     }
 }

@@ -4,9 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     HOLD, Replays, Source,
-    items::{Item, outputs},
+    items::{Item, outputs, targets},
     source::Looked,
-    targets,
 };
 use crate::{
     error::{Error, ErrorKind},

@@ -301,7 +301,7 @@ async fn a_crash_before_the_advance_repeats_nothing() {
         id: cron.id,
         from: at("2026-05-01T02:00:00Z"),
         to: cron.next_run,
-        enabled: true,
+        is_over: false,
     };
     assert!(house.stores.crons.advance_cron(back).await.expect("written"));
     let after_crash = house.node();
@@ -403,21 +403,6 @@ impl Counting {
 
 #[async_trait]
 impl CronStore for Counting {
-    async fn create_cron(&self, cron: &Cron, bucket: &Bucket) -> Result<(), Error> {
-        self.0.create_cron(cron, bucket).await
-    }
-    async fn cron(&self, account: AccountId, id: CronId) -> Result<Option<Cron>, Error> {
-        self.0.cron(account, id).await
-    }
-    async fn crons(&self, account: AccountId) -> Result<Vec<Cron>, Error> {
-        self.0.crons(account).await
-    }
-    async fn update_cron(&self, cron: &Cron, known: Option<Timestamp>) -> Result<bool, Error> {
-        self.0.update_cron(cron, known).await
-    }
-    async fn delete_cron(&self, account: AccountId, id: CronId) -> Result<(), Error> {
-        self.0.delete_cron(account, id).await
-    }
     async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error> {
         self.asked().claim_crons(claim).await
     }

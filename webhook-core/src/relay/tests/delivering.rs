@@ -128,8 +128,8 @@ async fn a_deleted_output_gets_nothing_more() {
     world.deliver().await;
     world.post("x").await;
     world.forwarder.finished(1).await;
-    let (account, bucket) = (world.bucket.account_id, world.bucket.id);
-    world.stores.outputs.delete_output(account, bucket, output).await.expect("deleted");
+    let account = world.bucket.account_id;
+    world.stores.documents.delete_output(account, output).await.expect("deleted");
     world.relay.bucket_changed(&world.bucket);
     tokio::time::sleep(Duration::from_secs(3600)).await;
     assert_eq!(world.forwarder.requests().len(), 1);

@@ -58,8 +58,7 @@ async fn world_with(
     options: RelayOptions,
 ) -> (World, Function, Arc<Obeys>) {
     let id = FunctionId::generate();
-    let spec = InputSpec { function_id: of_input.then_some(id), ..InputSpec::default() };
-    let mut world = World::with(BucketSpec::default(), spec, options.clone()).await;
+    let mut world = World::with(BucketSpec::default(), InputSpec::default(), options.clone()).await;
     let runtime = Arc::new(Obeys::default());
     world.relay = Webhooks::builder(world.stores.clone())
         .forwarder(world.forwarder.clone())
@@ -70,7 +69,13 @@ async fn world_with(
         .relay()
         .clone();
     let function = function(&world, id, source);
-    world.stores.functions.create_function(&function).await.expect("a new function");
+    world.stores.documents.create(function.account_id, &function).await.expect("a new function");
+    if of_input {
+        let input = &mut world.bucket.inputs[0];
+        input.spec.function_id = Some(id);
+        let updated = world.stores.documents.update_input(function.account_id, input).await;
+        updated.expect("the input is there");
+    }
     world
         .output(OutputSpec {
             name: "o".to_owned(),
@@ -83,14 +88,8 @@ async fn world_with(
 }
 
 fn function(world: &World, id: FunctionId, source: &str) -> Function {
-    Function {
-        id,
-        account_id: world.bucket.account_id,
-        payload_size: source.len(),
-        created: START,
-        updated: START,
-        spec: FunctionSpec { payload: source.to_owned(), ..FunctionSpec::default() },
-    }
+    let spec = FunctionSpec { payload: source.to_owned(), ..FunctionSpec::default() };
+    Function::new(id, world.bucket.account_id, START, spec)
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,8 +107,12 @@ async fn a_change_is_seen_when_it_is_told_or_when_the_snapshot_is_old() {
     };
     assert_eq!(post(&mut world).await, "first");
     let change = async |world: &World, source: &str| {
+        let account = made.account_id;
+        let read = world.stores.documents.get::<Function>(account, made.id.as_uuid()).await;
+        let known = read.expect("readable").expect("it is there").version;
         let changed = function(world, made.id, source);
-        world.stores.functions.update_function(&changed).await.expect("it is there");
+        let update = [Change::update(account, &changed, known).expect("a document")];
+        world.stores.documents.apply(&update).await.expect("nobody else changes it");
     };
     // By another node, which tells nobody.
     change(&world, "set second").await;
@@ -164,7 +167,7 @@ async fn a_pool_that_stays_full_fails_the_delivery_at_its_deadline() {
     let id = FunctionId::generate();
     let (mut world, ..) = world_with("set x", false, RelayOptions::default()).await;
     let full = function(&world, id, "full");
-    world.stores.functions.create_function(&full).await.expect("a new function");
+    world.stores.documents.create(full.account_id, &full).await.expect("a new function");
     let durability =
         Durability { enabled: true, deadline: Duration::from_secs(60), ..Durability::default() };
     let full = OutputSpec {
@@ -200,7 +203,12 @@ async fn a_pool_that_stays_full_fails_the_delivery_at_its_deadline() {
 async fn a_function_that_is_gone_fails_and_lets_nothing_through() {
     let (mut world, made, _) = world_with("set x", false, RelayOptions::default()).await;
     let account = world.bucket.account_id;
-    world.stores.functions.delete_function(account, made.id).await.expect("it is there");
+    world
+        .stores
+        .documents
+        .delete::<Function>(account, made.id.as_uuid())
+        .await
+        .expect("it is there");
     world.deliver().await;
     assert_eq!(world.post("secret").await.status(), 200);
     let log = loop {
@@ -234,8 +242,12 @@ async fn only_a_failed_input_function_is_run_again_by_force() {
     assert_eq!(again.kind(), crate::ErrorKind::Conflict);
 
     let change = async |world: &World, source: &str| {
+        let account = made.account_id;
+        let read = world.stores.documents.get::<Function>(account, made.id.as_uuid()).await;
+        let known = read.expect("readable").expect("it is there").version;
         let changed = function(world, made.id, source);
-        world.stores.functions.update_function(&changed).await.expect("it is there");
+        let update = [Change::update(account, &changed, known).expect("a document")];
+        world.stores.documents.apply(&update).await.expect("nobody else changes it");
         world.relay.function_changed(made.id);
     };
     change(&world, "stop").await;

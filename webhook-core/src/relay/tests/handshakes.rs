@@ -1,8 +1,18 @@
 //! Handshakes that ask for something before they are answered.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::{
+    model::{
+        Extension,
+        signatures::{Secret, SecretSpec},
+    },
+    store::{ApplyError, Document, DocumentKey, DocumentKind, DocumentStore, Find},
+};
 
 /// What Amazon SNS signs: two notifications, and the message that confirms a subscription.
 const SNS: &str = include_str!("../../../signatures/tests/vectors/aws_sns.json");
@@ -56,7 +66,7 @@ impl World {
 
     async fn secrets(&self) -> Vec<String> {
         let (account, bucket) = (self.bucket.account_id, self.bucket.id);
-        let input = self.stores.inputs.input(account, bucket, self.input).await;
+        let input = self.stores.documents.input(account, bucket, self.input).await;
         let input = input.expect("readable").expect("an input");
         let spec = input.spec.signature.set().expect("a signature").clone();
         spec.secrets.iter().map(|secret| secret.secret.expose().to_owned()).collect()
@@ -156,4 +166,91 @@ async fn a_handshake_is_answered_while_every_output_is_disabled() {
     let query = crate::store::LogQuery::new(1);
     let page = world.stores.logs.logs(world.bucket.account_id, &query).await.expect("a page");
     assert_eq!(page.total, 0, "a handshake leaves no log");
+}
+
+/// A store that changes an input itself, just before it applies an update of that input.
+#[derive(Debug)]
+struct Raced {
+    inner: Arc<dyn DocumentStore>,
+    change: fn(&mut Input),
+    /// How often it still does that.
+    left: AtomicUsize,
+}
+
+#[async_trait]
+impl DocumentStore for Raced {
+    async fn find(&self, find: Find) -> Result<Vec<Document>, Error> {
+        self.inner.find(find).await
+    }
+
+    async fn apply(&self, changes: &[Change]) -> Result<(), ApplyError> {
+        let left =
+            self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if let ([Change::Update { document, .. }], Ok(_)) = (changes, left) {
+            let account = document.account_id;
+            let input = self.inner.get::<Input>(account, document.key.id).await?;
+            let mut input = input.expect("it is there");
+            (self.change)(&mut input);
+            self.inner.update_input(account, &input).await?;
+        }
+        self.inner.apply(changes).await
+    }
+
+    async fn counts(&self, account: AccountId) -> Result<Vec<(DocumentKind, u64)>, Error> {
+        self.inner.counts(account).await
+    }
+
+    async fn history(&self, account: AccountId, key: DocumentKey) -> Result<Vec<Document>, Error> {
+        self.inner.history(account, key).await
+    }
+}
+
+/// A world with an input that takes a secret. Each of the first `times` updates finds another
+/// version.
+async fn raced(times: usize, change: fn(&mut Input)) -> World {
+    let mut world = world(json!({"provider": "asana"})).await;
+    let inner = world.stores.documents.clone();
+    let raced = Raced { inner, change, left: AtomicUsize::new(times) };
+    world.relay = Webhooks::builder(world.stores.clone().with_documents(Arc::new(raced)))
+        .forwarder(world.forwarder.clone())
+        .clock(TokioClock::starting_at(START))
+        .build()
+        .relay()
+        .clone();
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_is_kept_beside_what_somebody_changes_at_the_same_time() {
+    let rename = |input: &mut Input| input.spec.name.push('x');
+    let world = raced(2, rename).await;
+    let answer = world.hook_secret("first").await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["x-hook-secret"], "first");
+    assert_eq!(world.secrets().await, ["first"]);
+    let (account, bucket) = (world.bucket.account_id, world.bucket.id);
+    let input = world.stores.documents.input(account, bucket, world.input).await;
+    let input = input.expect("readable").expect("an input");
+    assert_eq!((input.spec.name.as_str(), input.version), ("xx", 4));
+
+    // The input changes again and again: the sender has to repeat its request.
+    let world = raced(usize::MAX, rename).await;
+    let answer = world.hook_secret("first").await;
+    assert_eq!(answer.status(), 503);
+    assert_eq!(answer.headers()["retry-after"], "1");
+    assert!(world.secrets().await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_secrets_that_are_handed_over_at_once_the_first_one_is_kept() {
+    let world = raced(1, |input| {
+        let Extension::Set(spec) = &mut input.spec.signature else { panic!("a signature") };
+        let secret = Secret::new("other");
+        spec.secrets.push(SecretSpec { secret, expires_at: 0 });
+    })
+    .await;
+    let answer = world.hook_secret("first").await;
+    assert_eq!(answer.status(), 503);
+    assert!(!answer.headers().contains_key("x-hook-secret"));
+    assert_eq!(world.secrets().await, ["other"]);
 }

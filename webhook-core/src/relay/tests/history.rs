@@ -81,10 +81,11 @@ async fn what_waited_for_the_end_of_a_pause_was_resumed_and_what_tries_is_a_prob
     let spec = OutputSpec { destination: HOOK.into(), health, ..OutputSpec::default() };
     world.output(spec).await;
     world.deliver().await;
-    world.change(|output, now| output.pauses.pause(Pause::new(now, None, String::new()))).await;
+    world.change(|now| PauseChange::Pause(Pause::new(now, None, String::new()))).await;
     world.post("waits").await;
     tokio::time::sleep(secs(100)).await;
-    world.change(|output, now| output.pauses.resume(now, None)).await;
+    let discard_before = Timestamp::default();
+    world.change(|at| PauseChange::Resume { at, rate: None, discard_before }).await;
     world.forwarder.finished(1).await;
     world.post("fresh").await;
     world.forwarder.finished(2).await;
@@ -93,7 +94,7 @@ async fn what_waited_for_the_end_of_a_pause_was_resumed_and_what_tries_is_a_prob
         assert_eq!(made.first().map(|attempt| attempt.trigger), Some(trigger));
     }
     let failing = |now| Pause { by: PausedBy::Failing, ..Pause::new(now, None, String::new()) };
-    world.change(|output, now| output.pauses.pause(failing(now))).await;
+    world.change(|now| PauseChange::Pause(failing(now))).await;
     world.post("tries").await;
     world.forwarder.finished(3).await;
     let made = attempts(&world.outcome_of_request(2).await);

@@ -8,8 +8,8 @@ use super::*;
 use crate::{
     id::DomainId,
     model::{Domain, DomainSpec, MinTls},
-    relay::DomainService,
-    store::DomainStore,
+    relay::IngestService,
+    store::{ApplyError, Document, DocumentKey, DocumentKind, DocumentStore, Find},
 };
 
 const NAME: &str = "shop.example.com";
@@ -17,35 +17,29 @@ const NAME: &str = "shop.example.com";
 /// Counts how often a name is looked up.
 #[derive(Debug)]
 struct Counting {
-    inner: Arc<dyn DomainStore>,
+    inner: Arc<dyn DocumentStore>,
     lookups: AtomicUsize,
 }
 
 #[async_trait]
-impl DomainStore for Counting {
-    async fn create_domain(&self, domain: &Domain) -> Result<(), Error> {
-        self.inner.create_domain(domain).await
+impl DocumentStore for Counting {
+    async fn find(&self, find: Find) -> Result<Vec<Document>, Error> {
+        if matches!(find, Find::Named(DocumentKind::Domain, ..)) {
+            self.lookups.fetch_add(1, Ordering::SeqCst);
+        }
+        self.inner.find(find).await
     }
 
-    async fn domain(&self, account: AccountId, id: DomainId) -> Result<Option<Domain>, Error> {
-        self.inner.domain(account, id).await
+    async fn apply(&self, changes: &[Change]) -> Result<(), ApplyError> {
+        self.inner.apply(changes).await
     }
 
-    async fn domain_by_name(&self, name: &str) -> Result<Option<Domain>, Error> {
-        self.lookups.fetch_add(1, Ordering::SeqCst);
-        self.inner.domain_by_name(name).await
+    async fn counts(&self, account: AccountId) -> Result<Vec<(DocumentKind, u64)>, Error> {
+        self.inner.counts(account).await
     }
 
-    async fn domains(&self, account: AccountId) -> Result<Vec<Domain>, Error> {
-        self.inner.domains(account).await
-    }
-
-    async fn inputs_of_domain(&self, account: AccountId, name: &str) -> Result<Vec<Input>, Error> {
-        self.inner.inputs_of_domain(account, name).await
-    }
-
-    async fn delete_domain(&self, account: AccountId, id: DomainId) -> Result<(), Error> {
-        self.inner.delete_domain(account, id).await
+    async fn history(&self, account: AccountId, key: DocumentKey) -> Result<Vec<Document>, Error> {
+        self.inner.history(account, key).await
     }
 }
 
@@ -62,23 +56,39 @@ async fn world(input: InputSpec) -> World {
     World::with(BucketSpec::default(), input, RelayOptions::default()).await
 }
 
+/// Gives a domain back.
+async fn give_back(stores: &Stores, domain: &Domain) {
+    let gone = stores.documents.delete::<Domain>(domain.account_id, domain.id.as_uuid());
+    gone.await.expect("the domain exists");
+}
+
+/// Reserves a domain for an account, whose inputs that name it are at it from then on.
 async fn reserve(stores: &Stores, account: AccountId, name: &str) -> Domain {
     let domain = Domain {
         id: DomainId::generate(),
         account_id: account,
+        version: 1,
         created_at: START,
         updated_at: START,
         spec: DomainSpec { domain: name.to_owned() },
     };
-    stores.domains.create_domain(&domain).await.expect("a new domain");
+    stores.documents.create(domain.account_id, &domain).await.expect("a new domain");
+    for bucket in stores.documents.buckets(account).await.expect("readable") {
+        for mut input in bucket.inputs {
+            if input.spec.custom_domain == name {
+                input.domain_id = Some(domain.id);
+                stores.documents.update_input(account, &input).await.expect("it is there");
+            }
+        }
+    }
     domain
 }
 
-async fn domain(relay: &Relay, host: &str) -> Option<DomainService> {
+async fn domain(relay: &Relay, host: &str) -> Option<IngestService> {
     relay.ingest().domain(host).await.expect("the store answers")
 }
 
-async fn post(service: &DomainService, path: &str) -> (StatusCode, String) {
+async fn post(service: &IngestService, path: &str) -> (StatusCode, String) {
     let request = http::Request::post(path).header("host", NAME).body(Full::from("x"));
     let answer = service.clone().call(request.expect("a request")).await.expect("infallible");
     let status = answer.status();
@@ -91,7 +101,7 @@ async fn a_webhook_goes_to_the_input_of_the_prefix() {
     let mut world = world(at(NAME, "/a", true)).await;
     let account = world.bucket.account_id;
     let whole = Input { id: InputId::generate(), spec: at(NAME, "", false), ..input(&world) };
-    world.stores.inputs.create_input(account, &whole).await.expect("a new input");
+    world.stores.documents.create_input(account, &whole).await.expect("a new input");
     reserve(&world.stores, account, NAME).await;
     world.output_to(HOOK).await;
     world.deliver().await;
@@ -141,7 +151,8 @@ async fn an_input_that_has_left_the_domain_gets_nothing_from_it() {
     assert_eq!(post(&before, "/").await.0, 200);
     let mut moved = input(&world);
     moved.spec.custom_domain = "other.example.com".to_owned();
-    world.stores.inputs.update_input(account, &moved).await.expect("the input is there");
+    moved.version = 2;
+    world.stores.documents.update_input(account, &moved).await.expect("the input is there");
     world.relay.bucket_changed(&world.bucket);
     assert_eq!(post(&before, "/").await.0, 404, "a service that was asked for before");
     let after = domain(&world.relay, NAME).await.expect("reserved");
@@ -152,20 +163,21 @@ async fn an_input_that_has_left_the_domain_gets_nothing_from_it() {
 async fn the_strictest_input_decides_about_tls() {
     let world = world(at(NAME, "", false)).await;
     let account = world.bucket.account_id;
-    reserve(&world.stores, account, NAME).await;
+    let reserved = reserve(&world.stores, account, NAME).await;
     assert!(!domain(&world.relay, NAME).await.expect("reserved").requires_tls13());
     let spec = InputSpec { tls_version: Some(MinTls::Tls13), ..at(NAME, "/a", false) };
-    let strict = Input { id: InputId::generate(), spec, ..input(&world) };
-    world.stores.inputs.create_input(account, &strict).await.expect("a new input");
+    let domain_id = Some(reserved.id);
+    let strict = Input { id: InputId::generate(), spec, domain_id, ..input(&world) };
+    world.stores.documents.create_input(account, &strict).await.expect("a new input");
     world.relay.domain_changed(NAME);
     assert!(domain(&world.relay, NAME).await.expect("reserved").requires_tls13());
 }
 
 /// A relay whose look-ups are counted.
 fn counted(world: &World, options: RelayOptions) -> (Relay, Arc<Counting>) {
-    let inner = world.stores.domains.clone();
+    let inner = world.stores.documents.clone();
     let counting = Arc::new(Counting { inner, lookups: AtomicUsize::new(0) });
-    let stores = Stores { domains: counting.clone(), ..world.stores.clone() };
+    let stores = Stores { documents: counting.clone(), ..world.stores.clone() };
     let relay = Webhooks::builder(stores)
         .forwarder(world.forwarder.clone())
         .clock(TokioClock::starting_at(START))
@@ -195,8 +207,7 @@ async fn a_name_is_looked_up_once_until_it_changes() {
         assert!(domain(&relay, NAME).await.is_some());
     }
     assert_eq!(lookups(), 2);
-    let account = reserved.account_id;
-    world.stores.domains.delete_domain(account, reserved.id).await.expect("it is there");
+    give_back(&world.stores, &reserved).await;
     relay.domain_changed(NAME);
     assert!(domain(&relay, NAME).await.is_none());
     assert_eq!(lookups(), 3);
@@ -215,8 +226,7 @@ async fn with_an_age_limit_a_name_is_looked_up_again() {
     assert!(domain(&relay, NAME).await.is_none());
     tokio::time::advance(Duration::from_millis(1)).await;
     assert!(domain(&relay, NAME).await.is_some());
-    let account = reserved.account_id;
-    world.stores.domains.delete_domain(account, reserved.id).await.expect("it is there");
+    give_back(&world.stores, &reserved).await;
     tokio::time::advance(Duration::from_millis(5_001)).await;
     assert!(domain(&relay, NAME).await.is_none());
     assert_eq!(counting.lookups.load(Ordering::SeqCst), 3);

@@ -38,8 +38,10 @@ use crate::{
     Error, Timestamp, TokioClock, Webhooks,
     forward::{Answer, CheckedOnDrop, ScriptedForwarder},
     id::{AccountId, BucketId, InputId, OutputId},
-    model::{Bucket, BucketSpec, DeliveryStatus, Input, InputSpec, Log, Output, OutputSpec},
-    store::{Stores, memory::MemoryStore},
+    model::{
+        Bucket, BucketSpec, DeliveryStatus, Input, InputSpec, Log, Output, OutputSpec, PauseChange,
+    },
+    store::{BucketStore, Change, InputStore, OutputStore, Stores, memory::MemoryStore},
 };
 
 const START: Timestamp = Timestamp::from_secs(1_700_000_000);
@@ -77,16 +79,9 @@ impl World {
             .relay()
             .clone();
         let mut bucket = Bucket::new(BucketId::generate(), AccountId::generate(), START, bucket);
-        let input = Input {
-            id: InputId::generate(),
-            bucket_id: bucket.id,
-            created_at: START,
-            updated_at: START,
-            created_by: String::new(),
-            spec: input,
-        };
+        let input = Input::new(InputId::generate(), bucket.id, START, input);
         bucket.inputs.push(input.clone());
-        stores.buckets.create_bucket(&bucket).await.expect("a new bucket");
+        stores.documents.create_bucket(&bucket).await.expect("a new bucket");
         let _checked = forwarder.checked_on_drop();
         Self {
             stores,
@@ -104,7 +99,7 @@ impl World {
     async fn output(&mut self, spec: OutputSpec) -> OutputId {
         let output = Output::new(OutputId::generate(), self.bucket.id, START, spec);
         self.stores
-            .outputs
+            .documents
             .create_output(self.bucket.account_id, &output)
             .await
             .expect("a new output");

@@ -8,8 +8,9 @@ use crate::{
     FunctionId, NotificationId,
     admin::{Admin, Caller},
     model::{
-        CircuitBreaker, Extension, Health, Notification, NotificationEvent, NotificationSpec,
-        PauseRequest, ReplayChange, ReplayFilter, ReplaySpec, ReplayStatus, RetrySchedule,
+        CircuitBreaker, Extension, Function, FunctionSpec, Health, Notification, NotificationEvent,
+        NotificationSpec, PauseRequest, ReplayChange, ReplayFilter, ReplaySpec, ReplayStatus,
+        RetrySchedule,
     },
     store::{LogQuery, Note, Notice, NoticeSent, NotificationStore},
 };
@@ -188,7 +189,7 @@ async fn very_many_failures_are_one_event_and_the_end_is_one_more() {
 /// A store that does not come back from one of its calls, as when the process is killed then.
 #[derive(Debug)]
 struct Stuck {
-    inner: MemoryStore,
+    inner: Arc<dyn NotificationStore>,
     /// Which call: 1 before and 2 after a note, 3 before and 4 after one is told, 5 before what
     /// was told is forgotten.
     at: AtomicU8,
@@ -204,32 +205,6 @@ impl Stuck {
 
 #[async_trait]
 impl NotificationStore for Stuck {
-    async fn create_notification(&self, notification: &Notification) -> Result<(), Error> {
-        self.inner.create_notification(notification).await
-    }
-    async fn notification(
-        &self,
-        account: AccountId,
-        id: NotificationId,
-    ) -> Result<Option<Notification>, Error> {
-        self.inner.notification(account, id).await
-    }
-    async fn notifications(&self, account: AccountId) -> Result<Vec<Notification>, Error> {
-        self.inner.notifications(account).await
-    }
-    async fn update_notification(&self, notification: &Notification) -> Result<(), Error> {
-        self.inner.update_notification(notification).await
-    }
-    async fn delete_notification(
-        &self,
-        account: AccountId,
-        id: NotificationId,
-    ) -> Result<(), Error> {
-        self.inner.delete_notification(account, id).await
-    }
-    async fn enabled_notifications(&self) -> Result<Vec<Notification>, Error> {
-        self.inner.enabled_notifications().await
-    }
     async fn note(&self, note: &Note) -> Result<bool, Error> {
         self.pass(1).await;
         let noted = self.inner.note(note).await;
@@ -255,9 +230,6 @@ impl NotificationStore for Stuck {
         self.pass(4).await;
         first
     }
-    async fn notification_sent(&self, id: NotificationId, at: Timestamp) -> Result<(), Error> {
-        self.inner.notification_sent(id, at).await
-    }
     async fn forget_notices(
         &self,
         notification: NotificationId,
@@ -271,8 +243,10 @@ impl NotificationStore for Stuck {
 #[tokio::test(start_paused = true)]
 async fn a_crash_between_what_happens_and_what_is_told_of_it_tells_once() {
     for place in 1..=4 {
-        let stuck = Arc::new(Stuck { inner: MemoryStore::default(), at: AtomicU8::new(0) });
-        let stores = Stores::of(MemoryStore::default()).with_notifications(stuck.clone());
+        let stores = Stores::of(MemoryStore::default());
+        let inner = stores.notifications.clone();
+        let stuck = Arc::new(Stuck { inner, at: AtomicU8::new(0) });
+        let stores = stores.with_notifications(stuck.clone());
         let mut house = House::over(stores).await;
         house.notify(NotificationEvent::ALL).await;
         house.forwarder.script(HOOK, [unavailable()]);
@@ -429,10 +403,15 @@ async fn functions_that_fail_and_webhooks_that_are_not_verified_are_told() {
     house.notify(NotificationEvent::ALL).await;
     // There is no such function by the time a webhook comes, as after a restore.
     let mut bucket = house.orders.clone();
-    let (function, input) = (FunctionId::generate(), &mut bucket.inputs[0]);
-    input.spec.function_id = Some(function);
     let account = bucket.account_id;
-    house.stores.inputs.update_input(account, input).await.expect("it is there");
+    let gone = Function::new(FunctionId::generate(), account, START, FunctionSpec::default());
+    house.stores.documents.create(account, &gone).await.expect("a new function");
+    let (function, input) = (gone.id, &mut bucket.inputs[0]);
+    input.spec.function_id = Some(function);
+    house.stores.documents.update_input(account, input).await.expect("it is there");
+    input.version += 1;
+    let id = function.as_uuid();
+    house.stores.documents.delete::<Function>(account, id).await.expect("it is there");
     house.webhooks.relay().bucket_changed(&bucket);
     house.answer_of_post(b"{}").await;
     pass(HOUR).await;
@@ -448,7 +427,7 @@ async fn functions_that_fail_and_webhooks_that_are_not_verified_are_told() {
     let spec: InputSpec = serde_json::from_value(signed).expect("a spec");
     let input = &mut bucket.inputs[0];
     (input.spec.function_id, input.spec.signature) = (None, spec.signature);
-    house.stores.inputs.update_input(account, input).await.expect("it is there");
+    house.stores.documents.update_input(account, input).await.expect("it is there");
     let (id, name) = (input.id, input.spec.name.clone());
     house.webhooks.relay().bucket_changed(&bucket);
     for _ in 0..100 {
@@ -544,8 +523,10 @@ async fn a_queue_that_becomes_deep_is_told_and_that_it_is_drained() {
 #[tokio::test(start_paused = true)]
 async fn two_nodes_and_crashes_tell_of_a_queue_once() {
     for place in 1..=4 {
-        let stuck = Arc::new(Stuck { inner: MemoryStore::default(), at: AtomicU8::new(0) });
-        let stores = Stores::of(MemoryStore::default()).with_notifications(stuck.clone());
+        let stores = Stores::of(MemoryStore::default());
+        let inner = stores.notifications.clone();
+        let stuck = Arc::new(Stuck { inner, at: AtomicU8::new(0) });
+        let stores = stores.with_notifications(stuck.clone());
         let mut house = House::over(stores).await;
         house.notify_of_queues(5).await;
         house.pause().await;
@@ -571,8 +552,10 @@ async fn two_nodes_and_crashes_tell_of_a_queue_once() {
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_replay_is_told_once_whenever_a_node_ends() {
     for place in [0, 1, 2, 5] {
-        let stuck = Arc::new(Stuck { inner: MemoryStore::default(), at: AtomicU8::new(0) });
-        let stores = Stores::of(MemoryStore::default()).with_notifications(stuck.clone());
+        let stores = Stores::of(MemoryStore::default());
+        let inner = stores.notifications.clone();
+        let stuck = Arc::new(Stuck { inner, at: AtomicU8::new(0) });
+        let stores = stores.with_notifications(stuck.clone());
         let mut house = House::over(stores).await;
         house.notify(&[NotificationEvent::ReplayFinished]).await;
         for _ in 0..3 {

@@ -1,25 +1,34 @@
 use super::*;
-use crate::model::{
-    Extension, Health, OnDisabled, Pause, RateInterval, Reason, Throttle, ThrottleMode,
+use crate::{
+    model::{Extension, Health, OnDisabled, Pause, RateInterval, Reason, Throttle, ThrottleMode},
+    store::StateChange,
 };
 
 impl World {
     /// Changes its only output, as `Admin` does.
-    pub(super) async fn change(&mut self, change: impl FnOnce(&mut Output, Timestamp)) {
-        let now = START + self.elapsed();
+    pub(super) async fn change(&mut self, change: impl FnOnce(Timestamp) -> PauseChange) {
+        let change = change(START + self.elapsed());
         let output = &mut self.bucket.outputs[0];
-        change(output, now);
-        let stored = self.stores.outputs.update_output(self.bucket.account_id, output).await;
-        stored.expect("the output is there");
+        output.pauses.change(change.clone());
+        let mut changes = Vec::new();
+        if let PauseChange::Disable(disabled, _) = change {
+            output.spec.disabled = disabled;
+            let update = Change::update(self.bucket.account_id, output, output.version);
+            changes.push(update.expect("a document"));
+            output.version += 1;
+        }
+        changes.push(Change::State(StateChange::Pauses(output.id, change)));
+        self.stores.documents.apply(&changes).await.expect("the output is there");
         self.relay.bucket_changed(&self.bucket);
     }
 
     async fn pause(&mut self, until: Option<Timestamp>) {
-        self.change(|output, now| output.pauses.pause(Pause::new(now, until, String::new()))).await;
+        self.change(|now| PauseChange::Pause(Pause::new(now, until, String::new()))).await;
     }
 
     async fn resume(&mut self, rate: Option<(u32, RateInterval)>) {
-        self.change(|output, now| output.pauses.resume(now, rate)).await;
+        let discard_before = Timestamp::default();
+        self.change(|at| PauseChange::Resume { at, rate, discard_before }).await;
     }
 
     fn elapsed(&self) -> Duration {
@@ -114,7 +123,12 @@ async fn a_circuit_breaker_that_is_taken_away_keeps_nothing_back() {
         world.post("x").await;
     }
     sleep(DAY).await;
-    world.change(|output, _| output.spec.health = Extension::Absent).await;
+    let output = &mut world.bucket.outputs[0];
+    output.spec.health = Extension::Absent;
+    let account = world.bucket.account_id;
+    world.stores.documents.update_output(account, output).await.expect("it is there");
+    output.version += 1;
+    world.relay.bucket_changed(&world.bucket);
     let before = world.sent();
     world.forwarder.script(HOOK, [Answer::ok()]);
     for _ in 0..20 {
@@ -168,12 +182,7 @@ async fn what_waits_when_an_output_is_disabled_is_delivered_when_it_is_enabled()
     world.deliver().await;
     world.post("first").await;
     world.forwarder.finished(1).await;
-    let disable = |disabled: bool| {
-        move |output: &mut Output, now: Timestamp| {
-            output.spec.disabled = disabled;
-            output.pauses.set_disabled(disabled, now);
-        }
-    };
+    let disable = |disabled: bool| move |now| PauseChange::Disable(disabled, now);
     world.change(disable(true)).await;
     world.post("goes nowhere, as the output is disabled").await;
     sleep(3 * DAY).await;
@@ -195,12 +204,7 @@ async fn what_comes_while_a_parking_output_is_disabled_waits_until_it_is_enabled
     spec.throttle.deadline = Duration::from_secs(60);
     world.output(spec).await;
     world.deliver().await;
-    let disable = |disabled: bool| {
-        move |output: &mut Output, now: Timestamp| {
-            output.spec.disabled = disabled;
-            output.pauses.set_disabled(disabled, now);
-        }
-    };
+    let disable = |disabled: bool| move |now| PauseChange::Disable(disabled, now);
     world.change(disable(true)).await;
     for _ in 0..3 {
         assert_eq!(world.post("parked").await.status(), 200);
@@ -235,9 +239,9 @@ async fn what_was_received_before_the_moment_of_the_resume_is_not_sent() {
         world.post("young").await;
     }
     world
-        .change(|output, now| {
-            output.pauses.discard(before, now);
-            output.pauses.resume(now, Some((1, RateInterval::Second)));
+        .change(|at| {
+            let rate = Some((1, RateInterval::Second));
+            PauseChange::Resume { at, rate, discard_before: before }
         })
         .await;
     world.forwarder.finished(3).await;

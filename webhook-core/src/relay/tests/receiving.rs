@@ -38,7 +38,7 @@ async fn an_unknown_input_is_404_in_plain_text() {
     let deleted = world.input;
     let account = world.bucket.account_id;
     assert_eq!(world.post("").await.status(), 200);
-    world.stores.inputs.delete_input(account, world.bucket.id, deleted).await.expect("deleted");
+    world.stores.documents.delete_input(account, deleted).await.expect("deleted");
     world.relay.bucket_changed(&world.bucket);
     assert_eq!(world.post("").await.status(), 404);
 }
@@ -67,7 +67,7 @@ async fn credentials_are_asked_for_and_not_kept() {
 async fn a_suspended_bucket_is_429() {
     let mut world = World::new().await;
     world.bucket.suspended = true;
-    world.stores.buckets.update_bucket(&world.bucket).await.expect("updated");
+    world.stores.documents.update_bucket(&world.bucket).await.expect("updated");
     let answer = world.post("").await;
     assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
     assert!(answer.headers().contains_key("retry-after"));

@@ -161,7 +161,7 @@ async fn what_was_refused_is_received_when_the_secret_is_right() {
     tokio::time::sleep(Duration::from_secs(24 * 60 * 60)).await;
     let mut corrected = world.bucket.inputs[0].clone();
     corrected.spec.signature = input(json!({"provider": "stripe"})).signature;
-    world.stores.inputs.update_input(account, &corrected).await.expect("updated");
+    world.stores.documents.update_input(account, &corrected).await.expect("updated");
     world.relay.bucket_changed(&world.bucket);
     world.relay.resend(account, resend(ProcessPolicy::Force)).await.expect("it is verified");
     world.forwarder.finished(1).await;

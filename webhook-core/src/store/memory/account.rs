@@ -1,4 +1,4 @@
-//! Accounts and API keys in memory.
+//! Accounts, their keys, access tokens and bills in memory.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -7,10 +7,11 @@ use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 
 use super::MemoryStore;
 use crate::{
+    clock::Timestamp,
     error::Error,
-    id::AccountId,
-    model::{Account, ApiKey},
-    store::AccountStore,
+    id::{AccountId, TokenId},
+    model::{AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Subscription},
+    store::{AccountStore, BillingStore, TokenStore},
 };
 
 type KeyDigest = [u8; SHA256_OUTPUT_LEN];
@@ -63,7 +64,7 @@ impl AccountStore for MemoryStore {
         Ok(account.and_then(|account| accounts.keys.get(account)).cloned())
     }
 
-    async fn put_api_key(&self, key: &ApiKey) -> Result<(), Error> {
+    async fn put_api_key(&self, key: &ApiKey, former: Option<&ApiKey>) -> Result<bool, Error> {
         let digest = key_digest(key.key.expose());
         let mut accounts = self.accounts.lock();
         if !accounts.rows.contains_key(&key.account_id) {
@@ -72,10 +73,147 @@ impl AccountStore for MemoryStore {
         if accounts.by_digest.get(&digest).is_some_and(|holder| *holder != key.account_id) {
             return Err(Error::conflict("another account has this api key"));
         }
+        let is = |key: &ApiKey| (key.key.clone(), key.enabled);
+        if accounts.keys.get(&key.account_id).map(is) != former.map(is) {
+            return Ok(false);
+        }
         if let Some(former) = accounts.keys.insert(key.account_id, key.clone()) {
             accounts.by_digest.remove(&key_digest(former.key.expose()));
         }
         accounts.by_digest.insert(digest, key.account_id);
+        Ok(true)
+    }
+}
+
+pub(super) type Tokens = BTreeMap<TokenId, AccessToken>;
+
+fn count(tokens: &Tokens, account: AccountId) -> u64 {
+    tokens.values().filter(|token| token.account_id == account).count() as u64
+}
+
+#[async_trait]
+impl TokenStore for MemoryStore {
+    async fn create_token(&self, token: &AccessToken, bound: u64) -> Result<bool, Error> {
+        let mut tokens = self.tokens.lock();
+        if tokens.contains_key(&token.id) {
+            return Err(Error::conflict("an access token with this id exists"));
+        }
+        let has_room = count(&tokens, token.account_id) < bound;
+        if has_room {
+            tokens.insert(token.id, token.clone());
+        }
+        Ok(has_room)
+    }
+
+    async fn token(&self, id: TokenId) -> Result<Option<AccessToken>, Error> {
+        Ok(self.tokens.lock().get(&id).cloned())
+    }
+
+    async fn tokens(&self, account: AccountId) -> Result<Vec<AccessToken>, Error> {
+        let tokens = self.tokens.lock();
+        Ok(tokens.values().filter(|token| token.account_id == account).cloned().collect())
+    }
+
+    async fn token_count(&self, account: AccountId) -> Result<u64, Error> {
+        Ok(count(&self.tokens.lock(), account))
+    }
+
+    async fn update_token(&self, token: &AccessToken) -> Result<(), Error> {
+        let mut tokens = self.tokens.lock();
+        let stored = tokens.get_mut(&token.id);
+        let stored = stored.filter(|stored| stored.account_id == token.account_id);
+        let stored = stored.ok_or_else(|| Error::not_found("access token"))?;
+        // Its secret, its creation and its last login stay.
+        stored.spec = token.spec.clone();
+        stored.updated_at = token.updated_at;
+        Ok(())
+    }
+
+    async fn note_login(&self, id: TokenId, at: Timestamp) -> Result<(), Error> {
+        if let Some(token) = self.tokens.lock().get_mut(&id) {
+            token.last_login = Some(at);
+        }
+        Ok(())
+    }
+
+    async fn delete_token(&self, account: AccountId, id: TokenId) -> Result<(), Error> {
+        let mut tokens = self.tokens.lock();
+        if tokens.get(&id).is_none_or(|token| token.account_id != account) {
+            return Err(Error::not_found("access token"));
+        }
+        tokens.remove(&id);
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Bills {
+    accounts: HashMap<AccountId, Billing>,
+    by_customer: HashMap<String, AccountId>,
+    events: HashMap<String, Timestamp>,
+}
+
+#[async_trait]
+impl BillingStore for MemoryStore {
+    async fn billing(&self, account: AccountId) -> Result<Billing, Error> {
+        Ok(self.bills.lock().accounts.get(&account).cloned().unwrap_or_default())
+    }
+
+    async fn account_of_customer(&self, customer_id: &str) -> Result<Option<AccountId>, Error> {
+        Ok(self.bills.lock().by_customer.get(customer_id).copied())
+    }
+
+    async fn put_billing_details(
+        &self,
+        account: AccountId,
+        details: &BillingDetailsSpec,
+    ) -> Result<(), Error> {
+        self.bills.lock().accounts.entry(account).or_default().details = Some(details.clone());
+        Ok(())
+    }
+
+    async fn put_customer(&self, account: AccountId, customer_id: &str) -> Result<(), Error> {
+        let mut bills = self.bills.lock();
+        if bills.by_customer.get(customer_id).is_some_and(|holder| *holder != account) {
+            return Err(Error::conflict("another account has this customer id"));
+        }
+        let billing = bills.accounts.entry(account).or_default();
+        if let Some(former) = billing.customer_id.replace(customer_id.to_owned()) {
+            bills.by_customer.remove(&former);
+        }
+        bills.by_customer.insert(customer_id.to_owned(), account);
+        Ok(())
+    }
+
+    async fn put_subscription(
+        &self,
+        account: AccountId,
+        subscription: &Subscription,
+    ) -> Result<(), Error> {
+        let mut bills = self.bills.lock();
+        let stored = &mut bills.accounts.entry(account).or_default().subscription;
+        let is_older = |stored: &Subscription| {
+            stored.id == subscription.id && stored.read_at > subscription.read_at
+        };
+        if !stored.as_ref().is_some_and(is_older) {
+            *stored = Some(subscription.clone());
+        }
+        Ok(())
+    }
+
+    async fn is_event_recorded(&self, id: &str) -> Result<bool, Error> {
+        Ok(self.bills.lock().events.contains_key(id))
+    }
+
+    async fn record_event(
+        &self,
+        id: &str,
+        now: Timestamp,
+        forget_before: Timestamp,
+    ) -> Result<(), Error> {
+        let mut bills = self.bills.lock();
+        bills.events.retain(|_, recorded_at| *recorded_at >= forget_before);
+        bills.events.entry(id.to_owned()).or_insert(now);
         Ok(())
     }
 }

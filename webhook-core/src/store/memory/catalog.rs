@@ -12,7 +12,7 @@ use crate::{
     clock::Timestamp,
     id::{AccountId, BucketId, DeliveryId, OutputId},
     model::{DeliveryStatus, Webhook},
-    store::{LogCursor, OldLogs},
+    store::{LogCursor, OldLogs, tally::counted_as},
 };
 
 /// What clients can ask for, in kinds that lists tell apart.
@@ -31,14 +31,9 @@ pub(super) enum Group {
 impl Group {
     /// Whether a filter by `status` finds logs of this kind.
     pub(super) fn has(self, status: DeliveryStatus) -> bool {
-        match status {
-            DeliveryStatus::Received | DeliveryStatus::Preparing => {
-                matches!(self, Self::Waiting | Self::Pending)
-            }
-            DeliveryStatus::Sent => self == Self::Sent,
-            DeliveryStatus::Failed => self == Self::Failed,
-            DeliveryStatus::Stalled => self == Self::Stalled,
-            DeliveryStatus::Rejected => self == Self::Rejected,
+        match self {
+            Self::Pending => counted_as(status) == DeliveryStatus::Received,
+            _ => self.status_at_rest() == Some(counted_as(status)),
         }
     }
 
@@ -131,9 +126,9 @@ impl Catalog {
         span: Span,
         limit: usize,
     ) -> Vec<LogCursor> {
-        let sets = self.of(account).filter(|(shelf, _)| shelves(shelf));
+        let sets = self.of(account, shelves);
         let mut found: Vec<_> =
-            sets.flat_map(|(_, logs)| range(logs, span).rev().take(limit)).copied().collect();
+            sets.flat_map(|logs| range(logs, span).rev().take(limit)).copied().collect();
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.truncate(limit);
         found
@@ -147,8 +142,7 @@ impl Catalog {
         span: Span,
         limit: usize,
     ) -> Vec<LogCursor> {
-        let sets = self.of(account).filter(|(shelf, _)| shelves(shelf));
-        first(sets.map(|(_, logs)| logs), span, limit)
+        first(self.of(account, shelves), span, limit)
     }
 
     /// The first `limit` logs of these that no relay has still to attempt, oldest first.
@@ -171,16 +165,20 @@ impl Catalog {
         shelves: impl Fn(&Shelf) -> bool,
         span: Span,
     ) -> u64 {
-        let sets = self.of(account).filter(|(shelf, _)| shelves(shelf));
-        let counts = sets.map(|(_, logs)| match span.bounds() {
+        let counts = self.of(account, shelves).map(|logs| match span.bounds() {
             (Bound::Unbounded, Bound::Unbounded) => logs.len(),
             _ => range(logs, span).count(),
         });
         u64::try_from(counts.sum::<usize>()).unwrap_or(u64::MAX)
     }
 
-    fn of(&self, account: AccountId) -> impl Iterator<Item = (&Shelf, &BTreeSet<LogCursor>)> {
-        self.accounts.get(&account).into_iter().flatten()
+    fn of(
+        &self,
+        account: AccountId,
+        shelves: impl Fn(&Shelf) -> bool,
+    ) -> impl Iterator<Item = &BTreeSet<LogCursor>> {
+        let all = self.accounts.get(&account).into_iter().flatten();
+        all.filter(move |(shelf, _)| shelves(shelf)).map(|(_, logs)| logs)
     }
 }
 

@@ -7,7 +7,7 @@ use foldhash::HashMap;
 
 use super::{
     MemoryStore,
-    output_index::OutputIndex,
+    index::OutputIndex,
     queue::Queue,
     row::{Arrival, Entry},
 };
@@ -21,6 +21,13 @@ use crate::{
         Redeliver, Settle, Sweep,
     },
 };
+
+/// A log whose webhook is shared as long as the store is locked.
+pub(super) type Found = (Arc<Webhook>, Delivery);
+
+pub(super) fn log((webhook, delivery): Found) -> Log {
+    Log { webhook: Arc::unwrap_or_clone(webhook), delivery }
+}
 
 impl Queue {
     pub(super) fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
@@ -40,10 +47,10 @@ impl Queue {
         }
         self.leases.retain(|_, lease| now < lease.until);
 
-        let ids =
-            self.index.outputs.get(&output_id).map(|backlog| backlog.first(order, now, limit));
+        let index = self.index.outputs.get(&output_id);
+        let ids = index.map(|index| index.first(order, now, limit)).unwrap_or_default();
         let mut deliveries = Vec::new();
-        for id in ids.unwrap_or_default() {
+        for id in ids {
             self.change(id, |row| {
                 row.held_by = Some(node);
                 row.status = DeliveryStatus::Preparing;
@@ -51,8 +58,7 @@ impl Queue {
             });
             deliveries.extend(self.pending(id));
         }
-        let next_due_at =
-            self.index.outputs.get(&output_id).and_then(|backlog| backlog.next_due_at());
+        let next_due_at = self.index.outputs.get(&output_id).and_then(OutputIndex::next_due_at);
         Claimed { deliveries, next_due_at }
     }
 
@@ -72,21 +78,7 @@ impl Queue {
     }
 
     fn settle(&mut self, settle: Settle) -> Result<(), Error> {
-        let Settle {
-            id,
-            origin,
-            node,
-            now,
-            status,
-            due_at,
-            attempts,
-            reason,
-            attempt,
-            history,
-            processed,
-            output_execution_id,
-            runs: _,
-        } = settle;
+        let (id, origin, node, now) = (settle.id, settle.origin, settle.node, settle.now);
         let Some(row) = self.rows.get(&id).filter(|row| row.due_at.is_some()) else {
             return Err(Error::conflict("the delivery is not pending"));
         };
@@ -102,22 +94,16 @@ impl Queue {
         );
         let webhook = row.webhook_id;
         self.change(id, |row| {
-            row.status = status;
-            row.due_at = due_at.filter(|_| !status.is_final());
+            row.status = settle.status;
+            row.due_at = settle.due_at.filter(|_| !settle.status.is_final());
             row.held_by = None;
-            row.attempts = attempts;
-            row.reason = reason;
-            row.last = Some(attempt);
+            row.attempts = settle.attempts;
+            row.reason = settle.reason;
+            row.last = Some(settle.attempt);
             row.updated_at = now;
-            if let Some(history) = history {
-                row.history = history;
-            }
-            if processed.is_some() {
-                row.processed = processed;
-            }
-            if output_execution_id.is_some() {
-                row.output_execution_id = output_execution_id;
-            }
+            row.history = settle.history.unwrap_or_else(|| mem::take(&mut row.history));
+            row.processed = settle.processed.or_else(|| row.processed.take());
+            row.output_execution_id = settle.output_execution_id.or(row.output_execution_id);
         });
         self.forget_if_done(webhook);
         self.make_room(0, 0);
@@ -151,11 +137,7 @@ impl Queue {
         self.webhooks.get(&webhook).filter(|entry| entry.webhook.account_id == account)
     }
 
-    pub(super) fn find(
-        &self,
-        account: AccountId,
-        id: DeliveryId,
-    ) -> Option<(Arc<Webhook>, Delivery)> {
+    pub(super) fn find(&self, account: AccountId, id: DeliveryId) -> Option<Found> {
         let row = self.rows.get(&id)?;
         let entry = self.entry(account, row.webhook_id)?;
         Some((entry.webhook.clone(), row.to_delivery(id)))
@@ -209,8 +191,7 @@ impl DeliveryStore for MemoryStore {
 
     async fn log(&self, account: AccountId, id: DeliveryId) -> Result<Option<Log>, Error> {
         let found = self.queue().find(account, id);
-        Ok(found
-            .map(|(webhook, delivery)| Log { webhook: Arc::unwrap_or_clone(webhook), delivery }))
+        Ok(found.map(log))
     }
 
     async fn logs_of(&self, account: AccountId, webhook: WebhookId) -> Result<Vec<Log>, Error> {
@@ -219,9 +200,6 @@ impl DeliveryStore for MemoryStore {
             let ids = queue.entry(account, webhook).into_iter().flat_map(|entry| &entry.deliveries);
             ids.filter_map(|id| queue.find(account, *id)).collect()
         };
-        let logs = found.into_iter();
-        Ok(logs
-            .map(|(webhook, delivery)| Log { webhook: Arc::unwrap_or_clone(webhook), delivery })
-            .collect())
+        Ok(found.into_iter().map(log).collect())
     }
 }

@@ -1,33 +1,32 @@
-//! Functions, their variables and their runs in memory.
+//! What belongs to functions, in memory.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 
-use super::{MemoryStore, versions::Versions};
+use super::MemoryStore;
 use crate::{
     clock::Timestamp,
     error::Error,
     function::record::RunRecord,
     id::{AccountId, ExecutionId, FunctionId},
-    model::{Driver, Execution, Function, FunctionVersion, Variable},
+    model::{Execution, Variable},
     store::{
-        ExecutionPage, FunctionStore, KvEntry, KvKey, KvValue, KvWrite, NewExecution, too_many_keys,
+        ExecutionPage, FunctionStore, KvEntry, KvKey, KvValue, KvWrite, NewExecution,
+        too_many_keys, too_many_variables,
     },
 };
 
 #[derive(Default)]
 pub(super) struct Functions {
     rows: HashMap<FunctionId, Stored>,
-    owners: HashMap<AccountId, BTreeSet<FunctionId>>,
     /// Which function a run is kept with.
     of_execution: HashMap<ExecutionId, FunctionId>,
 }
 
-/// A function with what goes when it is removed.
+/// Removes the rows that belong to a removed function.
 struct Stored {
-    function: Function,
-    versions: Versions<(Driver, String)>,
+    account_id: AccountId,
     variables: BTreeMap<String, Variable>,
     keys: HashMap<String, KvEntry>,
     /// In the order of identifiers, which is that of the runs. As they are shown: a record
@@ -35,31 +34,34 @@ struct Stored {
     executions: BTreeMap<ExecutionId, Execution>,
 }
 
-impl Stored {
-    /// The newest first.
-    fn versions(&self) -> Vec<FunctionVersion> {
-        let listed = self.versions.newest_first().map(|version| {
-            let (driver, payload) = &*version.content;
-            FunctionVersion::new(version.number, version.since, *driver, payload)
-        });
-        let mut listed: Vec<_> = listed.collect();
-        match listed.first_mut() {
-            Some(newest) => newest.current = true,
-            None => listed.push(FunctionVersion::current(1, self.function.created, &self.function)),
-        }
-        listed
-    }
-}
-
 impl Functions {
+    /// Makes room for what belongs to a new function.
+    pub(super) fn insert(&mut self, account_id: AccountId, id: FunctionId) {
+        let stored = Stored {
+            account_id,
+            variables: BTreeMap::new(),
+            keys: HashMap::new(),
+            executions: BTreeMap::new(),
+        };
+        self.rows.insert(id, stored);
+    }
+
+    /// Removes what belongs to a function that is gone.
+    pub(super) fn remove(&mut self, id: FunctionId) {
+        let executions = self.rows.remove(&id).map(|stored| stored.executions);
+        for execution in executions.unwrap_or_default().keys() {
+            self.of_execution.remove(execution);
+        }
+    }
+
     fn get(&self, account: AccountId, id: FunctionId) -> Option<&Stored> {
-        self.rows.get(&id).filter(|stored| stored.function.account_id == account)
+        self.rows.get(&id).filter(|stored| stored.account_id == account)
     }
 
     fn get_mut(&mut self, account: AccountId, id: FunctionId) -> Result<&mut Stored, Error> {
         self.rows
             .get_mut(&id)
-            .filter(|stored| stored.function.account_id == account)
+            .filter(|stored| stored.account_id == account)
             .ok_or_else(|| Error::not_found("function"))
     }
 
@@ -80,10 +82,6 @@ impl Functions {
         }
         Ok(())
     }
-}
-
-fn source(function: &Function) -> (Driver, String) {
-    (function.spec.driver, function.spec.payload.clone())
 }
 
 impl MemoryStore {
@@ -114,101 +112,25 @@ impl MemoryStore {
 
 #[async_trait]
 impl FunctionStore for MemoryStore {
-    async fn create_function(&self, function: &Function) -> Result<(), Error> {
-        let mut functions = self.functions.lock();
-        if functions.rows.contains_key(&function.id) {
-            return Err(Error::conflict("a function with this id exists"));
-        }
-        functions.owners.entry(function.account_id).or_default().insert(function.id);
-        let stored = Stored {
-            function: function.clone(),
-            versions: Versions::default(),
-            variables: BTreeMap::new(),
-            keys: HashMap::new(),
-            executions: BTreeMap::new(),
-        };
-        functions.rows.insert(function.id, stored);
-        Ok(())
-    }
-
-    async fn function(
-        &self,
-        account: AccountId,
-        id: FunctionId,
-    ) -> Result<Option<Function>, Error> {
-        Ok(self.functions.lock().get(account, id).map(|stored| stored.function.clone()))
-    }
-
-    async fn functions(&self, account: AccountId) -> Result<Vec<Function>, Error> {
-        let functions = self.functions.lock();
-        let ids = functions.owners.get(&account).into_iter().flatten();
-        let rows = ids.filter_map(|id| functions.rows.get(id));
-        Ok(rows.map(|stored| stored.function.clone()).collect())
-    }
-
-    async fn update_function(&self, function: &Function) -> Result<(), Error> {
-        let mut functions = self.functions.lock();
-        let stored = functions.get_mut(function.account_id, function.id)?;
-        let before = (stored.function.created, source(&stored.function));
-        stored.versions.change(before, function.updated, source(function));
-        stored.function = function.clone();
-        Ok(())
-    }
-
-    async fn function_versions(
-        &self,
-        account: AccountId,
-        id: FunctionId,
-    ) -> Result<Vec<FunctionVersion>, Error> {
-        Ok(self.functions.lock().get(account, id).map(Stored::versions).unwrap_or_default())
-    }
-
-    async fn function_version(
-        &self,
-        account: AccountId,
-        id: FunctionId,
-        version: u32,
-    ) -> Result<Option<FunctionVersion>, Error> {
-        let functions = self.functions.lock();
-        let Some(stored) = functions.get(account, id) else { return Ok(None) };
-        let found = stored.versions().into_iter().find(|listed| listed.version == version);
-        let Some(found) = found else { return Ok(None) };
-        let kept = stored.versions.newest_first().find(|kept| kept.number == version);
-        let payload = kept.map_or(&stored.function.spec.payload, |kept| &kept.content.1);
-        Ok(Some(found.with_payload(payload.clone())))
-    }
-
-    async fn delete_function(&self, account: AccountId, id: FunctionId) -> Result<(), Error> {
-        let mut functions = self.functions.lock();
-        if functions.get(account, id).is_none() {
-            return Err(Error::not_found("function"));
-        }
-        if let Some(stored) = functions.rows.remove(&id) {
-            for execution in stored.executions.keys() {
-                functions.of_execution.remove(execution);
-            }
-        }
-        if let Some(owned) = functions.owners.get_mut(&account) {
-            owned.remove(&id);
-            if owned.is_empty() {
-                functions.owners.remove(&account);
-            }
-        }
-        Ok(())
-    }
-
     async fn variables(&self, account: AccountId, id: FunctionId) -> Result<Vec<Variable>, Error> {
         let functions = self.functions.lock();
         let stored = functions.get(account, id);
         Ok(stored.into_iter().flat_map(|stored| stored.variables.values()).cloned().collect())
     }
 
-    async fn put_variable(&self, account: AccountId, variable: &Variable) -> Result<(), Error> {
+    async fn put_variable(
+        &self,
+        account: AccountId,
+        variable: &Variable,
+        bound: usize,
+    ) -> Result<(), Error> {
         let mut functions = self.functions.lock();
         let variables = &mut functions.get_mut(account, variable.function_id)?.variables;
         let mut variable = variable.clone();
-        if let Some(former) = variables.get(&variable.key) {
-            variable.created_at = former.created_at;
+        match variables.get(&variable.key) {
+            Some(former) => variable.created_at = former.created_at,
+            None if variables.len() >= bound => return Err(too_many_variables(bound)),
+            None => {}
         }
         variables.insert(variable.key.clone(), variable);
         Ok(())

@@ -1,15 +1,26 @@
 //! What is found and counted over the rows.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, hash::Hash};
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
-use super::{catalog::Catalog, output_index::OutputIndex, row::Row, tally::AccountCounters};
+use super::{catalog::Catalog, row::Row};
 use crate::{
-    clock::Timestamp,
+    clock::{Month, Timestamp},
     id::{AccountId, DeliveryId, NodeId, OutputId},
     model::Webhook,
+    store::{ClaimOrder, CountQuery, DayCount, MinuteCount, tally::LogCounters},
 };
+
+/// Takes an item out of one of the sets, and the set with the last item.
+fn remove_from<K: Eq + Hash, T: Ord>(sets: &mut HashMap<K, BTreeSet<T>>, key: K, item: &T) {
+    if let Some(set) = sets.get_mut(&key) {
+        set.remove(item);
+        if set.is_empty() {
+            sets.remove(&key);
+        }
+    }
+}
 
 /// All that has to know of a row, and of each change to it.
 #[derive(Default)]
@@ -59,21 +70,11 @@ impl Index {
                 self.outputs.remove(&output);
             }
         }
-        if let Some(node) = row.held_by
-            && let Some(held) = self.held.get_mut(&node)
-        {
-            held.remove(&id);
-            if held.is_empty() {
-                self.held.remove(&node);
-            }
+        if let Some(node) = row.held_by {
+            remove_from(&mut self.held, node, &id);
         }
-        if let Some(until) = row.leased_until
-            && let Some(leased) = self.leased.get_mut(&webhook.account_id)
-        {
-            leased.remove(&(until, id));
-            if leased.is_empty() {
-                self.leased.remove(&webhook.account_id);
-            }
+        if let Some(until) = row.leased_until {
+            remove_from(&mut self.leased, webhook.account_id, &(until, id));
         }
     }
 
@@ -81,5 +82,103 @@ impl Index {
     pub(super) fn leased(&self, account: AccountId, now: Timestamp) -> BTreeSet<DeliveryId> {
         let leased = self.leased.get(&account).into_iter().flatten().rev();
         leased.take_while(|(until, _)| *until > now).map(|(_, id)| *id).collect()
+    }
+}
+
+/// An index over the rows of one output; it exists while one of them is open.
+#[derive(Default)]
+pub(super) struct OutputIndex {
+    /// Pending ones that no node holds.
+    due: BTreeSet<(Timestamp, DeliveryId)>,
+    /// The same in order of receipt.
+    receipt: BTreeSet<(DeliveryId, Timestamp)>,
+    /// All deliveries that are not final, for the deletion of the output.
+    open: HashSet<DeliveryId>,
+}
+
+impl OutputIndex {
+    pub(super) fn insert_free(&mut self, id: DeliveryId, due_at: Timestamp) {
+        self.due.insert((due_at, id));
+        self.receipt.insert((id, due_at));
+    }
+
+    pub(super) fn remove_free(&mut self, id: DeliveryId, due_at: Timestamp) {
+        self.due.remove(&(due_at, id));
+        self.receipt.remove(&(id, due_at));
+    }
+
+    pub(super) fn insert_open(&mut self, id: DeliveryId) {
+        self.open.insert(id);
+    }
+
+    pub(super) fn remove_open(&mut self, id: DeliveryId) {
+        self.open.remove(&id);
+    }
+
+    pub(super) fn open(&self) -> impl Iterator<Item = DeliveryId> {
+        self.open.iter().copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.due.is_empty()
+    }
+
+    /// The first `limit` free deliveries that a claim at `now` takes.
+    pub(super) fn first(&self, order: ClaimOrder, now: Timestamp, limit: usize) -> Vec<DeliveryId> {
+        match order {
+            ClaimOrder::Due => {
+                let due = self.due.iter().take_while(|(due_at, _)| *due_at <= now);
+                due.take(limit).map(|(_, id)| *id).collect()
+            }
+            ClaimOrder::Receipt => self.receipt.iter().take(limit).map(|(id, _)| *id).collect(),
+        }
+    }
+
+    /// When the first free delivery is due.
+    pub(super) fn next_due_at(&self) -> Option<Timestamp> {
+        self.due.first().map(|(due_at, _)| *due_at)
+    }
+
+    /// How many deliveries are free.
+    pub(super) fn free(&self) -> usize {
+        self.due.len()
+    }
+}
+
+/// The counts of each account, so that its statistics cost no look at those of others.
+#[derive(Debug, Default)]
+pub(super) struct AccountCounters {
+    accounts: HashMap<AccountId, LogCounters>,
+}
+
+impl AccountCounters {
+    pub(super) fn add(&mut self, webhook: &Webhook, row: &Row) {
+        self.accounts.entry(webhook.account_id).or_default().add(row.counted(webhook));
+    }
+
+    pub(super) fn subtract(&mut self, webhook: &Webhook, row: &Row) {
+        let Some(counters) = self.accounts.get_mut(&webhook.account_id) else { return };
+        counters.subtract(row.counted(webhook));
+        if counters.is_empty() {
+            self.accounts.remove(&webhook.account_id);
+        }
+    }
+
+    /// Counts a webhook that is new.
+    pub(super) fn receive(&mut self, account: AccountId, month: Month) {
+        self.accounts.entry(account).or_default().receive(account, month);
+    }
+
+    pub(super) fn received(&self, account: AccountId, moment: Timestamp) -> u64 {
+        let counters = self.accounts.get(&account);
+        counters.map_or(0, |counters| counters.received_in(account, moment))
+    }
+
+    pub(super) fn days(&self, account: AccountId, query: &CountQuery) -> Vec<DayCount> {
+        self.accounts.get(&account).map(|counters| counters.days(query)).unwrap_or_default()
+    }
+
+    pub(super) fn minutes(&self, account: AccountId, query: &CountQuery) -> Vec<MinuteCount> {
+        self.accounts.get(&account).map(|counters| counters.minutes(query)).unwrap_or_default()
     }
 }

@@ -1,19 +1,20 @@
 //! The logs in memory.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
 use super::{
     MemoryStore,
     catalog::{Group, Shelf, Span},
+    delivery::{Found, log},
     queue::Queue,
 };
 use crate::{
     clock::Timestamp,
     error::Error,
     id::{AccountId, BucketId},
-    model::{Attempt, Delivery, DeliveryStatus, Log, LogHead, Webhook},
+    model::{Attempt, DeliveryStatus, Log, LogHead},
     store::{
         ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogHeads, LogOrder, LogPage,
         LogQuery, LogSearch, LogStore, LogsFound, MinuteCount, OldLogs, Reported, Scan,
@@ -23,12 +24,17 @@ use crate::{
 /// How many logs a search looks at while it has the store locked.
 const AT_ONCE: usize = 32;
 
-/// A log whose webhook is shared as long as the store is locked.
-type Found = (Arc<Webhook>, Delivery);
-
 fn logs(found: Vec<Found>) -> Vec<Log> {
-    let log = |(webhook, delivery)| Log { webhook: Arc::unwrap_or_clone(webhook), delivery };
     found.into_iter().map(log).collect()
+}
+
+/// The shelves that have what a query asks for.
+fn shelves(query: &LogQuery) -> impl Fn(&Shelf) -> bool + Copy {
+    let LogQuery { bucket_id, status, .. } = *query;
+    move |shelf| {
+        bucket_id.is_none_or(|bucket| shelf.bucket_id == bucket)
+            && status.is_none_or(|status| shelf.group.has(status))
+    }
 }
 
 impl Queue {
@@ -37,11 +43,8 @@ impl Queue {
     }
 
     fn page(&self, account: AccountId, query: &LogQuery) -> (Vec<Found>, u64, bool) {
-        let LogQuery { bucket_id, status, from, to, before, offset, limit } = *query;
-        let shelves = |shelf: &Shelf| {
-            bucket_id.is_none_or(|bucket| shelf.bucket_id == bucket)
-                && status.is_none_or(|status| shelf.group.has(status))
-        };
+        let LogQuery { from, to, before, offset, limit, .. } = *query;
+        let shelves = shelves(query);
         let span = Span { from, to, ..Span::default() };
         let total = self.index.catalog.count(account, shelves, span);
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -54,13 +57,9 @@ impl Queue {
 
     /// The next logs that a search looks at.
     fn batch(&self, account: AccountId, search: &LogSearch, scan: &Scan<'_>) -> Vec<Found> {
-        let LogQuery { bucket_id, status, from, to, .. } = search.query;
-        let shelves = |shelf: &Shelf| {
-            bucket_id.is_none_or(|bucket| shelf.bucket_id == bucket)
-                && status.is_none_or(|status| shelf.group.has(status))
-        };
-        let (before, after) = (scan.before(), scan.after());
-        let span = Span { from, to, before, after };
+        let LogQuery { from, to, .. } = search.query;
+        let shelves = shelves(&search.query);
+        let span = Span { from, to, before: scan.before(), after: scan.after() };
         let catalog = &self.index.catalog;
         let batch = match search.order {
             LogOrder::NewestFirst => catalog.newest(account, shelves, span, AT_ONCE),
@@ -218,8 +217,7 @@ impl LogStore for MemoryStore {
 
     async fn report(&self, account: AccountId, report: &ClientReport) -> Result<Reported, Error> {
         let (found, taken) = self.queue().report(account, report)?;
-        let (webhook, delivery) = found;
-        Ok(Reported { log: Log { webhook: Arc::unwrap_or_clone(webhook), delivery }, taken })
+        Ok(Reported { log: log(found), taken })
     }
 
     async fn purge(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {

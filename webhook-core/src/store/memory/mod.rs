@@ -1,47 +1,33 @@
 //! Stores that keep everything in memory.
 
 mod account;
-mod billing;
-mod bucket;
 mod catalog;
 mod cron;
 mod delivery;
-mod domain;
+mod documents;
 mod function;
 mod index;
-mod input;
 mod log;
 mod notification;
-mod output;
-mod output_index;
-mod owner;
 mod queue;
 mod replay;
 mod retention;
-mod route;
 mod row;
 mod seen;
-mod tally;
 #[cfg(test)]
 mod tests;
-mod token;
-mod versions;
 
 use std::{
     fmt,
     sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use account::Accounts;
-use billing::Bills;
-use bucket::Directory;
-use cron::Crons;
-use domain::Domains;
+use account::{Accounts, Bills, Tokens};
+use documents::Directory;
 use function::Functions;
-use notification::Notifications;
+use notification::Notices;
 use queue::{Locked, Queue};
 use replay::Replays;
-use token::Tokens;
 
 use crate::lock::Lock;
 
@@ -93,18 +79,14 @@ use crate::lock::Lock;
 pub struct MemoryStore {
     accounts: Lock<Accounts>,
     bills: Lock<Bills>,
-    /// Taken before `queue` by whoever needs both.
+    /// Taken first by an operation that needs several of these locks.
     directory: RwLock<Directory>,
-    /// Taken before `queue` by whoever needs both.
+    /// Taken after `directory`, and before `queue`.
     functions: Lock<Functions>,
     queue: Lock<Queue>,
     tokens: Lock<Tokens>,
-    /// Taken after `directory` by whoever needs both.
-    domains: Lock<Domains>,
-    /// Taken after `directory`, and before `queue`.
-    crons: Lock<Crons>,
     /// Taken after `directory`.
-    notifications: Lock<Notifications>,
+    notices: Lock<Notices>,
     /// Taken before `queue`.
     replays: Lock<Replays>,
 }
@@ -127,9 +109,7 @@ impl MemoryStore {
             functions: Lock::default(),
             queue: Lock::new(Queue::new(max_webhooks, Self::DEFAULT_MAX_BYTES)),
             tokens: Lock::default(),
-            domains: Lock::default(),
-            crons: Lock::default(),
-            notifications: Lock::default(),
+            notices: Lock::default(),
             replays: Lock::default(),
         }
     }

@@ -37,7 +37,6 @@ pub(super) struct Arrival {
 }
 
 /// A delivery.
-#[derive(Clone)]
 pub(super) struct Row {
     pub(super) webhook_id: WebhookId,
     pub(super) output_id: Option<OutputId>,
@@ -179,42 +178,23 @@ impl Row {
     }
 
     pub(super) fn to_delivery(&self, id: DeliveryId) -> Delivery {
-        let Self {
-            webhook_id,
-            output_id,
-            internal,
-            status,
-            due_at,
-            held_by: _,
-            handed_over: _,
-            leased_until,
-            attempts,
-            reason,
-            last,
-            processed,
-            history,
-            output_execution_id,
-            replay,
-            created_at,
-            updated_at,
-        } = self.clone();
         Delivery {
             id,
-            webhook_id,
-            output_id,
-            internal,
-            status,
-            due_at,
-            attempts,
-            reason,
-            last: last.map(Arc::unwrap_or_clone),
-            processed: processed.map(Arc::unwrap_or_clone),
-            history,
-            output_execution_id,
-            leased_until,
-            replay,
-            created_at,
-            updated_at,
+            webhook_id: self.webhook_id,
+            output_id: self.output_id,
+            internal: self.internal,
+            status: self.status,
+            due_at: self.due_at,
+            attempts: self.attempts,
+            reason: self.reason,
+            last: self.last.as_deref().cloned(),
+            processed: self.processed.as_deref().cloned(),
+            history: self.history.clone(),
+            output_execution_id: self.output_execution_id,
+            leased_until: self.leased_until,
+            replay: self.replay.clone(),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
         }
     }
 }

@@ -56,8 +56,26 @@ pub(crate) struct Field {
     pub(super) code: bool,
 }
 
+/// A function for each kind, which makes a field of it by its name and its label.
+macro_rules! of_each_kind {
+    ($($make:ident: $kind:ident),* $(,)?) => {
+        impl Field {
+            $(pub(crate) fn $make(name: impl Into<Cow<'static, str>>, label: &'static str) -> Self {
+                Self::new(Kind::$kind, name, label)
+            })*
+        }
+    };
+}
+
+of_each_kind! {
+    text: Text, password: Password, number: Number, area: Area, check: Check, select: Select,
+    headers: Headers, duration: Duration, durations: Durations, limit: Limit, decimal: Decimal,
+    secret: Secret, secret_area: SecretArea, moment: Moment, lines: Lines, parts: Parts,
+    word: Word, json: Json,
+}
+
 impl Field {
-    pub(crate) fn new(kind: Kind, name: impl Into<Cow<'static, str>>, label: &'static str) -> Self {
+    fn new(kind: Kind, name: impl Into<Cow<'static, str>>, label: &'static str) -> Self {
         Self {
             name: name.into(),
             label,
@@ -70,6 +88,11 @@ impl Field {
             rows: 4,
             code: false,
         }
+    }
+
+    /// A choice between a second, a minute and an hour.
+    pub(crate) fn interval(name: &'static str, label: &'static str) -> Self {
+        Self::select(name, label).options(["second", "minute", "hour"].map(|it| (it, it)))
     }
 
     pub(crate) fn help(self, help: &'static str) -> Self {

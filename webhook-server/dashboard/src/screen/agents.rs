@@ -1,13 +1,13 @@
 //! Clients that are connected, and how one more gets there.
 
 use askama::Template;
-use axum::{Router, response::Response, routing::get};
+use axum::{Router, routing::get};
 use webhook_core::relay::{ConnectedClient, Listening};
 
 use super::{Asked, rows::Names};
 use crate::{
     Dashboard,
-    page::{Frame, Problem, page},
+    page::{Frame, Reply, page},
     session::Session,
     show,
 };
@@ -58,7 +58,7 @@ fn row(session: &Session, client: ConnectedClient, names: &Names) -> Row {
     }
 }
 
-async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Reply {
     let (clients, _) = session.admin().clients(&session.caller).await?;
     let buckets = session.admin().buckets(&session.caller).await?;
     let names = Names::of(&buckets);

@@ -8,15 +8,14 @@ mod test_webhook;
 use askama::Template;
 use axum::{
     Router,
-    response::Response,
     routing::{get, post},
 };
-use webhook_core::{Error, ErrorKind, admin::LogQuery, model::Bucket};
+use webhook_core::{Error, model::Bucket};
 
-use super::Asked;
+use super::{Asked, heads, latest};
 use crate::{
     Dashboard, PATH,
-    page::{Frame, Problem, page},
+    page::{Frame, Reply, page},
     session::Session,
     show,
 };
@@ -51,19 +50,11 @@ struct Row {
 
 /// When the newest webhook of a bucket came.
 async fn last(session: &Session, bucket: &Bucket) -> Result<String, Error> {
-    let mut query = LogQuery::default();
-    query.bucket = Some(bucket.id.into());
-    query.limit = 1;
-    match session.admin().log_heads(&session.caller, &query).await {
-        Ok(found) => Ok(found.heads.first().map(|head| show::moment(head.created_at))),
-        // It was deleted meanwhile.
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-    .map(|last| last.unwrap_or_else(|| "none yet".to_owned()))
+    let heads = heads(session, &latest(bucket.id, 1)).await?;
+    Ok(heads.first().map_or("none yet".to_owned(), |head| show::moment(head.created_at)))
 }
 
-async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Reply {
     let mut buckets = session.admin().buckets(&session.caller).await?;
     let q = asked.text("q").to_owned();
     let sought = q.to_lowercase();

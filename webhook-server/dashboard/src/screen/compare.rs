@@ -3,19 +3,15 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use axum::{Router, response::Response, routing::get};
+use axum::{Router, routing::get};
 use serde_json::Value;
-use webhook_core::{
-    ErrorKind,
-    admin::LogQuery,
-    model::{Log, LogHead, Request},
-};
+use webhook_core::model::{Log, LogHead, Request};
 
-use super::{Asked, Named};
+use super::{Asked, Named, heads, latest, webhook::below_webhook};
 use crate::{
     Dashboard, PATH,
     diff::Diff,
-    page::{Frame, Problem, page},
+    page::{Frame, Problem, Reply, page},
     session::Session,
     show::{self, Mark},
 };
@@ -31,7 +27,6 @@ pub(crate) fn router() -> Router<Dashboard> {
 #[template(path = "compare.html")]
 struct Compare {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     a: String,
     b: String,
     /// Webhooks of the same bucket: identifier and name.
@@ -119,15 +114,7 @@ fn sides(a: &Log, b: &Log) -> Sides {
 
 /// The latest webhooks of the same bucket.
 async fn choice(session: &Session, log: &Log) -> Result<Vec<(String, String)>, Problem> {
-    let mut query = LogQuery::default();
-    query.bucket = Some(log.webhook.bucket_id.into());
-    query.limit = CHOICE;
-    let heads = match session.admin().log_heads(&session.caller, &query).await {
-        Ok(found) => found.heads,
-        // The bucket was deleted.
-        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
+    let heads = heads(session, &latest(log.webhook.bucket_id, CHOICE)).await?;
     let name = |head: &LogHead| {
         let (at, mark) = (show::moment(head.created_at), show::mark(head.status));
         format!("{at}  {}  {}", mark.word, show::bytes(head.body_bytes))
@@ -135,7 +122,7 @@ async fn choice(session: &Session, log: &Log) -> Result<Vec<(String, String)>, P
     Ok(heads.iter().map(|head| (head.id.to_string(), name(head))).collect())
 }
 
-async fn compare(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn compare(session: Session, asked: Asked) -> Reply {
     let (a, b) = (asked.text("a"), asked.text("b"));
     let first = Log::find(&session, a).await?;
     let sides = match b {
@@ -143,11 +130,7 @@ async fn compare(session: Session, asked: Asked) -> Result<Response, Problem> {
         b => Some(sides(&first, &Log::find(&session, b).await?)),
     };
     Ok(page(&Compare {
-        frame: Frame::new(&session, "Webhooks", "Compare two webhooks"),
-        crumbs: vec![
-            ("Webhooks".to_owned(), format!("{PATH}/webhooks")),
-            ("This webhook".to_owned(), format!("{PATH}/webhooks/{}", first.delivery.id)),
-        ],
+        frame: below_webhook(Frame::new(&session, "Webhooks", "Compare two webhooks"), &first),
         a: first.delivery.id.to_string(),
         b: b.to_owned(),
         choice: choice(&session, &first).await?,

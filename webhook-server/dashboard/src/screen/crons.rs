@@ -7,27 +7,21 @@ mod words;
 use askama::Template;
 use axum::{
     Router,
-    response::Response,
     routing::{get, post},
 };
 use jiff::tz::TimeZone;
-use webhook_core::{
-    CronId, ErrorKind, Timestamp,
-    admin::{BucketCron, LogQuery},
-    cron::Timetable,
-    model::Cron,
-};
+use webhook_core::{Timestamp, admin::BucketCron, cron::Timetable, model::Cron};
 
 use super::{
-    Asked, Named, On,
+    Asked, On,
     edit::{Edit, Remove},
-    functions,
+    functions, heads, latest,
     rows::{Names, Rows},
 };
 use crate::{
     Dashboard, PATH,
     form::Form,
-    page::{Frame, Problem, page, page_with},
+    page::{Frame, Problem, Reply, page},
     session::Session,
 };
 
@@ -62,7 +56,7 @@ struct Row {
     destination: String,
 }
 
-async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Reply {
     let crons = session.admin().crons(&session.caller).await?;
     let rows = crons.into_iter().map(|BucketCron { cron, .. }| Row {
         path: format!("{PATH}/crons/{}", cron.id),
@@ -110,7 +104,6 @@ fn next_runs(cron: &Cron, now: Timestamp) -> Vec<String> {
 #[template(path = "cron.html")]
 struct CronPage {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     path: String,
     schedule: String,
     zone: String,
@@ -122,25 +115,9 @@ struct CronPage {
     remove: Remove,
 }
 
-impl Named for BucketCron {
-    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
-        session.caller.require_account()?;
-        let id: CronId = id.parse().map_err(|_| Problem::no("cron"))?;
-        session.admin().cron(&session.caller, id).await.map_err(Problem::looking_up)
-    }
-}
-
 async fn cron_page(session: &Session, found: &BucketCron, edit: Edit) -> Result<CronPage, Problem> {
     let BucketCron { cron, bucket } = found;
-    let mut query = LogQuery::default();
-    query.bucket = Some(cron.bucket_id.into());
-    query.limit = LATEST;
-    let heads = match session.admin().log_heads(&session.caller, &query).await {
-        Ok(found) => found.heads,
-        // It is being deleted.
-        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
+    let heads = heads(session, &latest(cron.bucket_id, LATEST)).await?;
     let names = Names::of(bucket.as_slice());
     Ok(CronPage {
         path: format!("{PATH}/crons/{}", cron.id),
@@ -151,28 +128,17 @@ async fn cron_page(session: &Session, found: &BucketCron, edit: Edit) -> Result<
         bucket: bucket.as_ref().map(|bucket| format!("{PATH}/buckets/{}", bucket.id)),
         rows: Rows::of(&heads, &names).saying("It has not run yet."),
         frame: edit.frame,
-        crumbs: edit.crumbs,
         form: edit.form,
         remove: settings::remove(cron),
     })
 }
 
-async fn show(On(session, found): On<BucketCron>, asked: Asked) -> Result<Response, Problem> {
+async fn show(On(session, found): On<BucketCron>, asked: Asked) -> Reply {
     let functions = functions(&session).await?;
     let edit = settings::editing(&session, &found.cron, &functions);
     let mut shown = cron_page(&session, &found, edit).await?;
     shown.frame = shown.frame.noticing(asked.get("done"));
     Ok(page(&shown))
-}
-
-/// The page with what is wrong.
-async fn refused(
-    session: &Session,
-    found: &BucketCron,
-    status: axum::http::StatusCode,
-    edit: Edit,
-) -> Result<Response, Problem> {
-    Ok(page_with(status, &cron_page(session, found, edit).await?))
 }
 
 #[cfg(test)]
@@ -197,6 +163,7 @@ mod tests {
     fn what_is_paused_has_no_next_runs_and_what_runs_once_has_one() {
         let now = Timestamp::from_secs(1_774_742_400);
         let mut cron = Cron {
+            version: 1,
             id: id(),
             account_id: id(),
             created_at: now,

@@ -7,20 +7,19 @@ use axum::{
     Router,
     extract::Path,
     http::StatusCode,
-    response::Response,
     routing::{get, post},
 };
 use serde_json::json;
 use webhook_core::{
-    DomainId, Error, Timestamp,
+    DomainId, Timestamp,
     model::{Bucket, DomainSpec},
 };
 
 use super::{Asked, done, edit::refusal};
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem, page_with},
+    form::{Field, Form, Submitted},
+    page::{Frame, Problem, Reply, page_with},
     session::Session,
     show::{self, Mark},
 };
@@ -72,10 +71,10 @@ impl Certificate {
 }
 
 fn form() -> Form {
-    let name = Field::new(Kind::Text, "domain", "Domain")
+    let name = Field::text("domain", "Domain")
         .required()
         .help("Such as hooks.example.com. Its DNS has to lead to this server.");
-    Form::new(format!("{PATH}/domains"), "Reserve").section("", vec![name])
+    Form::new(format!("{PATH}/domains"), "Reserve").fields([name])
 }
 
 fn inputs(buckets: &[Bucket], domain: &str) -> Vec<(String, String)> {
@@ -88,12 +87,7 @@ fn inputs(buckets: &[Bucket], domain: &str) -> Vec<(String, String)> {
     shown.collect()
 }
 
-async fn domains(
-    session: &Session,
-    status: StatusCode,
-    form: Form,
-    done: Option<&str>,
-) -> Result<Response, Problem> {
+async fn domains(session: &Session, status: StatusCode, form: Form, done: Option<&str>) -> Reply {
     let domains = session.admin().domains(&session.caller).await?;
     let buckets = session.admin().buckets(&session.caller).await?;
     let ends = session.dashboard.shared.certificates.get();
@@ -110,11 +104,11 @@ async fn domains(
     Ok(page_with(status, &Domains { frame, rows: rows.collect(), tls: ends.is_some(), form }))
 }
 
-async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Reply {
     domains(&session, StatusCode::OK, form(), asked.get("done")).await
 }
 
-async fn reserve(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+async fn reserve(session: Session, submitted: Submitted) -> Reply {
     let reserved = match form().read::<DomainSpec>(json!({}), &submitted) {
         Ok(spec) => session.admin().reserve_domain(&session.caller, spec).await,
         Err(error) => Err(error),
@@ -129,17 +123,15 @@ async fn reserve(session: Session, submitted: Submitted) -> Result<Response, Pro
     }
 }
 
-async fn delete(session: Session, Path(id): Path<String>) -> Result<Response, Problem> {
+async fn delete(session: Session, Path(id): Path<String>) -> Reply {
     let id: DomainId = id.parse().map_err(|_| Problem::no("domain"))?;
     match session.admin().delete_domain(&session.caller, id).await {
         Ok(()) => Ok(done("/domains", "deleted")),
-        Err(error) => refused(&session, error).await,
+        Err(error) => {
+            let (status, error) = refusal(error)?;
+            let mut form = form();
+            form.error = Some(error.to_string());
+            domains(&session, status, form, None).await
+        }
     }
-}
-
-async fn refused(session: &Session, error: Error) -> Result<Response, Problem> {
-    let (status, error) = refusal(error)?;
-    let mut form = form();
-    form.error = Some(error.to_string());
-    domains(session, status, form, None).await
 }

@@ -2,20 +2,18 @@
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Serialize, de::DeserializeOwned};
 use webhook_core::{Error, ErrorKind};
 
 use crate::{
     form::{Form, Submitted},
-    page::{Frame, Problem, page, page_with},
+    page::{Frame, Problem, Reply, page, page_with},
 };
 
 #[derive(Template)]
 #[template(path = "edit.html")]
 pub(crate) struct Edit {
     pub(crate) frame: Frame,
-    pub(crate) crumbs: Vec<(String, String)>,
     pub(crate) lead: String,
     pub(crate) form: Form,
     pub(crate) remove: Option<Remove>,
@@ -42,12 +40,25 @@ impl Remove {
 }
 
 impl Edit {
+    pub(crate) fn new(frame: Frame, form: Form) -> Self {
+        Self { frame, lead: String::new(), form, remove: None }
+    }
+
+    /// With this in front of the form.
+    pub(crate) fn lead(self, lead: impl Into<String>) -> Self {
+        Self { lead: lead.into(), ..self }
+    }
+
+    pub(crate) fn removed_by(self, remove: Remove) -> Self {
+        Self { remove: Some(remove), ..self }
+    }
+
     pub(crate) fn show(&self) -> Response {
         page(self)
     }
 
     /// The page again, when what it was asked for beside its form cannot be done.
-    pub(crate) fn refuse_with(mut self, error: Error) -> Result<Response, Problem> {
+    pub(crate) fn refuse_with(mut self, error: Error) -> Reply {
         let (status, error) = refusal(error)?;
         self.form.error = Some(error.to_string());
         Ok(page_with(status, &self))
@@ -56,10 +67,10 @@ impl Edit {
     /// What `then` makes of what was submitted; the form again when that cannot be done.
     pub(crate) async fn submit<T: DeserializeOwned>(
         self,
-        base: Value,
+        base: impl Serialize,
         submitted: &Submitted,
         then: impl AsyncFnOnce(T) -> Result<Response, Error>,
-    ) -> Result<Response, Problem> {
+    ) -> Reply {
         let done = match self.form.read(base, submitted) {
             Ok(read) => then(read).await,
             Err(error) => Err(error),
@@ -68,7 +79,7 @@ impl Edit {
     }
 
     /// The form again, with what was typed and what is wrong with it.
-    pub(crate) fn refuse(self, submitted: &Submitted, error: Error) -> Result<Response, Problem> {
+    pub(crate) fn refuse(self, submitted: &Submitted, error: Error) -> Reply {
         let (status, error) = refusal(error)?;
         let form = self.form.refused(submitted, &error);
         Ok(page_with(status, &Self { form, ..self }))

@@ -10,7 +10,6 @@ mod versions;
 use askama::Template;
 use axum::{
     Router,
-    response::Response,
     routing::{get, post},
 };
 use webhook_core::{
@@ -18,10 +17,10 @@ use webhook_core::{
     model::{Bucket, Function},
 };
 
-use super::{Asked, Named, On, done};
+use super::{Asked, On, done};
 use crate::{
     Dashboard, PATH,
-    page::{Frame, Problem, page},
+    page::{Frame, Reply, page},
     session::Session,
     show,
 };
@@ -72,7 +71,7 @@ struct User {
     path: String,
 }
 
-async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Reply {
     let functions = session.admin().functions(&session.caller).await?;
     let buckets = session.admin().buckets(&session.caller).await?;
     let mut rows = Vec::with_capacity(functions.len());
@@ -119,30 +118,25 @@ fn users(id: FunctionId, buckets: &[Bucket]) -> Vec<User> {
     users
 }
 
-impl Named for Function {
-    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
-        session.caller.require_account()?;
-        let id: FunctionId = id.parse().map_err(|_| Problem::no("function"))?;
-        let found = session.admin().function(&session.caller, id).await;
-        found.map_err(Problem::looking_up)
-    }
+/// The frame of a page below the list of functions.
+fn frame(session: &Session, title: impl Into<String>) -> Frame {
+    Frame::new(session, "Functions", title).below("Functions", "/functions")
 }
 
-/// Where a function is.
-fn crumbs(function: Option<&Function>) -> Vec<(String, String)> {
-    let all = ("Functions".to_owned(), format!("{PATH}/functions"));
-    let one = function.map(|it| (it.spec.name.clone(), format!("{PATH}/functions/{}", it.id)));
-    std::iter::once(all).chain(one).collect()
+/// The frame of a page below that of a function, whose name ends the title.
+fn frame_of(session: &Session, function: &Function, title: &str) -> Frame {
+    let (name, path) = (&function.spec.name, format!("/functions/{}", function.id));
+    frame(session, format!("{title} {name}")).below(name.as_str(), &path)
 }
 
 /// Makes a function that does the same: with the source, the labels and the variables.
-async fn duplicate(On(session, function): On<Function>) -> Result<Response, Problem> {
+async fn duplicate(On(session, function): On<Function>) -> Reply {
     let name = format!("{} copy", function.spec.name);
     let copy = session.admin().duplicate_function(&session.caller, function.id, name).await?;
     Ok(done(&format!("/functions/{}", copy.id), "created"))
 }
 
-async fn delete(On(session, function): On<Function>) -> Result<Response, Problem> {
+async fn delete(On(session, function): On<Function>) -> Reply {
     match session.admin().delete_function(&session.caller, function.id).await {
         Ok(()) => Ok(done("/functions", "deleted")),
         Err(error) => editor::refuse_with(&session, &function, error).await,

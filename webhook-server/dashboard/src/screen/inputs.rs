@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Dashboard,
-    form::{Field, Form, Kind},
+    form::{Field, Form},
     page::PartLink,
     session::Session,
 };
@@ -49,7 +49,38 @@ impl OfBucket for Input {
     }
 
     fn form(form: Form, bucket: &Bucket, functions: &[Function]) -> Form {
-        self::form(form, bucket, functions)
+        let outputs = bucket.outputs.iter().map(|it| (it.id.to_string(), it.spec.name.clone()));
+        let answers = [
+            (String::new(), "the static answer".to_owned()),
+            ("anyOutput".to_owned(), "the answer of the first output that has one".to_owned()),
+        ];
+        form.fields([
+            Field::text("name", "Name"),
+            Field::area("description", "Description").rows(2),
+            Field::select("function_id", "Function")
+                .options(function_options(functions))
+                .help("It sees each webhook before it is routed."),
+        ])
+        .section("Answer")
+        .fields([
+            Field::select("response_from_output", "Senders get")
+                .options(answers.into_iter().chain(outputs)),
+            Field::number("status_code", "Status").help("200 when it is empty."),
+            Field::headers("headers", "Headers")
+                .help("One in each line, such as Content-Type: application/json"),
+            Field::area("body", "Body"),
+        ])
+        .section("Custom domain")
+        .fields([
+            Field::text("custom_domain", "Domain").help("One that the account has reserved."),
+            Field::text("path_prefix", "Path prefix"),
+            Field::check("strip_path_prefix", "Drop the prefix when forwarding"),
+            Field::select("tls_version", "Oldest TLS").options([
+                ("", "1.2"),
+                ("1.2", "1.2 (said)"),
+                ("1.3", "1.3"),
+            ]),
+        ])
     }
 
     fn parts(&self) -> Vec<PartLink> {
@@ -74,49 +105,6 @@ impl OfBucket for Input {
     async fn delete(at: &At<Self>) -> Result<(), Error> {
         at.session.admin().delete_input(&at.session.caller, at.bucket.id, at.it.id).await
     }
-}
-
-fn form(form: Form, bucket: &Bucket, functions: &[Function]) -> Form {
-    let outputs = bucket.outputs.iter().map(|it| (it.id.to_string(), it.spec.name.clone()));
-    let answers = [
-        (String::new(), "the static answer".to_owned()),
-        ("anyOutput".to_owned(), "the answer of the first output that has one".to_owned()),
-    ];
-    form.section(
-        "",
-        vec![
-            Field::new(Kind::Text, "name", "Name"),
-            Field::new(Kind::Area, "description", "Description").rows(2),
-            Field::new(Kind::Select, "function_id", "Function")
-                .options(function_options(functions))
-                .help("It sees each webhook before it is routed."),
-        ],
-    )
-    .section(
-        "Answer",
-        vec![
-            Field::new(Kind::Select, "response_from_output", "Senders get")
-                .options(answers.into_iter().chain(outputs)),
-            Field::new(Kind::Number, "status_code", "Status").help("200 when it is empty."),
-            Field::new(Kind::Headers, "headers", "Headers")
-                .help("One in each line, such as Content-Type: application/json"),
-            Field::new(Kind::Area, "body", "Body"),
-        ],
-    )
-    .section(
-        "Custom domain",
-        vec![
-            Field::new(Kind::Text, "custom_domain", "Domain")
-                .help("One that the account has reserved."),
-            Field::new(Kind::Text, "path_prefix", "Path prefix"),
-            Field::new(Kind::Check, "strip_path_prefix", "Drop the prefix when forwarding"),
-            Field::new(Kind::Select, "tls_version", "Oldest TLS").options([
-                ("", "1.2"),
-                ("1.2", "1.2 (said)"),
-                ("1.3", "1.3"),
-            ]),
-        ],
-    )
 }
 
 /// No function, or one of these.

@@ -13,7 +13,7 @@ use axum::{
 use webhook_core::Error;
 
 use super::done;
-use crate::{PATH, form::Submitted, page::Problem, session::Session};
+use crate::{PATH, form::Submitted, page::Reply, session::Session};
 
 /// The cookie's name.
 const NAME: &str = "webhook-filters";
@@ -70,11 +70,7 @@ fn normalized(filter: &str) -> String {
 }
 
 /// Keeps a filter under a name, in place of the one that had the name.
-pub(super) async fn keep(
-    _session: Session,
-    headers: HeaderMap,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn keep(_session: Session, headers: HeaderMap, submitted: Submitted) -> Reply {
     let name = submitted.text("name").trim().to_owned();
     let kept = Kept { name, filter: normalized(submitted.text("filter")) };
     if !kept.fits() {
@@ -96,11 +92,7 @@ pub(super) async fn keep(
 }
 
 /// Forgets the filter of this name.
-pub(super) async fn forget(
-    _session: Session,
-    headers: HeaderMap,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn forget(_session: Session, headers: HeaderMap, submitted: Submitted) -> Reply {
     let mut all = read(&headers);
     all.retain(|it| it.name != submitted.text("name"));
     Ok(keeping(&all, &normalized(submitted.text("filter"))))

@@ -7,7 +7,6 @@ use axum::{
     Router,
     extract::Extension,
     http::header::SET_COOKIE,
-    response::Response,
     routing::{get, post},
 };
 use webhook_core::{
@@ -21,7 +20,7 @@ use super::{Asked, done};
 use crate::{
     Dashboard, PATH,
     form::Submitted,
-    page::{Frame, Problem, page},
+    page::{Frame, Problem, Reply, page},
     session::{self, Session},
     show,
 };
@@ -94,21 +93,21 @@ async fn keys(session: &Session, key: ApiKey, whole: bool) -> Result<Keys, Probl
     })
 }
 
-async fn show(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn show(session: Session, asked: Asked) -> Reply {
     let key = session.admin().api_key(&session.caller).await?;
     let mut shown = keys(&session, key, false).await?;
     shown.frame = shown.frame.noticing(asked.get("done"));
     Ok(page(&shown))
 }
 
-async fn reveal(session: Session) -> Result<Response, Problem> {
+async fn reveal(session: Session) -> Reply {
     let key = session.admin().api_key(&session.caller).await?;
     Ok(page(&keys(&session, key, true).await?))
 }
 
 /// Takes the API key out of use, or back into it. Whoever takes away what they are signed in
 /// with is led to signing in.
-async fn switch(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+async fn switch(session: Session, submitted: Submitted) -> Reply {
     let enabled = submitted.text("enabled") == "true";
     let own = session.ticket.key == API_KEY_USER;
     if own && !enabled && !submitted.has("sure") {
@@ -120,10 +119,7 @@ async fn switch(session: Session, submitted: Submitted) -> Result<Response, Prob
 }
 
 /// Replaces the API key. Whoever was signed in with the old one goes on with the new one.
-async fn rotate(
-    session: Session,
-    client: Option<Extension<ClientAddr>>,
-) -> Result<Response, Problem> {
+async fn rotate(session: Session, client: Option<Extension<ClientAddr>>) -> Reply {
     let key = session.admin().regenerate_api_key(&session.caller).await?;
     let new = (session.ticket.key == API_KEY_USER).then(|| key.key.expose().to_owned());
     let mut shown = keys(&session, key, true).await?;

@@ -4,7 +4,7 @@ use std::{convert::Infallible, time::Duration};
 
 use askama::Template;
 use axum::response::{
-    IntoResponse, Response,
+    IntoResponse,
     sse::{Event, KeepAlive, Sse},
 };
 use futures_util::stream;
@@ -19,7 +19,7 @@ use super::{
     log_filter::{self, Wanted},
     rows::{Names, Rows},
 };
-use crate::{page::Problem, session::Session};
+use crate::{page::Reply, session::Session};
 
 /// How often the log is looked at, at most.
 const TURN: Duration = Duration::from_millis(500);
@@ -33,7 +33,7 @@ const RECHECK: Duration = Duration::from_secs(10);
 
 /// Sends the list again whenever it has changed. Each list that somebody looks at costs a
 /// query at most twice a second, and none while nothing happens.
-pub(crate) async fn follow(session: Session, asked: Asked) -> Result<Response, Problem> {
+pub(crate) async fn follow(session: Session, asked: Asked) -> Reply {
     let busy = |_| Error::unavailable("too many live lists are open", Duration::from_secs(5));
     let shared = session.dashboard.shared.clone();
     let permit = shared.live.clone().try_acquire_owned().map_err(busy)?;

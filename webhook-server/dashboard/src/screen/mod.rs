@@ -33,8 +33,9 @@ use axum::{
     routing::{get, post},
 };
 use webhook_core::{
-    BucketId, ErrorKind,
-    model::{Bucket, Function},
+    BucketId, Error, ErrorKind,
+    admin::{BucketCron, LogQuery},
+    model::{Bucket, Function, Log, LogHead, Notification, Replay},
 };
 
 use crate::{Dashboard, PATH, asset, page::Problem, session, session::Session};
@@ -116,13 +117,26 @@ trait Named: Sized {
     fn find(session: &Session, id: &str) -> impl Future<Output = Result<Self, Problem>> + Send;
 }
 
-impl Named for Bucket {
-    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
-        let id: BucketId = id.parse().map_err(|_| Problem::no("bucket"))?;
-        let found = session.admin().bucket(&session.caller, id).await;
-        found.map_err(Problem::looking_up)
-    }
+/// Finds what an identifier names by a method of the administration, after `$check` of the
+/// caller where there is one.
+macro_rules! named {
+    ($type:ty, $word:literal, $read:ident $(, $check:ident)?) => {
+        impl Named for $type {
+            async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
+                $(session.caller.$check()?;)?
+                let id = id.parse().map_err(|_| Problem::no($word))?;
+                session.admin().$read(&session.caller, id).await.map_err(Problem::looking_up)
+            }
+        }
+    };
 }
+
+named!(Bucket, "bucket", bucket);
+named!(BucketCron, "cron", cron, require_account);
+named!(Function, "function", function, require_account);
+named!(Log, "webhook", log);
+named!(Notification, "notification", notification, require_account);
+named!(Replay, "replay", replay);
 
 /// Who looks at a page, and what it is about.
 struct On<T>(Session, T);
@@ -145,6 +159,23 @@ async fn functions(session: &Session) -> Result<Vec<Function>, Problem> {
     match session.admin().functions(&session.caller).await {
         Err(error) if error.kind() == ErrorKind::Forbidden => Ok(Vec::new()),
         functions => Ok(functions?),
+    }
+}
+
+/// The latest deliveries of a bucket, as many as `limit`.
+fn latest(bucket: BucketId, limit: usize) -> LogQuery {
+    let mut query = LogQuery::default();
+    query.bucket = Some(bucket.into());
+    query.limit = limit;
+    query
+}
+
+/// The deliveries that a query asks for; none when their bucket was deleted meanwhile.
+async fn heads(session: &Session, query: &LogQuery) -> Result<Vec<LogHead>, Error> {
+    match session.admin().log_heads(&session.caller, query).await {
+        Ok(found) => Ok(found.heads),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
     }
 }
 

@@ -3,23 +3,19 @@
 use askama::Template;
 use axum::{
     Router,
-    response::Response,
     routing::{get, post},
 };
 use serde_json::{Value, json};
-use webhook_core::{
-    NotificationId,
-    model::{Bucket, Notification, NotificationEvent, NotificationSpec},
-};
+use webhook_core::model::{Bucket, Notification, NotificationEvent, NotificationSpec};
 
 use super::{
-    Asked, Named, On, done,
+    Asked, On, done,
     edit::{Edit, Remove},
 };
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem, page},
+    form::{Field, Form, Submitted, json_of},
+    page::{Frame, Reply, page},
     session::Session,
     show,
 };
@@ -71,7 +67,7 @@ impl Row {
     }
 }
 
-async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Reply {
     let (admin, caller) = (session.admin(), &session.caller);
     let found = admin.notifications(caller).await?;
     let buckets = admin.buckets(caller).await?;
@@ -85,32 +81,30 @@ async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
 fn form(action: String, submit: &'static str, buckets: &[Bucket]) -> Form {
     let choose = (String::new(), "choose one".to_owned());
     let all = buckets.iter().map(|bucket| (bucket.id.to_string(), bucket.spec.name.clone()));
-    Form::new(action, submit).section(
-        "",
-        vec![
-            Field::new(Kind::Lines, "events", "Events").rows(10).help("One in each line."),
-            Field::new(Kind::Select, "to_bucket", "Its webhooks come into")
-                .options(std::iter::once(choose).chain(all))
-                .help("A bucket of its own: what happens there is told by no notification."),
-            Field::new(Kind::Lines, "buckets", "About these buckets")
-                .rows(2)
-                .help("One in each line, by name; all of them when it is empty."),
-            Field::new(Kind::Duration, "min_interval", "At most one in")
-                .help("Of the same event about the same; such as 15m. What happens in between is counted."),
-            Field::new(Kind::Number, "queue_deep_at", "A queue is deep with")
-                .help("So many webhooks that wait for an output; 1000 when it is empty."),
-            Field::new(Kind::Check, "disabled", "It is switched off"),
-        ],
-    )
+    Form::new(action, submit).fields([
+        Field::lines("events", "Events").rows(10).help("One in each line."),
+        Field::select("to_bucket", "Its webhooks come into")
+            .options(std::iter::once(choose).chain(all))
+            .help("A bucket of its own: what happens there is told by no notification."),
+        Field::lines("buckets", "About these buckets")
+            .rows(2)
+            .help("One in each line, by name; all of them when it is empty."),
+        Field::duration("min_interval", "At most one in").help(
+            "Of the same event about the same; such as 15m. What happens in between is counted.",
+        ),
+        Field::number("queue_deep_at", "A queue is deep with")
+            .help("So many webhooks that wait for an output; 1000 when it is empty."),
+        Field::check("disabled", "It is switched off"),
+    ])
 }
 
-fn crumbs() -> Vec<(String, String)> {
-    vec![("Notifications".to_owned(), format!("{PATH}/notifications"))]
+fn frame(session: &Session, title: &str) -> Frame {
+    Frame::new(session, "Notifications", title).below("Notifications", "/notifications")
 }
 
 /// The spec as a form shows it, with buckets by their names.
-fn json_of(spec: &NotificationSpec, buckets: &[Bucket]) -> Value {
-    let mut shown = serde_json::to_value(spec).unwrap_or_default();
+fn shown(spec: &NotificationSpec, buckets: &[Bucket]) -> Value {
+    let mut shown = json_of(spec);
     let name = |id: &String| {
         let known = buckets.iter().find(|bucket| bucket.id.to_string() == *id);
         known.map_or_else(|| id.clone(), |bucket| bucket.spec.name.clone())
@@ -121,49 +115,31 @@ fn json_of(spec: &NotificationSpec, buckets: &[Bucket]) -> Value {
 
 fn creating(session: &Session, buckets: &[Bucket]) -> Edit {
     let spec = NotificationSpec::new(NotificationEvent::ALL, "");
-    let action = format!("{PATH}/notifications/new");
-    Edit {
-        frame: Frame::new(session, "Notifications", "New notification"),
-        crumbs: crumbs(),
-        lead: "When something happens to an output, its queue, a function, a signature or a replay, a \
-               webhook comes into a bucket, which forwards it as any other."
-            .to_owned(),
-        form: form(action, "Create", buckets).filled(&json_of(&spec, buckets)),
-        remove: None,
-    }
+    let form = form(format!("{PATH}/notifications/new"), "Create", buckets);
+    Edit::new(frame(session, "New notification"), form.filled(&shown(&spec, buckets))).lead(
+        "When something happens to an output, its queue, a function, a signature or a replay, a \
+         webhook comes into a bucket, which forwards it as any other.",
+    )
 }
 
 fn editing(session: &Session, notification: &Notification, buckets: &[Bucket]) -> Edit {
     let path = format!("{PATH}/notifications/{}", notification.id);
-    Edit {
-        frame: Frame::new(session, "Notifications", "Notification"),
-        crumbs: crumbs(),
-        lead: String::new(),
-        form: form(path.clone(), "Save", buckets).filled(&json_of(&notification.spec, buckets)),
-        remove: Some(Remove::new(
-            "Delete the notification",
-            format!("{path}/delete"),
-            "What it has still to tell goes with it. Its bucket stays.",
-        )),
-    }
+    let remove = Remove::new(
+        "Delete the notification",
+        format!("{path}/delete"),
+        "What it has still to tell goes with it. Its bucket stays.",
+    );
+    let form = form(path, "Save", buckets).filled(&shown(&notification.spec, buckets));
+    Edit::new(frame(session, "Notification"), form).removed_by(remove)
 }
 
-impl Named for Notification {
-    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
-        session.caller.require_account()?;
-        let id: NotificationId = id.parse().map_err(|_| Problem::no("notification"))?;
-        let found = session.admin().notification(&session.caller, id).await;
-        found.map_err(Problem::looking_up)
-    }
-}
-
-async fn new(session: Session) -> Result<Response, Problem> {
+async fn new(session: Session) -> Reply {
     session.caller.require_account()?;
     let buckets = session.admin().buckets(&session.caller).await?;
     Ok(creating(&session, &buckets).show())
 }
 
-async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+async fn create(session: Session, submitted: Submitted) -> Reply {
     session.caller.require_account()?;
     let admin = session.admin();
     let page = creating(&session, &admin.buckets(&session.caller).await?);
@@ -174,32 +150,28 @@ async fn create(session: Session, submitted: Submitted) -> Result<Response, Prob
     page.submit(json!({}), &submitted, then).await
 }
 
-async fn one(On(session, found): On<Notification>) -> Result<Response, Problem> {
+async fn one(On(session, found): On<Notification>) -> Reply {
     let buckets = session.admin().buckets(&session.caller).await?;
     Ok(editing(&session, &found, &buckets).show())
 }
 
-async fn save(
-    On(session, found): On<Notification>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+async fn save(On(session, found): On<Notification>, submitted: Submitted) -> Reply {
     let admin = session.admin();
     let page = editing(&session, &found, &admin.buckets(&session.caller).await?);
-    let base = serde_json::to_value(&found.spec).unwrap_or_default();
     let then = async |spec: NotificationSpec| {
         admin.update_notification(&session.caller, found.id, spec).await?;
         Ok(done("/notifications", "saved"))
     };
-    page.submit(base, &submitted, then).await
+    page.submit(&found.spec, &submitted, then).await
 }
 
 /// Puts a webhook into its bucket that says nothing but that it comes.
-async fn test(On(session, found): On<Notification>) -> Result<Response, Problem> {
+async fn test(On(session, found): On<Notification>) -> Reply {
     session.admin().test_notification(&session.caller, found.id).await?;
     Ok(done("/notifications", "tested"))
 }
 
-async fn delete(On(session, found): On<Notification>) -> Result<Response, Problem> {
+async fn delete(On(session, found): On<Notification>) -> Reply {
     session.admin().delete_notification(&session.caller, found.id).await?;
     Ok(done("/notifications", "deleted"))
 }

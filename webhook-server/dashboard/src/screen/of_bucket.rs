@@ -21,14 +21,14 @@ use super::{
 };
 use crate::{
     Dashboard, PATH,
-    form::{Form, Submitted, decode},
-    page::{Frame, PartLink, Problem},
+    form::{Form, Submitted, decode, json_of},
+    page::{Frame, PartLink, Problem, Reply},
     session::Session,
 };
 
 /// An input or an output.
 pub(super) trait OfBucket: Clone + Send + Sync + 'static {
-    type Spec: Default + Serialize + DeserializeOwned + Send;
+    type Spec: Default + Serialize + DeserializeOwned + Send + Sync;
     /// What it is called in a sentence, and in front of its name.
     const WORD: &'static str;
     const TITLE: &'static str;
@@ -85,11 +85,15 @@ impl<T: OfBucket> At<T> {
         format!("{PATH}{}", self.place())
     }
 
-    /// Where the page of a part of it is.
-    pub(super) fn crumbs(&self) -> Vec<(String, String)> {
-        let mut crumbs = crumbs(&self.bucket);
-        crumbs.push((format!("{} {}", T::TITLE, self.it.name()), self.path()));
-        crumbs
+    /// What it is called on pages.
+    fn title(&self) -> String {
+        format!("{} {}", T::TITLE, self.it.name())
+    }
+
+    /// The frame of the page of a part of it.
+    pub(super) fn frame(&self, title: impl Into<String>) -> Frame {
+        let frame = Frame::new(&self.session, "Buckets", title);
+        in_bucket(frame, &self.bucket).below(self.title(), &self.place())
     }
 
     /// To the page of its bucket, after something was done.
@@ -115,8 +119,8 @@ impl<T: OfBucket> At<T> {
     }
 
     async fn editing(&self) -> Result<Edit, Problem> {
-        let title = format!("{} {}", T::TITLE, self.it.name());
-        let mut frame = Frame::new(&self.session, "Buckets", title);
+        let frame = Frame::new(&self.session, "Buckets", self.title());
+        let mut frame = in_bucket(frame, &self.bucket);
         frame.parts = self.it.parts();
         for part in &mut frame.parts {
             part.path = format!("{}/{}", self.path(), part.path);
@@ -124,30 +128,21 @@ impl<T: OfBucket> At<T> {
         let functions = functions(&self.session).await?;
         let form = T::form(Form::new(self.path(), "Save"), &self.bucket, &functions);
         let delete = format!("{}/delete", self.path());
-        Ok(Edit {
-            frame,
-            crumbs: crumbs(&self.bucket),
-            lead: T::lead(self).await?,
-            form: form.filled(&json_of(self.it.spec())),
-            remove: Some(Remove::new(T::DELETE, delete, T::WARNING)),
-        })
+        Ok(Edit::new(frame, form.filled(self.it.spec()))
+            .lead(T::lead(self).await?)
+            .removed_by(Remove::new(T::DELETE, delete, T::WARNING)))
     }
 }
 
-fn crumbs(bucket: &Bucket) -> Vec<(String, String)> {
-    vec![
-        ("Buckets".to_owned(), format!("{PATH}/buckets")),
-        (bucket.spec.name.clone(), format!("{PATH}/buckets/{}", bucket.id)),
-    ]
+/// The frame of a page below that of a bucket.
+pub(super) fn in_bucket(frame: Frame, bucket: &Bucket) -> Frame {
+    let path = format!("/buckets/{}", bucket.id);
+    frame.below("Buckets", "/buckets").below(bucket.spec.name.clone(), &path)
 }
 
 /// A link to a part, by the end of its address.
 pub(super) fn link(name: &'static str, end: &str, state: impl Into<String>) -> PartLink {
     PartLink { name, path: end.to_owned(), state: state.into() }
-}
-
-fn json_of(spec: &impl Serialize) -> Value {
-    serde_json::to_value(spec).unwrap_or_default()
 }
 
 /// The pages of one, and these below them.
@@ -163,23 +158,15 @@ pub(super) fn router<T: OfBucket>(parts: Router<Dashboard>) -> Router<Dashboard>
 fn creating<T: OfBucket>(session: &Session, bucket: &Bucket, functions: &[Function]) -> Edit {
     let action = format!("{PATH}/buckets/{}/{}s/new", bucket.id, T::WORD);
     let form = T::form(Form::new(action, "Create"), bucket, functions);
-    Edit {
-        frame: Frame::new(session, "Buckets", format!("New {}", T::WORD)),
-        crumbs: crumbs(bucket),
-        lead: String::new(),
-        form: form.filled(&json_of(&T::Spec::default())),
-        remove: None,
-    }
+    let frame = Frame::new(session, "Buckets", format!("New {}", T::WORD));
+    Edit::new(in_bucket(frame, bucket), form.filled(&T::Spec::default()))
 }
 
-async fn new<T: OfBucket>(On(session, bucket): On<Bucket>) -> Result<Response, Problem> {
+async fn new<T: OfBucket>(On(session, bucket): On<Bucket>) -> Reply {
     Ok(creating::<T>(&session, &bucket, &functions(&session).await?).show())
 }
 
-async fn create<T: OfBucket>(
-    On(session, bucket): On<Bucket>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+async fn create<T: OfBucket>(On(session, bucket): On<Bucket>, submitted: Submitted) -> Reply {
     let page = creating::<T>(&session, &bucket, &functions(&session).await?);
     let create = async |spec| {
         T::create(&session, &bucket, spec).await?;
@@ -188,20 +175,20 @@ async fn create<T: OfBucket>(
     page.submit(json!({}), &submitted, create).await
 }
 
-async fn show<T: OfBucket>(at: At<T>) -> Result<Response, Problem> {
+async fn show<T: OfBucket>(at: At<T>) -> Reply {
     Ok(at.editing().await?.show())
 }
 
-async fn save<T: OfBucket>(at: At<T>, submitted: Submitted) -> Result<Response, Problem> {
+async fn save<T: OfBucket>(at: At<T>, submitted: Submitted) -> Reply {
     let page = at.editing().await?;
     let save = async |spec| {
         T::update(&at, spec).await?;
         Ok(at.done("saved"))
     };
-    page.submit(json_of(at.it.spec()), &submitted, save).await
+    page.submit(at.it.spec(), &submitted, save).await
 }
 
-async fn delete<T: OfBucket>(at: At<T>) -> Result<Response, Problem> {
+async fn delete<T: OfBucket>(at: At<T>) -> Reply {
     T::delete(&at).await?;
     Ok(at.done("deleted"))
 }

@@ -1,7 +1,6 @@
 //! The first page.
 
 use askama::Template;
-use axum::response::Response;
 use webhook_core::{
     Error,
     admin::{LogQuery, MinuteQuery},
@@ -13,7 +12,7 @@ use super::rows::{Names, Rows};
 use crate::{
     PATH,
     bars::{self, Bars, Sums},
-    page::{Frame, Problem, page},
+    page::{Frame, Reply, page},
     session::Session,
     show,
 };
@@ -49,7 +48,7 @@ struct Troubled {
     list: String,
 }
 
-pub(crate) async fn show(session: Session) -> Result<Response, Problem> {
+pub(crate) async fn show(session: Session) -> Reply {
     let (admin, caller) = (session.admin(), &session.caller);
     let buckets = admin.buckets(caller).await?;
     let mut query = LogQuery::default();

@@ -21,8 +21,8 @@ use super::{
 };
 use crate::{
     Dashboard,
-    form::{self, Field, Form, Kind, Submitted},
-    page::{Frame, Problem, page, page_with},
+    form::{self, Field, Form, Submitted},
+    page::{Frame, Problem, Reply, page, page_with},
     show::Mark,
 };
 
@@ -54,7 +54,7 @@ pub(super) fn router<P: PartOf>() -> Router<Dashboard> {
         .route(&format!("/{}/delete", P::NAME), post(remove::<P>))
 }
 
-async fn show<P: PartOf>(at: At<P::Of>, asked: Asked) -> Result<Response, Problem> {
+async fn show<P: PartOf>(at: At<P::Of>, asked: Asked) -> Reply {
     let (mut page, _) = P::page(&at, &asked);
     page.frame = page.frame.noticing(asked.get("done"));
     page.test = P::test(&at, &asked).await?;
@@ -71,11 +71,7 @@ async fn put<P: PartOf>(
     Ok(done(&format!("{}/{}", at.place(), P::NAME), what))
 }
 
-async fn save<P: PartOf>(
-    at: At<P::Of>,
-    asked: Asked,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+async fn save<P: PartOf>(at: At<P::Of>, asked: Asked, submitted: Submitted) -> Reply {
     let (page, part) = P::page(&at, &asked);
     let form = page.form.as_ref().ok_or_else(|| Problem::no(P::CHOICE))?;
     let saved = put::<P>(&at, read(form, P::NAME, &part, &submitted), "saved").await;
@@ -83,7 +79,7 @@ async fn save<P: PartOf>(
 }
 
 /// Puts a new secret next to the stored ones.
-async fn rotate<P: PartOf>(at: At<P::Of>, submitted: Submitted) -> Result<Response, Problem> {
+async fn rotate<P: PartOf>(at: At<P::Of>, submitted: Submitted) -> Reply {
     let (page, part) = P::page(&at, &Asked::default());
     let form = page.rotation.as_ref().ok_or_else(|| Problem::no("secret"))?;
     let rotated = rotated(&part, form, &submitted, at.session.now());
@@ -91,7 +87,7 @@ async fn rotate<P: PartOf>(at: At<P::Of>, submitted: Submitted) -> Result<Respon
     saved.or_else(|error| page.refuse_rotation(&submitted, error, P::NAME))
 }
 
-async fn remove<P: PartOf>(at: At<P::Of>) -> Result<Response, Problem> {
+async fn remove<P: PartOf>(at: At<P::Of>) -> Reply {
     Ok(put::<P>(&at, Ok(Value::Null), "saved").await?)
 }
 
@@ -99,7 +95,6 @@ async fn remove<P: PartOf>(at: At<P::Of>) -> Result<Response, Problem> {
 #[template(path = "part.html")]
 pub(super) struct Part {
     pub(super) frame: Frame,
-    pub(super) crumbs: Vec<(String, String)>,
     pub(super) lead: &'static str,
     pub(super) chooser: Option<Chooser>,
     pub(super) notes: Vec<String>,
@@ -137,10 +132,9 @@ pub(super) struct Verdict {
 }
 
 impl Part {
-    pub(super) fn new(frame: Frame, crumbs: Vec<(String, String)>, lead: &'static str) -> Self {
+    pub(super) fn new(frame: Frame, lead: &'static str) -> Self {
         Self {
             frame,
-            crumbs,
             lead,
             chooser: None,
             notes: Vec::new(),
@@ -157,19 +151,14 @@ impl Part {
     }
 
     /// The page again, with what is wrong at its field.
-    fn refuse(mut self, submitted: &Submitted, error: Error) -> Result<Response, Problem> {
+    fn refuse(mut self, submitted: &Submitted, error: Error) -> Reply {
         let (status, error) = refusal(error)?;
         self.form = self.form.map(|form| form.refused(submitted, &error));
         Ok(page_with(status, &self))
     }
 
     /// The page again, with what is wrong with a new secret for `field`.
-    fn refuse_rotation(
-        mut self,
-        submitted: &Submitted,
-        error: Error,
-        field: &str,
-    ) -> Result<Response, Problem> {
+    fn refuse_rotation(mut self, submitted: &Submitted, error: Error, field: &str) -> Reply {
         let (status, error) = refusal(error)?;
         let text = error.to_string();
         let at_new = text.strip_prefix(&format!("{field}.secrets[0].secret: "));
@@ -195,11 +184,11 @@ pub(super) fn secrets(part: &str, title: &'static str, stored: usize, most: usiz
             _ => ("A fifth secret", "Ends (the fifth)"),
         };
         [
-            Field::new(Kind::Secret, secret, label).help(match at < stored {
+            Field::secret(secret, label).help(match at < stored {
                 true => "What is stored is shown by its end only; leave that to keep it.",
                 false => "",
             }),
-            Field::new(Kind::Moment, ends, ending)
+            Field::moment(ends, ending)
                 .help("A day or a moment like 2026-01-31T12:00:00Z; empty for never."),
         ]
     });
@@ -239,15 +228,12 @@ pub(super) fn rotation(action: String, now: Timestamp) -> Form {
     let until = now + Duration::from_secs(86_400);
     let until = jiff::Timestamp::from_second(until.as_secs())
         .map_or_else(|_| String::new(), |moment| moment.to_string());
-    Form::new(action, "Replace").section(
-        "",
-        vec![
-            Field::new(Kind::Password, "new_secret", "New secret").required(),
-            Field::new(Kind::Moment, "until", "The present one ends")
-                .help("A day or a moment like 2026-01-31T12:00:00Z.")
-                .value(until),
-        ],
-    )
+    Form::new(action, "Replace").fields([
+        Field::password("new_secret", "New secret").required(),
+        Field::moment("until", "The present one ends")
+            .help("A day or a moment like 2026-01-31T12:00:00Z.")
+            .value(until),
+    ])
 }
 
 /// The part with the new secret before those that have not ended, which end by then.

@@ -5,21 +5,20 @@ mod new;
 use askama::Template;
 use axum::{
     Router,
-    response::Response,
     routing::{get, post},
 };
 use serde_json::json;
 use webhook_core::{
-    Error, ReplayId,
+    Error,
     admin::Admin,
     model::{Replay, ReplayChange, ReplayStatus},
 };
 
-use super::{Asked, Named, On, done, edit::refusal, rows::Names};
+use super::{Asked, On, done, edit::refusal, rows::Names};
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted, decode},
-    page::{Frame, Problem, page, page_with},
+    form::{Field, Form, Submitted, decode, json_of},
+    page::{Frame, Problem, Reply, page, page_with},
     session::Session,
     show::{self, Mark},
 };
@@ -41,42 +40,21 @@ struct Replays {
 }
 
 struct Row {
-    id: String,
+    replay: Replay,
     started: String,
     mark: Mark,
     what: String,
     rate: String,
-    progress: Progress,
-}
-
-/// How far a replay has come.
-struct Progress {
-    /// Of what it was found to send; none when there was too much to count.
-    total: Option<u64>,
-    queued: u64,
-    sent: u64,
-    failed: u64,
-    rejected: u64,
-    skipped: u64,
 }
 
 impl Row {
     fn of(replay: &Replay, names: &Names) -> Self {
-        let (totals, skipped) = (replay.totals, replay.skipped);
         Self {
-            id: replay.id.to_string(),
+            replay: replay.clone(),
             started: show::moment(replay.created_at),
             mark: mark(replay.status),
             what: what(replay, names),
             rate: rate(replay),
-            progress: Progress {
-                total: replay.total,
-                queued: totals.queued,
-                sent: totals.sent,
-                failed: totals.failed,
-                rejected: totals.rejected,
-                skipped,
-            },
         }
     }
 }
@@ -97,7 +75,7 @@ fn what(replay: &Replay, names: &Names) -> String {
     if !replay.spec.description.is_empty() {
         return replay.spec.description.clone();
     }
-    let filter = serde_json::to_value(&replay.spec.filter).unwrap_or_default();
+    let filter = json_of(&replay.spec.filter);
     let said = filter.as_object().into_iter().flatten().map(|(name, value)| {
         let text = value.as_str().unwrap_or_default();
         let named = match name.as_str() {
@@ -113,7 +91,7 @@ fn what(replay: &Replay, names: &Names) -> String {
 }
 
 fn rate(replay: &Replay) -> String {
-    let interval = serde_json::to_value(replay.spec.interval).unwrap_or_default();
+    let interval = json_of(&replay.spec.interval);
     format!("{} per {}", replay.spec.rate, interval.as_str().unwrap_or("second"))
 }
 
@@ -122,7 +100,7 @@ async fn names(session: &Session) -> Result<Names, Error> {
     Ok(Names::of(&session.admin().buckets(&session.caller).await?))
 }
 
-async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Reply {
     let before = match asked.get("before") {
         Some(text) => Some(text.parse().map_err(|_| Problem::no("replay"))?),
         None => None,
@@ -143,57 +121,40 @@ async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
 #[template(path = "replay.html")]
 struct ReplayPage {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     row: Row,
-    error: String,
     running: bool,
     over: bool,
     form: Form,
 }
 
-fn crumbs() -> Vec<(String, String)> {
-    vec![("Replays".to_owned(), format!("{PATH}/replays"))]
+fn frame(session: &Session, title: &str) -> Frame {
+    Frame::new(session, "Replays", title).below("Replays", "/replays")
 }
 
 fn pace() -> Vec<Field> {
     vec![
-        Field::new(Kind::Number, "rate", "Webhooks").help("1 to 10 000"),
-        Field::new(Kind::Select, "interval", "In each").options([
-            ("second", "second"),
-            ("minute", "minute"),
-            ("hour", "hour"),
-        ]),
+        Field::number("rate", "Webhooks").help("1 to 10 000"),
+        Field::interval("interval", "In each"),
     ]
 }
 
 /// How fast it goes.
 fn rate_form(replay: &Replay) -> Form {
-    let spec = serde_json::to_value(&replay.spec).unwrap_or_default();
-    let form = Form::new(format!("{PATH}/replays/{}", replay.id), "Save").section("", pace());
-    form.filled(&spec)
+    let form = Form::new(format!("{PATH}/replays/{}", replay.id), "Save").fields(pace());
+    form.filled(&replay.spec)
 }
 
 fn about(session: &Session, replay: &Replay, names: &Names, notice: Option<&str>) -> ReplayPage {
     ReplayPage {
-        frame: Frame::new(session, "Replays", "Replay").noticing(notice),
-        crumbs: crumbs(),
+        frame: frame(session, "Replay").noticing(notice),
         row: Row::of(replay, names),
-        error: replay.error.clone(),
         running: replay.status == ReplayStatus::Running,
         over: replay.status.is_over(),
         form: rate_form(replay),
     }
 }
 
-impl Named for Replay {
-    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
-        let id: ReplayId = id.parse().map_err(|_| Problem::no("replay"))?;
-        let found = session.admin().replay(&session.caller, id).await;
-        found.map_err(Problem::looking_up)
-    }
-}
-
-async fn one(On(session, replay): On<Replay>, asked: Asked) -> Result<Response, Problem> {
+async fn one(On(session, replay): On<Replay>, asked: Asked) -> Reply {
     let names = names(&session).await?;
     Ok(page(&about(&session, &replay, &names, asked.get("done"))))
 }
@@ -203,7 +164,7 @@ async fn change(
     replay: &Replay,
     change: Result<ReplayChange, Error>,
     submitted: &Submitted,
-) -> Result<Response, Problem> {
+) -> Reply {
     let changed = match change {
         Ok(change) => session.admin().change_replay(&session.caller, replay.id, change).await,
         Err(error) => Err(error),
@@ -220,17 +181,14 @@ async fn change(
 }
 
 /// Another rate.
-async fn save(On(session, replay): On<Replay>, submitted: Submitted) -> Result<Response, Problem> {
+async fn save(On(session, replay): On<Replay>, submitted: Submitted) -> Reply {
     let form = rate_form(&replay);
     let read = form.read(json!({}), &submitted);
     change(&session, &replay, read, &submitted).await
 }
 
 /// Pauses, resumes or cancels it.
-async fn change_status(
-    On(session, replay): On<Replay>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+async fn change_status(On(session, replay): On<Replay>, submitted: Submitted) -> Reply {
     let read = decode(json!({ "status": submitted.text("status") }));
     change(&session, &replay, read, &submitted).await
 }

@@ -16,7 +16,7 @@ use super::Asked;
 use crate::{
     Dashboard, PATH, cross_origin,
     form::Submitted,
-    page::{Frame, Problem, page, page_with},
+    page::{Frame, Reply, page, page_with},
     session,
 };
 
@@ -38,10 +38,7 @@ pub(crate) async fn show(asked: Asked) -> Response {
     page(&SignIn::new(asked.text("next"), None))
 }
 
-pub(crate) async fn sign_in(
-    State(dashboard): State<Dashboard>,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(crate) async fn sign_in(State(dashboard): State<Dashboard>, request: Request) -> Reply {
     let from = request.extensions().get::<ClientAddr>().map(|client| client.ip);
     let secure = session::is_secure(&request);
     let tried = dashboard.shared.tries.count(from, dashboard.now());
@@ -79,7 +76,7 @@ pub(crate) async fn by_link(
     State(dashboard): State<Dashboard>,
     Path(token): Path<String>,
     request: Request,
-) -> Result<Response, Problem> {
+) -> Reply {
     if cross_origin::is_foreign(request.headers()) {
         let reason = "open the link in the address bar of the browser";
         return Err(Error::new(ErrorKind::Forbidden, reason).into());

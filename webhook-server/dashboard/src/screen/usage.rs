@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::{
     Router,
-    response::Response,
     routing::{get, post},
 };
 use serde_json::json;
@@ -19,8 +18,8 @@ use super::{
 };
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem, page, page_with},
+    form::{Field, Form, Submitted},
+    page::{Frame, Problem, Reply, page, page_with},
     session::Session,
     show,
 };
@@ -50,7 +49,6 @@ struct UsagePage {
 #[template(path = "checkout.html")]
 struct CheckoutPage {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     /// The payment processor's page.
     url: String,
 }
@@ -71,7 +69,7 @@ impl Row {
     }
 }
 
-async fn list(session: Session, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, asked: Asked) -> Reply {
     let mut shown = usage(&session).await?;
     shown.frame = shown.frame.noticing(asked.get("done"));
     Ok(page(&shown))
@@ -87,9 +85,9 @@ async fn usage(session: &Session) -> Result<UsagePage, Problem> {
     let counted = |name, count, limit: Limit| Row { name, count, limit: limit.count() };
     let rows = vec![
         counted("Webhooks this month", usage.webhooks, limits.webhooks),
-        counted("Buckets", usage.buckets.buckets, limits.buckets),
-        counted("Inputs", usage.buckets.inputs, limits.inputs),
-        counted("Outputs", usage.buckets.outputs, limits.outputs),
+        counted("Buckets", usage.buckets, limits.buckets),
+        counted("Inputs", usage.inputs, limits.inputs),
+        counted("Outputs", usage.outputs, limits.outputs),
         Row::new("Functions", functions, limits.functions),
         Row::new("Crons", crons, limits.crons),
         Row::new("Domains", domains, limits.reserved_domains),
@@ -110,7 +108,7 @@ async fn usage(session: &Session) -> Result<UsagePage, Problem> {
 
 /// Begins a checkout for another plan. Where it goes on is the payment processor's page, to
 /// which a link leads: the content security policy lets no form lead away.
-async fn checkout(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+async fn checkout(session: Session, submitted: Submitted) -> Reply {
     let plan_id = submitted.text("plan_id").to_owned();
     let change = PlanChange { plan_id, ..PlanChange::default() };
     let started = session.admin().start_checkout(&session.caller, change).await;
@@ -118,8 +116,7 @@ async fn checkout(session: Session, submitted: Submitted) -> Result<Response, Pr
     let error = match started {
         Ok(started) => match started.url.filter(is_page) {
             Some(url) => {
-                let frame = Frame::new(&session, "Usage", "Checkout");
-                return Ok(page(&CheckoutPage { frame, crumbs: crumbs(), url }));
+                return Ok(page(&CheckoutPage { frame: frame(&session, "Checkout"), url }));
             }
             None => Error::conflict("the payment processor has no page for it"),
         },
@@ -131,8 +128,8 @@ async fn checkout(session: Session, submitted: Submitted) -> Result<Response, Pr
     Ok(page_with(status, &shown))
 }
 
-fn crumbs() -> Vec<(String, String)> {
-    vec![("Usage and plan".to_owned(), format!("{PATH}/usage"))]
+fn frame(session: &Session, title: &str) -> Frame {
+    Frame::new(session, "Usage", title).below("Usage and plan", "/usage")
 }
 
 async fn editing(session: &Session) -> Result<Edit, Problem> {
@@ -153,23 +150,17 @@ async fn editing(session: &Session) -> Result<Edit, Problem> {
         ("tax_id", "Tax ID"),
         ("tax_id_type", "Type of the tax ID, such as eu_vat"),
     ];
-    let fields = fields.map(|(name, label)| Field::new(Kind::Text, name, label));
-    Ok(Edit {
-        frame: Frame::new(session, "Usage", "Billing details"),
-        crumbs: crumbs(),
-        lead: "Who bills are made out to.".to_owned(),
-        form: Form::new(format!("{PATH}/usage/billing-details"), "Save")
-            .section("", fields.into())
-            .filled(&serde_json::to_value(known).unwrap_or_default()),
-        remove: None,
-    })
+    let fields = fields.map(|(name, label)| Field::text(name, label));
+    let form = Form::new(format!("{PATH}/usage/billing-details"), "Save").fields(fields);
+    let page = Edit::new(frame(session, "Billing details"), form.filled(&known));
+    Ok(page.lead("Who bills are made out to."))
 }
 
-async fn details(session: Session) -> Result<Response, Problem> {
+async fn details(session: Session) -> Reply {
     Ok(editing(&session).await?.show())
 }
 
-async fn save_details(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+async fn save_details(session: Session, submitted: Submitted) -> Reply {
     let page = editing(&session).await?;
     let then = async |spec: BillingDetailsSpec| {
         session.admin().put_billing_details(&session.caller, spec).await?;

@@ -10,16 +10,17 @@ mod why;
 use axum::{
     Router,
     http::{StatusCode, header},
-    response::{IntoResponse, Response},
+    response::IntoResponse,
     routing::{get, post},
 };
-use webhook_core::{
-    DeliveryId,
-    model::{Log, ProcessPolicy, Resend},
-};
+use webhook_core::model::{Log, ProcessPolicy, Resend};
 
-use super::{Named, On, done};
-use crate::{Dashboard, form::Submitted, page::Problem, session::Session};
+use super::{On, done};
+use crate::{
+    Dashboard,
+    form::Submitted,
+    page::{Frame, Problem, Reply},
+};
 
 pub(crate) fn router() -> Router<Dashboard> {
     Router::new()
@@ -30,15 +31,14 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/webhooks/{log}/edit", get(edit_and_send::show).post(edit_and_send::submit))
 }
 
-impl Named for Log {
-    async fn find(session: &Session, id: &str) -> Result<Self, Problem> {
-        let id: DeliveryId = id.parse().map_err(|_| Problem::no("webhook"))?;
-        session.admin().log(&session.caller, id).await.map_err(Problem::looking_up)
-    }
+/// The frame of a page below that of a webhook.
+pub(super) fn below_webhook(frame: Frame, log: &Log) -> Frame {
+    let path = format!("/webhooks/{}", log.delivery.id);
+    frame.below("Webhooks", "/webhooks").below("This webhook", &path)
 }
 
 /// The body as a file: its type is nobody's business but that of who opens it.
-async fn download(On(_, log): On<Log>) -> Result<Response, Problem> {
+async fn download(On(_, log): On<Log>) -> Reply {
     let id = log.delivery.id;
     let request = log.delivery.processed.unwrap_or(log.webhook.request);
     let headers = [
@@ -48,7 +48,7 @@ async fn download(On(_, log): On<Log>) -> Result<Response, Problem> {
     Ok((StatusCode::OK, headers, request.body).into_response())
 }
 
-async fn resend(On(session, log): On<Log>, submitted: Submitted) -> Result<Response, Problem> {
+async fn resend(On(session, log): On<Log>, submitted: Submitted) -> Reply {
     let output = match submitted.text("output") {
         "" => None,
         text => Some(text.parse().map_err(|_| Problem::no("output"))?),

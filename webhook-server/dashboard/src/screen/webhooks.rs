@@ -4,7 +4,6 @@ use askama::Template;
 use axum::{
     Router,
     http::HeaderMap,
-    response::Response,
     routing::{get, post},
 };
 use webhook_core::{
@@ -21,7 +20,7 @@ use super::{
 };
 use crate::{
     Dashboard, PATH,
-    page::{Frame, Problem, page_with},
+    page::{Frame, Reply, page_with},
     session::Session,
     show,
 };
@@ -106,7 +105,7 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/webhooks/filters/forget", post(kept::forget))
 }
 
-async fn list(session: Session, headers: HeaderMap, asked: Asked) -> Result<Response, Problem> {
+async fn list(session: Session, headers: HeaderMap, asked: Asked) -> Reply {
     let all = session.admin().buckets(&session.caller).await?;
     let scoped = session.caller.is_scoped();
     let wanted = log_filter::read(&asked, &all, scoped);

@@ -28,7 +28,7 @@ fn hook(hook: &Value, draft: &mut Draft) {
         draft.leave(&at, "another one has this id");
         return;
     }
-    for field in [
+    let unknown = [
         "execute-command",
         "command-working-directory",
         "pass-arguments-to-command",
@@ -40,11 +40,8 @@ fn hook(hook: &Value, draft: &mut Draft) {
         "parse-parameters-as-json",
         "trigger-signature-soft-failures",
         "keep-file-environment",
-    ] {
-        if is_set(&hook[field]) {
-            draft.leave(&at, field);
-        }
-    }
+    ];
+    draft.leave_fields(&at, hook, &unknown);
     if is_set(&hook["response-message"]) {
         draft.set_input(bucket, "body", hook["response-message"].clone());
     }
@@ -73,7 +70,8 @@ fn hook(hook: &Value, draft: &mut Draft) {
         rules.push(json!({ "or": methods.iter().map(one).collect::<Vec<_>>() }));
     }
     if is_set(&hook["trigger-rule"]) {
-        let mut asked = rule(&hook["trigger-rule"]);
+        let mut asked = hook["trigger-rule"].clone();
+        spell(&mut asked);
         if let Some(signature) = signed(&mut asked) {
             draft.set_input(bucket, "signature", signature);
         }
@@ -89,10 +87,7 @@ fn hook(hook: &Value, draft: &mut Draft) {
     }
     let mut output = Map::new();
     output.insert("internal".to_owned(), json!(true));
-    if !rules.is_empty() {
-        output.insert("rules".to_owned(), json!({ "and": rules }));
-    }
-    draft.output(bucket, OUTPUT, output);
+    draft.output_with_rules((bucket, OUTPUT, &at), output, &rules, &[]);
 }
 
 /// Takes a signature of GitHub's out of a rule that cannot hold without it: the input asks for
@@ -123,13 +118,8 @@ fn github(rule: &Value) -> Option<Value> {
     if is_plain { signature::preset(provider, text(asked, "secret")) } else { None }
 }
 
-/// The same rule: the language is the same, but for the names of the parameters of requests.
-fn rule(rule: &Value) -> Value {
-    let mut rule = rule.clone();
-    spell(&mut rule);
-    rule
-}
-
+/// Makes a rule one of this service: the language is the same, but for the names of the parameters
+/// of requests.
 fn spell(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(spell),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Draft,
     filter::{self, Of},
-    is_set, list, retry, signature, text,
+    first, is_set, list, retry, signature, text,
 };
 use crate::Error;
 
@@ -38,7 +38,6 @@ fn subscription(subscription: &Value, endpoint: &Value, at: &str, draft: &mut Dr
     };
     let (bucket, is_new) = draft.bucket(key, name);
     let mut open = guard(source, bucket, is_new, draft);
-    let mut rules = Vec::new();
     let mut output = self::endpoint(endpoint, at, draft);
 
     let config = &subscription["filter_config"];
@@ -47,14 +46,9 @@ fn subscription(subscription: &Value, endpoint: &Value, at: &str, draft: &mut Dr
         open.push("event_types, which webhooks do not have here".to_owned());
     }
     let filter = &config["filter"];
-    for (key, of) in [("body", Of::Body), ("headers", Of::Headers), ("query", Of::Query)] {
-        if is_set(&filter[key]) {
-            match filter::rule(of, &filter[key]) {
-                Ok(rule) => rules.push(rule),
-                Err(reason) => open.push(reason),
-            }
-        }
-    }
+    let parts = [("body", Of::Body), ("headers", Of::Headers), ("query", Of::Query)];
+    let (rules, reasons) = filter::rules(filter, &parts);
+    open.extend(reasons);
     if is_set(&filter["path"]) {
         open.push("a filter of the path".to_owned());
     }
@@ -68,32 +62,37 @@ fn subscription(subscription: &Value, endpoint: &Value, at: &str, draft: &mut Dr
     }
     let limit = &subscription["rate_limit_config"];
     if let Some(count) = limit["count"].as_u64().filter(|count| *count > 0) {
-        match limit["duration"].as_u64() {
-            Some(1) => output.insert("throttle".to_owned(), retry::rate(count, "second")),
-            Some(60) => output.insert("throttle".to_owned(), retry::rate(count, "minute")),
-            Some(3_600) => output.insert("throttle".to_owned(), retry::rate(count, "hour")),
-            _ => {
-                draft.leave(at, "rate_limit_config: only seconds, minutes and hours are there");
-                None
-            }
-        };
+        let seconds = limit["duration"].as_u64().unwrap_or_default();
+        output.extend(throttle("rate_limit_config", count, seconds, at, draft));
     }
     let code = text(subscription, "function");
     if !code.is_empty() {
         let name = format!("{} function", text(subscription, "name"));
         output.insert("function".to_owned(), json!(draft.function(&name, code, &Value::Null)));
     }
-    if is_set(&subscription["alert_config"]) {
-        draft.leave(at, "alert_config");
-    }
-    if !open.is_empty() {
-        output.insert("disabled".to_owned(), json!(true));
-        draft.leave(at, format!("{}; the output is disabled", open.join("; ")));
-    }
-    if !rules.is_empty() {
-        output.insert("rules".to_owned(), json!({ "and": rules }));
-    }
-    draft.output(bucket, text(subscription, "name"), output);
+    draft.leave_fields(at, subscription, &["alert_config"]);
+    let name = text(subscription, "name");
+    draft.output_with_rules((bucket, name, at), output, &rules, &open);
+}
+
+/// A throttle of `count` webhooks, if a throttle can have an interval of `seconds`.
+fn throttle(
+    field: &str,
+    count: u64,
+    seconds: u64,
+    at: &str,
+    draft: &mut Draft,
+) -> Option<(String, Value)> {
+    let interval = match seconds {
+        1 => "second",
+        60 => "minute",
+        3_600 => "hour",
+        _ => {
+            draft.leave(at, format!("{field}: only seconds, minutes and hours are there"));
+            return None;
+        }
+    };
+    Some(("throttle".to_owned(), retry::rate(count, interval)))
 }
 
 /// What a source asks of those who send, the input asks; what it cannot ask comes back.
@@ -133,11 +132,7 @@ fn guard(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec<
         if is_set(&response["content_type"]) {
             draft.set_input(bucket, "headers", json!({"Content-Type": [response["content_type"]]}));
         }
-        for field in ["pub_sub", "idempotency_keys", "forward_headers"] {
-            if is_set(&source[field]) {
-                draft.leave(&at, field);
-            }
-        }
+        draft.leave_fields(&at, source, &["pub_sub", "idempotency_keys", "forward_headers"]);
         if source["is_disabled"].as_bool() == Some(true) {
             draft.leave(&at, "is disabled; the bucket takes webhooks");
         }
@@ -148,11 +143,7 @@ fn guard(source: &Value, bucket: usize, is_new: bool, draft: &mut Draft) -> Vec<
 fn endpoint(endpoint: &Value, at: &str, draft: &mut Draft) -> Map<String, Value> {
     let mut output = Map::new();
     let mut set = |key: &str, value: Value| output.insert(key.to_owned(), value);
-    let url = match text(endpoint, "url") {
-        "" => text(endpoint, "target_url"),
-        url => url,
-    };
-    set("destination", json!(url));
+    set("destination", json!(first([text(endpoint, "url"), text(endpoint, "target_url")])));
     if is_set(&endpoint["description"]) {
         set("description", endpoint["description"].clone());
     }
@@ -164,16 +155,11 @@ fn endpoint(endpoint: &Value, at: &str, draft: &mut Draft) -> Map<String, Value>
         set("timeout", json!((timeout / 1_000_000_000).clamp(1, 180)));
     }
     let duration = retry::nanoseconds(&endpoint["rate_limit_duration"]).unwrap_or_default();
-    if let Some(rate) = endpoint["rate_limit"].as_u64().filter(|rate| *rate > 0) {
-        match duration / 1_000_000_000 {
-            1 => set("throttle", retry::rate(rate, "second")),
-            60 => set("throttle", retry::rate(rate, "minute")),
-            3_600 => set("throttle", retry::rate(rate, "hour")),
-            _ => {
-                draft.leave(at, "rate_limit: only seconds, minutes and hours are there");
-                None
-            }
-        };
+    if let Some(rate) = endpoint["rate_limit"].as_u64().filter(|rate| *rate > 0)
+        && let Some((key, value)) =
+            throttle("rate_limit", rate, duration / 1_000_000_000, at, draft)
+    {
+        set(&key, value);
     }
     let key = &endpoint["authentication"]["api_key"];
     match text(&endpoint["authentication"], "type") {

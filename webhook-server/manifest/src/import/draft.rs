@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Import;
+use super::{Import, is_set};
 use crate::{
     Error, Manifest,
     settings::{self, Kind},
@@ -33,6 +33,13 @@ impl Draft {
         self.left.push(format!("{at}: {what}"));
     }
 
+    /// Leaves out what of these fields says something.
+    pub(super) fn leave_fields(&mut self, at: &str, value: &Value, fields: &[&str]) {
+        for field in fields.iter().filter(|field| is_set(&value[**field])) {
+            self.leave(at, field);
+        }
+    }
+
     /// The bucket of this key, and whether it is new. It has one input.
     pub(super) fn bucket(&mut self, key: &str, name: &str) -> (usize, bool) {
         if let Some(place) = self.buckets.iter().position(|bucket| bucket.key == key) {
@@ -61,6 +68,24 @@ impl Draft {
         let mut output = named(&unique(name, "output", &taken));
         output.extend(fields);
         outputs.push(output);
+    }
+
+    /// Adds an output with rules, disabled where something is `open` that they cannot say.
+    pub(super) fn output_with_rules(
+        &mut self,
+        (bucket, name, at): (usize, &str, &str),
+        mut output: Map<String, Value>,
+        rules: &[Value],
+        open: &[String],
+    ) {
+        if !open.is_empty() {
+            output.insert("disabled".to_owned(), json!(true));
+            self.leave(at, format!("{}; the output is disabled", open.join("; ")));
+        }
+        if !rules.is_empty() {
+            output.insert("rules".to_owned(), json!({ "and": rules }));
+        }
+        self.output(bucket, name, output);
     }
 
     /// Adds a function in JavaScript, or finds the same one, and returns its name.

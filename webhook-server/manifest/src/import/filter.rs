@@ -5,6 +5,8 @@
 
 use serde_json::{Value, json};
 
+use super::is_set;
+
 /// What a filter looks at.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Of {
@@ -14,11 +16,24 @@ pub(super) enum Of {
     Path,
 }
 
+/// The rules of the filters of these parts of webhooks, and what filters have that rules have not.
+/// An empty filter, or null, lets everything pass.
+pub(super) fn rules(filters: &Value, parts: &[(&str, Of)]) -> (Vec<Value>, Vec<String>) {
+    let (mut rules, mut open) = (Vec::new(), Vec::new());
+    for (key, of) in parts.iter().filter(|(key, _)| is_set(&filters[*key])) {
+        match rule(*of, &filters[*key]) {
+            Ok(rule) => rules.push(rule),
+            Err(reason) => open.push(reason),
+        }
+    }
+    (rules, open)
+}
+
 /// The rule that lets the same webhooks pass.
 ///
 /// # Errors
 /// There is none: what the filter has that rules have not.
-pub(super) fn rule(of: Of, filter: &Value) -> Result<Value, String> {
+fn rule(of: Of, filter: &Value) -> Result<Value, String> {
     match (of, filter) {
         (Of::Path, filter) => at(of, "path", filter),
         (_, Value::Object(_)) => at(of, "", filter),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Draft,
     filter::{self, Of},
-    is_set, list, retry, signature, text,
+    first, is_set, list, retry, signature, text,
 };
 use crate::Error;
 
@@ -27,10 +27,7 @@ fn connection(connection: &Value, draft: &mut Draft) {
         "" => format!("connection {} -> {}", text(source, "name"), text(destination, "name")),
         name => format!("connection {name}"),
     };
-    let key = match text(source, "id") {
-        "" => text(source, "name"),
-        id => id,
-    };
+    let key = first([text(source, "id"), text(source, "name")]);
     let (bucket, is_new) = draft.bucket(key, text(source, "name"));
     let (mut rules, mut open) = guard(source, bucket, is_new, draft);
     let mut output = self::destination(destination, &at, draft);
@@ -47,20 +44,15 @@ fn connection(connection: &Value, draft: &mut Draft) {
     for rule in connection["rules"].as_array().into_iter().flatten() {
         match text(rule, "type") {
             "filter" => {
-                for (key, of) in [
+                let parts = [
                     ("body", Of::Body),
                     ("headers", Of::Headers),
                     ("query", Of::Query),
                     ("path", Of::Path),
-                ] {
-                    // An empty filter, or null, lets everything pass.
-                    if is_set(&rule[key]) {
-                        match filter::rule(of, &rule[key]) {
-                            Ok(rule) => rules.push(rule),
-                            Err(reason) => open.push(reason),
-                        }
-                    }
-                }
+                ];
+                let (more, reasons) = filter::rules(rule, &parts);
+                rules.extend(more);
+                open.extend(reasons);
             }
             "retry" => {
                 let count = rule["count"].as_u64().unwrap_or(5);
@@ -77,38 +69,25 @@ fn connection(connection: &Value, draft: &mut Draft) {
             }
             "transform" => {
                 let code = match &rule["transformation"] {
-                    Value::Object(transformation) => transformation,
-                    _ => rule.as_object().unwrap_or(&EMPTY),
+                    transformation @ Value::Object(_) => transformation,
+                    _ => rule,
                 };
-                let source = code.get("code").and_then(Value::as_str).unwrap_or_default();
+                let source = text(code, "code");
                 if source.is_empty() {
                     let id = text(rule, "transformation_id");
                     open.push(format!("the transformation {id}, whose code is not in the export"));
                     continue;
                 }
-                let name = code.get("name").and_then(Value::as_str).unwrap_or("transformation");
-                let variables = code.get("env").unwrap_or(&Value::Null);
-                let name = draft.function(name, source, variables);
+                let name = code["name"].as_str().unwrap_or("transformation");
+                let name = draft.function(name, source, &code["env"]);
                 output.insert("function".to_owned(), json!(name));
             }
             other => draft.leave(&at, format!("the rule {other:?}")),
         }
     }
-    if !open.is_empty() {
-        output.insert("disabled".to_owned(), json!(true));
-        draft.leave(&at, format!("{}; the output is disabled", open.join("; ")));
-    }
-    if !rules.is_empty() {
-        output.insert("rules".to_owned(), json!({ "and": rules }));
-    }
-    let name = match text(connection, "name") {
-        "" => text(destination, "name"),
-        name => name,
-    };
-    draft.output(bucket, name, output);
+    let name = first([text(connection, "name"), text(destination, "name")]);
+    draft.output_with_rules((bucket, name, &at), output, &rules, &open);
 }
-
-static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
 
 /// What a source asks of those who send, the input asks. What outputs have to ask here comes
 /// back as rules, and what nobody can ask in words.
@@ -130,8 +109,7 @@ fn guard(
         Some(signature) => draft.set_input(bucket, "signature", signature),
         None => open.push(format!("{what} of its source, which the input cannot verify")),
     };
-    let kinds = [text(config, "auth_type"), text(&source["verification"], "type")];
-    let mut kind = kinds.into_iter().find(|kind| !kind.is_empty()).unwrap_or_default();
+    let mut kind = first([text(config, "auth_type"), text(&source["verification"], "type")]);
     // A source of a provider's type has the provider's secret.
     if kind.is_empty() && is_set(&auth["webhook_secret_key"]) {
         kind = text(source, "type");
@@ -215,10 +193,7 @@ fn destination(destination: &Value, at: &str, draft: &mut Draft) -> Map<String, 
         true => &config["auth_method"]["config"],
         false => &config["auth"],
     };
-    let kind = match text(config, "auth_type") {
-        "" => text(&destination["auth_method"], "type"),
-        kind => kind,
-    };
+    let kind = first([text(config, "auth_type"), text(&destination["auth_method"], "type")]);
     let auth = if auth.is_null() { &destination["auth_method"]["config"] } else { auth };
     let header = |name: &str, value: String| json!({ name: [value] });
     match kind.to_ascii_uppercase().as_str() {

@@ -82,8 +82,14 @@ fn list<'a>(value: &'a Value, keys: &[&str], what: &str) -> Result<Vec<&'a Value
     }
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+/// The text in a field; empty where there is none.
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
+}
+
+/// The first of these texts that is not empty.
+fn first(texts: [&str; 2]) -> &str {
+    texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 /// Whether a field says something: it is neither absent nor empty.

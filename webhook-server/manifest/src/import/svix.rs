@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Draft, is_set, list, retry, text};
+use super::{Draft, first, is_set, list, retry, text};
 use crate::Error;
 
 pub(super) fn endpoints(value: &Value, draft: &mut Draft) -> Result<(), Error> {
@@ -11,10 +11,7 @@ pub(super) fn endpoints(value: &Value, draft: &mut Draft) -> Result<(), Error> {
     let applications = value["applications"].as_array();
     let mut all = Vec::new();
     for application in applications.into_iter().flatten() {
-        let name = match text(application, "name") {
-            "" => text(application, "uid"),
-            name => name,
-        };
+        let name = first([text(application, "name"), text(application, "uid")]);
         all.push((name, list(&application["endpoints"], &["data"], what)?));
     }
     if applications.is_none() {
@@ -33,10 +30,7 @@ pub(super) fn endpoints(value: &Value, draft: &mut Draft) -> Result<(), Error> {
 }
 
 fn endpoint(endpoint: &Value, bucket: usize, draft: &mut Draft) {
-    let id = match text(endpoint, "uid") {
-        "" => text(endpoint, "id"),
-        uid => uid,
-    };
+    let id = first([text(endpoint, "uid"), text(endpoint, "id")]);
     let at = format!("endpoint {id}");
     let mut output = Map::new();
     let mut set = |key: &str, value: Value| output.insert(key.to_owned(), value);
@@ -66,12 +60,11 @@ fn endpoint(endpoint: &Value, bucket: usize, draft: &mut Draft) {
         set("disabled", json!(true));
         draft.leave(&at, "channels; the output is disabled");
     }
-    let headers = match endpoint["headers"]["headers"].as_object() {
-        Some(headers) => headers,
-        None => endpoint["headers"].as_object().unwrap_or(&EMPTY),
-    };
+    let headers = endpoint["headers"]["headers"].as_object();
     let texts: Map<_, _> = headers
-        .iter()
+        .or(endpoint["headers"].as_object())
+        .into_iter()
+        .flatten()
         .filter(|(_, value)| value.is_string())
         .map(|(name, value)| (name.clone(), json!([value])))
         .collect();
@@ -88,10 +81,6 @@ fn endpoint(endpoint: &Value, bucket: usize, draft: &mut Draft) {
         set("function", json!(name));
     }
     draft.leave(&at, "the signing secret: webhooks are forwarded as they come");
-    if is_set(&endpoint["metadata"]) {
-        draft.leave(&at, "metadata");
-    }
+    draft.leave_fields(&at, endpoint, &["metadata"]);
     draft.output(bucket, id, output);
 }
-
-static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);

@@ -14,7 +14,7 @@ use super::{
     seen,
 };
 use crate::{
-    entity::{delivery, moment, webhook},
+    entity::{Table, delivery, moment, webhook},
     objects::StoredBody,
     tx::{Insert, Param, Tx},
 };
@@ -23,8 +23,7 @@ use crate::{
 static WEBHOOK: LazyLock<Insert<20>> =
     LazyLock::new(|| Insert::new("webhook", webhook::INSERTED, " ON CONFLICT (id) DO NOTHING"));
 
-pub(super) static DELIVERY: LazyLock<Insert<16>> =
-    LazyLock::new(|| Insert::new("delivery", delivery::INSERTED, ""));
+pub(super) static DELIVERY: LazyLock<Insert<16>> = LazyLock::new(|| delivery::Inserted::insert(""));
 
 /// A webhook to be stored, whose body may be an object already.
 #[derive(Debug)]
@@ -90,13 +89,13 @@ impl Op for WithRuns<Incoming> {
                 context.counters.receive(webhook.account_id, Month::of(webhook.received_at));
             }
             for new in &accept.deliveries {
-                let row = delivery::Model::of(webhook, new);
+                let row = delivery::Inserted::of(webhook, new);
                 context.counters.add(counted(&row, new.status));
                 rows.push(row);
             }
         }
         rows.sort_unstable_by_key(|row| row.id);
-        tx.insert(&DELIVERY, &rows, delivery::Model::inserted).await?;
+        tx.insert(&DELIVERY, &rows, delivery::Inserted::values).await?;
         let is_new = |accept: &&Self| sorted.duplicate(&accept.what.accept).is_none();
         let runs = accepts.iter().filter(is_new).flat_map(|accept| &accept.runs);
         record::keep(tx, runs).await?;
@@ -109,7 +108,7 @@ impl Op for WithRuns<Incoming> {
 }
 
 /// A new delivery as it is counted.
-pub(super) fn counted(row: &delivery::Model, status: DeliveryStatus) -> CountedLog {
+pub(super) fn counted(row: &delivery::Inserted, status: DeliveryStatus) -> CountedLog {
     let open = CountedLog::open(
         AccountId::from_uuid(row.account_id),
         BucketId::from_uuid(row.bucket_id),

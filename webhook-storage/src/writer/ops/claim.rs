@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use sea_orm::{DbBackend, prelude::Uuid};
+use sea_orm::prelude::Uuid;
 use webhook_core::{
     Error,
     model::{DeliveryStatus, Webhook},
@@ -17,7 +17,7 @@ use super::{
     lease,
 };
 use crate::{
-    entity::{delivery, millis, moment, webhook},
+    entity::{Table, delivery, millis, moment, webhook},
     fault::DatabaseError,
     objects::StoredBody,
     tx::{Param, Read, Row, Tx, over_set, with},
@@ -93,7 +93,7 @@ impl Op for Claim {
         taken: Taken<Claimed>,
         _context: &mut Context,
     ) -> Result<(), DatabaseError> {
-        lease::give_back(tx, self.node, &taken.what.deliveries).await
+        lease::give_back(tx, self.node, &taken.what.deliveries, None).await
     }
 }
 
@@ -136,8 +136,7 @@ async fn candidates(
         ClaimOrder::Receipt => BY_RECEIPT,
     };
     values.push(limit.into());
-    let lock = if tx.backend() == DbBackend::Postgres { LOCKED } else { "" };
-    let query = with([FREE, order, lock].concat(), values);
+    let query = with([FREE, order, tx.on_postgres(LOCKED)].concat(), values);
     let free = |row: &Row<'_>| Ok((row.get::<Uuid>("id")?, row.get::<i64>("size")?));
 
     let (mut ids, mut bytes) = (Vec::new(), 0_usize);
@@ -157,8 +156,8 @@ async fn load(
     ids: &[Uuid],
     counters: &mut LogCounters,
 ) -> Result<(Vec<Pending>, Vec<StoredBody>), DatabaseError> {
-    let rows = delivery::find(tx, ids.iter().copied()).await?;
-    let webhooks = webhook::find(tx, rows.iter().map(|row| row.webhook_id)).await?;
+    let rows = delivery::Model::find(tx, ids.iter().copied()).await?;
+    let webhooks = webhook::Model::find(tx, rows.iter().map(|row| row.webhook_id)).await?;
     // Several deliveries can be of one webhook.
     let mut objects = Vec::new();
     let read = |row: webhook::Model| {

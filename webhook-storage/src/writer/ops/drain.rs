@@ -6,26 +6,23 @@ use sea_orm::{DbBackend, prelude::Uuid};
 use webhook_core::{
     Error,
     model::DeliveryStatus,
-    store::{
-        Drain, Drained, LogCursor,
-        tally::{CountedLog, LogCounters},
-    },
+    store::{Drain, Drained, LogCursor, tally::LogCounters},
 };
 
 use super::{
     super::{
         job::{Context, Failure, InAccount, Op},
-        tally::{COLUMNS, counted, counted_with},
+        tally::{COLUMNS, Changed, counted, counted_with},
     },
     claim::{self, Taken},
-    settle::{self, for_update},
+    settle,
 };
 use crate::{
     entity::{delivery::number, millis},
     fault::{DatabaseError, ErrorClass},
     fold::Deltas,
     listing::{self, Direction, IndexRange, Kind, Range, Source},
-    tx::{MAX_ROWS, Param, Read, Row, Tx, over_set, with},
+    tx::{MAX_ROWS, Param, Read, Tx, over_set, with},
 };
 
 /// The most logs of one drain.
@@ -124,8 +121,8 @@ async fn leased(tx: &impl Read, account: Uuid, drain: &Drain) -> Result<usize, D
     }
     let count = "SELECT COUNT(*) AS logs FROM (SELECT 1 FROM delivery \
         WHERE account_id = ? AND leased_until IS NOT NULL AND leased_until > ? LIMIT ?) AS l";
-    let most = i64::try_from(drain.max_leased).unwrap_or(i64::MAX);
-    let count = with(count, [account.into(), millis(drain.now).into(), most.into()]);
+    let count =
+        with(count, [account.into(), millis(drain.now).into(), Param::count(drain.max_leased)]);
     let logs = tx.query_one(count, |row| row.get::<i64>("logs")).await?.unwrap_or_default();
     Ok(usize::try_from(logs).unwrap_or_default())
 }
@@ -165,7 +162,7 @@ async fn take(
 
 /// Those of these logs that still wait for somebody to ask for them.
 pub(crate) async fn waiting(tx: &impl Read, ids: &[Uuid]) -> Result<Vec<Uuid>, DatabaseError> {
-    let tail = format!(" AND due_at IS NULL AND status IN (0, 4){}", for_update(tx.backend()));
+    let tail = format!(" AND due_at IS NULL AND status IN (0, 4){}", tx.on_postgres(" FOR UPDATE"));
     let mut waiting = Vec::new();
     for some in ids.chunks(MAX_ROWS) {
         let ids = some.iter().map(|id| Param::from(*id));
@@ -197,25 +194,6 @@ async fn ranges(
     Ok(wanted.map(range).collect())
 }
 
-/// A log that was marked as sent.
-struct Marked {
-    id: Uuid,
-    webhook_id: Uuid,
-    ephemeral: bool,
-    counted: CountedLog,
-}
-
-impl Marked {
-    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get("id")?,
-            webhook_id: row.get("webhook_id")?,
-            ephemeral: row.get("ephemeral")?,
-            counted: counted(row)?,
-        })
-    }
-}
-
 /// Marks the logs as sent, or as leased, and returns those that nobody took meanwhile.
 async fn mark(
     tx: &impl Tx,
@@ -242,8 +220,8 @@ async fn mark(
             millis(drain.now).into(),
         ];
         let ids = some.iter().map(|cursor| Param::from(cursor.id.as_uuid()));
-        let marked = tx.query(over_set(head, values, ids, &tail), Marked::read).await?;
-        for Marked { id, webhook_id, ephemeral: is_ephemeral, counted } in marked {
+        let marked = tx.query(over_set(head, values, ids, &tail), Changed::of_row).await?;
+        for Changed { id, webhook_id, ephemeral: is_ephemeral, counted } in marked {
             taken.insert(id);
             if until.is_some() {
                 continue;

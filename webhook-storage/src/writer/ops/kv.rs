@@ -1,15 +1,11 @@
 //! Changing what functions remember.
 
-use sea_orm::prelude::Uuid;
 use webhook_core::{
     Error, Timestamp,
     store::{KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys},
 };
 
-use super::{
-    super::job::{Context, Failure, Op},
-    settle::for_update,
-};
+use super::super::job::{Context, Failure, Op};
 use crate::{
     entity::{millis, moment},
     fault::{DatabaseError, ErrorClass},
@@ -53,14 +49,19 @@ async fn change(
     write: &KvWrite,
 ) -> Result<Result<Option<KvValue>, Error>, DatabaseError> {
     let KvWrite { key, change, now, max_keys } = write;
-    let owner = "SELECT id FROM function WHERE id = ? AND account_id = ?";
+    // A function stays until its key is written.
+    let held = tx.on_postgres(" FOR KEY SHARE");
+    let owner = format!(
+        "SELECT id FROM document WHERE kind = 'function' AND id = ? AND account_id = ? \
+         AND deleted_at IS NULL{held}"
+    );
     let owner = with(owner, [id(key), key.account_id.as_uuid().into()]);
-    if tx.query_one(owner, |row| row.get::<Uuid>("id")).await?.is_none() {
+    if !tx.has_rows(owner).await? {
         return Ok(Err(Error::not_found("function")));
     }
     let find = format!(
         "SELECT value, number, expires_at FROM function_key WHERE function_id = ? AND key = ?{}",
-        for_update(tx.backend())
+        tx.on_postgres(" FOR UPDATE")
     );
     let current = tx.query_one(with(find, place(key)), entry).await?;
     let is_there = current.is_some();
@@ -125,7 +126,8 @@ pub(crate) async fn read(
 ) -> Result<Option<KvValue>, DatabaseError> {
     let find = "SELECT value, number, expires_at FROM function_key \
         WHERE function_id = ? AND key = ? AND EXISTS \
-        (SELECT 1 FROM function WHERE id = function_key.function_id AND account_id = ?)";
+        (SELECT 1 FROM document WHERE kind = 'function' AND id = function_key.function_id \
+        AND account_id = ?)";
     let account = Param::from(key.account_id.as_uuid());
     let found = tx.query_one(with(find, place(key).into_iter().chain([account])), entry).await?;
     Ok(found.filter(|entry| entry.is_live(now)).map(|entry| entry.value))

@@ -7,7 +7,6 @@ use webhook_core::{
     store::{Backlog, Extended, Lease, Pending, Sweep},
 };
 
-use super::settle::for_update;
 use crate::{
     entity::{delivery::number, millis, moment},
     fault::DatabaseError,
@@ -178,33 +177,18 @@ async fn free_where<const N: usize>(
     Ok(())
 }
 
-/// Frees some of what `node` holds.
+/// Frees some of what `node` holds. With `due_at` they are due at that moment, else as before.
 pub(crate) async fn give_back(
     tx: &impl Tx,
     node: NodeId,
     deliveries: &[Pending],
+    due_at: Option<Timestamp>,
 ) -> Result<(), DatabaseError> {
-    let head = "UPDATE delivery SET held_by = NULL, status = ? WHERE held_by = ? AND id IN ";
-    for some in deliveries.chunks(MAX_ROWS) {
-        let values = [number(DeliveryStatus::Received).into(), node.as_uuid().into()];
-        let set = some.iter().map(|pending| Param::from(pending.id.as_uuid()));
-        tx.execute(over_set(head, values, set, "")).await?;
-    }
-    Ok(())
-}
-
-/// Frees some of what `node` holds, to be attempted at `due_at` and not before.
-pub(crate) async fn put_off(
-    tx: &impl Tx,
-    node: NodeId,
-    deliveries: &[Pending],
-    due_at: Timestamp,
-) -> Result<(), DatabaseError> {
-    let head = "UPDATE delivery SET held_by = NULL, status = ?, due_at = ? \
+    let head = "UPDATE delivery SET held_by = NULL, status = ?, due_at = COALESCE(?, due_at) \
         WHERE due_at IS NOT NULL AND held_by = ? AND id IN ";
     for some in deliveries.chunks(MAX_ROWS) {
         let status = number(DeliveryStatus::Received);
-        let values = [status.into(), millis(due_at).into(), node.as_uuid().into()];
+        let values = [status.into(), due_at.map(millis).into(), node.as_uuid().into()];
         let set = some.iter().map(|pending| Param::from(pending.id.as_uuid()));
         tx.execute(over_set(head, values, set, "")).await?;
     }
@@ -217,7 +201,7 @@ pub(crate) async fn held(
     node: NodeId,
     deliveries: &[Pending],
 ) -> Result<Vec<Uuid>, DatabaseError> {
-    let tail = for_update(tx.backend());
+    let tail = tx.on_postgres(" FOR UPDATE");
     let mut held = Vec::new();
     for some in deliveries.chunks(MAX_ROWS) {
         let head = "SELECT id FROM delivery WHERE held_by = ? AND id IN ";

@@ -1,14 +1,11 @@
 //! Removing old logs.
 
 use sea_orm::prelude::Uuid;
-use webhook_core::{
-    Error,
-    store::tally::{CountedLog, LogCounters},
-};
+use webhook_core::store::tally::{CountedLog, LogCounters};
 
 use super::{
     super::{
-        job::{Context, Failure, Op},
+        job::{Context, Failure, Op, Reply},
         tally::{COLUMNS, counted},
     },
     settle::lock_webhooks,
@@ -47,22 +44,14 @@ impl Op for Purge {
         "log"
     }
 
-    async fn apply(
-        tx: &impl Tx,
-        purges: &[Self],
-        context: &mut Context,
-    ) -> Result<Vec<Result<Purged, Error>>, Failure> {
-        let mut replies = Vec::with_capacity(purges.len());
-        for Purge { logs, with_objects } in purges {
-            let mut purged = Purged::default();
-            for some in logs.chunks(MAX_ROWS) {
-                let removed = remove(tx, some, *with_objects, &mut context.counters).await?;
-                purged.logs += removed.logs;
-                purged.objects.extend(removed.objects);
-            }
-            replies.push(Ok(purged));
+    async fn write(&self, tx: &impl Tx, context: &mut Context) -> Result<Reply<Self>, Failure> {
+        let mut purged = Purged::default();
+        for some in self.logs.chunks(MAX_ROWS) {
+            let removed = remove(tx, some, self.with_objects, &mut context.counters).await?;
+            purged.logs += removed.logs;
+            purged.objects.extend(removed.objects);
         }
-        Ok(replies)
+        Ok(Ok(purged))
     }
 }
 

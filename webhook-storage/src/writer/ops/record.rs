@@ -10,7 +10,7 @@ use webhook_core::{Error, store::NewExecution};
 
 use super::super::job::{Context, Failure, Op};
 use crate::{
-    entity::execution,
+    entity::{Table, execution},
     fault::{DatabaseError, ErrorClass},
     tx::{Insert, MAX_ROWS, Param, Tx, over_set, with},
 };
@@ -57,12 +57,11 @@ impl<T> From<T> for WithRuns<T> {
     }
 }
 
-static EXECUTION: LazyLock<Insert<10>> =
-    LazyLock::new(|| Insert::new("execution", execution::COLUMNS, ""));
+static EXECUTION: LazyLock<Insert<10>> = LazyLock::new(|| execution::Model::insert(""));
 
 /// What is stored again, because nobody knew that it had been, has its runs already.
 static EXECUTION_ONCE: LazyLock<Insert<10>> =
-    LazyLock::new(|| Insert::new("execution", execution::COLUMNS, " ON CONFLICT (id) DO NOTHING"));
+    LazyLock::new(|| execution::Model::insert(" ON CONFLICT (id) DO NOTHING"));
 
 /// Everything from the newest run that is too many on.
 pub(crate) const TRIM: &str = "DELETE FROM execution WHERE function_id = ? AND id <= (SELECT id \
@@ -93,9 +92,16 @@ impl Op for Record {
         records: &[Self],
         _context: &mut Context,
     ) -> Result<Vec<Result<(), Error>>, Failure> {
-        tx.insert(&EXECUTION, records, |record| record.execution.values()).await?;
-        trim(tx, records.iter()).await?;
-        Ok(records.iter().map(|_| Ok(())).collect())
+        let known = known(tx, records.iter()).await?;
+        let is_known = |record: &&Record| known.contains(&record.execution.function_id);
+        let kept: Vec<_> = records.iter().filter(is_known).collect();
+        tx.insert(&EXECUTION, &kept, |record| record.execution.values()).await?;
+        trim(tx, kept.into_iter()).await?;
+        let answer = |record: &Record| match is_known(&record) {
+            true => Ok(()),
+            false => Err(Error::not_found("function")),
+        };
+        Ok(records.iter().map(answer).collect())
     }
 }
 
@@ -109,24 +115,30 @@ pub(super) async fn keep(
     if runs.is_empty() {
         return Ok(());
     }
-    let function = |run: &&Record| run.execution.function_id;
-    let mut functions: Vec<_> = runs.iter().map(function).collect();
+    let known = known(tx, runs.iter().copied()).await?;
+    runs.retain(|run| known.contains(&run.execution.function_id));
+    tx.insert(&EXECUTION_ONCE, &runs, |run| run.execution.values()).await?;
+    trim(tx, runs.into_iter()).await
+}
+
+/// The functions of these runs that exist; they cannot be removed until the transaction ends.
+async fn known<'r>(
+    tx: &impl Tx,
+    runs: impl Iterator<Item = &'r Record>,
+) -> Result<HashSet<Uuid>, DatabaseError> {
+    const HELD: &str = "SELECT id FROM document WHERE kind = 'function' AND id IN ";
+    let mut functions: Vec<_> = runs.map(|run| run.execution.function_id).collect();
     functions.sort_unstable();
     functions.dedup();
-    // Who deletes one comes before or after.
-    let tail = match tx.backend() {
-        DbBackend::Postgres => " ORDER BY id FOR KEY SHARE",
-        _ => "",
-    };
+    // A removal of one comes before or after.
+    let tail = tx.on_postgres(" ORDER BY id FOR KEY SHARE");
     let mut known = HashSet::with_capacity(functions.len());
     for some in functions.chunks(MAX_ROWS) {
         let ids = some.iter().map(|id| Param::from(*id));
-        let find = over_set("SELECT id FROM function WHERE id IN ", [], ids, tail);
+        let find = over_set(HELD, [], ids, tail);
         known.extend(tx.query(find, |row| row.get::<Uuid>("id")).await?);
     }
-    runs.retain(|run| known.contains(&function(run)));
-    tx.insert(&EXECUTION_ONCE, &runs, |run| run.execution.values()).await?;
-    trim(tx, runs.into_iter()).await
+    Ok(known)
 }
 
 /// Removes what is too much of the functions of these runs. Of several limits for one
@@ -141,8 +153,7 @@ async fn trim<'a>(
     };
     let limits: HashMap<_, _> = runs.map(|run| (run.execution.function_id, run.keep)).collect();
     for (function, keep) in limits {
-        let keep = i64::try_from(keep).unwrap_or(i64::MAX);
-        tx.execute(with(sql, [function.into(), function.into(), keep.into()])).await?;
+        tx.execute(with(sql, [function.into(), function.into(), Param::count(keep)])).await?;
     }
     Ok(())
 }

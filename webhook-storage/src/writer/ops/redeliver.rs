@@ -7,9 +7,9 @@ use webhook_core::{
 };
 
 use super::{
-    super::job::{Context, Failure, InAccount, Op},
+    super::job::{Context, Failure, InAccount, Op, Reply},
     accept,
-    settle::{for_update, is_erased},
+    settle::is_erased,
 };
 use crate::{
     codec,
@@ -26,16 +26,8 @@ impl Op for InAccount<Redeliver> {
         self.what.deliveries.len() * (256 + processed)
     }
 
-    async fn apply(
-        tx: &impl Tx,
-        redeliveries: &[Self],
-        context: &mut Context,
-    ) -> Result<Vec<Result<(), Error>>, Failure> {
-        let mut replies = Vec::with_capacity(redeliveries.len());
-        for InAccount { account, what } in redeliveries {
-            replies.push(add(tx, *account, what, &mut context.counters).await?);
-        }
-        Ok(replies)
+    async fn write(&self, tx: &impl Tx, context: &mut Context) -> Result<Reply<Self>, Failure> {
+        Ok(add(tx, self.account, &self.what, &mut context.counters).await?)
     }
 }
 
@@ -49,7 +41,7 @@ pub(super) async fn add(
     // Whoever erases or removes the webhook meanwhile comes before or after.
     let find = format!(
         "SELECT bucket_id, ephemeral FROM webhook WHERE id = ? AND account_id = ?{}",
-        for_update(tx.backend())
+        tx.on_postgres(" FOR UPDATE")
     );
     let find = with(find, [webhook_id.into(), account.into()]);
     let webhook = |row: &Row<'_>| Ok((row.get("bucket_id")?, row.get("ephemeral")?));
@@ -77,10 +69,11 @@ pub(super) async fn add(
     let processed = redeliver.processed.as_ref().map(|request| codec::encode_request(request));
     let mut rows = Vec::with_capacity(added.len());
     for new in added {
-        let row = delivery::Model::new(new, webhook_id, account, bucket_id, ephemeral, created_at);
+        let row =
+            delivery::Inserted::new(new, webhook_id, account, bucket_id, ephemeral, created_at);
         counters.add(accept::counted(&row, new.status));
-        rows.push(delivery::Model { processed: processed.clone(), ..row });
+        rows.push(delivery::Inserted { processed: processed.clone(), ..row });
     }
-    tx.insert(&accept::DELIVERY, &rows, delivery::Model::inserted).await?;
+    tx.insert(&accept::DELIVERY, &rows, delivery::Inserted::values).await?;
     Ok(Ok(()))
 }

@@ -6,16 +6,13 @@ use sea_orm::prelude::Uuid;
 use webhook_core::{
     DeliveryId, Error, Timestamp,
     model::{DeliveryStatus, Replay, ReplayStatus, ReplayTotals},
-    store::{
-        FeedReplay, Redeliver, ReplayItem, ReplayedWebhook,
-        tally::{CountedLog, LogCounters},
-    },
+    store::{FeedReplay, Redeliver, ReplayItem, ReplayedWebhook, tally::LogCounters},
 };
 
 use super::{
     super::{
-        job::{Context, Failure, InAccount, Op},
-        tally::{COLUMNS, counted},
+        job::{Context, Failure, InAccount, Op, Reply},
+        tally::{COLUMNS, Changed},
     },
     accept::Incoming,
     record::{Record, WithRuns},
@@ -26,7 +23,7 @@ use crate::{
     entity::{delivery::number, json, millis},
     fault::DatabaseError,
     objects::StoredBody,
-    tx::{Param, Row, Tx, over_set, with},
+    tx::{Param, Tx, over_set, with},
 };
 
 /// A step, whose items are made ready.
@@ -106,16 +103,8 @@ impl Op for Feed {
         256 + self.items.iter().map(size).sum::<usize>()
     }
 
-    async fn apply(
-        tx: &impl Tx,
-        feeds: &[Self],
-        context: &mut Context,
-    ) -> Result<Vec<Result<Option<Vec<bool>>, Error>>, Failure> {
-        let mut replies = Vec::with_capacity(feeds.len());
-        for feed in feeds {
-            replies.push(Ok(advance(tx, feed, context).await?));
-        }
-        Ok(replies)
+    async fn write(&self, tx: &impl Tx, context: &mut Context) -> Result<Reply<Self>, Failure> {
+        Ok(Ok(advance(tx, self, context).await?))
     }
 }
 
@@ -125,12 +114,11 @@ async fn advance(
     context: &mut Context,
 ) -> Result<Option<Vec<bool>>, Failure> {
     let values = |skipped: u64, from: &str| {
-        let skipped = i64::try_from(skipped).unwrap_or(i64::MAX);
         with(
             ADVANCE,
             [
                 feed.to.clone().into(),
-                skipped.into(),
+                Param::count(skipped),
                 millis(feed.until).into(),
                 feed.id.as_uuid().into(),
                 feed.account.as_uuid().into(),
@@ -166,11 +154,7 @@ async fn queue(
         Write::Again(InAccount { account, what }) => {
             redeliver::add(tx, *account, what, &mut context.counters).await?
         }
-        Write::Received(received) => {
-            let one = std::slice::from_ref(&**received);
-            let written = WithRuns::<Incoming>::apply(tx, one, context).await?;
-            written.into_iter().next().unwrap_or_else(|| Err(Error::not_found("webhook"))).map(drop)
-        }
+        Write::Received(received) => received.write(tx, context).await?.map(drop),
     };
     if written.is_err() {
         return Ok(false);
@@ -203,20 +187,11 @@ impl Op for Change {
         1024
     }
 
-    async fn apply(
-        tx: &impl Tx,
-        changes: &[Self],
-        context: &mut Context,
-    ) -> Result<Vec<Result<bool, Error>>, Failure> {
-        let mut replies = Vec::with_capacity(changes.len());
-        for change in changes {
-            let reply = match json(&change.replay.spec) {
-                Ok(spec) => Ok(apply(tx, change, spec, &mut context.counters).await?),
-                Err(error) => Err(error),
-            };
-            replies.push(reply);
+    async fn write(&self, tx: &impl Tx, context: &mut Context) -> Result<Reply<Self>, Failure> {
+        match json(&self.replay.spec) {
+            Ok(spec) => Ok(Ok(apply(tx, self, spec, &mut context.counters).await?)),
+            Err(error) => Ok(Err(error)),
         }
-        Ok(replies)
     }
 }
 
@@ -248,13 +223,6 @@ async fn apply(
     Ok(true)
 }
 
-/// A log that was withdrawn.
-struct Withdrawn {
-    webhook_id: Uuid,
-    ephemeral: bool,
-    counted: CountedLog,
-}
-
 /// Ends what was never attempted and no node holds.
 async fn withdraw(
     tx: &impl Tx,
@@ -266,7 +234,7 @@ async fn withdraw(
         "UPDATE delivery SET due_at = NULL, status = ?, status_code = COALESCE(status_code, 0), \
          error = ?, reason = 'cancelled', updated_at = ? WHERE replay_id = ? \
          AND due_at IS NOT NULL AND held_by IS NULL AND attempts = 0 \
-         RETURNING webhook_id, ephemeral, {COLUMNS}"
+         RETURNING id, webhook_id, ephemeral, {COLUMNS}"
     );
     let values = [
         number(DeliveryStatus::Rejected).into(),
@@ -274,12 +242,8 @@ async fn withdraw(
         millis(now).into(),
         replay.into(),
     ];
-    let read = |row: &Row<'_>| {
-        let (webhook_id, ephemeral) = (row.get("webhook_id")?, row.get("ephemeral")?);
-        Ok(Withdrawn { webhook_id, ephemeral, counted: counted(row)? })
-    };
     let mut ephemeral = HashSet::new();
-    for withdrawn in tx.query(with(sql, values), read).await? {
+    for withdrawn in tx.query(with(sql, values), Changed::of_row).await? {
         counters.replace(withdrawn.counted.while_open(), withdrawn.counted);
         if withdrawn.ephemeral {
             ephemeral.insert(withdrawn.webhook_id);

@@ -14,11 +14,11 @@ use webhook_core::{
 
 use super::{
     super::{
-        job::{Context, Failure, InAccount, Op},
+        job::{Context, Failure, InAccount, Op, Reply},
         tally::{COLUMNS, counted},
     },
     claim::Taken,
-    settle::{self, for_update},
+    settle,
 };
 use crate::{
     codec,
@@ -43,17 +43,9 @@ impl Op for InAccount<ClientReport> {
         "log"
     }
 
-    async fn apply(
-        tx: &impl Tx,
-        reports: &[Self],
-        context: &mut Context,
-    ) -> Result<Vec<Result<Box<Taken<Reported>>, Error>>, Failure> {
-        let mut replies = Vec::with_capacity(reports.len());
-        for InAccount { account, what } in reports {
-            let reported = write(tx, *account, what, &mut context.counters).await?;
-            replies.push(reported.map(Box::new).ok_or_else(|| Error::not_found("log")));
-        }
-        Ok(replies)
+    async fn write(&self, tx: &impl Tx, context: &mut Context) -> Result<Reply<Self>, Failure> {
+        let reported = write(tx, self.account, &self.what, &mut context.counters).await?;
+        Ok(reported.map(Box::new).ok_or_else(|| Error::not_found("log")))
     }
 }
 
@@ -95,7 +87,7 @@ async fn write(
     let find = format!(
         "SELECT webhook_id, ephemeral, due_at, handed_over, leased_until, {COLUMNS} FROM delivery \
          WHERE id = ? AND account_id = ?{}",
-        for_update(tx.backend())
+        tx.on_postgres(" FOR UPDATE")
     );
     let find = with(find, [report.id.as_uuid().into(), account.into()]);
     let Some(found) = tx.query_one(find, Found::read).await? else { return Ok(None) };

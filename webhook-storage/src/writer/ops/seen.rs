@@ -13,7 +13,6 @@ use std::{
 use sea_orm::prelude::Uuid;
 use webhook_core::store::{Accept, Accepted, Seen};
 
-use super::settle::for_update;
 use crate::{
     entity::millis,
     fault::DatabaseError,
@@ -108,7 +107,7 @@ async fn held(
     tx: &impl Tx,
     wanted: &BTreeMap<Key, Holder>,
 ) -> Result<BTreeMap<Key, Holder>, DatabaseError> {
-    let tail = format!(" ORDER BY key, input_id{}", for_update(tx.backend()));
+    let tail = format!(" ORDER BY key, input_id{}", tx.on_postgres(" FOR UPDATE"));
     let head = "SELECT key, input_id, webhook_id, log_id, until, duplicates FROM seen \
         WHERE key IN ";
     let keys: Vec<_> = wanted.keys().map(|(key, _)| key).collect();

@@ -137,8 +137,7 @@ fn open() -> String {
 /// Whether the content of an ephemeral webhook is gone: none of its deliveries is open.
 pub(super) async fn is_erased(tx: &impl Read, webhook: Uuid) -> Result<bool, DatabaseError> {
     let sql = format!("SELECT 1 AS one FROM delivery WHERE webhook_id = ? AND {} LIMIT 1", open());
-    let open = tx.query_one(with(sql, [webhook.into()]), |_| Ok(())).await?;
-    Ok(open.is_none())
+    Ok(!tx.has_rows(with(sql, [webhook.into()])).await?)
 }
 
 /// Removes the content of ephemeral webhooks none of whose deliveries is open.
@@ -181,13 +180,4 @@ pub(super) async fn lock_webhooks(tx: &impl Read, webhooks: &[Uuid]) -> Result<(
         tx.query(lock, |_| Ok(())).await?;
     }
     Ok(())
-}
-
-/// Makes whoever locks the rows of a query second see what the first one wrote. SQLite has
-/// one transaction at a time.
-pub(super) fn for_update(backend: DbBackend) -> &'static str {
-    match backend {
-        DbBackend::Postgres => " FOR UPDATE",
-        _ => "",
-    }
 }

@@ -51,11 +51,7 @@ impl Jobs {
 
     /// Adds all that has come meanwhile.
     pub(super) fn fill(&mut self, backlog: &mut Backlog, limits: BatchLimits) {
-        while backlog.has_room(limits)
-            && let Ok(job) = self.queue.try_recv()
-        {
-            backlog.push(job);
-        }
+        backlog.fill(&mut self.queue, limits);
     }
 
     /// The next one; none when it does not come in time, or when none comes any more.

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     StorageOptions,
     database::{WAL_AUTOCHECKPOINT_PAGES, WriteLock},
-    fault,
+    fault::About,
     tx::ready,
 };
 
@@ -46,7 +46,7 @@ impl SqliteWriter {
         queue: Arc<Queue>,
     ) -> Result<Self, Error> {
         let connection = connect(path, options.connection_timeout);
-        let connection = connection.map_err(|error| fault::error(error, "database"))?;
+        let connection = connection.about("database")?;
         Ok(Self { committer: Committer::new(connection, queue, options.claim_bytes), lock })
     }
 

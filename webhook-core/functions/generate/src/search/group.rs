@@ -1,31 +1,21 @@
 //! Objects whose field names are data: the elements of a list counted or added up by the text in one of their fields.
 
-use std::rc::Rc;
-
 use serde_json::Map as Object;
 
 use super::super::convert::Convert;
 use super::super::json::{Json, is_scalar, number, to_text};
 use super::super::program::Expr;
-use super::pool::Pool;
-use super::{Context, Example, Found, Outcome, Search, cheaper, cost};
+use super::{Case, Found, Outcome, Search, cheaper, cost};
 
 const MAX_FIELDS: usize = 16;
 
 impl<'a> Search<'a> {
-    pub(super) fn grouped(
-        &self,
-        examples: &[Example<'a>],
-        seed: &Example<'a>,
-        want: &Object<String, Json>,
-        pools: &[Rc<Pool<'a>>],
-        context: &Context,
-    ) -> Outcome {
+    pub(super) fn grouped(&self, case: &Case<'_, 'a>, want: &Object<String, Json>) -> Outcome {
         if want.is_empty() || !want.values().all(Json::is_number) {
             return Ok(None);
         }
         let mut best = None;
-        for pool in pools {
+        for pool in &case.pools {
             for (index, node) in pool.nodes.iter().enumerate() {
                 let Some(items) = node.value.as_array() else { continue };
                 let Some(first) = items.first().and_then(Json::as_object) else { continue };
@@ -33,12 +23,12 @@ impl<'a> Search<'a> {
                 if items.len() < want.len().max(2) {
                     continue;
                 }
-                let place = self.place(pool, node, seed.scopes.len(), context);
+                let place = self.place(pool, node, case);
                 for convert in conversions(first, want) {
                     self.charge(items.len())?;
                     let cost = place + cost::convert(&convert);
                     let expr = Expr::Path(pool.path(index)).convert_all(&[convert]);
-                    if self.holds(&expr, examples)? {
+                    if self.holds(&expr, case.examples)? {
                         best = cheaper(best, Some(Found::new(expr, cost)));
                     }
                 }

@@ -5,18 +5,12 @@ use std::rc::Rc;
 use super::super::json::Json;
 use super::super::names::Names;
 use super::super::program::{Expr, Step};
-use super::{Context, Example, Found, Outcome, Parts, Search, cheaper, cost};
+use super::{Case, Context, Example, Found, Outcome, Parts, Search, cheaper, cost};
 
 impl<'a> Search<'a> {
-    pub(super) fn solve_list(
-        &self,
-        examples: &[Example<'a>],
-        seed: &Example<'a>,
-        want: &[Json],
-        context: &Context,
-    ) -> Outcome {
-        let pools = self.pools(seed)?;
-        let whole = self.whole(examples, seed, &pools, context)?;
+    pub(super) fn solve_list(&self, case: &Case<'_, 'a>, want: &[Json]) -> Outcome {
+        let examples = case.examples;
+        let whole = self.whole(case)?;
         if want.is_empty() {
             // Only a field with the very name is taken for the place that an empty list comes from.
             let constant = Found::new(Expr::Const(Json::Array(Vec::new())), 5.0);
@@ -30,18 +24,19 @@ impl<'a> Search<'a> {
         if !examples.iter().all(|example| matches!(example.want, Some(Json::Array(_)))) {
             return Ok(None);
         }
-        let best = self.mapped(examples, seed, want, &pools, context)?;
+        let best = self.mapped(case, want)?;
         // One rule for many elements: no explanation of each by itself is as short.
         const LEAST_FOR_AN_ELEMENT: f64 = 7.0;
         if best.as_ref().is_some_and(|found| found.cost < LEAST_FOR_AN_ELEMENT * want.len() as f64)
         {
             return Ok(best);
         }
-        Ok(cheaper(best, self.fixed(examples, want.len(), context)?))
+        Ok(cheaper(best, self.fixed(case, want.len())?))
     }
 
     /// A list of this length whose elements are each explained by themselves.
-    fn fixed(&self, examples: &[Example<'a>], length: usize, context: &Context) -> Outcome {
+    fn fixed(&self, case: &Case<'_, 'a>, length: usize) -> Outcome {
+        let Case { examples, context, .. } = case;
         let lists: Vec<&'a Vec<Json>> =
             examples.iter().filter_map(|e| e.want.and_then(Json::as_array)).collect();
         if lists.iter().any(|list| list.len() != length) {

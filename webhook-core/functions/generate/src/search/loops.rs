@@ -8,8 +8,7 @@ use super::super::names::{Names, similarity, words};
 use super::super::program::{
     Expr, Filter, Loop, Map, Order, Path, Step, Test, field, scalar_fields,
 };
-use super::pool::Pool;
-use super::{Context, Example, Exhausted, Outcome, Search, cheaper, cost};
+use super::{Case, Context, Example, Exhausted, Outcome, Search, cheaper, cost};
 
 /// Loops over different elements whose bodies are searched for one list, at the top and further inside.
 const MAX_BODIES: usize = 16;
@@ -33,19 +32,12 @@ struct Same<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn mapped(
-        &self,
-        examples: &[Example<'a>],
-        seed: &Example<'a>,
-        want: &[Json],
-        pools: &[Rc<Pool<'a>>],
-        context: &Context,
-    ) -> Outcome {
-        let mut candidates = self.candidates(seed, want, pools, context)?;
+    pub(super) fn mapped(&self, case: &Case<'_, 'a>, want: &[Json]) -> Outcome {
+        let mut candidates = self.candidates(case, want)?;
         candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         let mut groups: Vec<Same<'a>> = Vec::new();
         for candidate in candidates.into_iter().take(MAX_CANDIDATES) {
-            let Some(passes) = self.passes(examples, &candidate.loops)? else { continue };
+            let Some(passes) = self.passes(case.examples, &candidate.loops)? else { continue };
             let elements: Vec<*const Json> = passes
                 .iter()
                 .flat_map(|pass| pass.scopes.iter().map(|scope| std::ptr::from_ref(*scope)))
@@ -55,23 +47,17 @@ impl<'a> Search<'a> {
                 None => groups.push(Same { elements, loops: vec![candidate], passes }),
             }
         }
-        let most = if context.level >= 4 { MAX_INNER_BODIES } else { MAX_BODIES };
-        let depth = seed.scopes.len();
+        let most = if case.context.level >= 4 { MAX_INNER_BODIES } else { MAX_BODIES };
         let mut best = None;
         for group in groups.into_iter().take(most) {
-            best = cheaper(best, self.body(group, examples.len(), depth, context)?);
+            best = cheaper(best, self.body(group, case)?);
         }
         Ok(best)
     }
 
     /// The loops that have as many passes in the seed as elements are wanted.
-    fn candidates(
-        &self,
-        seed: &Example<'a>,
-        want: &[Json],
-        pools: &[Rc<Pool<'a>>],
-        context: &Context,
-    ) -> Result<Vec<Candidate>, Exhausted> {
+    fn candidates(&self, case: &Case<'_, 'a>, want: &[Json]) -> Result<Vec<Candidate>, Exhausted> {
+        let Case { seed, pools, context, .. } = case;
         let depth = seed.scopes.len();
         let mut out = Vec::new();
         for pool in pools {
@@ -86,7 +72,7 @@ impl<'a> Search<'a> {
                     1 => 6.0 * (1.0 - similarity(&context.names, &node.names)),
                     _ => 0.0,
                 };
-                let place = self.place(pool, node, depth, context) + cost::LOOP + alone;
+                let place = self.place(pool, node, case) + cost::LOOP + alone;
                 let mut push = |loops, cost: f64| out.push(Candidate { loops, cost: place + cost });
                 let plain = Loop::plain(pool.path(index));
                 if list.len() < want.len() {
@@ -149,7 +135,9 @@ impl<'a> Search<'a> {
     }
 
     /// The body that is right for every pass. Other loops over the same elements are rivals.
-    fn body(&self, group: Same<'a>, examples: usize, depth: usize, context: &Context) -> Outcome {
+    fn body(&self, group: Same<'a>, case: &Case<'_, 'a>) -> Outcome {
+        let (examples, depth) = (case.examples.len(), case.seed.scopes.len());
+        let context = case.context;
         let Same { mut loops, passes, .. } = group;
         loops.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         let mut loops = loops.into_iter();

@@ -48,6 +48,16 @@ pub(crate) struct Found {
     pub(crate) rivals: Vec<Expr>,
 }
 
+/// A value that is to be explained, and all that an explanation may be made of.
+struct Case<'s, 'a> {
+    examples: &'s [Example<'a>],
+    /// The example that says most about what is wanted.
+    seed: &'s Example<'a>,
+    /// What each scope of the seed offers, the outermost first.
+    pools: Vec<Rc<Pool<'a>>>,
+    context: &'s Context,
+}
+
 type Outcome = Result<Option<Found>, Exhausted>;
 
 /// Rivals that are kept of one expression. One that decides is enough.
@@ -154,11 +164,12 @@ impl<'a> Search<'a> {
     fn solve(&self, examples: &[Example<'a>], context: &Context) -> Outcome {
         self.charge(examples.len())?;
         let Some(seed) = seed(examples) else { return Ok(None) };
-        match &seed.want {
-            Some(Json::Object(want)) => self.solve_object(examples, seed, want, context),
-            Some(Json::Array(want)) => self.solve_list(examples, seed, want, context),
-            Some(want) => self.solve_scalar(examples, seed, want, context),
-            None => Ok(None),
+        let Some(want) = seed.want else { return Ok(None) };
+        let case = Case { examples, seed, pools: self.pools(seed)?, context };
+        match want {
+            Json::Object(want) => self.solve_object(&case, want),
+            Json::Array(want) => self.solve_list(&case, want),
+            want => self.solve_scalar(&case, want),
         }
     }
 
@@ -200,21 +211,15 @@ impl<'a> Search<'a> {
     }
 
     /// What it costs to name this place.
-    fn place(&self, pool: &Pool<'a>, node: &Node<'a>, depth: usize, context: &Context) -> f64 {
-        self.place_like(similarity(&context.names, &node.names), pool, node, depth, context)
+    fn place(&self, pool: &Pool<'a>, node: &Node<'a>, case: &Case<'_, 'a>) -> f64 {
+        self.place_like(similarity(&case.context.names, &node.names), pool, node, case)
     }
 
     /// The same with the likeness of the names given.
-    fn place_like(
-        &self,
-        alike: f64,
-        pool: &Pool<'a>,
-        node: &Node<'a>,
-        depth: usize,
-        context: &Context,
-    ) -> f64 {
+    fn place_like(&self, alike: f64, pool: &Pool<'a>, node: &Node<'a>, case: &Case<'_, 'a>) -> f64 {
         let choice = ((pool.nodes.len() + 2) as f64).log2().clamp(4.0, 7.0) + 2.0;
-        let gap = depth.saturating_sub(pool.scope + 1) as f64 * context.outer;
+        let depth = case.seed.scopes.len();
+        let gap = depth.saturating_sub(pool.scope + 1) as f64 * case.context.outer;
         3.0 + (1.0 - alike) * choice + node.way + gap
     }
 }

@@ -7,28 +7,20 @@ use serde_json::Map as Object;
 use super::super::json::{Json, is_scalar, same};
 use super::super::names::{Names, words};
 use super::super::program::Expr;
-use super::pool::Pool;
-use super::{Context, Example, Exhausted, Found, Outcome, Parts, Search, cheaper, cost};
+use super::{Case, Context, Example, Exhausted, Found, Outcome, Parts, Search, cheaper, cost};
 
 impl<'a> Search<'a> {
-    pub(super) fn solve_object(
-        &self,
-        examples: &[Example<'a>],
-        seed: &Example<'a>,
-        want: &Object<String, Json>,
-        context: &Context,
-    ) -> Outcome {
-        let pools = self.pools(seed)?;
-        if let Some(found) = self.whole(examples, seed, &pools, context)?
+    pub(super) fn solve_object(&self, case: &Case<'_, 'a>, want: &Object<String, Json>) -> Outcome {
+        if let Some(found) = self.whole(case)?
             && !want.is_empty()
         {
             return Ok(Some(found));
         }
-        if !examples.iter().all(|example| matches!(example.want, Some(Json::Object(_)))) {
+        if !case.examples.iter().all(|example| matches!(example.want, Some(Json::Object(_)))) {
             return Ok(None);
         }
-        let by_field = self.by_field(examples, want, context)?;
-        let grouped = self.grouped(examples, seed, want, &pools, context)?;
+        let by_field = self.by_field(case, want)?;
+        let grouped = self.grouped(case, want)?;
         Ok(cheaper(by_field, grouped))
     }
 
@@ -56,16 +48,10 @@ impl<'a> Search<'a> {
     }
 
     /// A list or an object that is in the payload as it is wanted.
-    pub(super) fn whole(
-        &self,
-        examples: &[Example<'a>],
-        seed: &Example<'a>,
-        pools: &[Rc<Pool<'a>>],
-        context: &Context,
-    ) -> Outcome {
-        let Some(want) = seed.want else { return Ok(None) };
+    pub(super) fn whole(&self, case: &Case<'_, 'a>) -> Outcome {
+        let Some(want) = case.seed.want else { return Ok(None) };
         let mut best = None;
-        for pool in pools {
+        for pool in &case.pools {
             self.charge(pool.nodes.len() / 16)?;
             for (index, node) in pool.nodes.iter().enumerate() {
                 if is_scalar(node.value) || !same(node.value, want) {
@@ -73,8 +59,8 @@ impl<'a> Search<'a> {
                 }
                 self.charge(4)?;
                 let expr = Expr::Path(pool.path(index));
-                if self.holds(&expr, examples)? {
-                    let cost = self.place(pool, node, seed.scopes.len(), context);
+                if self.holds(&expr, case.examples)? {
+                    let cost = self.place(pool, node, case);
                     best = cheaper(best, Some(Found::new(expr, cost)));
                 }
             }
@@ -83,12 +69,8 @@ impl<'a> Search<'a> {
     }
 
     /// Each field by itself; a field that some examples lack must be absent there.
-    fn by_field(
-        &self,
-        examples: &[Example<'a>],
-        want: &Object<String, Json>,
-        context: &Context,
-    ) -> Outcome {
+    fn by_field(&self, case: &Case<'_, 'a>, want: &Object<String, Json>) -> Outcome {
+        let Case { examples, context, .. } = case;
         let mut names: Vec<&String> = want.keys().collect();
         let mut known: std::collections::HashSet<&String> = names.iter().copied().collect();
         for object in examples.iter().filter_map(|example| example.want?.as_object()) {

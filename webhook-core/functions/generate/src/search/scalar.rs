@@ -1,28 +1,18 @@
 //! Explaining a text, a number, a flag or null.
 
-use std::rc::Rc;
-
 use super::super::convert::Convert;
 use super::super::json::Json;
 use super::super::program::Expr;
-use super::pool::Pool;
-use super::{Context, Example, Found, Outcome, Search, cheaper, common_want, cost};
+use super::{Case, Found, Outcome, Search, cheaper, common_want, cost};
 
 /// Candidates of one value that are ranked, and those that are then checked.
 const MAX_RANKED: usize = 512;
 const MAX_CHECKED: usize = 48;
 
 impl<'a> Search<'a> {
-    pub(super) fn solve_scalar(
-        &self,
-        examples: &[Example<'a>],
-        seed: &Example<'a>,
-        want: &Json,
-        context: &Context,
-    ) -> Outcome {
-        let pools = self.pools(seed)?;
-        let mut best = self.direct(examples, want, &pools, seed.scopes.len(), context)?;
-        if let Some(constant) = common_want(examples) {
+    pub(super) fn solve_scalar(&self, case: &Case<'_, 'a>, want: &Json) -> Outcome {
+        let mut best = self.direct(case, want)?;
+        if let Some(constant) = common_want(case.examples) {
             // A whole field that is the value beats a constant, however short that is. Null and the empty text say
             // nothing.
             let whole = best.as_ref().is_some_and(|found| matches!(found.expr, Expr::Path(_)));
@@ -36,22 +26,14 @@ impl<'a> Search<'a> {
             return Ok(best);
         }
         match want {
-            Json::String(text) => {
-                Ok(cheaper(best, self.composed(examples, seed, text, &pools, context)?))
-            }
+            Json::String(text) => Ok(cheaper(best, self.composed(case, text)?)),
             _ => Ok(best),
         }
     }
 
     /// A place, or a value that one place becomes.
-    fn direct(
-        &self,
-        examples: &[Example<'a>],
-        want: &Json,
-        pools: &[Rc<Pool<'a>>],
-        depth: usize,
-        context: &Context,
-    ) -> Outcome {
+    fn direct(&self, case: &Case<'_, 'a>, want: &Json) -> Outcome {
+        let Case { examples, pools, context, .. } = case;
         let mut ranked: Vec<(f64, usize, usize)> = Vec::new();
         for (number, pool) in pools.iter().enumerate() {
             let entries = pool.with_value(want);
@@ -65,7 +47,7 @@ impl<'a> Search<'a> {
                     [Convert::Upper] => 6.0 * (1.0 - alike),
                     _ => 0.0,
                 };
-                let place = self.place_like(alike, pool, node, depth, context);
+                let place = self.place_like(alike, pool, node, case);
                 ranked.push((place + entry.cost + chance, number, index));
             }
         }

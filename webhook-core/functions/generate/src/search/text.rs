@@ -3,7 +3,7 @@
 //! The text is cut where that costs least: each byte is either a fixed word's or inside the text of a field. Fields
 //! that start or end in the middle of a word are dear, those whose name stands next to them are cheap.
 
-use std::rc::Rc;
+use std::ops::Range;
 
 use super::super::convert::Convert;
 use super::super::eval::eval;
@@ -11,7 +11,7 @@ use super::super::json::{Json, to_text};
 use super::super::names::{Names, Word, alike, best, similarity, words};
 use super::super::program::{Expr, Piece};
 use super::pool::{Entry, Node, Pool};
-use super::{Context, Example, Exhausted, Found, Outcome, Search, cost};
+use super::{Case, Example, Exhausted, Found, Outcome, Search, cost};
 
 /// Longer texts are taken as a whole or not at all.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
@@ -44,28 +44,20 @@ struct Stretch {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn composed(
-        &self,
-        examples: &[Example<'a>],
-        seed: &Example<'a>,
-        text: &str,
-        pools: &[Rc<Pool<'a>>],
-        context: &Context,
-    ) -> Outcome {
+    pub(super) fn composed(&self, case: &Case<'_, 'a>, text: &str) -> Outcome {
+        let examples = case.examples;
         if !(2..=MAX_TEXT_BYTES).contains(&text.len()) {
             return Ok(None);
         }
         let mut parts = Vec::new();
-        for pool in pools {
+        for pool in &case.pools {
             for (given, entries) in pool.texts() {
                 self.charge(1 + text.len() / 256)?;
                 // That the whole text is a field has been looked at with more care.
                 if given.len() < text.len() {
                     for (start, _) in text.match_indices(given.as_str()).take(MAX_OCCURRENCES) {
-                        let end = start + given.len();
-                        parts.extend(
-                            self.part(text, start, end, entries, pool, examples, seed, context)?,
-                        );
+                        let place = start..start + given.len();
+                        parts.extend(self.part(text, place, entries, pool, case)?);
                     }
                 }
             }
@@ -93,22 +85,17 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// The best of the entries that give the text from `start` to `end`.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one call site; a struct would only repeat the names"
-    )]
+    /// The best of the entries that give the text at `place`.
     fn part(
         &self,
         text: &str,
-        start: usize,
-        end: usize,
+        place: Range<usize>,
         entries: &[usize],
         pool: &Pool<'a>,
-        examples: &[Example<'a>],
-        seed: &Example<'a>,
-        context: &Context,
+        case: &Case<'_, 'a>,
     ) -> Result<Option<Part>, Exhausted> {
+        let Case { examples, seed, context, .. } = case;
+        let Range { start, end } = place;
         let near = near(text, start, end);
         let edges = edge(text, start) + edge(text, end);
         let mut ranked: Vec<(f64, &Entry)> = Vec::new();
@@ -117,7 +104,7 @@ impl<'a> Search<'a> {
             let Some(node) = pool.nodes.get(entry.node) else { continue };
             let named = next_to(&near, node, &context.names);
             let alike = named.max(entry.alike(node, &context.names));
-            let place = self.place_like(alike, pool, node, seed.scopes.len(), context);
+            let place = self.place_like(alike, pool, node, case);
             ranked.push((place + entry.cost + chance(entry, end - start), entry));
         }
         self.charge(ranked.len())?;

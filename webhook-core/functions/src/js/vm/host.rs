@@ -3,7 +3,6 @@
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
-    fmt,
     rc::Rc,
     sync::Arc,
 };
@@ -59,12 +58,6 @@ pub(super) struct Script {
     rejections: Vec<String>,
     logs: Vec<String>,
     log_bytes: usize,
-}
-
-impl fmt::Debug for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host").finish_non_exhaustive()
-    }
 }
 
 impl Script {

@@ -3,7 +3,7 @@
 use std::{rc::Rc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
+use rquickjs::{Ctx, Exception, Object, Result as JsResult, Value};
 use serde::Deserialize;
 use serde_json::{Value as Tree, json};
 use webhook_core::{
@@ -11,7 +11,7 @@ use webhook_core::{
     model::Headers,
 };
 
-use super::host::Host;
+use super::{add, host::Host};
 use crate::{
     js::limit::Limit,
     modules::{
@@ -39,9 +39,9 @@ struct Wish {
 }
 
 /// Adds `send`, `answer` and `sleep`.
-pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
+pub(super) fn install<'js>(host: &Rc<Host>, natives: &Object<'js>) -> JsResult<()> {
     let h = Rc::clone(host);
-    let send = move |ctx: Ctx<'js>, wishes: String| -> Result<Value<'js>> {
+    add(natives, "send", move |ctx: Ctx<'js>, wishes: String| -> JsResult<Value<'js>> {
         let mut bounds = h.bounds();
         let failed = |error| Exception::throw_type(&ctx, &format!("http: {error}"));
         let read = from_json(wishes.as_bytes(), &mut bounds);
@@ -56,18 +56,16 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
             Err(ModuleError::Invalid(message)) => Ok(Err(message)),
             Err(error) => Err(h.refuse(&ctx, &error)),
         });
-        let built = built.collect::<Result<Vec<_>>>()?;
+        let built = built.collect::<JsResult<Vec<_>>>()?;
         ctx.json_parse(Tree::Array(h.fulfil(built)).to_string())
-    };
-    natives.set("send", Function::new(ctx.clone(), send)?)?;
+    })?;
     let h = Rc::clone(host);
-    let answer = move |ctx: Ctx<'js>, index: usize| {
+    add(natives, "answer", move |ctx: Ctx<'js>, index: usize| {
         let body = h.script.borrow().answers.get(index).cloned();
         body.map(|body| h.give_bytes(&ctx, &body)).transpose()
-    };
-    natives.set("answer", Function::new(ctx.clone(), answer)?)?;
+    })?;
     let h = Rc::clone(host);
-    let sleep = move |ctx: Ctx<'js>, seconds: f64| {
+    add(natives, "sleep", move |ctx: Ctx<'js>, seconds: f64| {
         if seconds.is_nan() || seconds < 0.0 {
             return Err(Exception::throw_type(&ctx, "not a number of seconds"));
         }
@@ -75,8 +73,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
         let longest = h.limits.total_time.as_secs_f64() + 1.0;
         h.sleep(Duration::from_secs_f64(seconds.min(longest)));
         Ok(())
-    };
-    natives.set("sleep", Function::new(ctx.clone(), sleep)?)
+    })
 }
 
 impl Host {
@@ -87,7 +84,7 @@ impl Host {
     }
 
     /// Sends what can be sent; each wish gets an answer or an `error`.
-    fn fulfil(&self, built: Vec<std::result::Result<ForwardRequest, String>>) -> Vec<Tree> {
+    fn fulfil(&self, built: Vec<Result<ForwardRequest, String>>) -> Vec<Tree> {
         let ready = built.iter().filter_map(|built| built.as_ref().ok().cloned()).collect();
         let mut sent = self.send(ready).into_iter();
         let answers = built.into_iter().map(|built| {
@@ -102,11 +99,7 @@ impl Host {
             .collect()
     }
 
-    fn build(
-        &self,
-        wish: Wish,
-        bounds: &mut Bounds,
-    ) -> std::result::Result<ForwardRequest, ModuleError> {
+    fn build(&self, wish: Wish, bounds: &mut Bounds) -> Result<ForwardRequest, ModuleError> {
         let Wish { method, url, query, headers, cookies, form, body, bytes, timeout_seconds, auth } =
             wish;
         let body = match body {
@@ -128,11 +121,7 @@ impl Host {
         request(&method, &url, options, hops, &self.limits, bounds)
     }
 
-    fn show(
-        &self,
-        request: &ForwardRequest,
-        response: ForwardResponse,
-    ) -> std::result::Result<Tree, String> {
+    fn show(&self, request: &ForwardRequest, response: ForwardResponse) -> Result<Tree, String> {
         if response.truncated {
             let limit = self.limits.http_response_bytes;
             return Err(format!("http: the answer's body is over the limit of {limit} bytes"));

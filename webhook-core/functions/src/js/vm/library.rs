@@ -6,11 +6,14 @@ use std::{collections::HashSet, sync::OnceLock};
 use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Result, atom::PredefinedAtom};
 
 use super::prelude::{self, Part};
-use crate::js::{
-    library::Library,
-    names,
-    reach::{Reach, has_patterns},
-    source::{mentioned, words},
+use crate::{
+    js::{
+        library::Library,
+        names,
+        reach::{Reach, has_patterns},
+        source::{mentioned, words},
+    },
+    list::list_of,
 };
 
 /// What has functions to be bounded.
@@ -33,49 +36,27 @@ const fn owner(name: &'static str, prototype: bool, which: Which) -> Owner {
 
 /// In the order of `OWNERS` in the prelude.
 const OWNERS: [Owner; 11] = [
-    owner(
-        "Array",
-        true,
-        Which::AllBut(&["at", "keys", "values", "entries", "join", "toString", ITERATOR]),
-    ),
-    owner(
-        "String",
-        true,
-        Which::AllBut(&[
-            "at",
-            "charAt",
-            "charCodeAt",
-            "codePointAt",
-            // Bounded for every script that may have templates.
-            "concat",
-            "toString",
-            "valueOf",
-            ITERATOR,
-        ]),
-    ),
+    owner("Array", true, Which::AllBut(&OF_LISTS)),
+    owner("String", true, Which::AllBut(&OF_TEXTS)),
     owner("Array", false, Which::Only(&["from"])),
     owner("String", false, Which::AllBut(&[])),
     owner("Number", false, Which::AllBut(&["isFinite", "isInteger", "isNaN", "isSafeInteger"])),
     owner("RegExp", false, Which::AllBut(&[])),
     owner("Symbol", false, Which::AllBut(&[])),
-    owner(
-        "Object",
-        false,
-        Which::AllBut(&[
-            "is",
-            "getPrototypeOf",
-            "setPrototypeOf",
-            "isExtensible",
-            "hasOwn",
-            "create",
-            "defineProperty",
-            "getOwnPropertyDescriptor",
-        ]),
-    ),
+    owner("Object", false, Which::AllBut(&OF_OBJECTS)),
     owner("JSON", false, Which::AllBut(&["parse", "stringify"])),
     owner("Promise", false, Which::AllBut(&[])),
     owner("Number", true, Which::Only(&["toLocaleString"])),
 ];
+
+const OF_LISTS: [&str; 7] = ["at", "keys", "values", "entries", "join", "toString", ITERATOR];
+/// `concat` is bounded for every script that may have templates.
+const OF_TEXTS: [&str; 8] =
+    ["at", "charAt", "charCodeAt", "codePointAt", "concat", "toString", "valueOf", ITERATOR];
+const OF_OBJECTS: [&str; 8] = list_of(
+    "is getPrototypeOf setPrototypeOf isExtensible hasOwn create defineProperty \
+    getOwnPropertyDescriptor",
+);
 
 /// What the engine itself looks for in lists and texts.
 const ITERATOR: &str = "Symbol(Symbol.iterator)";

@@ -17,7 +17,7 @@ use std::{cell::Cell, collections::HashSet, rc::Rc, sync::Arc};
 use rquickjs::{
     Context, Ctx, Exception, Function, Object, Promise, Result as JsResult, Runtime, Value,
     context::{EvalOptions, intrinsic},
-    function::This,
+    function::{IntoJsFunc, This},
     promise::PromiseState,
 };
 use webhook_core::function::{FunctionError, Invocation, ScriptOutcome};
@@ -154,7 +154,7 @@ impl Vm {
                 self.open(&ctx, &kept, &text)?;
                 Ok(kept)
             });
-            let script = compile(&ctx, &text, &source::wrapped(&text));
+            let script = compile::<Function<'_>>(&ctx, &text, &source::wrapped(&text));
             let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
             let ended = kept.and_then(|kept| {
                 let declared: Function<'_> = kept.get("declared")?;
@@ -201,8 +201,8 @@ impl Vm {
     /// Whether a source compiles; it does not run.
     fn check(&self, text: &str) -> Result<Option<ScriptOutcome>, FunctionError> {
         self.context.with(|ctx| {
-            let compiled = compile_as::<Object<'_>>(&ctx, text, &source::enclosed(text))
-                .and_then(|_| compile(&ctx, text, &source::wrapped(text)));
+            let compiled = compile::<Object<'_>>(&ctx, text, &source::enclosed(text))
+                .and_then(|_| compile::<Function<'_>>(&ctx, text, &source::wrapped(text)));
             compiled.map(drop).map_err(|error| self.stopped().unwrap_or(error))
         })?;
         Ok(None)
@@ -225,16 +225,8 @@ impl Vm {
     }
 }
 
-/// Compiles a source that is in brackets, which makes a function of it.
-fn compile<'js>(
-    ctx: &Ctx<'js>,
-    text: &str,
-    bracketed: &str,
-) -> Result<Function<'js>, FunctionError> {
-    compile_as(ctx, text, bracketed)
-}
-
-fn compile_as<'js, T: rquickjs::FromJs<'js>>(
+/// Compiles a source that is in brackets, which makes a function or an object of it.
+fn compile<'js, T: rquickjs::FromJs<'js>>(
     ctx: &Ctx<'js>,
     text: &str,
     bracketed: &str,
@@ -251,71 +243,66 @@ fn compile_as<'js, T: rquickjs::FromJs<'js>>(
 /// Runs the prelude, which leaves the function that ends a call in the global object.
 fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, library: Library) -> JsResult<()> {
     let natives = Object::new(ctx.clone())?;
-    let takes_payload = |function: String| source::takes_payload(&function);
-    natives.set("takesPayload", Function::new(ctx.clone(), takes_payload)?)?;
-    request::install(ctx, host, &natives)?;
+    add(&natives, "takesPayload", |function: String| source::takes_payload(&function))?;
+    request::install(host, &natives)?;
     let own = Rc::clone(host);
     let later = move |ctx: Ctx<'js>, name: String, natives: Object<'js>| match Part::named(&name) {
         Some(part) => {
             own.gives_bytes.set(own.gives_bytes.get() || part == Part::Binary);
-            install(&ctx, &own, &natives, part)?;
+            install(&own, &natives, part)?;
             part.load(&ctx)
         }
         None => Err(Exception::throw_message(&ctx, "no such part")),
     };
-    natives.set("part", Function::new(ctx.clone(), later)?)?;
+    add(&natives, "part", later)?;
     let part = match library {
         Library::Bare => Part::Request,
         Library::Plain => Part::Plain,
         Library::Small | Library::Whole => Part::Base,
     };
-    install(ctx, host, &natives, part)?;
+    install(host, &natives, part)?;
     let kept: Object<'_> = part.load(ctx)?.call((natives,))?;
     ctx.globals().set(KEPT, kept)
 }
 
 /// Adds what a part of the prelude needs of the host, which most calls do not.
-fn install<'js>(
-    ctx: &Ctx<'js>,
-    host: &Rc<Host>,
-    natives: &Object<'js>,
-    part: Part,
-) -> JsResult<()> {
+fn install<'js>(host: &Rc<Host>, natives: &Object<'js>, part: Part) -> JsResult<()> {
     match part {
         Part::Base | Part::Guard => {
             natives.set("stringBytes", host.limits.string_bytes as f64)?;
             let own = Rc::clone(host);
-            let only_declares = move || own.script.borrow().only_declares();
-            natives.set("onlyDeclares", Function::new(ctx.clone(), only_declares)?)
+            add(natives, "onlyDeclares", move || own.script.borrow().only_declares())
         }
-        Part::Fields => request::install_fields(ctx, host, natives),
+        Part::Fields => request::install_fields(host, natives),
         Part::Patterns => {
             let meter = Rc::clone(&host.meter);
-            let begin = Function::new(ctx.clone(), move || meter.begin_pattern())?;
-            natives.set("beginPattern", begin)?;
+            add(natives, "beginPattern", move || meter.begin_pattern())?;
             let meter = Rc::clone(&host.meter);
-            natives.set("endPattern", Function::new(ctx.clone(), move || meter.end_pattern())?)
+            add(natives, "endPattern", move || meter.end_pattern())
         }
-        Part::Styles => modules::install(ctx, host, natives),
+        Part::Styles => modules::install(host, natives),
         Part::Modules => {
             natives.set("httpCalls", host.limits.http_calls as f64)?;
-            http::install(ctx, host, natives)?;
-            modules::install(ctx, host, natives)
+            http::install(host, natives)?;
+            modules::install(host, natives)
         }
         _ => Ok(()),
     }
+}
+
+/// Adds a function of the host to what the prelude is given.
+fn add<'js, P>(
+    natives: &Object<'js>,
+    name: &str,
+    function: impl IntoJsFunc<'js, P> + 'js,
+) -> JsResult<()> {
+    natives.set(name, Function::new(natives.ctx().clone(), function)?)
 }
 
 fn take_kept<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
     let kept = ctx.globals().get(KEPT)?;
     ctx.globals().remove(KEPT)?;
     Ok(kept)
-}
-
-impl std::fmt::Debug for Vm {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Vm").finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

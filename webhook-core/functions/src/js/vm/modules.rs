@@ -4,7 +4,7 @@
 use std::{borrow::Cow, rc::Rc};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
+use rquickjs::{Ctx, IntoJs, Object, Result as JsResult, Value};
 use serde_json::Value as Tree;
 use webhook_core::{
     encoding::Base64,
@@ -12,7 +12,7 @@ use webhook_core::{
     store::{KV_MAX_NUMBER, KvValue},
 };
 
-use super::{host::Host, rows::JsonRows, web};
+use super::{add, host::Host, rows::JsonRows, web};
 use crate::{
     js::limit::Limit,
     lua::bytes::{
@@ -33,7 +33,7 @@ use crate::{
 /// Adds `module(name, form, arguments)`. Arguments are texts; where data may
 /// be bytes, `t` before a text and `b` before base64 tell which it is. What
 /// is bytes comes back in the form `bytes`, `hex` or `text`.
-pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js>) -> Result<()> {
+pub(super) fn install<'js>(host: &Rc<Host>, natives: &Object<'js>) -> JsResult<()> {
     let h = Rc::clone(host);
     let module = move |ctx: Ctx<'js>, name: String, form: String, arguments: Vec<String>| {
         if name.starts_with("kv.") && h.count_kv() > h.limits.kv_calls {
@@ -45,7 +45,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, natives: &Object<'js
             Err(error) => Err(h.refuse(&ctx, &error)),
         }
     };
-    natives.set("module", Function::new(ctx.clone(), module)?)
+    add(natives, "module", module)
 }
 
 /// What a function of a module answers.
@@ -60,17 +60,14 @@ pub(super) enum Answer {
 
 impl Answer {
     /// A tree, whose text must fit into the memory as well.
-    pub(super) fn tree(
-        tree: &Tree,
-        limits: &ScriptLimits,
-    ) -> std::result::Result<Self, ModuleError> {
+    pub(super) fn tree(tree: &Tree, limits: &ScriptLimits) -> Result<Self, ModuleError> {
         let mut json = Output::of_at_most(limits.memory_bytes);
         json.push_json(tree).map_err(|_| ModuleError::TooLarge)?;
         json.finish().map(Self::Json)
     }
 
     /// Fails when it is a text that is too long.
-    fn bounded(self, longest: usize) -> std::result::Result<Self, ModuleError> {
+    fn bounded(self, longest: usize) -> Result<Self, ModuleError> {
         let length = match &self {
             Self::Text(text) => text.len(),
             Self::Bytes(bytes) => bytes.len(),
@@ -79,7 +76,7 @@ impl Answer {
         if length > longest { Err(ModuleError::TooLong) } else { Ok(self) }
     }
 
-    fn into_value<'js>(self, ctx: &Ctx<'js>, host: &Host, form: &str) -> Result<Value<'js>> {
+    fn into_value<'js>(self, ctx: &Ctx<'js>, host: &Host, form: &str) -> JsResult<Value<'js>> {
         match self {
             Self::Text(text) => text.into_js(ctx),
             Self::Bytes(bytes) => match form {
@@ -106,7 +103,7 @@ impl Arguments {
         self.0.get(index).map(String::as_str)
     }
 
-    pub(super) fn data(&self, index: usize) -> std::result::Result<Cow<'_, [u8]>, ModuleError> {
+    pub(super) fn data(&self, index: usize) -> Result<Cow<'_, [u8]>, ModuleError> {
         let text = self.text(index);
         match text.strip_prefix('b') {
             Some(base64) => STANDARD
@@ -117,18 +114,14 @@ impl Arguments {
         }
     }
 
-    pub(super) fn tree(
-        &self,
-        index: usize,
-        bounds: &mut Bounds,
-    ) -> std::result::Result<Tree, ModuleError> {
+    pub(super) fn tree(&self, index: usize, bounds: &mut Bounds) -> Result<Tree, ModuleError> {
         from_json(self.text(index).as_bytes(), bounds)?
             .map_err(|error| ModuleError::invalid(format!("value: {error}")))
     }
 }
 
 /// Key, value, number and seconds, of which what is not given is empty.
-fn keep(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answer, ModuleError> {
+fn keep(host: &Host, name: &str, given: &Arguments) -> Result<Answer, ModuleError> {
     let owner = host.script.borrow().owner.ok_or_else(|| ModuleError::invalid(NO_STORE))?;
     let kv = Kv { owner, now: host.clock.now(), limits: &host.limits };
     let (key, seconds) = (given.text(0), given.text(3));
@@ -158,7 +151,7 @@ fn keep(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answe
     }
 }
 
-fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answer, ModuleError> {
+fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer, ModuleError> {
     if let Some(name) = name.strip_prefix("web.") {
         return web::call(host, name, given);
     }
@@ -205,7 +198,7 @@ fn call(host: &Host, name: &str, given: &Arguments) -> std::result::Result<Answe
         "jwt.verify" => {
             let names = given.0.get(2..).unwrap_or_default().iter();
             let algorithms: Vec<_> =
-                names.map(|name| Algorithm::named(name)).collect::<std::result::Result<_, _>>()?;
+                names.map(|name| Algorithm::named(name)).collect::<Result<_, _>>()?;
             let now = host.clock.now().as_secs();
             let claims = jwt::verify(given.text(0), &given.data(1)?, &algorithms, now, bounds)?;
             Answer::tree(&claims, &host.limits)?
@@ -254,12 +247,12 @@ fn in_words(error: impl std::fmt::Display) -> ModuleError {
     ModuleError::invalid(error.to_string())
 }
 
-fn zone(name: &str) -> std::result::Result<Zone, ModuleError> {
+fn zone(name: &str) -> Result<Zone, ModuleError> {
     if name.is_empty() { Ok(Zone::utc()) } else { Zone::named(name).map_err(in_words) }
 }
 
 /// Argument 1 is the delimiter, argument 2 says whether there is a header.
-fn dialect(given: &Arguments) -> std::result::Result<csv::Dialect, ModuleError> {
+fn dialect(given: &Arguments) -> Result<csv::Dialect, ModuleError> {
     let mut dialect = csv::Dialect { header: given.text(2) == "true", ..Default::default() };
     match given.text(1).as_bytes() {
         [] => {}

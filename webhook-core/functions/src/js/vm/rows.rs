@@ -37,22 +37,17 @@ impl JsonRows {
         names: Option<&[String]>,
     ) -> Result<(), ModuleError> {
         self.push(if self.out.len() == 0 { b"[" } else { b"," })?;
-        let Some(names) = names else {
-            self.push(b"[")?;
-            for (index, field) in fields.iter().enumerate() {
-                self.push(if index > 0 { b"," } else { b"" })?;
-                self.push_text(field)?;
-            }
-            return self.push(b"]");
-        };
-        self.push(b"{")?;
-        for (index, (name, field)) in names.iter().zip(fields).enumerate() {
+        self.push(if names.is_some() { b"{" } else { b"[" })?;
+        let count = names.map_or(fields.len(), <[String]>::len);
+        for (index, field) in fields.iter().take(count).enumerate() {
             self.push(if index > 0 { b"," } else { b"" })?;
-            self.push(name.as_bytes())?;
-            self.push(b":")?;
+            if let Some(name) = names.and_then(|names| names.get(index)) {
+                self.push(name.as_bytes())?;
+                self.push(b":")?;
+            }
             self.push_text(field)?;
         }
-        self.push(b"}")
+        self.push(if names.is_some() { b"}" } else { b"]" })
     }
 }
 

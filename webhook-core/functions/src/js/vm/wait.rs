@@ -7,13 +7,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 use webhook_core::forward::{ForwardError, ForwardRequest, ForwardResponse};
 
 use super::host::Host;
 use crate::{
     js::limit::Limit,
-    modules::kv::{KvAnswer, KvRequest, NO_STORE},
+    modules::{
+        http::NO_FORWARDER,
+        kv::{KvAnswer, KvRequest, NO_STORE},
+    },
 };
 
 impl Host {
@@ -80,7 +83,7 @@ impl Host {
             .enumerate()
             .map(|(index, task)| {
                 let ended = ended.clone();
-                Running(handle.spawn(async move {
+                AbortOnDropHandle::new(handle.spawn(async move {
                     // Nobody listens after the deadline.
                     let _ = ended.send((index, task.await));
                 }))
@@ -107,17 +110,5 @@ impl Host {
         drop(running);
         self.meter.resume();
         Some(came)
-    }
-}
-
-/// What is said where nothing sends.
-const NO_FORWARDER: &str = "functions may not send requests on this server";
-
-/// A task, called off when nobody waits for it any more.
-struct Running(JoinHandle<()>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }

@@ -1,7 +1,5 @@
 //! What the names of the web need of the host.
 
-use std::result::Result;
-
 use super::{
     host::Host,
     modules::{Answer, Arguments},
@@ -39,13 +37,11 @@ pub(super) fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer,
             Answer::Bytes(random::bytes(count)?)
         }
         "uuid" => Answer::Text(random::uuid()?),
-        "gcm_encrypt" => {
+        "gcm_encrypt" | "gcm_decrypt" => {
+            let encrypts = name == "gcm_encrypt";
+            let run = if encrypts { cipher::encrypt_gcm } else { cipher::decrypt_gcm };
             let (data, key, iv) = (given.data(0)?, given.data(1)?, given.data(2)?);
-            Answer::Bytes(cipher::encrypt_gcm(&data, &key, &iv, &given.data(3)?)?)
-        }
-        "gcm_decrypt" => {
-            let (data, key, iv) = (given.data(0)?, given.data(1)?, given.data(2)?);
-            Answer::Bytes(cipher::decrypt_gcm(&data, &key, &iv, &given.data(3)?)?)
+            Answer::Bytes(run(&data, &key, &iv, &given.data(3)?)?)
         }
         _ => return Err(ModuleError::invalid(format!("no function web.{name}"))),
     })

@@ -11,6 +11,8 @@ mod go_scan;
 mod strftime;
 mod zone;
 
+use crate::list::list_of;
+
 pub use fields::{DateTable, time};
 pub use go_format::format;
 pub use go_parse::parse;
@@ -45,20 +47,9 @@ impl Instant {
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+const MONTHS: [&str; 12] = list_of(
+    "January February March April May June July August September October November December",
+);
 
 const WEEKDAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

@@ -8,10 +8,7 @@ mod integer;
 mod quote;
 mod spec;
 
-use super::budget::Budget;
-use super::error::Error;
-use super::number::{self, Number};
-use super::value::Arg;
+use crate::lua::bytes::{Arg, Budget, Error};
 use spec::{Flags, Spec};
 
 const NAME: &str = "format";
@@ -127,14 +124,7 @@ fn write_string(
         Arg::Nil => b"nil",
         Arg::Bool(true) => b"true",
         Arg::Bool(false) => b"false",
-        Arg::Int(value) => {
-            number::write(Number::Int(*value), &mut scratch);
-            &scratch
-        }
-        Arg::Float(value) => {
-            number::write(Number::Float(*value), &mut scratch);
-            &scratch
-        }
+        number => number.check_bytes(NAME, index, &mut scratch)?,
     };
     if text.len() == 1 {
         budget.append(out, string)?;

@@ -4,9 +4,7 @@ mod decimal;
 mod hex_float;
 mod parse;
 
-use super::budget::Budget;
-use super::error::Error;
-use super::value::Arg;
+use crate::lua::bytes::{Arg, Budget, Error};
 
 pub(super) use decimal::{Decimal, Scratch, write_fixed};
 pub use parse::{parse, parse_in_base};
@@ -97,11 +95,7 @@ pub fn to_number(
 ) -> Result<Option<Number>, Error> {
     let Some(base) = base else { return value.to_number(budget) };
     let Arg::Bytes(text) = value else {
-        return Err(Error::argument(
-            "tonumber",
-            1,
-            format!("string expected, got {}", value.type_name()),
-        ));
+        return Err(value.expected("string", "tonumber", 1));
     };
     match u32::try_from(base) {
         Ok(base @ 2..=36) => Ok(parse_in_base(text, base, budget)?.map(Number::Int)),

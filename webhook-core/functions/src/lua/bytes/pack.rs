@@ -7,8 +7,7 @@ mod layout;
 mod unpack;
 
 use super::budget::{Budget, BudgetExceeded, STRING_BYTES};
-use super::error::Error;
-use super::value::Arg;
+use crate::lua::bytes::{Arg, Error};
 use layout::{Kind, Layout};
 pub use unpack::{Unpacked, unpack};
 
@@ -61,19 +60,11 @@ pub fn pack(format: &[u8], arguments: &[Arg<'_>], budget: &mut Budget) -> Result
             }
             Kind::Float => {
                 let value = argument.check_number(NAME, index, budget)?.to_float() as f32;
-                out.extend_from_slice(&if option.little {
-                    value.to_le_bytes()
-                } else {
-                    value.to_be_bytes()
-                });
+                push_integer(i64::from(value.to_bits()), false, 4, option.little, &mut out);
             }
             Kind::Double => {
                 let value = argument.check_number(NAME, index, budget)?.to_float();
-                out.extend_from_slice(&if option.little {
-                    value.to_le_bytes()
-                } else {
-                    value.to_be_bytes()
-                });
+                push_integer(value.to_bits() as i64, false, 8, option.little, &mut out);
             }
             Kind::Fixed | Kind::Counted | Kind::ZeroEnded => {
                 let mut scratch = Vec::new();

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::budget::{Budget, BudgetExceeded, STRING_BYTES};
-use super::error::Error;
-use super::value::Arg;
+use crate::lua::bytes::{Arg, Error};
 
 /// Where position `init` (from 1; negative counts from the end) begins, counted from 0.
 ///

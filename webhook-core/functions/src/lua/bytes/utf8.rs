@@ -3,9 +3,7 @@
 //! `lax` accepts what UTF-8 could encode once: up to 2^31 - 1 and surrogates. Unlike the first releases of Lua 5.4,
 //! and like the later ones, [`next_code`] refuses continuation bytes that belong to no character.
 
-use super::budget::Budget;
-use super::error::Error;
-use super::value::Arg;
+use crate::lua::bytes::{Arg, Budget, Error};
 
 /// `utf8.charpattern`: matches one character of valid text.
 pub const CHAR_PATTERN: &[u8] = b"[\0-\x7F\xC2-\xFD][\x80-\xBF]*";
@@ -50,7 +48,7 @@ fn decode(text: &[u8], lax: bool) -> Option<(u32, usize)> {
 
 /// The encoding of a code below 2^31, as `\u{…}` in a source has it.
 #[cfg(feature = "lua")]
-pub(in super::super) fn encoded(code: u32) -> Vec<u8> {
+pub(crate) fn encoded(code: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode(code.min(LAX_MAX), &mut bytes);
     bytes

@@ -1,8 +1,7 @@
 //! A Lua value as this library sees it.
 
-use super::budget::Budget;
-use super::error::Error;
 use super::number::{self, Number};
+use crate::lua::bytes::{Budget, Error};
 
 /// One argument of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,7 +114,7 @@ impl<'a> Arg<'a> {
         }
     }
 
-    fn expected(&self, wanted: &str, function: &'static str, index: usize) -> Error {
+    pub(super) fn expected(&self, wanted: &str, function: &'static str, index: usize) -> Error {
         Error::argument(function, index, format!("{wanted} expected, got {}", self.type_name()))
     }
 }

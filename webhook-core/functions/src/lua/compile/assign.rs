@@ -10,6 +10,7 @@ use super::{
     ast::{self, Expr, Line, Name},
     helper::Helper,
     mentions::Mentions,
+    named::known_key,
     rewrite::{Result, Rewriter},
     scope::{Binding, Kind},
 };
@@ -159,10 +160,7 @@ impl Rewriter {
             return;
         }
         // if value == nil then delete(table, key) else table[key] = value end
-        let (table, key) = match &place {
-            Place::Variable(name) => Self::field_of(Place::Variable(Name::clone(name))),
-            Place::Field { table, key } => (table.clone(), key.clone()),
-        };
+        let (table, key) = Self::field_of(place.clone());
         let delete = self.helper(Helper::Delete);
         let line = self.line;
         let mut absent = Vec::new();
@@ -171,12 +169,8 @@ impl Rewriter {
         self.push(ast::assign(into_target(place), ast::variable(value)), &mut present);
         let nil = ast::simple(p::SimpleExpression::Nil);
         let condition = ast::binary(ast::variable(value), p::BinaryOperator::Equal, nil);
-        let statement = p::IfStatement {
-            if_part: (condition, ast::block(absent, line)),
-            else_if_parts: Vec::new(),
-            else_part: Some(ast::block(present, line)),
-        };
-        self.push(p::Statement::If(statement), out);
+        let (absent, present) = (ast::block(absent, line), ast::block(present, line));
+        self.push(ast::if_else(condition, absent, Some(present)), out);
     }
 
     /// A global variable as a field of the environment.
@@ -268,15 +262,8 @@ pub(super) fn is_constant(simple: &p::SimpleExpression<Name>) -> bool {
 /// Whether the target is a field that metatables have for tables to look further in, and the value may be a table.
 fn is_event(target: &Target, value: &Expr) -> bool {
     let Target::Field(_, field) = target else { return false };
-    let name = match field {
-        p::FieldSuffix::Named(name) => Some(name),
-        p::FieldSuffix::Indexed(key) => match ast::as_simple(key) {
-            Some(p::SimpleExpression::String(key)) => Some(key),
-            _ => None,
-        },
-    };
     let function = matches!(ast::as_simple(value), Some(p::SimpleExpression::Function(_)));
-    !function && name.is_some_and(|name| matches!(&**name, b"__index" | b"__newindex"))
+    !function && known_key(field).is_some_and(|name| matches!(&**name, b"__index" | b"__newindex"))
 }
 
 /// Whether evaluating the target twice is as good as once.

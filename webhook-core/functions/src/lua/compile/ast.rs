@@ -35,10 +35,12 @@ pub(super) fn simple(simple: p::SimpleExpression<Name>) -> Expr {
 }
 
 pub(super) fn variable(name: &Name) -> Expr {
-    suffixed(Suffixed {
-        primary: p::PrimaryExpression::Name(Name::clone(name)),
-        suffixes: Vec::new(),
-    })
+    suffixed(named(name))
+}
+
+fn named(name: &Name) -> Suffixed {
+    let primary = p::PrimaryExpression::Name(Name::clone(name));
+    Suffixed { primary, suffixes: Vec::new() }
 }
 
 pub(super) fn suffixed(suffixed: Suffixed) -> Expr {
@@ -56,10 +58,8 @@ pub(super) fn grouped(expr: Expr) -> Suffixed {
 
 /// `function(arguments)`, where `function` is a name.
 pub(super) fn call(function: &Name, arguments: Vec<Expr>) -> Suffixed {
-    Suffixed {
-        primary: p::PrimaryExpression::Name(Name::clone(function)),
-        suffixes: vec![p::SuffixPart::Call(p::CallSuffix::Function(arguments))],
-    }
+    let call = p::SuffixPart::Call(p::CallSuffix::Function(arguments));
+    Suffixed { suffixes: vec![call], ..named(function) }
 }
 
 /// `left op right`, grouped from the left.
@@ -84,15 +84,22 @@ pub(super) fn assign(target: p::AssignmentTarget<Name>, value: Expr) -> Statemen
     Statement::Assignment(p::AssignmentStatement { targets: vec![target], values: vec![value] })
 }
 
+/// `if condition then … else … end`
+pub(super) fn if_else(condition: Expr, then: Block, otherwise: Option<Block>) -> Statement {
+    let if_part = (condition, then);
+    let else_if_parts = Vec::new();
+    Statement::If(p::IfStatement { if_part, else_if_parts, else_part: otherwise })
+}
+
+/// `while true do … end`
+pub(super) fn forever(block: Block) -> Statement {
+    Statement::While(p::WhileStatement { condition: simple(p::SimpleExpression::True), block })
+}
+
 /// A call whose results are dropped.
 pub(super) fn call_statement(function: &Name, arguments: Vec<Expr>) -> Statement {
-    Statement::FunctionCall(p::FunctionCallStatement {
-        head: Suffixed {
-            primary: p::PrimaryExpression::Name(Name::clone(function)),
-            suffixes: Vec::new(),
-        },
-        call: p::CallSuffix::Function(arguments),
-    })
+    let call = p::CallSuffix::Function(arguments);
+    Statement::FunctionCall(p::FunctionCallStatement { head: named(function), call })
 }
 
 /// The expression when it is nothing but a suffixed one.

@@ -6,7 +6,7 @@ use super::{
     MAX_DEPTH, MAX_OPERATORS, MAX_SUFFIXES,
     ast::{self, Expr, Name, Suffixed},
     helper::Helper,
-    named::field_name,
+    named::{field_name, known_field},
     precedence,
     rewrite::{Result, Rewriter, line_number},
     scope::{Binding, Kind},
@@ -202,17 +202,12 @@ impl Rewriter {
                         }
                         self.sites.add(line, Use::Index, held);
                     }
+                    name = known_field(&field);
                     let field = match field {
-                        p::FieldSuffix::Named(key) => {
-                            name = Some(format!("field '{}'", String::from_utf8_lossy(&key)));
-                            p::FieldSuffix::Named(key)
-                        }
                         p::FieldSuffix::Indexed(key) => {
-                            if let Some(p::SimpleExpression::String(key)) = ast::as_simple(&key) {
-                                name = Some(format!("field '{}'", String::from_utf8_lossy(key)));
-                            }
                             p::FieldSuffix::Indexed(self.expr(key, false)?)
                         }
+                        named @ p::FieldSuffix::Named(_) => named,
                     };
                     done.suffixes.push(p::SuffixPart::Field(field));
                 }
@@ -246,15 +241,8 @@ impl Rewriter {
 
     /// `local 'x'`, as messages call a value.
     pub(super) fn name_of(&self, suffixed: &Suffixed) -> Option<String> {
-        let text = |name: &Name| String::from_utf8_lossy(name).into_owned();
         match suffixed.suffixes.last() {
-            Some(p::SuffixPart::Field(p::FieldSuffix::Named(name))) => {
-                Some(format!("field '{}'", text(name)))
-            }
-            Some(p::SuffixPart::Field(p::FieldSuffix::Indexed(key))) => match ast::as_simple(key) {
-                Some(p::SimpleExpression::String(key)) => Some(format!("field '{}'", text(key))),
-                _ => None,
-            },
+            Some(p::SuffixPart::Field(field)) => known_field(field),
             Some(p::SuffixPart::Call(_)) => None,
             None => match &suffixed.primary {
                 p::PrimaryExpression::Name(name) => {
@@ -263,7 +251,7 @@ impl Rewriter {
                         Binding::Upvalue => "upvalue",
                         Binding::Global => "global",
                     };
-                    Some(format!("{kind} '{}'", text(name)))
+                    Some(format!("{kind} '{}'", String::from_utf8_lossy(name)))
                 }
                 p::PrimaryExpression::GroupedExpression(_) => None,
             },

@@ -6,7 +6,7 @@ use super::ast::Name;
 
 /// How a global name is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum GlobalUse {
+pub(crate) enum GlobalUse {
     /// Only as `name.field` or `name(…)`: what it holds cannot be changed.
     Read,
     /// In any way: a table must be the script's own copy.
@@ -15,7 +15,7 @@ pub(in super::super) enum GlobalUse {
 
 /// The global names of a source.
 #[derive(Debug, Default)]
-pub(in super::super) struct Globals {
+pub(crate) struct Globals {
     names: BTreeMap<Name, GlobalUse>,
     dynamic: bool,
 }
@@ -34,7 +34,7 @@ impl Globals {
     /// How `name` is used, `None` when it is not.
     ///
     /// A source that mentions `_G` or `_ENV` may use every name in any way.
-    pub(in super::super) fn usage(&self, name: &[u8]) -> Option<GlobalUse> {
+    pub(crate) fn usage(&self, name: &[u8]) -> Option<GlobalUse> {
         if self.dynamic {
             return Some(GlobalUse::Bare);
         }

@@ -7,7 +7,7 @@ macro_rules! helpers {
         /// A hidden variable. Its name cannot be written in Lua, so that a
         /// script can neither reach nor shadow it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(in super::super) enum Helper {
+        pub(crate) enum Helper {
             $(#[doc = $doc] $variant,)*
         }
 

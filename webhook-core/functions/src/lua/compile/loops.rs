@@ -35,18 +35,10 @@ impl Rewriter {
         let mut inner = Vec::new();
         self.mark(&mut inner);
         let stop = Line { inner: p::Statement::Break, line_number: line };
-        let test = p::IfStatement {
-            if_part: (condition, ast::block(Vec::new(), line)),
-            else_if_parts: Vec::new(),
-            else_part: Some(ast::block(vec![stop], line)),
-        };
-        self.push(p::Statement::If(test), &mut inner);
+        let (go_on, stop) = (ast::block(Vec::new(), line), ast::block(vec![stop], line));
+        self.push(ast::if_else(condition, go_on, Some(stop)), &mut inner);
         self.push(p::Statement::Do(body), &mut inner);
-        let statement = p::WhileStatement {
-            condition: ast::simple(p::SimpleExpression::True),
-            block: ast::block(inner, closed_on),
-        };
-        self.push(p::Statement::While(statement), out);
+        self.push(ast::forever(ast::block(inner, closed_on)), out);
         Ok(())
     }
 
@@ -70,19 +62,13 @@ impl Rewriter {
             self.mark_if(risky, &mut body.statements);
             let until = self.expr(statement.until, false)?;
             let stop = Line { inner: p::Statement::Break, line_number: closed_on };
-            let test = p::IfStatement {
-                if_part: (until, ast::block(vec![stop], closed_on)),
-                else_if_parts: Vec::new(),
-                else_part: None,
-            };
-            self.push(p::Statement::If(test), &mut body.statements);
+            let test = ast::if_else(until, ast::block(vec![stop], closed_on), None);
+            self.push(test, &mut body.statements);
         }
         self.scopes.close_block();
         self.leave(1);
         self.line = line;
-        let condition = ast::simple(p::SimpleExpression::True);
-        let statement = p::WhileStatement { condition, block: body };
-        self.push(p::Statement::While(statement), out);
+        self.push(ast::forever(body), out);
         Ok(())
     }
 

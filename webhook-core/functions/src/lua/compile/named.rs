@@ -98,17 +98,29 @@ fn spelled(name: Option<String>) -> Expr {
     ast::string(&Name::from(name.unwrap_or_default().as_bytes()))
 }
 
-/// What messages call the value of a field.
-pub(super) fn field_name(field: &Field) -> String {
-    let key = match field {
+/// What messages call the value of a field that has a name.
+pub(super) fn known_field(field: &Field) -> Option<String> {
+    known_key(field).map(|key| format!("field '{}'", String::from_utf8_lossy(key)))
+}
+
+/// The key of a field, where it is a plain text.
+pub(super) fn known_key(field: &Field) -> Option<&Name> {
+    match field {
         p::FieldSuffix::Named(key) => Some(key),
         p::FieldSuffix::Indexed(key) => match ast::as_simple(key) {
             Some(p::SimpleExpression::String(key)) => Some(key),
-            Some(p::SimpleExpression::Integer(key)) => return format!("field '{key}'"),
             _ => None,
         },
-    };
+    }
+}
+
+/// What messages call the value of any field.
+pub(super) fn field_name(field: &Field) -> String {
+    if let p::FieldSuffix::Indexed(key) = field
+        && let Some(p::SimpleExpression::Integer(key)) = ast::as_simple(key)
+    {
+        return format!("field '{key}'");
+    }
     // As Lua calls what is not found by a name.
-    let key = key.map_or_else(|| "?".into(), |key| String::from_utf8_lossy(key));
-    format!("field '{key}'")
+    known_field(field).unwrap_or_else(|| "field '?'".to_owned())
 }

@@ -3,13 +3,14 @@
 use piccolo::compiler::parser::{self as p, BinaryOperator as Op, UnaryOperator};
 
 use super::{
-    ast::{self, Expr, Suffixed},
+    ast::{self, Expr, Name, Suffixed},
     helper::Helper,
     precedence::Tree,
     rewrite::{Result, Rewriter, line_number},
     scope::Kind,
     sites::Use,
 };
+use crate::list::list_of;
 
 impl Rewriter {
     pub(super) fn tree(&mut self, tree: Tree) -> Result<Expr> {
@@ -99,7 +100,7 @@ impl Rewriter {
         let helper = match op {
             UnaryOperator::Not => None,
             UnaryOperator::Len => {
-                self.sites.add(line_number(self.line), Use::Length, name);
+                self.sites.add(line_number(self.line), Use::Length, name.clone());
                 None
             }
             UnaryOperator::Minus if number => None,
@@ -110,7 +111,6 @@ impl Rewriter {
             None => Ok(ast::unary(op, self.expr(operand, false)?)),
             Some(helper) => {
                 if !is_constant(&operand) {
-                    let name = ast::as_suffixed(&operand).and_then(|s| self.name_of(s));
                     self.sites.add(line_number(self.line), Use::Operand(0), name);
                 }
                 let operand = self.expr(operand, false)?;
@@ -211,41 +211,22 @@ impl Rewriter {
 
     /// How many suffixes lead from a global name of the standard library to its call.
     pub(super) fn host_prefix(&self, suffixed: &Suffixed) -> usize {
-        const FUNCTIONS: &[&[u8]] = &[
-            b"assert",
-            b"error",
-            b"ipairs",
-            b"pairs",
-            b"next",
-            b"pcall",
-            b"xpcall",
-            b"print",
-            b"log",
-            b"select",
-            b"tonumber",
-            b"tostring",
-            b"type",
-            b"require",
-            b"setmetatable",
-            b"getmetatable",
-            b"rawget",
-            b"rawset",
-            b"rawlen",
-            b"rawequal",
-            b"unpack",
+        const FUNCTIONS: [&str; 21] = list_of(
+            "assert error ipairs pairs next pcall xpcall print log select tonumber tostring type \
+            require setmetatable getmetatable rawget rawset rawlen rawequal unpack",
+        );
+        const OF_STRING: [&str; 15] = list_of(
+            "byte char find format gmatch gsub len lower match rep reverse sub upper pack unpack",
+        );
+        const LIBRARIES: [(&str, &[&str]); 4] = [
+            ("string", &OF_STRING),
+            ("table", &["concat", "insert", "remove", "sort", "unpack", "pack"]),
+            ("math", &["floor", "ceil", "max", "min", "abs", "random"]),
+            ("os", &["time", "date", "clock", "difftime"]),
         ];
-        const LIBRARIES: &[(&[u8], &[&[u8]])] = &[
-            (
-                b"string",
-                &[
-                    b"byte", b"char", b"find", b"format", b"gmatch", b"gsub", b"len", b"lower",
-                    b"match", b"rep", b"reverse", b"sub", b"upper", b"pack", b"unpack",
-                ],
-            ),
-            (b"table", &[b"concat", b"insert", b"remove", b"sort", b"unpack", b"pack"]),
-            (b"math", &[b"floor", b"ceil", b"max", b"min", b"abs", b"random"]),
-            (b"os", &[b"time", b"date", b"clock", b"difftime"]),
-        ];
+        fn is(name: &Name) -> impl Fn(&&str) -> bool {
+            move |known| known.as_bytes() == &**name
+        }
         let p::PrimaryExpression::Name(name) = &suffixed.primary else { return 0 };
         let own = self.scopes.binding(name) != super::scope::Binding::Global
             || self.mentions.assigned.contains(name)
@@ -255,14 +236,14 @@ impl Rewriter {
         }
         match suffixed.suffixes.first() {
             Some(p::SuffixPart::Call(p::CallSuffix::Function(_)))
-                if FUNCTIONS.contains(&&**name) =>
+                if FUNCTIONS.iter().any(is(name)) =>
             {
                 1
             }
             Some(p::SuffixPart::Field(p::FieldSuffix::Named(field))) => {
-                let library = LIBRARIES.iter().find(|(library, _)| *library == &**name);
+                let library = LIBRARIES.iter().find(|(library, _)| is(name)(library));
                 match library {
-                    Some((_, functions)) if functions.contains(&&**field) => 2,
+                    Some((_, functions)) if functions.iter().any(is(field)) => 2,
                     Some(_) => 1,
                     None => 0,
                 }

@@ -4,6 +4,7 @@ use piccolo::compiler::{CompileError, ParseError, ParseErrorKind};
 use webhook_core::function::FunctionError;
 
 use super::rewrite::line_number;
+use crate::list::list_of;
 
 /// A source that does not compile.
 pub(super) struct Refusal {
@@ -43,46 +44,24 @@ impl From<CompileError> for Refusal {
     }
 }
 
+/// The tokens that are signs: the name of each, and the sign behind it.
+const SIGNS: [&str; 66] = list_of(
+    "Minus - Add + Mul * Div / IDiv // Pow ^ Mod % Len # BitNotXor ~ BitAnd & BitOr | ShiftRight \
+    >> ShiftLeft << Concat .. Dots ... Assign = LessThan < LessEqual <= GreaterThan > \
+    GreaterEqual >= Equal == NotEqual ~= Dot . SemiColon ; Colon : DoubleColon :: Comma , \
+    LeftParen ( RightParen ) LeftBracket [ RightBracket ] LeftBrace { RightBrace }",
+);
+
 /// A token as it is written in Lua.
 fn token(debug: &str) -> String {
-    let text = match debug {
+    if let Some(sign) = SIGNS.chunks_exact(2).find(|sign| sign[0] == debug) {
+        return format!("'{}'", sign[1]);
+    }
+    match debug {
         "Break" | "Do" | "Else" | "ElseIf" | "End" | "Function" | "Goto" | "If" | "In"
         | "Local" | "Nil" | "For" | "While" | "Repeat" | "Until" | "Return" | "Then" | "True"
-        | "False" | "Not" | "And" | "Or" => return format!("'{}'", debug.to_ascii_lowercase()),
-        "Minus" => "-",
-        "Add" => "+",
-        "Mul" => "*",
-        "Div" => "/",
-        "IDiv" => "//",
-        "Pow" => "^",
-        "Mod" => "%",
-        "Len" => "#",
-        "BitNotXor" => "~",
-        "BitAnd" => "&",
-        "BitOr" => "|",
-        "ShiftRight" => ">>",
-        "ShiftLeft" => "<<",
-        "Concat" => "..",
-        "Dots" => "...",
-        "Assign" => "=",
-        "LessThan" => "<",
-        "LessEqual" => "<=",
-        "GreaterThan" => ">",
-        "GreaterEqual" => ">=",
-        "Equal" => "==",
-        "NotEqual" => "~=",
-        "Dot" => ".",
-        "SemiColon" => ";",
-        "Colon" => ":",
-        "DoubleColon" => "::",
-        "Comma" => ",",
-        "LeftParen" => "(",
-        "RightParen" => ")",
-        "LeftBracket" => "[",
-        "RightBracket" => "]",
-        "LeftBrace" => "{",
-        "RightBrace" => "}",
-        "grouped expression or name" => return "an expression".to_owned(),
+        | "False" | "Not" | "And" | "Or" => format!("'{}'", debug.to_ascii_lowercase()),
+        "grouped expression or name" => "an expression".to_owned(),
         other => {
             let inner = |prefix: &str| other.strip_prefix(prefix)?.strip_suffix(')');
             let value = inner("Name(").or_else(|| inner("String("));
@@ -92,8 +71,7 @@ fn token(debug: &str) -> String {
             if let Some(number) = inner("Integer(").or_else(|| inner("Float(")) {
                 return format!("'{number}'");
             }
-            return other.to_owned();
+            other.to_owned()
         }
-    };
-    format!("'{text}'")
+    }
 }

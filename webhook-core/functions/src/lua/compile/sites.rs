@@ -7,7 +7,7 @@ use std::{
 
 /// What an operation does with the value that may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in super::super) enum Use {
+pub(crate) enum Use {
     Index,
     /// The receiver of a method.
     Receiver,
@@ -41,7 +41,7 @@ impl Ambiguous {
 
 /// Names of values by the line on which they are used.
 #[derive(Debug, Default)]
-pub(in super::super) struct Sites {
+pub(crate) struct Sites {
     sites: Vec<Site>,
 }
 
@@ -68,7 +68,7 @@ impl Sites {
     }
 
     /// The name of the value when the line has no other one that is used so.
-    pub(in super::super) fn name(&self, line: u32, what: Use) -> Option<&str> {
+    pub(crate) fn name(&self, line: u32, what: Use) -> Option<&str> {
         let start = self.sites.partition_point(|site| site.line < line);
         let sites = self.sites.get(start..)?.iter();
         let mut sites = sites.take_while(|site| site.line == line).filter(|s| s.what == what);

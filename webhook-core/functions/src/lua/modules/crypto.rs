@@ -1,7 +1,6 @@
 //! `crypto`
 
 use piccolo::{Error, Value};
-use ring::rand::{SecureRandom as _, SystemRandom};
 use webhook_core::encoding::Base64;
 
 use super::encoding;
@@ -11,58 +10,38 @@ use crate::{
         ModuleError, cipher,
         digest::{self, Hash},
         encoding::{base64_decode, hex_decode, hex_encode},
+        random,
     },
 };
 
 pub(super) const FUNCTIONS: &[(&str, Native)] = &[
-    ("base64_decode", encoding::decode_standard),
-    ("base64_encode", encoding::encode_standard),
-    ("base64_url_decode", encoding::decode_url),
-    ("base64_url_encode", encoding::encode_url),
-    ("crc32", crc32),
+    ("base64_decode", encoding::DECODE_STANDARD),
+    ("base64_encode", encoding::ENCODE_STANDARD),
+    ("base64_url_decode", encoding::DECODE_URL),
+    ("base64_url_encode", encoding::ENCODE_URL),
+    ("crc32", |call| checksum(call, |data| digest::crc32(data).to_vec())),
     ("decrypt", decrypt),
     ("encrypt", encrypt),
     ("equal", equal),
     ("hmac", hmac),
-    ("md5", md5),
+    ("md5", |call| checksum(call, |data| Hash::Md5.digest(data))),
     ("random_bytes", random_bytes),
-    ("sha1", sha1),
-    ("sha256", sha256),
-    ("sha512", sha512),
+    ("sha1", |call| checksum(call, |data| Hash::Sha1.digest(data))),
+    ("sha256", |call| checksum(call, |data| Hash::Sha256.digest(data))),
+    ("sha512", |call| checksum(call, |data| Hash::Sha512.digest(data))),
     ("uuid", uuid),
 ];
 
 /// Returns a checksum in hex, or as bytes when argument `raw` is true.
-fn done_checksum<'gc>(mut call: Call<'gc, '_>, sum: Vec<u8>, raw: usize) -> Outcome<'gc> {
+fn done_checksum<'gc>(call: Call<'gc, '_>, sum: Vec<u8>, raw: usize) -> Outcome<'gc> {
     let sum = if call.arg(raw).to_bool() { sum } else { hex_encode(&sum).into_bytes() };
-    let sum = call.string(sum)?;
-    call.done(sum)
+    call.done_string(sum)
 }
 
 fn checksum<'gc>(mut call: Call<'gc, '_>, sum: fn(&[u8]) -> Vec<u8>) -> Outcome<'gc> {
     let data = call.check_string(1)?;
     call.charge_bytes(data.as_bytes().len() * 4);
     done_checksum(call, sum(data.as_bytes()), 2)
-}
-
-fn crc32<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    checksum(call, |data| digest::crc32(data).to_vec())
-}
-
-fn md5<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    checksum(call, |data| Hash::Md5.digest(data))
-}
-
-fn sha1<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    checksum(call, |data| Hash::Sha1.digest(data))
-}
-
-fn sha256<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    checksum(call, |data| Hash::Sha256.digest(data))
-}
-
-fn sha512<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    checksum(call, |data| Hash::Sha512.digest(data))
 }
 
 /// `hmac(algorithm, data, key[, raw])`
@@ -83,37 +62,20 @@ fn equal<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.done(digest::equal(left.as_bytes(), right.as_bytes()))
 }
 
-/// What one call of `random_bytes` gives at most, as `getRandomValues` of the web.
-const MAX_RANDOM_BYTES: usize = 65_536;
-const NO_RANDOM: &str = "the system gives no random bytes";
-
 /// `random_bytes(count)`: bytes that nobody can guess.
 fn random_bytes<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
-    let count = usize::try_from(call.check_int(1)?).ok().filter(|n| *n <= MAX_RANDOM_BYTES);
+    let count = usize::try_from(call.check_int(1)?).ok().filter(|n| *n <= random::MAX_BYTES);
     let Some(count) = count else {
-        return Err(call.bad_argument(1, format!("expected 0 to {MAX_RANDOM_BYTES} bytes")));
+        return Err(call.bad_argument(1, format!("expected 0 to {} bytes", random::MAX_BYTES)));
     };
     call.charge_bytes(count * 4);
-    let mut bytes = vec![0; count];
-    match SystemRandom::new().fill(&mut bytes) {
-        Ok(()) => {
-            let bytes = call.string(bytes)?;
-            call.done(bytes)
-        }
-        Err(_) => call.done_failed(NO_RANDOM),
-    }
+    call.done_bytes(random::bytes(count))
 }
 
 /// `uuid()`: a random UUID, version 4, in lower case.
 fn uuid<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.charge(16);
-    let mut bytes = [0; 16];
-    if SystemRandom::new().fill(&mut bytes).is_err() {
-        return call.done_failed(NO_RANDOM);
-    }
-    let id = uuid::Builder::from_random_bytes(bytes).into_uuid().to_string();
-    let id = call.string(id.into_bytes())?;
-    call.done(id)
+    call.done_bytes(random::uuid().map(String::into_bytes))
 }
 
 /// How the encrypted side is written.
@@ -150,33 +112,34 @@ fn form<'gc>(call: &Call<'gc, '_>) -> Result<Form, Error<'gc>> {
 }
 
 /// `encrypt(data, cipher, key, options, iv)`
-fn encrypt<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
-    let data = call.check_string(1)?;
-    let name = call.check_text(2)?;
-    let (key, iv) = (call.check_string(3)?, call.check_string(5)?);
-    let form = form(&call)?;
-    call.charge_bytes(data.as_bytes().len() * 4);
-    let encrypted = cipher::encrypt(data.as_bytes(), &name, key.as_bytes(), iv.as_bytes());
-    call.done_bytes(encrypted.map(|bytes| match form {
-        Form::Raw => bytes,
-        Form::Hex => hex_encode(&bytes).into_bytes(),
-        Form::Base64 => Base64::Standard.encode(&bytes).into_bytes(),
-    }))
+fn encrypt<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    crypt(call, |form, data, name, key, iv| {
+        let bytes = cipher::encrypt(data, name, key, iv)?;
+        Ok(match form {
+            Form::Raw => bytes,
+            Form::Hex => hex_encode(&bytes).into_bytes(),
+            Form::Base64 => Base64::Standard.encode(&bytes).into_bytes(),
+        })
+    })
 }
 
 /// `decrypt(data, cipher, key, options, iv)`
-fn decrypt<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn decrypt<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+    crypt(call, |form, data, name, key, iv| match form {
+        Form::Raw => cipher::decrypt(data, name, key, iv),
+        Form::Hex => cipher::decrypt(&hex_decode(data)?, name, key, iv),
+        Form::Base64 => cipher::decrypt(&base64_decode(data, Base64::Standard)?, name, key, iv),
+    })
+}
+
+/// What one of the two does with the form, the data, the cipher, the key and the iv.
+type Crypt = fn(Form, &[u8], &str, &[u8], &[u8]) -> Result<Vec<u8>, ModuleError>;
+
+fn crypt<'gc>(mut call: Call<'gc, '_>, run: Crypt) -> Outcome<'gc> {
     let data = call.check_string(1)?;
     let name = call.check_text(2)?;
     let (key, iv) = (call.check_string(3)?, call.check_string(5)?);
     let form = form(&call)?;
     call.charge_bytes(data.as_bytes().len() * 4);
-    let bytes: Result<Vec<u8>, ModuleError> = match form {
-        Form::Raw => Ok(data.as_bytes().to_vec()),
-        Form::Hex => hex_decode(data.as_bytes()),
-        Form::Base64 => base64_decode(data.as_bytes(), Base64::Standard),
-    };
-    let decrypted =
-        bytes.and_then(|bytes| cipher::decrypt(&bytes, &name, key.as_bytes(), iv.as_bytes()));
-    call.done_bytes(decrypted)
+    call.done_bytes(run(form, data.as_bytes(), &name, key.as_bytes(), iv.as_bytes()))
 }

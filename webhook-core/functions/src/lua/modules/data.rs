@@ -6,8 +6,10 @@ use crate::{
     modules::{ModuleError, xml, yaml},
 };
 
-pub(super) const XML: &[(&str, Native)] = &[("decode", xml_decode), ("encode", xml_encode)];
-pub(super) const YAML: &[(&str, Native)] = &[("decode", yaml_decode), ("encode", yaml_encode)];
+pub(super) const XML: &[(&str, Native)] =
+    &[("decode", xml_decode), ("encode", |call| encode(call, xml::encode))];
+pub(super) const YAML: &[(&str, Native)] =
+    &[("decode", yaml_decode), ("encode", |call| encode(call, yaml::encode))];
 
 fn text<'t>(bytes: &'t [u8], what: &str) -> Result<&'t str, ModuleError> {
     std::str::from_utf8(bytes).map_err(|_| ModuleError::invalid(format!("{what}: not UTF-8")))
@@ -36,10 +38,6 @@ fn xml_decode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.done_tree(tree)
 }
 
-fn xml_encode<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    encode(call, xml::encode)
-}
-
 fn yaml_decode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let bytes = call.check_string(1)?;
     call.charge_bytes(bytes.as_bytes().len() * 4);
@@ -51,8 +49,4 @@ fn yaml_decode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         Ok(value) => call.done(value),
         Err(error) => call.done_error(&decoding.exceeded.unwrap_or(error)),
     }
-}
-
-fn yaml_encode<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    encode(call, yaml::encode)
 }

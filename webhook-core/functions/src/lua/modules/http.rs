@@ -10,8 +10,8 @@ use crate::{
     lua::{
         request::headers_table,
         vm::{
+            Limit,
             call::{Call, Native, Outcome, new_string, set_field, to_string},
-            limit::Limit,
         },
         wait::{Answer, Wish},
     },
@@ -22,39 +22,15 @@ use crate::{
 };
 
 pub(super) const FUNCTIONS: &[(&str, Native)] = &[
-    ("delete", delete),
-    ("get", get),
-    ("head", head),
-    ("patch", patch),
-    ("post", post),
-    ("put", put),
+    ("delete", |call| send(call, "DELETE")),
+    ("get", |call| send(call, "GET")),
+    ("head", |call| send(call, "HEAD")),
+    ("patch", |call| send(call, "PATCH")),
+    ("post", |call| send(call, "POST")),
+    ("put", |call| send(call, "PUT")),
     ("request", request),
     ("request_batch", request_batch),
 ];
-
-fn get<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    send(call, "GET")
-}
-
-fn post<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    send(call, "POST")
-}
-
-fn put<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    send(call, "PUT")
-}
-
-fn patch<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    send(call, "PATCH")
-}
-
-fn delete<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    send(call, "DELETE")
-}
-
-fn head<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    send(call, "HEAD")
-}
 
 /// `http.get(url, options)`
 fn send<'gc>(mut call: Call<'gc, '_>, method: &str) -> Outcome<'gc> {
@@ -116,15 +92,8 @@ fn request_batch<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 
 /// Counts requests against the limit.
 fn count<'gc>(call: &mut Call<'gc, '_>, requests: usize) -> Result<(), Error<'gc>> {
-    let calls = {
-        let mut script = call.host.script.borrow_mut();
-        script.http_calls = script.http_calls.saturating_add(requests);
-        script.http_calls
-    };
-    if calls > call.host.limits.http_calls {
-        return Err(call.exceed(Limit::HttpCalls));
-    }
-    Ok(())
+    let most = call.host.limits.http_calls;
+    call.count(|script| &mut script.http_calls, requests, most, Limit::HttpCalls)
 }
 
 type Built = Result<ForwardRequest, ModuleError>;

@@ -177,8 +177,7 @@ fn encode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     match written {
         Ok(out) => {
             call.charge_bytes(out.len());
-            let text = call.string(out)?;
-            call.done(text)
+            call.done_string(out)
         }
         Err(ModuleError::Invalid(reason)) => call.done_failed(&format!("json: {reason}")),
         Err(error) => call.done_error(&error),

@@ -7,8 +7,8 @@ use super::waiting::wait;
 use crate::{
     lua::{
         vm::{
+            Limit,
             call::{Call, Native, Outcome, to_string},
-            limit::Limit,
         },
         wait::{Answer, Wish},
     },
@@ -70,15 +70,8 @@ fn seconds<'gc>(call: &Call<'gc, '_>, index: usize) -> Result<Option<f64>, Error
 
 /// Counts the operation against the limit.
 fn count<'gc>(call: &mut Call<'gc, '_>) -> Result<(), Error<'gc>> {
-    let calls = {
-        let mut script = call.host.script.borrow_mut();
-        script.kv_calls += 1;
-        script.kv_calls
-    };
-    if calls > call.host.limits.kv_calls {
-        return Err(call.exceed(Limit::KvCalls));
-    }
-    Ok(())
+    let most = call.host.limits.kv_calls;
+    call.count(|script| &mut script.kv_calls, 1, most, Limit::KvCalls)
 }
 
 fn ask<'gc>(
@@ -100,12 +93,9 @@ fn ask<'gc>(
     }
 }
 
-fn found<'gc>(mut call: Call<'gc, '_>, answer: Answer) -> Outcome<'gc> {
+fn found<'gc>(call: Call<'gc, '_>, answer: Answer) -> Outcome<'gc> {
     match kept(answer) {
-        Ok(Some(value)) => {
-            let text = call.string(value.into_bytes().to_vec())?;
-            call.done(text)
-        }
+        Ok(Some(value)) => call.done_string(value.into_bytes().to_vec()),
         Ok(None) => call.done(Value::Nil),
         Err(reason) => call.done_failed(&reason),
     }

@@ -19,16 +19,16 @@ mod waiting;
 
 use std::rc::Rc;
 
-use piccolo::{Context, Table, UserData, Value};
+use piccolo::{Context, Error, Table, UserData, Value};
 use serde_json::Value as Tree;
 
 use self::building::Building;
 use super::{
     stdlib,
     vm::{
+        Limit,
         call::{Call, Native, Outcome, library, native, set_field},
-        host::Host,
-        limit::Limit,
+        host::{Host, Script},
     },
 };
 use crate::modules::{Bounds, ModuleError};
@@ -117,12 +117,9 @@ impl<'gc> Call<'gc, '_> {
     }
 
     /// Returns a string, or nil and why not.
-    fn done_bytes(mut self, bytes: Result<Vec<u8>, ModuleError>) -> Outcome<'gc> {
+    fn done_bytes(self, bytes: Result<Vec<u8>, ModuleError>) -> Outcome<'gc> {
         match bytes {
-            Ok(bytes) => {
-                let text = self.string(bytes)?;
-                self.done(text)
-            }
+            Ok(bytes) => self.done_string(bytes),
             Err(error) => self.done_error(&error),
         }
     }
@@ -134,6 +131,23 @@ impl<'gc> Call<'gc, '_> {
             Ok(value) => self.done(value),
             Err(error) => self.done_error(&error),
         }
+    }
+
+    /// Counts what a script does against a limit of `most`.
+    fn count(
+        &mut self,
+        done: impl FnOnce(&mut Script) -> &mut usize,
+        more: usize,
+        most: usize,
+        limit: Limit,
+    ) -> Result<(), Error<'gc>> {
+        let count = {
+            let mut script = self.host.script.borrow_mut();
+            let done = done(&mut script);
+            *done = done.saturating_add(more);
+            *done
+        };
+        if count > most { Err(self.exceed(limit)) } else { Ok(()) }
     }
 
     /// What a decoder may make.

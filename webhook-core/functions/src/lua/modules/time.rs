@@ -11,7 +11,7 @@ use crate::lua::{
         date::{self, Instant, Zone},
         number::Number,
     },
-    vm::call::{Call, Native, Outcome, new_string},
+    vm::call::{Call, Native, Outcome},
     wait::Wish,
 };
 
@@ -88,10 +88,7 @@ fn format<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = zone.and_then(|zone| date::format(instant, layout, &zone, &mut budget));
     call.charge(budget.steps_used());
     match text {
-        Ok(text) => {
-            let text = new_string(call.ctx, text);
-            call.done(text)
-        }
+        Ok(text) => call.done_text(text),
         Err(error) => failed(call, &error),
     }
 }

@@ -2,16 +2,16 @@
 
 use super::tree;
 use crate::{
-    lua::vm::call::{Call, Native, Outcome, new_string},
-    modules::url,
+    lua::vm::call::{Call, Native, Outcome},
+    modules::{ModuleError, url},
 };
 
 pub(super) const FUNCTIONS: &[(&str, Native)] = &[
-    ("build", build),
+    ("build", |call| written(call, url::build)),
     ("decode", decode),
     ("decode_query", decode_query),
     ("encode", encode),
-    ("encode_query", encode_query),
+    ("encode_query", |call| written(call, url::encode_query)),
     ("parse", parse),
 ];
 
@@ -21,33 +21,27 @@ fn parse<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     call.done_tree(url::parse(&text))
 }
 
-fn build<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+/// Returns the text that `write` makes from a table.
+fn written<'gc>(
+    call: Call<'gc, '_>,
+    write: fn(&serde_json::Value, usize) -> Result<String, ModuleError>,
+) -> Outcome<'gc> {
     let parts = call.check_table(1)?;
     let tree = tree::from_lua(call.host, call.ctx, parts.into(), &mut call.bounds());
     let longest = call.host.limits.string_bytes;
-    let text = tree.and_then(|parts| url::build(&parts, longest));
+    let text = tree.and_then(|parts| write(&parts, longest));
     call.done_bytes(text.map(String::into_bytes))
 }
 
-fn encode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn encode<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
-    let text = call.string(url::encode(text.as_bytes()).into_bytes())?;
-    call.done(text)
+    call.done_string(url::encode(text.as_bytes()).into_bytes())
 }
 
 fn decode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
     call.charge_bytes(text.as_bytes().len());
-    let text = new_string(call.ctx, url::decode(text.as_bytes()));
-    call.done(text)
-}
-
-fn encode_query<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    let fields = call.check_table(1)?;
-    let tree = tree::from_lua(call.host, call.ctx, fields.into(), &mut call.bounds());
-    let longest = call.host.limits.string_bytes;
-    let text = tree.and_then(|fields| url::encode_query(&fields, longest));
-    call.done_bytes(text.map(String::into_bytes))
+    call.done_text(url::decode(text.as_bytes()))
 }
 
 fn decode_query<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {

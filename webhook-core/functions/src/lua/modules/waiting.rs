@@ -46,15 +46,7 @@ impl<'gc> Sequence<'gc> for Waiting {
             exec.fuel().interrupt();
             return Ok(SequencePoll::Pending);
         };
-        let call = Call {
-            host: &self.host,
-            name: self.name,
-            method: false,
-            origin: None,
-            ctx,
-            exec,
-            stack,
-        };
+        let call = Call::of(&self.host, self.name, ctx, exec, stack);
         // What becomes of an answer is plain values.
         (self.then)(call, answer).map(|_| SequencePoll::Return)
     }

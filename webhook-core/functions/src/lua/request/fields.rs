@@ -2,35 +2,27 @@
 
 use http::HeaderMap;
 use piccolo::{String, Table, Value};
-use webhook_core::model::Headers;
+use webhook_core::{
+    function::ScriptResponse,
+    model::{Headers, Request},
+};
 
 use super::{method_named, setters};
 use crate::{
+    list::list_of,
     lua::vm::{
+        Limit,
         call::{Call, Native, Outcome, new_string},
-        limit::Limit,
     },
     modules::form::{self, Part},
 };
 
 /// What can be read, besides methods.
-pub(super) const FIELDS: &[&str] = &[
-    "RequestBody",
-    "RequestMethod",
-    "RequestPath",
-    "RequestRawQuery",
-    "RequestHeader",
-    "RequestQuery",
-    "RequestFormData",
-    "RequestFormParts",
-    "Metadata",
-    "Verified",
-    "EventType",
-    "DuplicateOf",
-    "ResponseBody",
-    "ResponseStatusCode",
-    "ResponseHeader",
-];
+pub(super) const FIELDS: [&str; 15] = list_of(
+    "RequestBody RequestMethod RequestPath RequestRawQuery RequestHeader RequestQuery \
+    RequestFormData RequestFormParts Metadata Verified EventType DuplicateOf ResponseBody \
+    ResponseStatusCode ResponseHeader",
+);
 
 /// `r.name`
 pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -46,13 +38,10 @@ pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         return call.done(known);
     }
     let value = match name.as_bytes() {
-        b"RequestBody" => {
-            let body = request(&call, |request| request.body.to_vec());
-            body.map(|body| new_string(call.ctx, body).into())
-        }
-        b"RequestMethod" => text(&call, |request| request.method.as_str().to_owned()),
-        b"RequestPath" => text(&call, |request| request.extra_path.clone()),
-        b"RequestRawQuery" => text(&call, |request| request.raw_query.clone()),
+        b"RequestBody" => text(&call, request(&call, |request| request.body.to_vec())),
+        b"RequestMethod" => text(&call, request(&call, |request| request.method.to_string())),
+        b"RequestPath" => text(&call, request(&call, |request| request.extra_path.clone())),
+        b"RequestRawQuery" => text(&call, request(&call, |request| request.raw_query.clone())),
         b"RequestHeader" => {
             let headers = request(&call, |request| request.headers.clone());
             headers.map(|headers| header_table(&call, &headers))
@@ -75,25 +64,18 @@ pub(super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         b"Verified" => call.host.script.borrow().checks.verified.map(Value::Boolean),
         b"EventType" => {
             let event = call.host.script.borrow().checks.event.clone();
-            event.map(|event| new_string(call.ctx, event.into_bytes()).into())
+            text(&call, event)
         }
         b"DuplicateOf" => {
             let log = call.host.script.borrow().checks.duplicate_of;
-            log.map(|log| new_string(call.ctx, log.to_string().into_bytes()).into())
+            text(&call, log.map(|log| log.to_string()))
         }
-        b"ResponseBody" => {
-            let script = call.host.script.borrow();
-            let body = script.response.as_ref().map(|response| response.body.to_vec());
-            body.map(|body| new_string(call.ctx, body).into())
-        }
+        b"ResponseBody" => text(&call, response(&call, |response| response.body.to_vec())),
         b"ResponseStatusCode" => {
-            let script = call.host.script.borrow();
-            script.response.as_ref().map(|response| Value::Integer(i64::from(response.status)))
+            response(&call, |response| Value::Integer(i64::from(response.status)))
         }
         b"ResponseHeader" => {
-            let script = call.host.script.borrow();
-            let headers = script.response.as_ref().map(|response| response.headers.clone());
-            drop(script);
+            let headers = response(&call, |response| response.headers.clone());
             headers.map(|headers| header_table(&call, &headers))
         }
         _ => None,
@@ -132,18 +114,16 @@ pub(super) fn new_index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     setter(call)
 }
 
-fn request<'gc, T>(
-    call: &Call<'gc, '_>,
-    read: impl FnOnce(&webhook_core::model::Request) -> T,
-) -> Option<T> {
+fn request<T>(call: &Call<'_, '_>, read: impl FnOnce(&Request) -> T) -> Option<T> {
     call.host.script.borrow().request.as_ref().map(read)
 }
 
-fn text<'gc>(
-    call: &Call<'gc, '_>,
-    read: impl FnOnce(&webhook_core::model::Request) -> std::string::String,
-) -> Option<Value<'gc>> {
-    request(call, read).map(|text| new_string(call.ctx, text.into_bytes()).into())
+fn response<T>(call: &Call<'_, '_>, read: impl FnOnce(&ScriptResponse) -> T) -> Option<T> {
+    call.host.script.borrow().response.as_ref().map(read)
+}
+
+fn text<'gc>(call: &Call<'gc, '_>, text: Option<impl Into<Vec<u8>>>) -> Option<Value<'gc>> {
+    text.map(|text| new_string(call.ctx, text.into()).into())
 }
 
 fn put<'gc>(call: &Call<'gc, '_>, table: Table<'gc>, key: &[u8], value: impl Into<Value<'gc>>) {
@@ -152,7 +132,7 @@ fn put<'gc>(call: &Call<'gc, '_>, table: Table<'gc>, key: &[u8], value: impl Int
     let _ = table.set_value(&call.ctx, key.into(), value.into());
 }
 
-pub(in super::super) fn header_table<'gc>(call: &Call<'gc, '_>, headers: &HeaderMap) -> Value<'gc> {
+pub(crate) fn header_table<'gc>(call: &Call<'gc, '_>, headers: &HeaderMap) -> Value<'gc> {
     let table = Table::new(&call.ctx);
     for name in headers.keys() {
         if let Some(value) = headers.get(name) {

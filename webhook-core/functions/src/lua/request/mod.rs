@@ -7,7 +7,7 @@ pub(super) use self::fields::header_table as headers_table;
 
 use std::rc::Rc;
 
-use piccolo::{CallbackReturn, Context, Table, UserData, Value};
+use piccolo::{Context, Table, UserData, Value};
 
 use super::vm::{
     call::{Call, Native, Outcome, library, native, set_field},
@@ -104,13 +104,8 @@ fn get_value<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         let value = key.to_str().ok().and_then(|key| script.config.get(key));
         value.map(|value| value.as_bytes().to_vec())
     };
-    call.stack.clear();
     match value {
-        Some(value) => {
-            let value = call.string(value)?;
-            call.stack.push_back(value);
-        }
-        None => call.stack.push_back(Value::Nil),
+        Some(value) => call.done_string(value),
+        None => call.done(Value::Nil),
     }
-    Ok(CallbackReturn::Return)
 }

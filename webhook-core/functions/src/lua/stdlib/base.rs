@@ -2,13 +2,12 @@
 
 use piccolo::{CallbackReturn, Table, Value};
 
-use super::{sequence::metamethod, text};
-use crate::lua::bytes::Arg;
+use super::{sequence::metamethod, string::argument, text};
 use crate::lua::{
     bytes::number,
     vm::{
         call::{Call, Native, Outcome, number_value, set_field},
-        chain, guard,
+        chain, guard, walk,
     },
 };
 
@@ -126,19 +125,11 @@ fn rawequal<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 pub(super) fn raw_equal<'gc>(left: Value<'gc>, right: Value<'gc>) -> bool {
     match (left, right) {
         (Value::Nil, Value::Nil) => true,
-        (Value::Boolean(left), Value::Boolean(right)) => left == right,
-        (Value::Integer(left), Value::Integer(right)) => left == right,
-        (Value::Number(left), Value::Number(right)) => left == right,
         (Value::Integer(integer), Value::Number(float))
         | (Value::Number(float), Value::Integer(integer)) => {
             number::float_to_integer(float) == Some(integer)
         }
-        (Value::String(left), Value::String(right)) => left.as_bytes() == right.as_bytes(),
-        (Value::Table(left), Value::Table(right)) => left == right,
-        (Value::Function(left), Value::Function(right)) => left == right,
-        (Value::Thread(left), Value::Thread(right)) => left == right,
-        (Value::UserData(left), Value::UserData(right)) => left == right,
-        _ => false,
+        _ => walk::same_key(left, right),
     }
 }
 
@@ -158,15 +149,11 @@ fn rawlen<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
 fn rawset<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let table = call.check_table(1)?;
     let (key, value) = (call.check_any(2)?, call.check_any(3)?);
-    match guard::raw_set(call.host, call.ctx, table, key, value) {
-        Ok(()) => {
-            if let Value::String(key) = key {
-                chain::note(&mut call, table, key);
-            }
-            call.done(table)
-        }
-        Err(error) => Err(call.fail(guard::key_error(&error))),
+    call.raw_set(table, key, value)?;
+    if let Value::String(key) = key {
+        chain::note(&mut call, table, key);
     }
+    call.done(table)
 }
 
 fn select<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -192,19 +179,8 @@ fn select<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 
 fn tonumber<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = call.check_any(1)?;
-    let base = match call.arg(2) {
-        Value::Nil => None,
-        _ => Some(call.check_int(2)?),
-    };
-    let argument = match value {
-        Value::Integer(value) => Arg::Int(value),
-        Value::Number(value) => Arg::Float(value),
-        Value::String(text) => Arg::Bytes(text.as_bytes()),
-        other => Arg::Other { type_name: other.type_name(), text: b"" },
-    };
-    let mut budget = call.budget();
-    let number = number::to_number(argument, base, &mut budget);
-    let number = call.settle(&budget, number)?;
+    let base = call.maybe_int(2)?;
+    let number = call.compute(|budget| number::to_number(argument(value), base, budget))?;
     call.done(number.map_or(Value::Nil, number_value))
 }
 

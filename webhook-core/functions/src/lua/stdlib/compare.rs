@@ -6,36 +6,18 @@ use piccolo::{Context, Value};
 
 use super::{
     numbers::compare_mixed,
-    sequence::{One, binary_metamethod, call_one},
+    sequence::{binary_metamethod, call_one},
 };
 use crate::lua::vm::call::{Call, Outcome, type_name};
 
-pub(super) fn less<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    let (left, right) = (call.arg(1), call.arg(2));
-    compare(call, left, right, false)
-}
-
-pub(super) fn less_equal<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    let (left, right) = (call.arg(1), call.arg(2));
-    compare(call, left, right, true)
-}
-
-pub(super) fn greater<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    let (left, right) = (call.arg(1), call.arg(2));
-    compare(call, right, left, false)
-}
-
-pub(super) fn greater_equal<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    let (left, right) = (call.arg(1), call.arg(2));
-    compare(call, right, left, true)
-}
-
-fn compare<'gc>(
+/// `<`, with `mirrored` `>`, and with `or_equal` what else holds for equal values.
+pub(super) fn compare<'gc>(
     mut call: Call<'gc, '_>,
-    left: Value<'gc>,
-    right: Value<'gc>,
+    mirrored: bool,
     or_equal: bool,
 ) -> Outcome<'gc> {
+    let (left, right) = (call.arg(1), call.arg(2));
+    let (left, right) = if mirrored { (right, left) } else { (left, right) };
     if let (Value::String(left), Value::String(right)) = (left, right) {
         call.charge_bytes(left.as_bytes().len().min(right.as_bytes().len()));
     }
@@ -49,10 +31,12 @@ fn compare<'gc>(
     }
     let event = if or_equal { "__le" } else { "__lt" };
     match binary_metamethod(call.ctx, left, right, event) {
-        Some(function) => call_one(call, function, [left, right], One::Truth),
+        Some(function) => call_one(call, function, [left, right], |value| value.to_bool().into()),
         None => match binary_metamethod(call.ctx, right, left, "__lt").filter(|_| or_equal) {
             // As in 5.1: `a <= b` is `not (b < a)`.
-            Some(function) => call_one(call, function, [right, left], One::Untruth),
+            Some(function) => {
+                call_one(call, function, [right, left], |value| (!value.to_bool()).into())
+            }
             None => Err(call.fail(not_comparable(call.ctx, left, right))),
         },
     }

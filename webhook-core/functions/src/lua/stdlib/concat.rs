@@ -11,8 +11,8 @@ use crate::lua::{
     bytes::number::{self, Number},
     compile::Use,
     vm::{
+        Limit,
         call::{Call, Outcome, new_string},
-        limit::Limit,
     },
 };
 
@@ -36,14 +36,14 @@ pub(super) fn concat<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             for value in &call.stack {
                 append(value, &mut joined);
             }
-            let joined = new_string(call.ctx, joined);
-            call.done(joined)
+            call.done_text(joined)
         }
         Some((index, value)) => with_metamethods(call, index, value),
     }
 }
 
-fn append(value: Value<'_>, out: &mut Vec<u8>) {
+/// Appends a text or a number.
+pub(super) fn append(value: Value<'_>, out: &mut Vec<u8>) {
     match value {
         Value::String(text) => out.extend_from_slice(text.as_bytes()),
         Value::Integer(value) => number::write(Number::Int(value), out),
@@ -52,7 +52,7 @@ fn append(value: Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-const fn is_text(value: Value<'_>) -> bool {
+pub(super) const fn is_text(value: Value<'_>) -> bool {
     matches!(value, Value::String(_) | Value::Integer(_) | Value::Number(_))
 }
 

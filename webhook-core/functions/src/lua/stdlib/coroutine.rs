@@ -4,17 +4,10 @@ mod failed;
 
 use std::rc::Rc;
 
-use gc_arena::Collect;
-use piccolo::{
-    BoxSequence, Callback, CallbackReturn, Context, Error, Execution, Sequence, SequencePoll,
-    Stack, Thread, ThreadMode, Value,
-};
+use piccolo::{BoxSequence, Callback, CallbackReturn, Error, Execution, Thread, ThreadMode, Value};
 
-use crate::lua::vm::{
-    call::{Call, Native, Outcome, positioned},
-    host::Host,
-    message::error_value,
-};
+use super::protected::{OnError, Protected};
+use crate::lua::vm::call::{Call, Native, Outcome, positioned};
 
 pub(super) const FUNCTIONS: &[(&str, Native)] = &[
     ("close", close),
@@ -27,7 +20,7 @@ pub(super) const FUNCTIONS: &[(&str, Native)] = &[
     ("yield", suspend),
 ];
 
-pub(super) use self::failed::forget;
+pub(super) use self::failed::{forget, remember};
 
 fn check_thread<'gc>(call: &Call<'gc, '_>) -> Result<Thread<'gc>, Error<'gc>> {
     match call.arg(1) {
@@ -123,7 +116,8 @@ fn resume<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         return call.done_all([false.into(), reason.into()]);
     }
     call.stack.pop_front();
-    let resumed = Resumed { host: Rc::clone(call.host), thread: Some(thread) };
+    let (host, on_error) = (Rc::clone(call.host), OnError::Remember(thread));
+    let resumed = Protected { host, on_error, failed: false };
     let then = Some(BoxSequence::new(&call.ctx, resumed));
     Ok(CallbackReturn::Resume { thread, then })
 }
@@ -138,50 +132,10 @@ fn wrap<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             return Err(positioned(ctx, &exec, reason));
         }
         // With this sequence the frame stays, so that the main thread stays the main one.
-        let resumed = Resumed { host: Rc::clone(&host), thread: None };
+        let host = Rc::clone(&host);
+        let resumed = Protected { host, on_error: OnError::Raise, failed: false };
         let then = Some(BoxSequence::new(&ctx, resumed));
         Ok(CallbackReturn::Resume { thread: *thread, then })
     });
     call.done(function)
-}
-
-#[derive(Collect)]
-#[collect(no_drop)]
-struct Resumed<'gc> {
-    #[collect(require_static)]
-    host: Rc<Host>,
-    /// The coroutine, whose errors are returned; without it they go on.
-    thread: Option<Thread<'gc>>,
-}
-
-impl<'gc> Sequence<'gc> for Resumed<'gc> {
-    fn poll(
-        &mut self,
-        _: Context<'gc>,
-        _: Execution<'gc, '_>,
-        mut stack: Stack<'gc, '_>,
-    ) -> Result<SequencePoll<'gc>, Error<'gc>> {
-        if self.thread.is_some() {
-            stack.push_front(Value::Boolean(true));
-        }
-        Ok(SequencePoll::Return)
-    }
-
-    fn error(
-        &mut self,
-        ctx: Context<'gc>,
-        _: Execution<'gc, '_>,
-        error: Error<'gc>,
-        mut stack: Stack<'gc, '_>,
-    ) -> Result<SequencePoll<'gc>, Error<'gc>> {
-        if self.host.exceeded().is_some() {
-            return Err(error);
-        }
-        let value = error_value(&self.host, ctx, &error);
-        let Some(thread) = self.thread else { return Err(value.into()) };
-        failed::remember(ctx, thread, value);
-        stack.clear();
-        stack.extend([Value::Boolean(false), value]);
-        Ok(SequencePoll::Return)
-    }
 }

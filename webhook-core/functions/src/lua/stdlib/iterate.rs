@@ -1,13 +1,12 @@
 //! Walking over tables.
 
-use gc_arena::Collect;
 use piccolo::{
-    BoxSequence, CallbackReturn, Context, Error, Execution, Sequence, SequencePoll, Stack, Value,
+    BoxSequence, Stack, Value,
     meta_ops::{self, MetaResult},
     table::NextValue,
 };
 
-use super::sequence::metamethod;
+use super::sequence::{Results, metamethod};
 use crate::lua::vm::{
     call::{Call, Native, Outcome, native, type_name},
     walk,
@@ -41,15 +40,13 @@ fn next<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     }
 }
 
-fn pairs<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn pairs<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = call.check_any(1)?;
     if let Some(method) = metamethod(call.ctx, value, "__pairs") {
         let function = meta_ops::call(call.ctx, method)
             .map_err(|_| call.fail("attempt to call a '__pairs' that is no function"))?;
-        call.stack.clear();
-        call.stack.push_back(value);
-        let then = Some(BoxSequence::new(&call.ctx, Three));
-        return Ok(CallbackReturn::Call { function, then });
+        let then = Some(BoxSequence::new(&call.ctx, Results(three)));
+        return call.hand_over(function, [value], then);
     }
     call.check_table(1)?;
     let next = iterator(&call, "next", next);
@@ -76,7 +73,7 @@ fn iterator<'gc>(call: &Call<'gc, '_>, name: &'static str, function: Native) -> 
     made.into()
 }
 
-fn step<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn step<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = call.arg(1);
     let Value::Integer(index) = call.arg(2) else { return call.done(Value::Nil) };
     let index = index.wrapping_add(1);
@@ -93,10 +90,9 @@ fn step<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         Ok(MetaResult::Value(Value::Nil)) => call.done(Value::Nil),
         Ok(MetaResult::Value(found)) => call.done_all([Value::Integer(index), found]),
         Ok(MetaResult::Call(meta)) => {
-            call.stack.clear();
-            call.stack.extend(meta.args);
-            let then = Some(BoxSequence::new(&call.ctx, Indexed(index)));
-            Ok(CallbackReturn::Call { function: meta.function, then })
+            let then = Results(move |stack: &mut Stack<'gc, '_>| indexed(index, stack));
+            let then = Some(BoxSequence::new(&call.ctx, then));
+            call.hand_over(meta.function, meta.args, then)
         }
         Err(_) => {
             Err(call.bad_argument(1, format!("table expected, got {}", type_name(call.ctx, value))))
@@ -105,39 +101,15 @@ fn step<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 }
 
 /// Puts the index before the value that `__index` gave, unless that is nil.
-#[derive(Collect)]
-#[collect(require_static)]
-struct Indexed(i64);
-
-impl<'gc> Sequence<'gc> for Indexed {
-    fn poll(
-        &mut self,
-        _: Context<'gc>,
-        _: Execution<'gc, '_>,
-        mut stack: Stack<'gc, '_>,
-    ) -> Result<SequencePoll<'gc>, Error<'gc>> {
-        let value = stack.get(0);
-        stack.clear();
-        if !value.is_nil() {
-            stack.extend([Value::Integer(self.0), value]);
-        }
-        Ok(SequencePoll::Return)
+fn indexed<'gc>(index: i64, stack: &mut Stack<'gc, '_>) {
+    let value = stack.get(0);
+    stack.clear();
+    if !value.is_nil() {
+        stack.extend([Value::Integer(index), value]);
     }
 }
 
 /// Cuts the results to three.
-#[derive(Collect)]
-#[collect(require_static)]
-struct Three;
-
-impl<'gc> Sequence<'gc> for Three {
-    fn poll(
-        &mut self,
-        _: Context<'gc>,
-        _: Execution<'gc, '_>,
-        mut stack: Stack<'gc, '_>,
-    ) -> Result<SequencePoll<'gc>, Error<'gc>> {
-        stack.resize(3);
-        Ok(SequencePoll::Return)
-    }
+fn three<'gc>(stack: &mut Stack<'gc, '_>) {
+    stack.resize(3);
 }

@@ -28,63 +28,42 @@ pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Table<'gc> {
     table
 }
 
-macro_rules! float_functions {
-    ($($name:ident $function:expr,)*) => {
-        $(fn $name<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-            let value = call.check_float(1)?;
-            let function: fn(f64) -> f64 = $function;
-            call.done(function(value))
-        })*
-    };
-}
-
-float_functions! {
-    acos f64::acos,
-    asin f64::asin,
-    cos f64::cos,
-    cosh f64::cosh,
-    deg |value| value * (180.0 / std::f64::consts::PI),
-    exp f64::exp,
-    log10 f64::log10,
-    rad |value| value * (std::f64::consts::PI / 180.0),
-    sin f64::sin,
-    sinh f64::sinh,
-    sqrt f64::sqrt,
-    tan f64::tan,
-    tanh f64::tanh,
-}
-
 const FUNCTIONS: &[(&str, Native)] = &[
     ("abs", abs),
-    ("acos", acos),
-    ("asin", asin),
+    ("acos", |call| float(call, f64::acos)),
+    ("asin", |call| float(call, f64::asin)),
     ("atan", atan),
     ("atan2", atan),
-    ("ceil", ceil),
-    ("cos", cos),
-    ("cosh", cosh),
-    ("deg", deg),
-    ("exp", exp),
-    ("floor", floor),
+    ("ceil", |call| round(call, f64::ceil)),
+    ("cos", |call| float(call, f64::cos)),
+    ("cosh", |call| float(call, f64::cosh)),
+    ("deg", |call| float(call, |value| value * (180.0 / std::f64::consts::PI))),
+    ("exp", |call| float(call, f64::exp)),
+    ("floor", |call| round(call, f64::floor)),
     ("fmod", fmod),
     ("frexp", frexp),
     ("ldexp", ldexp),
     ("log", log),
-    ("log10", log10),
-    ("max", max),
-    ("min", min),
+    ("log10", |call| float(call, f64::log10)),
+    ("max", |call| extreme(call, Ordering::Greater)),
+    ("min", |call| extreme(call, Ordering::Less)),
     ("modf", modf),
     ("pow", pow),
-    ("rad", rad),
-    ("sin", sin),
-    ("sinh", sinh),
-    ("sqrt", sqrt),
-    ("tan", tan),
-    ("tanh", tanh),
+    ("rad", |call| float(call, |value| value * (std::f64::consts::PI / 180.0))),
+    ("sin", |call| float(call, f64::sin)),
+    ("sinh", |call| float(call, f64::sinh)),
+    ("sqrt", |call| float(call, f64::sqrt)),
+    ("tan", |call| float(call, f64::tan)),
+    ("tanh", |call| float(call, f64::tanh)),
     ("tointeger", tointeger),
     ("type", type_of),
     ("ult", ult),
 ];
+
+fn float<'gc>(call: Call<'gc, '_>, function: fn(f64) -> f64) -> Outcome<'gc> {
+    let value = call.check_float(1)?;
+    call.done(function(value))
+}
 
 fn abs<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     match call.check_number(1)? {
@@ -107,14 +86,6 @@ fn round<'gc>(call: Call<'gc, '_>, round: fn(f64) -> f64) -> Outcome<'gc> {
             call.done(float_to_integer(value).map_or(Value::Number(value), Value::Integer))
         }
     }
-}
-
-fn ceil<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    round(call, f64::ceil)
-}
-
-fn floor<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    round(call, f64::floor)
 }
 
 fn fmod<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -174,14 +145,6 @@ fn extreme<'gc>(call: Call<'gc, '_>, wanted: Ordering) -> Outcome<'gc> {
     call.done(best)
 }
 
-fn max<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    extreme(call, Ordering::Greater)
-}
-
-fn min<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    extreme(call, Ordering::Less)
-}
-
 fn modf<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = match call.check_number(1)? {
         Number::Int(value) => {
@@ -235,15 +198,8 @@ type SharedRng = Rc<RefCell<fastrand::Rng>>;
 fn random<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<'gc> {
     let (host, rng) = (Rc::clone(host), Rc::clone(rng));
     Callback::from_fn(&ctx, move |ctx, exec, stack| {
-        let call = Call {
-            host: &host,
-            name: "random",
-            method: false,
-            origin: host.origin.take(),
-            ctx,
-            exec,
-            stack,
-        };
+        let call = Call::of(&host, "random", ctx, exec, stack);
+        let call = Call { origin: host.origin.take(), ..call };
         let rng = &mut *rng.borrow_mut();
         let (low, high) = match call.stack.len() {
             0 => return call.done(rng.f64()),
@@ -265,15 +221,8 @@ fn random<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<
 fn randomseed<'gc>(ctx: Context<'gc>, host: &Rc<Host>, rng: &SharedRng) -> Callback<'gc> {
     let (host, rng) = (Rc::clone(host), Rc::clone(rng));
     Callback::from_fn(&ctx, move |ctx, exec, stack| {
-        let call = Call {
-            host: &host,
-            name: "randomseed",
-            method: false,
-            origin: host.origin.take(),
-            ctx,
-            exec,
-            stack,
-        };
+        let call = Call::of(&host, "randomseed", ctx, exec, stack);
+        let call = Call { origin: host.origin.take(), ..call };
         let seed = if call.stack.is_empty() { None } else { Some(seed(&call)?) };
         let seed = seed.unwrap_or_else(|| fastrand::u64(..));
         rng.borrow_mut().seed(seed);

@@ -102,18 +102,16 @@ fn lookup<'gc>(ctx: Context<'gc>, receiver: Value<'gc>, name: Value<'gc>) -> Opt
 }
 
 /// A receiver whose `__index` is a function.
-fn slow<'gc>(mut call: Call<'gc, '_>, receiver: Value<'gc>, name: Value<'gc>) -> Outcome<'gc> {
+fn slow<'gc>(call: Call<'gc, '_>, receiver: Value<'gc>, name: Value<'gc>) -> Outcome<'gc> {
     let meta = match meta_ops::index(call.ctx, receiver, name) {
         Ok(MetaResult::Call(meta)) => meta,
         _ => return Err(call.receiver_error(receiver)),
     };
     let arguments = call.stack.into_iter().skip(2).collect();
     call.host.origin.set(matches!(meta.function, Function::Callback(_)).then(|| call.line()));
-    call.stack.clear();
-    call.stack.extend(meta.args);
     let then = FoundMethod { receiver, name, arguments };
     let then = Some(BoxSequence::new(&call.ctx, then));
-    Ok(CallbackReturn::Call { function: meta.function, then })
+    call.hand_over(meta.function, meta.args, then)
 }
 
 /// Calls what `__index` returned.

@@ -24,6 +24,11 @@ use std::rc::Rc;
 use piccolo::{Callback, Context, Table, Value};
 
 pub(super) use self::sequence::metamethod;
+use self::{
+    compare::compare,
+    numbers::{Arithmetic, shift},
+    operators::{bits, calculate},
+};
 use super::{
     compile::{GlobalUse, Helper},
     modules, request,
@@ -156,24 +161,26 @@ pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, helper: Helper) ->
         Helper::Delete => ("delete", guard::delete),
         Helper::For => ("for", operators::for_prepare),
         Helper::Concat => ("concat", concat::concat),
-        Helper::Add => ("add", operators::add),
-        Helper::Sub => ("sub", operators::sub),
-        Helper::Mul => ("mul", operators::mul),
-        Helper::Div => ("div", operators::div),
-        Helper::Mod => ("mod", operators::modulo),
-        Helper::Pow => ("pow", operators::pow),
-        Helper::IDiv => ("idiv", operators::floor_div),
+        Helper::Add => ("add", |call| calculate(call, Arithmetic::Add, "__add")),
+        Helper::Sub => ("sub", |call| calculate(call, Arithmetic::Sub, "__sub")),
+        Helper::Mul => ("mul", |call| calculate(call, Arithmetic::Mul, "__mul")),
+        Helper::Div => ("div", |call| calculate(call, Arithmetic::Div, "__div")),
+        Helper::Mod => ("mod", |call| calculate(call, Arithmetic::Mod, "__mod")),
+        Helper::Pow => ("pow", |call| calculate(call, Arithmetic::Pow, "__pow")),
+        Helper::IDiv => ("idiv", |call| calculate(call, Arithmetic::FloorDiv, "__idiv")),
         Helper::Unm => ("unm", operators::negate),
-        Helper::BAnd => ("band", operators::bit_and),
-        Helper::BOr => ("bor", operators::bit_or),
-        Helper::BXor => ("bxor", operators::bit_xor),
-        Helper::Shl => ("shl", operators::shift_left),
-        Helper::Shr => ("shr", operators::shift_right),
+        Helper::BAnd => ("band", |call| bits(call, "__band", |left, right| left & right)),
+        Helper::BOr => ("bor", |call| bits(call, "__bor", |left, right| left | right)),
+        Helper::BXor => ("bxor", |call| bits(call, "__bxor", |left, right| left ^ right)),
+        Helper::Shl => ("shl", |call| bits(call, "__shl", shift)),
+        Helper::Shr => {
+            ("shr", |call| bits(call, "__shr", |left, right| shift(left, right.saturating_neg())))
+        }
         Helper::BNot => ("bnot", operators::bit_not),
-        Helper::Lt => ("lt", compare::less),
-        Helper::Le => ("le", compare::less_equal),
-        Helper::Gt => ("gt", compare::greater),
-        Helper::Ge => ("ge", compare::greater_equal),
+        Helper::Lt => ("lt", |call| compare(call, false, false)),
+        Helper::Le => ("le", |call| compare(call, false, true)),
+        Helper::Gt => ("gt", |call| compare(call, true, false)),
+        Helper::Ge => ("ge", |call| compare(call, true, true)),
     };
     native(ctx, host, name, function)
 }

@@ -3,8 +3,8 @@
 use piccolo::Value;
 
 use super::{
-    numbers::{Arithmetic, arithmetic, shift},
-    sequence::{One, binary_metamethod, call_one},
+    numbers::{Arithmetic, arithmetic},
+    sequence::{binary_metamethod, call_one},
 };
 use crate::lua::{
     bytes::number::{Number, float_to_integer},
@@ -12,25 +12,11 @@ use crate::lua::{
     vm::call::{Call, Outcome, number_value, to_number},
 };
 
-macro_rules! arithmetic_helpers {
-    ($($name:ident $op:ident $event:literal,)*) => {
-        $(pub(super) fn $name<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-            calculate(call, Arithmetic::$op, $event)
-        })*
-    };
-}
-
-arithmetic_helpers! {
-    add Add "__add",
-    sub Sub "__sub",
-    mul Mul "__mul",
-    div Div "__div",
-    modulo Mod "__mod",
-    pow Pow "__pow",
-    floor_div FloorDiv "__idiv",
-}
-
-fn calculate<'gc>(call: Call<'gc, '_>, op: Arithmetic, event: &'static str) -> Outcome<'gc> {
+pub(super) fn calculate<'gc>(
+    call: Call<'gc, '_>,
+    op: Arithmetic,
+    event: &'static str,
+) -> Outcome<'gc> {
     let (left, right) = (call.arg(1), call.arg(2));
     match (to_number(left), to_number(right)) {
         (Some(left), Some(right)) => match arithmetic(op, left, right) {
@@ -39,7 +25,7 @@ fn calculate<'gc>(call: Call<'gc, '_>, op: Arithmetic, event: &'static str) -> O
         },
         (left_number, _) => {
             if let Some(function) = binary_metamethod(call.ctx, left, right, event) {
-                return call_one(call, function, [left, right], One::Value);
+                return call_one(call, function, [left, right], |value| value);
             }
             if matches!(left, Value::String(_)) || matches!(right, Value::String(_)) {
                 let (verb, left, right) =
@@ -58,26 +44,10 @@ pub(super) fn negate<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
         Some(Number::Int(value)) => call.done(value.wrapping_neg()),
         Some(Number::Float(value)) => call.done(-value),
         None => match binary_metamethod(call.ctx, operand, operand, "__unm") {
-            Some(function) => call_one(call, function, [operand, operand], One::Value),
+            Some(function) => call_one(call, function, [operand, operand], |value| value),
             None => Err(call.use_error("perform arithmetic on", Use::Operand(0), operand)),
         },
     }
-}
-
-macro_rules! bit_helpers {
-    ($($name:ident $event:literal $calculate:expr,)*) => {
-        $(pub(super) fn $name<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-            bits(call, $event, $calculate)
-        })*
-    };
-}
-
-bit_helpers! {
-    bit_and "__band" |left, right| left & right,
-    bit_or "__bor" |left, right| left | right,
-    bit_xor "__bxor" |left, right| left ^ right,
-    shift_left "__shl" shift,
-    shift_right "__shr" |left, right| shift(left, right.saturating_neg()),
 }
 
 pub(super) fn bit_not<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -87,7 +57,11 @@ pub(super) fn bit_not<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     bits(call, "__bnot", |operand, _| !operand)
 }
 
-fn bits<'gc>(call: Call<'gc, '_>, event: &'static str, with: fn(i64, i64) -> i64) -> Outcome<'gc> {
+pub(super) fn bits<'gc>(
+    call: Call<'gc, '_>,
+    event: &'static str,
+    with: fn(i64, i64) -> i64,
+) -> Outcome<'gc> {
     let (left, right) = (call.arg(1), call.arg(2));
     // Strings are numbers for arithmetic only.
     let number = |value| match value {
@@ -102,7 +76,7 @@ fn bits<'gc>(call: Call<'gc, '_>, event: &'static str, with: fn(i64, i64) -> i64
         };
     }
     if let Some(function) = binary_metamethod(call.ctx, left, right, event) {
-        return call_one(call, function, [left, right], One::Value);
+        return call_one(call, function, [left, right], |value| value);
     }
     let (index, wrong) = if numbers.0.is_none() { (0, left) } else { (1, right) };
     Err(call.use_error("perform bitwise operation on", Use::Operand(index), wrong))

@@ -5,10 +5,7 @@ use piccolo::{Error, Table, Value};
 use super::string::argument;
 use crate::lua::{
     bytes::date::{self, Date, DateTable, Zone},
-    vm::{
-        call::{Call, Native, Outcome, new_string},
-        guard,
-    },
+    vm::call::{Call, Native, Outcome},
 };
 
 pub(super) const FUNCTIONS: &[(&str, Native)] =
@@ -31,13 +28,8 @@ fn date<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let format = format.as_ref().map_or(&b"%c"[..], |format| format.as_bytes());
     let now = call.host.clock.now().as_secs();
     let seconds = call.opt_int(2, now)?;
-    let mut budget = call.budget();
-    let date = date::date(format, seconds, &Zone::utc(), &mut budget);
-    match call.settle(&budget, date)? {
-        Date::Text(text) => {
-            let text = new_string(call.ctx, text);
-            call.done(text)
-        }
+    match call.compute(|budget| date::date(format, seconds, &Zone::utc(), budget))? {
+        Date::Text(text) => call.done_text(text),
         Date::Table(fields) => {
             let table = Table::new(&call.ctx);
             store(&call, table, &fields)?;
@@ -52,11 +44,9 @@ fn time<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         return call.done(now);
     }
     let table = call.check_table(1)?;
-    let mut budget = call.budget();
     let ctx = call.ctx;
     let field = |name: &'static str| argument(table.get(ctx, ctx.intern_static(name.as_bytes())));
-    let time = date::time(field, &Zone::utc(), &mut budget);
-    let (seconds, fields) = call.settle(&budget, time)?;
+    let (seconds, fields) = call.compute(|budget| date::time(field, &Zone::utc(), budget))?;
     // As in Lua, the fields are brought into their ranges.
     store(&call, table, &fields)?;
     call.done(seconds)
@@ -80,10 +70,7 @@ fn store<'gc>(
     ];
     for (name, value) in numbers {
         let key = call.ctx.intern_static(name.as_bytes());
-        guard::raw_set(call.host, call.ctx, table, key.into(), Value::Integer(value))
-            .map_err(|error| call.fail(guard::key_error(&error)))?;
+        call.raw_set(table, key.into(), Value::Integer(value))?;
     }
-    let key = call.ctx.intern_static(b"isdst");
-    guard::raw_set(call.host, call.ctx, table, key.into(), Value::Boolean(isdst))
-        .map_err(|error| call.fail(guard::key_error(&error)))
+    call.raw_set(table, call.ctx.intern_static(b"isdst").into(), Value::Boolean(isdst))
 }

@@ -13,7 +13,7 @@ use crate::lua::vm::{
 };
 
 /// `@path(name, value, key, …)`: `value[key]…`, where the value is called `name`.
-pub(super) fn path<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(super) fn path<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let mut value = call.arg(2);
     let last = call.stack.len();
     for index in 3..=last {
@@ -29,11 +29,8 @@ pub(super) fn path<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             Ok(MetaResult::Value(found)) => value = found,
             Ok(MetaResult::Call(meta)) => {
                 let keys = call.stack.into_iter().skip(index - 1).collect();
-                call.stack.clear();
-                call.stack.extend(meta.args);
-                let then = Rest { keys, at: 0 };
-                let then = Some(BoxSequence::new(&call.ctx, then));
-                return Ok(CallbackReturn::Call { function: meta.function, then });
+                let then = Some(BoxSequence::new(&call.ctx, Rest { keys, at: 0 }));
+                return call.hand_over(meta.function, meta.args, then);
             }
             Err(_) => {
                 let name =

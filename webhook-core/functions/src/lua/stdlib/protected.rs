@@ -5,7 +5,7 @@ use std::rc::Rc;
 use gc_arena::Collect;
 use piccolo::{
     BoxSequence, CallbackReturn, Context, Error, Execution, Function, Sequence, SequencePoll,
-    Stack, Value, meta_ops,
+    Stack, Thread, Value, meta_ops,
 };
 
 use crate::lua::vm::{
@@ -52,41 +52,51 @@ fn xpcall<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 }
 
 fn protect<'gc>(
-    mut call: Call<'gc, '_>,
+    call: Call<'gc, '_>,
     function: Value<'gc>,
     handler: Option<Function<'gc>>,
 ) -> Outcome<'gc> {
     let host = Rc::clone(call.host);
-    let protected = Protected { host, handler, failed: false };
-    let then = BoxSequence::new(&call.ctx, protected);
-    match meta_ops::call(call.ctx, function) {
-        Ok(function) => Ok(CallbackReturn::Call { function, then: Some(then) }),
-        Err(_) => {
-            let message = format!("attempt to call a {} value", function.type_name());
-            let message = piccolo::String::from_slice(&call.ctx, message);
-            match handler {
-                None => call.done_all([Value::Boolean(false), message.into()]),
-                Some(handler) => {
-                    call.stack.clear();
-                    call.stack.push_back(message.into());
-                    let host = Rc::clone(call.host);
-                    let protected = Protected { host, handler: None, failed: true };
-                    let then = Some(BoxSequence::new(&call.ctx, protected));
-                    Ok(CallbackReturn::Call { function: handler, then })
-                }
-            }
+    let then = |protected| Some(BoxSequence::new(&call.ctx, protected));
+    if let Ok(function) = meta_ops::call(call.ctx, function) {
+        let on_error = handler.map_or(OnError::Return, OnError::Handle);
+        let then = then(Protected { host, on_error, failed: false });
+        return Ok(CallbackReturn::Call { function, then });
+    }
+    let message = format!("attempt to call a {} value", function.type_name());
+    let message = piccolo::String::from_slice(&call.ctx, message);
+    match handler {
+        None => call.done_all([Value::Boolean(false), message.into()]),
+        Some(handler) => {
+            let then = then(Protected { host, on_error: OnError::Return, failed: true });
+            call.hand_over(handler, [message.into()], then)
         }
     }
 }
 
+/// How a call ends that has an error.
 #[derive(Collect)]
 #[collect(no_drop)]
-struct Protected<'gc> {
+pub(super) enum OnError<'gc> {
+    /// With false and the error.
+    Return,
+    /// With false and the results of the function, which gets the error.
+    Handle(Function<'gc>),
+    /// With false and the error, which is remembered for the coroutine.
+    Remember(Thread<'gc>),
+    /// With the error. Without one the results have no `true` before them.
+    Raise,
+}
+
+/// Ends a call of a function that may have an error.
+#[derive(Collect)]
+#[collect(no_drop)]
+pub(super) struct Protected<'gc> {
     #[collect(require_static)]
-    host: Rc<Host>,
-    handler: Option<Function<'gc>>,
+    pub(super) host: Rc<Host>,
+    pub(super) on_error: OnError<'gc>,
     /// Whether what runs is the handler.
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 impl<'gc> Sequence<'gc> for Protected<'gc> {
@@ -96,7 +106,9 @@ impl<'gc> Sequence<'gc> for Protected<'gc> {
         _: Execution<'gc, '_>,
         mut stack: Stack<'gc, '_>,
     ) -> Result<SequencePoll<'gc>, Error<'gc>> {
-        stack.push_front(Value::Boolean(!self.failed));
+        if !matches!(self.on_error, OnError::Raise) {
+            stack.push_front(Value::Boolean(!self.failed));
+        }
         Ok(SequencePoll::Return)
     }
 
@@ -111,17 +123,19 @@ impl<'gc> Sequence<'gc> for Protected<'gc> {
             return Err(error);
         }
         let value = error_value(&self.host, ctx, &error);
-        stack.clear();
-        match self.handler.take() {
-            Some(handler) => {
+        match std::mem::replace(&mut self.on_error, OnError::Return) {
+            OnError::Raise => return Err(value.into()),
+            OnError::Handle(function) => {
                 self.failed = true;
+                stack.clear();
                 stack.push_back(value);
-                Ok(SequencePoll::Call { function: handler, is_tail: false })
+                return Ok(SequencePoll::Call { function, is_tail: false });
             }
-            None => {
-                stack.extend([Value::Boolean(false), value]);
-                Ok(SequencePoll::Return)
-            }
+            OnError::Remember(thread) => super::coroutine::remember(ctx, thread, value),
+            OnError::Return => {}
         }
+        stack.clear();
+        stack.extend([Value::Boolean(false), value]);
+        Ok(SequencePoll::Return)
     }
 }

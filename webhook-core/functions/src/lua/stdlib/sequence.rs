@@ -2,57 +2,46 @@
 
 use gc_arena::Collect;
 use piccolo::{
-    BoxSequence, CallbackReturn, Context, Error, Execution, Function, Sequence, SequencePoll,
-    Stack, Value,
+    BoxSequence, Context, Error, Execution, Function, Sequence, SequencePoll, Stack, Value,
 };
 
 use crate::lua::vm::call::{Call, Outcome};
 
-/// Cuts the results of a metamethod to one value.
+/// Changes what a function of the script has returned, which is on the stack.
 #[derive(Collect)]
 #[collect(require_static)]
-pub(super) enum One {
-    /// As it is.
-    Value,
-    /// True or false.
-    Truth,
-    /// The opposite of it.
-    Untruth,
-}
+pub(super) struct Results<F: 'static>(pub(super) F);
 
-impl<'gc> Sequence<'gc> for One {
+impl<'gc, F: Fn(&mut Stack<'gc, '_>) + 'static> Sequence<'gc> for Results<F> {
     fn poll(
         &mut self,
         _: Context<'gc>,
         _: Execution<'gc, '_>,
         mut stack: Stack<'gc, '_>,
     ) -> Result<SequencePoll<'gc>, Error<'gc>> {
-        let value = stack.get(0);
-        stack.clear();
-        stack.push_back(match self {
-            Self::Value => value,
-            Self::Truth => Value::Boolean(value.to_bool()),
-            Self::Untruth => Value::Boolean(!value.to_bool()),
-        });
+        (self.0)(&mut stack);
         Ok(SequencePoll::Return)
     }
 }
 
-/// Calls a metamethod for one value.
+/// Calls a metamethod for one value; `made` makes the result from it.
 pub(super) fn call_one<'gc>(
-    mut call: Call<'gc, '_>,
+    call: Call<'gc, '_>,
     function: Function<'gc>,
     arguments: [Value<'gc>; 2],
-    then: One,
+    made: for<'v> fn(Value<'v>) -> Value<'v>,
 ) -> Outcome<'gc> {
-    call.stack.clear();
-    call.stack.extend(arguments);
+    let then = Results(move |stack: &mut Stack<'gc, '_>| {
+        let value = made(stack.get(0));
+        stack.clear();
+        stack.push_back(value);
+    });
     let then = Some(BoxSequence::new(&call.ctx, then));
-    Ok(CallbackReturn::Call { function, then })
+    call.hand_over(function, arguments, then)
 }
 
 /// A metamethod of a value, when it has one.
-pub(in super::super) fn metamethod<'gc>(
+pub(crate) fn metamethod<'gc>(
     ctx: Context<'gc>,
     value: Value<'gc>,
     event: &'static str,

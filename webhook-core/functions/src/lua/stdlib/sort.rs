@@ -15,10 +15,10 @@ use super::{
     sequence::binary_metamethod,
 };
 use crate::lua::vm::{
+    Limit,
     call::{Call, Outcome, positioned},
     guard,
     host::Host,
-    limit::Limit,
 };
 
 pub(super) fn sort<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use piccolo::{CallbackReturn, Error, Table, Value};
 
+use super::concat::{append, is_text};
 use crate::lua::{
-    bytes::number::{self, Number},
+    bytes::number::Number,
     vm::{
+        Limit,
         call::{Call, Native, Outcome, set_field},
-        guard,
-        limit::Limit,
     },
 };
 
@@ -29,8 +29,7 @@ fn set<'gc>(
     index: i64,
     value: Value<'gc>,
 ) -> Result<(), Error<'gc>> {
-    guard::raw_set(call.host, call.ctx, table, Value::Integer(index), value)
-        .map_err(|error| call.fail(guard::key_error(&error)))
+    call.raw_set(table, Value::Integer(index), value)
 }
 
 fn concat<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -42,17 +41,13 @@ fn concat<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let mut joined = Vec::new();
     let mut index = first;
     while index <= last {
-        match table.get_value(Value::Integer(index)) {
-            Value::String(text) => joined.extend_from_slice(text.as_bytes()),
-            Value::Integer(value) => number::write(Number::Int(value), &mut joined),
-            Value::Number(value) => number::write(Number::Float(value), &mut joined),
-            other => {
-                let kind = other.type_name();
-                let reason =
-                    format!("invalid value ({kind}) at index {index} in table for 'concat'");
-                return Err(call.fail(reason));
-            }
+        let value = table.get_value(Value::Integer(index));
+        if !is_text(value) {
+            let kind = value.type_name();
+            let reason = format!("invalid value ({kind}) at index {index} in table for 'concat'");
+            return Err(call.fail(reason));
         }
+        append(value, &mut joined);
         if index != last {
             joined.extend_from_slice(separator);
         }
@@ -63,8 +58,7 @@ fn concat<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         index = next;
     }
     call.charge(last.saturating_sub(first).max(0).unsigned_abs().min(1 << 30) / 4);
-    let joined = call.string(joined)?;
-    call.done(joined)
+    call.done_string(joined)
 }
 
 fn insert<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {

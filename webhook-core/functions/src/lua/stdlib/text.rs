@@ -18,7 +18,7 @@ use crate::lua::{
 };
 
 /// What `tostring` gives without asking `__tostring`.
-pub(in super::super) fn plain(value: Value<'_>) -> Vec<u8> {
+pub(crate) fn plain(value: Value<'_>) -> Vec<u8> {
     match value {
         Value::Nil => b"nil".to_vec(),
         Value::Boolean(true) => b"true".to_vec(),
@@ -49,21 +49,19 @@ fn named(kind: &str, address: usize) -> Vec<u8> {
 }
 
 /// `tostring(value)`
-pub(super) fn tostring<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(super) fn tostring<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = call.check_any(1)?;
     if let Value::String(_) = value {
         return call.done(value);
     }
     if let Some(method) = metamethod(call.ctx, value, "__tostring") {
-        let function = callable(&call, method)?;
-        call.stack.clear();
-        call.stack.push_back(value);
+        let function = meta_ops::call(call.ctx, method)
+            .map_err(|_| call.fail(format!("attempt to call a {} value", method.type_name())))?;
         let then = Some(BoxSequence::new(&call.ctx, IsString));
-        return Ok(CallbackReturn::Call { function, then });
+        return call.hand_over(function, [value], then);
     }
     let text = named_plain(call.ctx, value);
-    let text = call.string(text)?;
-    call.done(text)
+    call.done_string(text)
 }
 
 /// As [`plain`], with the name that a metatable gives to its kind of values.
@@ -81,11 +79,6 @@ pub(super) fn named_plain<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Vec<u8> 
     }
 }
 
-fn callable<'gc>(call: &Call<'gc, '_>, method: Value<'gc>) -> Result<Function<'gc>, Error<'gc>> {
-    meta_ops::call(call.ctx, method)
-        .map_err(|_| call.fail(format!("attempt to call a {} value", method.type_name())))
-}
-
 #[derive(Collect)]
 #[collect(require_static)]
 struct IsString;
@@ -97,12 +90,22 @@ impl<'gc> Sequence<'gc> for IsString {
         exec: Execution<'gc, '_>,
         mut stack: Stack<'gc, '_>,
     ) -> Result<SequencePoll<'gc>, Error<'gc>> {
-        let Value::String(text) = stack.get(0) else {
-            return Err(positioned(ctx, &exec, "'__tostring' must return a string"));
-        };
+        let text = string_result(ctx, &exec, &stack)?;
         stack.clear();
         stack.push_back(text.into());
         Ok(SequencePoll::Return)
+    }
+}
+
+/// What `__tostring` has returned.
+fn string_result<'gc>(
+    ctx: Context<'gc>,
+    exec: &Execution<'gc, '_>,
+    stack: &Stack<'gc, '_>,
+) -> Result<piccolo::String<'gc>, Error<'gc>> {
+    match stack.get(0) {
+        Value::String(text) => Ok(text),
+        _ => Err(positioned(ctx, exec, "'__tostring' must return a string")),
     }
 }
 
@@ -144,9 +147,7 @@ impl<'gc> Sequence<'gc> for Texts<'gc> {
     ) -> Result<SequencePoll<'gc>, Error<'gc>> {
         if self.asked {
             self.asked = false;
-            let Value::String(text) = stack.get(0) else {
-                return Err(positioned(ctx, &exec, "'__tostring' must return a string"));
-            };
+            let text = string_result(ctx, &exec, &stack)?;
             if let Some(argument) = self.arguments.get_mut(self.next) {
                 *argument = text.into();
             }
@@ -163,16 +164,7 @@ impl<'gc> Sequence<'gc> for Texts<'gc> {
             self.next += 1;
         }
         stack.extend(self.arguments.drain(..));
-        let call = Call {
-            host: &self.host,
-            name: self.name,
-            method: false,
-            origin: None,
-            ctx,
-            exec,
-            stack,
-        };
-        match (self.then)(call)? {
+        match (self.then)(Call::of(&self.host, self.name, ctx, exec, stack))? {
             CallbackReturn::Call { function, then: None } => {
                 Ok(SequencePoll::Call { function, is_tail: true })
             }

@@ -8,7 +8,7 @@ use super::string::argument;
 use crate::lua::{
     bytes::utf8,
     vm::{
-        call::{Call, Native, Outcome, library, native, new_string, set_field},
+        call::{Call, Native, Outcome, library, native, set_field},
         host::Host,
     },
 };
@@ -22,23 +22,17 @@ pub(super) fn open<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Table<'gc> {
     table
 }
 
-fn char<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn char<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let codes: Vec<_> = call.stack.into_iter().map(argument).collect();
-    let mut budget = call.budget();
-    let text = utf8::char(&codes, &mut budget);
-    let text = call.settle(&budget, text)?;
-    let text = new_string(call.ctx, text);
-    call.done(text)
+    call.done_computed(|budget| utf8::char(&codes, budget))
 }
 
 fn codepoint<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
     let first = call.opt_int(2, 1)?;
-    let last = if call.arg(3).is_nil() { None } else { Some(call.check_int(3)?) };
-    let lax = call.arg(4).to_bool();
-    let mut budget = call.budget();
-    let codes = utf8::codepoint(text.as_bytes(), first, last, lax, &mut budget);
-    let codes = call.settle(&budget, codes)?;
+    let (last, lax) = (call.maybe_int(3)?, call.arg(4).to_bool());
+    let codes =
+        call.compute(|budget| utf8::codepoint(text.as_bytes(), first, last, lax, budget))?;
     call.done_all(codes.into_iter().map(|code| Value::Integer(i64::from(code))))
 }
 
@@ -46,9 +40,7 @@ fn len<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
     let (first, last) = (call.opt_int(2, 1)?, call.opt_int(3, -1)?);
     let lax = call.arg(4).to_bool();
-    let mut budget = call.budget();
-    let count = utf8::len(text.as_bytes(), first, last, lax, &mut budget);
-    match call.settle(&budget, count)? {
+    match call.compute(|budget| utf8::len(text.as_bytes(), first, last, lax, budget))? {
         Ok(count) => call.done(count),
         Err(position) => call.done_all([Value::Nil, Value::Integer(position)]),
     }
@@ -56,34 +48,22 @@ fn len<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
 
 fn offset<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
-    let n = call.check_int(2)?;
-    let from = if call.arg(3).is_nil() { None } else { Some(call.check_int(3)?) };
-    let mut budget = call.budget();
-    let offset = utf8::offset(text.as_bytes(), n, from, &mut budget);
-    let offset = call.settle(&budget, offset)?;
+    let (n, from) = (call.check_int(2)?, call.maybe_int(3)?);
+    let offset = call.compute(|budget| utf8::offset(text.as_bytes(), n, from, budget))?;
     call.done(offset.map_or(Value::Nil, Value::Integer))
 }
 
 fn codes<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
-    let step = if call.arg(2).to_bool() { step_lax } else { step_strict };
+    let lax = call.arg(2).to_bool();
+    let step: Native = if lax { |call| step(call, true) } else { |call| step(call, false) };
     let step = native(call.ctx, call.host, "codes", step);
     call.done_all([step.into(), text.into(), Value::Integer(0)])
 }
 
-fn step_strict<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    step(call, false)
-}
-
-fn step_lax<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    step(call, true)
-}
-
 fn step<'gc>(mut call: Call<'gc, '_>, lax: bool) -> Outcome<'gc> {
     let (text, after) = (call.check_string(1)?, call.check_int(2)?);
-    let mut budget = call.budget();
-    let next = utf8::next_code(text.as_bytes(), after, lax, &mut budget);
-    match call.settle(&budget, next)? {
+    match call.compute(|budget| utf8::next_code(text.as_bytes(), after, lax, budget))? {
         Some((position, code)) => {
             call.done_all([Value::Integer(position), Value::Integer(i64::from(code))])
         }

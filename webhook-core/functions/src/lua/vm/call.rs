@@ -3,11 +3,11 @@
 use std::{borrow::Cow, rc::Rc, time::Instant};
 
 use piccolo::{
-    Callback, CallbackReturn, Context, Error, Execution, Stack, String, Table, Value,
-    error::LuaError,
+    BoxSequence, Callback, CallbackReturn, Context, Error, Execution, Function, Stack, String,
+    Table, Value, error::LuaError,
 };
 
-use super::{host::Host, limit::Limit};
+use super::{Limit, host::Host};
 use crate::lua::{
     CHUNK,
     bytes::{self, Arg, Budget, number::Number},
@@ -18,27 +18,27 @@ use crate::lua::{
 const MAX_NAME_CHARS: usize = 64;
 
 /// What a function of the host ends with.
-pub(in super::super) type Outcome<'gc> = Result<CallbackReturn<'gc>, Error<'gc>>;
+pub(crate) type Outcome<'gc> = Result<CallbackReturn<'gc>, Error<'gc>>;
 
 /// A function of the host.
-pub(in super::super) type Native = for<'gc, 'a> fn(Call<'gc, 'a>) -> Outcome<'gc>;
+pub(crate) type Native = for<'gc, 'a> fn(Call<'gc, 'a>) -> Outcome<'gc>;
 
 /// One call of a function of the host.
-pub(in super::super) struct Call<'gc, 'a> {
-    pub(in super::super) host: &'a Rc<Host>,
+pub(crate) struct Call<'gc, 'a> {
+    pub(crate) host: &'a Rc<Host>,
     /// The function's name, for messages.
-    pub(in super::super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Whether it was called as a method of a string, which then is no argument in messages.
-    pub(in super::super) method: bool,
+    pub(crate) method: bool,
     /// The line of the call, where the frame that called is gone or is not the script's.
-    pub(in super::super) origin: Option<u32>,
-    pub(in super::super) ctx: Context<'gc>,
-    pub(in super::super) exec: Execution<'gc, 'a>,
-    pub(in super::super) stack: Stack<'gc, 'a>,
+    pub(crate) origin: Option<u32>,
+    pub(crate) ctx: Context<'gc>,
+    pub(crate) exec: Execution<'gc, 'a>,
+    pub(crate) stack: Stack<'gc, 'a>,
 }
 
 /// Makes a function of the host into a value.
-pub(in super::super) fn native<'gc>(
+pub(crate) fn native<'gc>(
     ctx: Context<'gc>,
     host: &Rc<Host>,
     name: &'static str,
@@ -53,7 +53,7 @@ pub(in super::super) fn native<'gc>(
 }
 
 /// Fills a table with functions.
-pub(in super::super) fn library<'gc>(
+pub(crate) fn library<'gc>(
     ctx: Context<'gc>,
     host: &Rc<Host>,
     functions: &[(&'static str, Native)],
@@ -66,7 +66,7 @@ pub(in super::super) fn library<'gc>(
 }
 
 /// Stores under a name in a table that the script has not seen yet.
-pub(in super::super) fn set_field<'gc>(
+pub(crate) fn set_field<'gc>(
     ctx: Context<'gc>,
     table: Table<'gc>,
     name: &'static str,
@@ -77,38 +77,81 @@ pub(in super::super) fn set_field<'gc>(
     let _ = table.set_value(&ctx, key.into(), value.into());
 }
 
+impl<'gc, 'a> Call<'gc, 'a> {
+    /// A call that the host makes without a line of the script.
+    pub(crate) fn of(
+        host: &'a Rc<Host>,
+        name: &'static str,
+        ctx: Context<'gc>,
+        exec: Execution<'gc, 'a>,
+        stack: Stack<'gc, 'a>,
+    ) -> Self {
+        Self { host, name, method: false, origin: None, ctx, exec, stack }
+    }
+}
+
 impl<'gc> Call<'gc, '_> {
     /// Argument `index`, from 1; nil when there is none.
-    pub(in super::super) fn arg(&self, index: usize) -> Value<'gc> {
+    pub(crate) fn arg(&self, index: usize) -> Value<'gc> {
         self.stack.get(index.saturating_sub(1))
     }
 
     /// Returns these values.
-    pub(in super::super) fn done(mut self, value: impl Into<Value<'gc>>) -> Outcome<'gc> {
+    pub(crate) fn done(mut self, value: impl Into<Value<'gc>>) -> Outcome<'gc> {
         self.stack.clear();
         self.stack.push_back(value.into());
         Ok(CallbackReturn::Return)
     }
 
     /// Returns these values.
-    pub(in super::super) fn done_all(
-        mut self,
-        values: impl IntoIterator<Item = Value<'gc>>,
-    ) -> Outcome<'gc> {
+    pub(crate) fn done_all(mut self, values: impl IntoIterator<Item = Value<'gc>>) -> Outcome<'gc> {
         self.stack.clear();
         self.stack.extend(values);
         Ok(CallbackReturn::Return)
     }
 
+    /// Returns a text whose length was looked at before.
+    pub(crate) fn done_text(self, text: Vec<u8>) -> Outcome<'gc> {
+        let text = new_string(self.ctx, text);
+        self.done(text)
+    }
+
+    /// Returns a text, unless it is too long.
+    pub(crate) fn done_string(mut self, text: Vec<u8>) -> Outcome<'gc> {
+        let text = self.string(text)?;
+        self.done(text)
+    }
+
+    /// Returns the text that a computation over bytes makes.
+    pub(crate) fn done_computed(
+        mut self,
+        compute: impl FnOnce(&mut Budget) -> Result<Vec<u8>, bytes::Error>,
+    ) -> Outcome<'gc> {
+        let text = self.compute(compute)?;
+        self.done_text(text)
+    }
+
+    /// Ends this call with a call of a function; `then` handles its results.
+    pub(crate) fn hand_over(
+        mut self,
+        function: Function<'gc>,
+        arguments: impl IntoIterator<Item = Value<'gc>>,
+        then: Option<BoxSequence<'gc>>,
+    ) -> Outcome<'gc> {
+        self.stack.clear();
+        self.stack.extend(arguments);
+        Ok(CallbackReturn::Call { function, then })
+    }
+
     /// Returns nil and why.
-    pub(in super::super) fn done_failed(self, reason: &str) -> Outcome<'gc> {
+    pub(crate) fn done_failed(self, reason: &str) -> Outcome<'gc> {
         self.host.failure.replace(Some((self.line(), reason.to_owned())));
         let reason = String::from_slice(&self.ctx, reason.as_bytes());
         self.done_all([Value::Nil, reason.into()])
     }
 
     /// An error of the script, with the line of the call.
-    pub(in super::super) fn fail(&self, message: impl AsRef<str>) -> Error<'gc> {
+    pub(crate) fn fail(&self, message: impl AsRef<str>) -> Error<'gc> {
         match self.origin {
             Some(line) => at_line(self.ctx, line, message.as_ref()),
             None => positioned(self.ctx, &self.exec, message.as_ref()),
@@ -117,18 +160,14 @@ impl<'gc> Call<'gc, '_> {
 
     /// Why the function that has just given nil on this line has failed, for the
     /// message of the one that got it.
-    pub(in super::super) fn cause(&self, value: Value<'gc>) -> std::string::String {
+    pub(crate) fn cause(&self, value: Value<'gc>) -> std::string::String {
         match &*self.host.failure.borrow() {
             Some((line, reason)) if value.is_nil() && *line == self.line() => format!(": {reason}"),
             _ => Default::default(),
         }
     }
 
-    pub(in super::super) fn bad_argument(
-        &self,
-        index: usize,
-        reason: impl AsRef<str>,
-    ) -> Error<'gc> {
+    pub(crate) fn bad_argument(&self, index: usize, reason: impl AsRef<str>) -> Error<'gc> {
         let reason = reason.as_ref();
         let name = self.name;
         let index = match (self.method, index) {
@@ -139,7 +178,7 @@ impl<'gc> Call<'gc, '_> {
         self.fail(format!("bad argument #{index} to '{name}' ({reason})"))
     }
 
-    pub(in super::super) fn expected(&self, index: usize, wanted: &str) -> Error<'gc> {
+    pub(crate) fn expected(&self, index: usize, wanted: &str) -> Error<'gc> {
         let (got, cause) = (self.type_at(index), self.cause(self.arg(index)));
         self.bad_argument(index, format!("{wanted} expected, got {got}{cause}"))
     }
@@ -152,14 +191,14 @@ impl<'gc> Call<'gc, '_> {
     }
 
     /// Fails when there are fewer arguments.
-    pub(in super::super) fn check_any(&self, index: usize) -> Result<Value<'gc>, Error<'gc>> {
+    pub(crate) fn check_any(&self, index: usize) -> Result<Value<'gc>, Error<'gc>> {
         if index > self.stack.len() {
             return Err(self.bad_argument(index, "value expected"));
         }
         Ok(self.arg(index))
     }
 
-    pub(in super::super) fn check_table(&self, index: usize) -> Result<Table<'gc>, Error<'gc>> {
+    pub(crate) fn check_table(&self, index: usize) -> Result<Table<'gc>, Error<'gc>> {
         match self.arg(index) {
             Value::Table(table) => Ok(table),
             _ => Err(self.expected(index, "table")),
@@ -167,55 +206,54 @@ impl<'gc> Call<'gc, '_> {
     }
 
     /// A string, or a number as text.
-    pub(in super::super) fn check_string(&self, index: usize) -> Result<String<'gc>, Error<'gc>> {
+    pub(crate) fn check_string(&self, index: usize) -> Result<String<'gc>, Error<'gc>> {
         to_string(self.ctx, self.arg(index)).ok_or_else(|| self.expected(index, "string"))
     }
 
     /// Text, for modules whose input is text; other bytes are replaced.
-    pub(in super::super) fn check_text(
-        &self,
-        index: usize,
-    ) -> Result<std::string::String, Error<'gc>> {
+    pub(crate) fn check_text(&self, index: usize) -> Result<std::string::String, Error<'gc>> {
         Ok(self.check_string(index)?.to_str_lossy().into_owned())
     }
 
-    pub(in super::super) fn opt_string(
-        &self,
-        index: usize,
-    ) -> Result<Option<String<'gc>>, Error<'gc>> {
+    pub(crate) fn opt_string(&self, index: usize) -> Result<Option<String<'gc>>, Error<'gc>> {
         if self.arg(index).is_nil() { Ok(None) } else { self.check_string(index).map(Some) }
     }
 
-    pub(in super::super) fn check_number(&self, index: usize) -> Result<Number, Error<'gc>> {
+    pub(crate) fn check_number(&self, index: usize) -> Result<Number, Error<'gc>> {
         to_number(self.arg(index)).ok_or_else(|| self.expected(index, "number"))
     }
 
-    pub(in super::super) fn check_float(&self, index: usize) -> Result<f64, Error<'gc>> {
+    pub(crate) fn check_float(&self, index: usize) -> Result<f64, Error<'gc>> {
         self.check_number(index).map(Number::to_float)
     }
 
-    pub(in super::super) fn check_int(&self, index: usize) -> Result<i64, Error<'gc>> {
+    pub(crate) fn check_int(&self, index: usize) -> Result<i64, Error<'gc>> {
         self.check_number(index)?
             .to_integer()
             .ok_or_else(|| self.bad_argument(index, "number has no integer representation"))
     }
 
-    pub(in super::super) fn opt_int(&self, index: usize, default: i64) -> Result<i64, Error<'gc>> {
-        if self.arg(index).is_nil() { Ok(default) } else { self.check_int(index) }
+    /// An integer, unless there is nil.
+    pub(crate) fn maybe_int(&self, index: usize) -> Result<Option<i64>, Error<'gc>> {
+        if self.arg(index).is_nil() { Ok(None) } else { self.check_int(index).map(Some) }
+    }
+
+    pub(crate) fn opt_int(&self, index: usize, default: i64) -> Result<i64, Error<'gc>> {
+        Ok(self.maybe_int(index)?.unwrap_or(default))
     }
 
     /// Takes fuel for work that is not VM instructions.
-    pub(in super::super) fn charge(&mut self, units: u64) {
+    pub(crate) fn charge(&mut self, units: u64) {
         self.exec.fuel().consume(i32::try_from(units).unwrap_or(i32::MAX));
     }
 
     /// Takes fuel for looking at so many bytes.
-    pub(in super::super) fn charge_bytes(&mut self, bytes: usize) {
+    pub(crate) fn charge_bytes(&mut self, bytes: usize) {
         self.charge(bytes as u64 / 32);
     }
 
     /// Ends the whole call of the script; no `pcall` stops that.
-    pub(in super::super) fn exceed(&mut self, limit: Limit) -> Error<'gc> {
+    pub(crate) fn exceed(&mut self, limit: Limit) -> Error<'gc> {
         self.host.exceed(limit);
         self.exec.fuel().interrupt();
         self.fail(limit.name())
@@ -226,7 +264,7 @@ impl<'gc> Call<'gc, '_> {
     /// Nothing is collected while it runs, so what is in use counts garbage, too:
     /// up to the limit when the slice began. Twice the limit is therefore the
     /// least that proves that the script's own memory does not do.
-    pub(in super::super) fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         let limit = self.host.limits.memory_bytes;
         let used = self.ctx.metrics().total_allocation();
         limit.saturating_mul(2).saturating_sub(used).min(limit)
@@ -234,13 +272,13 @@ impl<'gc> Call<'gc, '_> {
 
     /// When the script will have computed for as long as it may, but for what
     /// the slice has computed before this call.
-    pub(in super::super) fn compute_deadline(&self) -> Instant {
+    pub(crate) fn compute_deadline(&self) -> Instant {
         let used = self.host.script.borrow().compute_time;
         Instant::now() + self.host.limits.compute_time.saturating_sub(used)
     }
 
     /// What one computation over bytes may use.
-    pub(in super::super) fn budget(&self) -> Budget {
+    pub(crate) fn budget(&self) -> Budget {
         let limits = &self.host.limits;
         Budget::new(limits.pattern_steps, limits.string_bytes)
             .with_max_values(limits.unpacked_values)
@@ -248,16 +286,17 @@ impl<'gc> Call<'gc, '_> {
     }
 
     /// The result of such a computation, whose steps are paid for.
-    pub(in super::super) fn settle<T>(
+    pub(crate) fn compute<T>(
         &mut self,
-        budget: &Budget,
-        result: Result<T, bytes::Error>,
+        compute: impl FnOnce(&mut Budget) -> Result<T, bytes::Error>,
     ) -> Result<T, Error<'gc>> {
+        let mut budget = self.budget();
+        let result = compute(&mut budget);
         self.charge(budget.steps_used());
         result.map_err(|error| self.bytes_error(&error))
     }
 
-    pub(in super::super) fn bytes_error(&mut self, error: &bytes::Error) -> Error<'gc> {
+    pub(crate) fn bytes_error(&mut self, error: &bytes::Error) -> Error<'gc> {
         match error {
             bytes::Error::Budget(exceeded) => {
                 let limit = match exceeded.limit {
@@ -273,7 +312,7 @@ impl<'gc> Call<'gc, '_> {
     }
 
     /// A string made of these bytes, unless it is too long.
-    pub(in super::super) fn string(&mut self, bytes: Vec<u8>) -> Result<Value<'gc>, Error<'gc>> {
+    pub(crate) fn string(&mut self, bytes: Vec<u8>) -> Result<Value<'gc>, Error<'gc>> {
         if bytes.len() > self.host.limits.string_bytes {
             return Err(self.exceed(Limit::StringBytes));
         }
@@ -283,7 +322,7 @@ impl<'gc> Call<'gc, '_> {
 }
 
 /// A string that owns its bytes.
-pub(in super::super) fn new_string(ctx: Context<'_>, bytes: Vec<u8>) -> String<'_> {
+pub(crate) fn new_string(ctx: Context<'_>, bytes: Vec<u8>) -> String<'_> {
     if bytes.len() <= 256 {
         String::from_slice(&ctx, bytes)
     } else {
@@ -293,7 +332,7 @@ pub(in super::super) fn new_string(ctx: Context<'_>, bytes: Vec<u8>) -> String<'
 
 /// An error of the script at the line that runs in the function which called the host, as Lua's
 /// `luaL_error` puts it.
-pub(in super::super) fn positioned<'gc>(
+pub(crate) fn positioned<'gc>(
     ctx: Context<'gc>,
     exec: &Execution<'gc, '_>,
     message: &str,
@@ -306,16 +345,13 @@ pub(in super::super) fn positioned<'gc>(
 }
 
 /// An error of the script at a line.
-pub(in super::super) fn at_line<'gc>(ctx: Context<'gc>, line: u32, message: &str) -> Error<'gc> {
+pub(crate) fn at_line<'gc>(ctx: Context<'gc>, line: u32, message: &str) -> Error<'gc> {
     let text = format!("{CHUNK}:{line}: {message}");
     Error::Lua(LuaError(String::from_slice(&ctx, text).into()))
 }
 
 /// A string, or a number as text.
-pub(in super::super) fn to_string<'gc>(
-    ctx: Context<'gc>,
-    value: Value<'gc>,
-) -> Option<String<'gc>> {
+pub(crate) fn to_string<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Option<String<'gc>> {
     let number = match value {
         Value::String(string) => return Some(string),
         Value::Integer(value) => Number::Int(value),
@@ -326,7 +362,7 @@ pub(in super::super) fn to_string<'gc>(
 }
 
 /// A number, or a string that reads as one.
-pub(in super::super) fn to_number(value: Value<'_>) -> Option<Number> {
+pub(crate) fn to_number(value: Value<'_>) -> Option<Number> {
     match value {
         Value::Integer(value) => Some(Number::Int(value)),
         Value::Number(value) => Some(Number::Float(value)),
@@ -340,7 +376,7 @@ pub(in super::super) fn to_number(value: Value<'_>) -> Option<Number> {
 }
 
 /// What a value is, by the name that its metatable gives to its kind.
-pub(in super::super) fn type_name<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Cow<'static, str> {
+pub(crate) fn type_name<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Cow<'static, str> {
     match metamethod(ctx, value, "__name") {
         Some(Value::String(name)) => {
             Cow::Owned(name.to_str_lossy().chars().take(MAX_NAME_CHARS).collect())
@@ -349,7 +385,7 @@ pub(in super::super) fn type_name<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> 
     }
 }
 
-pub(in super::super) fn number_value<'gc>(number: Number) -> Value<'gc> {
+pub(crate) fn number_value<'gc>(number: Number) -> Value<'gc> {
     match number {
         Number::Int(value) => Value::Integer(value),
         Number::Float(value) => Value::Number(value),

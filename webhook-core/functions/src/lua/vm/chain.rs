@@ -6,7 +6,7 @@
 //! a copy of its metatable whose two fields are functions of the host, which
 //! follow the chain and give up as Lua does. A script sees neither.
 
-use piccolo::{CallbackReturn, Table, Value};
+use piccolo::{Table, Value};
 
 use super::{
     call::{Call, Outcome},
@@ -16,7 +16,7 @@ use super::{
 
 const EVENTS: [&str; 2] = ["__index", "__newindex"];
 /// The guard's fields that follow a chain; no name of Lua begins so.
-pub(in super::super) const FOLLOW: [&str; 2] = ["@index", "@newindex"];
+pub(crate) const FOLLOW: [&str; 2] = ["@index", "@newindex"];
 /// Links that a chain may have, as in Lua 5.4.
 const MAX_LINKS: usize = 2_000;
 
@@ -52,7 +52,7 @@ fn find<'gc>(
 }
 
 /// Guards a table that has just got a metatable, if a chain leads back to it.
-pub(in super::super) fn metatable_set<'gc>(call: &mut Call<'gc, '_>, table: Table<'gc>) {
+pub(crate) fn metatable_set<'gc>(call: &mut Call<'gc, '_>, table: Table<'gc>) {
     for event in EVENTS {
         let Some(first) = link(call.host, call.ctx, table, event) else { continue };
         if find(call, first, event, |_, holder| holder == table).is_some() {
@@ -62,7 +62,7 @@ pub(in super::super) fn metatable_set<'gc>(call: &mut Call<'gc, '_>, table: Tabl
 }
 
 /// `@chain(metatable, event)`: the script has assigned that field.
-pub(in super::super) fn event_set<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(crate) fn event_set<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     if let (Value::Table(metatable), Value::String(key)) = (call.arg(1), call.arg(2)) {
         note(&mut call, metatable, key);
     }
@@ -70,7 +70,7 @@ pub(in super::super) fn event_set<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> 
 }
 
 /// Guards the table whose chain the assigned field closes.
-pub(in super::super) fn note<'gc>(
+pub(crate) fn note<'gc>(
     call: &mut Call<'gc, '_>,
     metatable: Table<'gc>,
     key: piccolo::String<'gc>,
@@ -136,31 +136,27 @@ fn follow<'gc>(
 }
 
 /// The guard's `__index`.
-pub(in super::super) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(crate) fn index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let key = call.arg(2);
     match follow(&mut call, EVENTS[0])? {
         (_, End::Table(table)) => call.done(table.get_value(key)),
         (holder, End::Other(Value::Function(function))) => {
-            call.stack.clear();
-            call.stack.extend([holder, key]);
-            Ok(CallbackReturn::Call { function, then: None })
+            call.hand_over(function, [holder, key], None)
         }
         (_, End::Other(value)) => Err(call.index_error(value)),
     }
 }
 
 /// The guard's `__newindex`.
-pub(in super::super) fn new_index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(crate) fn new_index<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let (key, value) = (call.arg(2), call.arg(3));
     match follow(&mut call, EVENTS[1])? {
-        (_, End::Table(table)) => match guard::raw_set(call.host, call.ctx, table, key, value) {
-            Ok(()) => call.done_all([]),
-            Err(error) => Err(call.fail(guard::key_error(&error))),
-        },
+        (_, End::Table(table)) => {
+            call.raw_set(table, key, value)?;
+            call.done_all([])
+        }
         (holder, End::Other(Value::Function(function))) => {
-            call.stack.clear();
-            call.stack.extend([holder, key, value]);
-            Ok(CallbackReturn::Call { function, then: None })
+            call.hand_over(function, [holder, key, value], None)
         }
         (_, End::Other(value)) => Err(call.index_error(value)),
     }

@@ -7,11 +7,16 @@
 //! too, which drops the dead ones before the map can grow. A table that has a
 //! metatable gets a copy of it with that one field more. Scripts see neither.
 //!
+//! piccolo knows a dead key by its address only. Without its object another object could get that
+//! address, and a script that looks for that one would find the dead key. So the object lives
+//! until the call ends.
+//!
 //! Because piccolo grows a full map even for a key that is in it, such a table
 //! always has room for one more; see [`walk`](super::walk) for what that means
 //! to a script that walks over it.
 
-use piccolo::{CallbackReturn, Context, InvalidTableKey, Table, Value, table::RawTable};
+use gc_arena::Gc;
+use piccolo::{Context, Error, Function, InvalidTableKey, Table, Value, table::RawTable};
 
 use super::{
     call::{Call, Outcome},
@@ -24,7 +29,7 @@ const NEW_INDEX: &[u8] = b"__newindex";
 const ORIGINAL: &[u8] = b"@original";
 
 /// Stores in a table without asking its metatable.
-pub(in super::super) fn raw_set<'gc>(
+pub(crate) fn raw_set<'gc>(
     host: &Host,
     ctx: Context<'gc>,
     table: Table<'gc>,
@@ -33,7 +38,8 @@ pub(in super::super) fn raw_set<'gc>(
 ) -> Result<(), InvalidTableKey> {
     if value.is_nil() {
         let old = table.set_value(&ctx, key, Value::Nil)?;
-        if !old.is_nil() && leaves_dead_key(key) {
+        if let Some(address) = address(key).filter(|_| !old.is_nil()) {
+            host.kept(ctx).set_value(&ctx, Value::Integer(address), key)?;
             if protect(host, ctx, table) {
                 walk::remember(host, ctx, table, key);
             }
@@ -48,7 +54,7 @@ pub(in super::super) fn raw_set<'gc>(
 }
 
 /// The metatable that a script may see.
-pub(in super::super) fn metatable<'gc>(
+pub(crate) fn metatable<'gc>(
     host: &Host,
     ctx: Context<'gc>,
     table: Table<'gc>,
@@ -67,7 +73,7 @@ pub(in super::super) fn metatable<'gc>(
 }
 
 /// Gives a table another metatable, and says how many fields were moved for that.
-pub(in super::super) fn set_metatable<'gc>(
+pub(crate) fn set_metatable<'gc>(
     ctx: Context<'gc>,
     table: Table<'gc>,
     metatable: Option<Table<'gc>>,
@@ -78,25 +84,46 @@ pub(in super::super) fn set_metatable<'gc>(
 }
 
 /// The guard's `__newindex`.
-pub(in super::super) fn new_index<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(crate) fn new_index<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let (key, value) = (call.arg(2), call.arg(3));
-    if let Value::Table(table) = call.arg(1)
-        && let Err(error) = raw_set(call.host, call.ctx, table, key, value)
-    {
-        return Err(call.fail(key_error(&error)));
+    if let Value::Table(table) = call.arg(1) {
+        call.raw_set(table, key, value)?;
     }
     call.done_all([])
 }
 
-pub(in super::super) fn key_error(error: &InvalidTableKey) -> &'static str {
+impl<'gc> Call<'gc, '_> {
+    /// Stores in a table without asking its metatable.
+    pub(crate) fn raw_set(
+        &self,
+        table: Table<'gc>,
+        key: Value<'gc>,
+        value: Value<'gc>,
+    ) -> Result<(), Error<'gc>> {
+        raw_set(self.host, self.ctx, table, key, value)
+            .map_err(|error| self.fail(key_error(&error)))
+    }
+}
+
+pub(super) fn key_error(error: &InvalidTableKey) -> &'static str {
     match error {
         InvalidTableKey::IsNaN => "table index is NaN",
         InvalidTableKey::IsNil => "table index is nil",
     }
 }
 
-fn leaves_dead_key(key: Value<'_>) -> bool {
-    !matches!(key, Value::Nil | Value::Boolean(_) | Value::Integer(_) | Value::Number(_))
+/// The address of a key that piccolo keeps after its removal; none for plain values.
+fn address(key: Value<'_>) -> Option<i64> {
+    let address = match key {
+        Value::Nil | Value::Boolean(_) | Value::Integer(_) | Value::Number(_) => return None,
+        Value::String(key) => Gc::as_ptr(key.into_inner()).addr(),
+        Value::Table(key) => Gc::as_ptr(key.into_inner()).addr(),
+        Value::Function(Function::Closure(key)) => Gc::as_ptr(key.into_inner()).addr(),
+        Value::Function(Function::Callback(key)) => Gc::as_ptr(key.into_inner()).addr(),
+        Value::Thread(key) => Gc::as_ptr(key.into_inner()).addr(),
+        Value::UserData(key) => Gc::as_ptr(key.into_inner()).addr(),
+    };
+    Some(i64::from_ne_bytes(address.to_ne_bytes()))
 }
 
 /// Makes sure that the next keys do not make the map grow, with dead keys in it
@@ -156,7 +183,7 @@ pub(super) fn guarded_copy<'gc>(
 }
 
 /// Nil, stored under a key as an assignment does it: `@delete(table, key)`.
-pub(in super::super) fn delete<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+pub(crate) fn delete<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let (target, key) = (call.arg(1), call.arg(2));
     if let Value::Table(table) = target {
         let absent = table.get_value(key).is_nil();
@@ -167,18 +194,12 @@ pub(in super::super) fn delete<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             if key.is_nil() {
                 return Err(call.fail("table index is nil"));
             }
-            return match raw_set(call.host, call.ctx, table, key, Value::Nil) {
-                Ok(()) => call.done_all([]),
-                Err(error) => Err(call.fail(key_error(&error))),
-            };
+            call.raw_set(table, key, Value::Nil)?;
+            return call.done_all([]);
         }
     }
     match piccolo::meta_ops::new_index(call.ctx, target, key, Value::Nil) {
-        Ok(Some(meta)) => {
-            call.stack.clear();
-            call.stack.extend(meta.args);
-            Ok(CallbackReturn::Call { function: meta.function, then: None })
-        }
+        Ok(Some(meta)) => call.hand_over(meta.function, meta.args, None),
         Ok(None) => call.done_all([]),
         Err(_) => Err(call.index_error(target)),
     }

@@ -1,23 +1,21 @@
 //! Memory that functions of the host hold between two steps.
 
-use std::fmt;
-
 use gc_arena::metrics::Metrics;
 use piccolo::Context;
 
 /// Bytes outside of the VM's own memory that count as the script's, until this is dropped.
-pub(in super::super) struct Held {
+pub(crate) struct Held {
     metrics: Metrics,
     bytes: usize,
 }
 
 impl Held {
-    pub(in super::super) fn none(ctx: Context<'_>) -> Self {
+    pub(crate) fn none(ctx: Context<'_>) -> Self {
         Self { metrics: ctx.metrics().clone(), bytes: 0 }
     }
 
     /// Counts so many bytes from now on.
-    pub(in super::super) fn set(&mut self, bytes: usize) {
+    pub(crate) fn set(&mut self, bytes: usize) {
         self.metrics.mark_external_allocation(bytes.saturating_sub(self.bytes));
         self.metrics.mark_external_deallocation(self.bytes.saturating_sub(bytes));
         self.bytes = bytes;
@@ -27,11 +25,5 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.set(0);
-    }
-}
-
-impl fmt::Debug for Held {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }

@@ -14,76 +14,76 @@ use webhook_core::{
     model::{Checks, Request},
 };
 
-use super::limit::Limit;
+use super::Limit;
 use crate::lua::compile::Program;
 use crate::lua::wait::{Answer, Wish};
 use crate::modules::kv::Owner;
 
 /// The state that a VM's functions share.
-pub(in super::super) struct Host {
-    pub(in super::super) limits: Arc<ScriptLimits>,
-    pub(in super::super) clock: Arc<dyn Clock>,
-    pub(in super::super) program: Arc<Program>,
+pub(crate) struct Host {
+    pub(crate) limits: Arc<ScriptLimits>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) program: Arc<Program>,
     /// Tables that live as long as the VM.
-    pub(in super::super) tables: OnceCell<Tables>,
-    pub(in super::super) script: RefCell<Script>,
+    pub(crate) tables: OnceCell<Tables>,
+    pub(crate) script: RefCell<Script>,
     /// The limit that ends the call.
     exceeded: Cell<Option<Limit>>,
     /// Whether the rest of a walk over a table is remembered.
-    pub(in super::super) walking: Cell<bool>,
+    pub(crate) walking: Cell<bool>,
     /// Set when the function called next is called as a method of a string.
-    pub(in super::super) method: Cell<bool>,
+    pub(crate) method: Cell<bool>,
     /// The line of the call of the host's function that is called next, where no frame knows it.
-    pub(in super::super) origin: Cell<Option<u32>>,
+    pub(crate) origin: Cell<Option<u32>>,
     /// Why the last function returned nil, and on which line.
-    pub(in super::super) failure: RefCell<Option<(u32, String)>>,
-    pub(in super::super) wish: RefCell<Option<Wish>>,
-    pub(in super::super) answer: RefCell<Option<Answer>>,
+    pub(crate) failure: RefCell<Option<(u32, String)>>,
+    pub(crate) wish: RefCell<Option<Wish>>,
+    pub(crate) answer: RefCell<Option<Answer>>,
 }
 
 /// Tables that live as long as the VM; scripts get copies of what they could change.
-pub(in super::super) struct Tables {
+pub(crate) struct Tables {
     /// The libraries and functions by global name.
-    pub(in super::super) globals: StashedTable,
+    pub(crate) globals: StashedTable,
     /// The functions that methods of strings are.
-    pub(in super::super) string: StashedTable,
+    pub(crate) string: StashedTable,
     /// The modules by name.
-    pub(in super::super) modules: StashedTable,
+    pub(crate) modules: StashedTable,
     /// The metatable that guards tables from which keys were removed.
-    pub(in super::super) guard: StashedTable,
+    pub(crate) guard: StashedTable,
     /// The metatable that marks a table as an empty JSON object.
-    pub(in super::super) object: StashedTable,
+    pub(crate) object: StashedTable,
     /// `json.null`
-    pub(in super::super) null: StashedUserData,
+    pub(crate) null: StashedUserData,
     /// The functions of `r`, and its metatables.
-    pub(in super::super) request: StashedTable,
+    pub(crate) request: StashedTable,
 }
 
 /// What belongs to one call of the script.
 #[derive(Default)]
-pub(in super::super) struct Script {
-    pub(in super::super) request: Option<Request>,
-    pub(in super::super) response: Option<ScriptResponse>,
-    pub(in super::super) response_modified: bool,
-    pub(in super::super) stop_forwarding: bool,
-    pub(in super::super) config: Arc<BTreeMap<String, String>>,
-    pub(in super::super) metadata: BTreeMap<String, String>,
-    pub(in super::super) checks: Checks,
-    pub(in super::super) logs: Vec<String>,
-    pub(in super::super) log_bytes: usize,
-    pub(in super::super) http_calls: usize,
-    pub(in super::super) kv_calls: usize,
+pub(crate) struct Script {
+    pub(crate) request: Option<Request>,
+    pub(crate) response: Option<ScriptResponse>,
+    pub(crate) response_modified: bool,
+    pub(crate) stop_forwarding: bool,
+    pub(crate) config: Arc<BTreeMap<String, String>>,
+    pub(crate) metadata: BTreeMap<String, String>,
+    pub(crate) checks: Checks,
+    pub(crate) logs: Vec<String>,
+    pub(crate) log_bytes: usize,
+    pub(crate) http_calls: usize,
+    pub(crate) kv_calls: usize,
     /// Whose keys the script works on.
-    pub(in super::super) owner: Option<Owner>,
-    pub(in super::super) compute_time: Duration,
+    pub(crate) owner: Option<Owner>,
+    pub(crate) compute_time: Duration,
     /// The script's own copy of `string`.
-    pub(in super::super) string: Option<StashedTable>,
+    pub(crate) string: Option<StashedTable>,
     /// The modules that the script has loaded, its copies of metatables and what `r` has shown.
-    pub(in super::super) kept: Option<StashedTable>,
+    pub(crate) kept: Option<StashedTable>,
 }
 
 impl Host {
-    pub(in super::super) fn new(
+    pub(crate) fn new(
         limits: Arc<ScriptLimits>,
         clock: Arc<dyn Clock>,
         program: Arc<Program>,
@@ -105,7 +105,7 @@ impl Host {
     }
 
     /// Takes in a call.
-    pub(in super::super) fn begin(&self, script: Script) {
+    pub(crate) fn begin(&self, script: Script) {
         self.exceeded.set(None);
         self.walking.set(false);
         self.method.set(false);
@@ -116,19 +116,19 @@ impl Host {
         self.script.replace(script);
     }
 
-    pub(in super::super) fn exceed(&self, limit: Limit) {
+    pub(crate) fn exceed(&self, limit: Limit) {
         // The first one is the cause.
         if self.exceeded.get().is_none() {
             self.exceeded.set(Some(limit));
         }
     }
 
-    pub(in super::super) fn exceeded(&self) -> Option<Limit> {
+    pub(crate) fn exceeded(&self) -> Option<Limit> {
         self.exceeded.get()
     }
 
     /// A table that lives as long as the call.
-    pub(in super::super) fn kept<'gc>(&self, ctx: Context<'gc>) -> Table<'gc> {
+    pub(crate) fn kept<'gc>(&self, ctx: Context<'gc>) -> Table<'gc> {
         let mut script = self.script.borrow_mut();
         match &script.kept {
             Some(kept) => ctx.fetch(kept),
@@ -141,7 +141,7 @@ impl Host {
     }
 
     /// The functions that strings have as methods: the script's own table when it has one.
-    pub(in super::super) fn string_table<'gc>(&self, ctx: Context<'gc>) -> Option<Table<'gc>> {
+    pub(crate) fn string_table<'gc>(&self, ctx: Context<'gc>) -> Option<Table<'gc>> {
         match &self.script.borrow().string {
             Some(string) => Some(ctx.fetch(string)),
             None => self.tables.get().map(|tables| ctx.fetch(&tables.string)),
@@ -149,7 +149,7 @@ impl Host {
     }
 
     /// Adds a line to the captured output, as far as there is room.
-    pub(in super::super) fn log(&self, line: &[u8]) {
+    pub(crate) fn log(&self, line: &[u8]) {
         let mut script = self.script.borrow_mut();
         let left = self.limits.log_bytes.saturating_sub(script.log_bytes);
         if left == 0 {

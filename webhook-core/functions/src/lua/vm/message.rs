@@ -16,7 +16,7 @@ use crate::lua::{CHUNK, compile::Use};
 /// The hidden variable that holds the line of the statement that runs.
 #[derive(Clone, Copy, Collect)]
 #[collect(no_drop)]
-pub(in super::super) struct LineVariable<'gc>(pub(in super::super) UpValue<'gc>);
+pub(crate) struct LineVariable<'gc>(pub(crate) UpValue<'gc>);
 
 impl<'gc> Singleton<'gc> for LineVariable<'gc> {
     fn create(ctx: Context<'gc>) -> Self {
@@ -25,12 +25,12 @@ impl<'gc> Singleton<'gc> for LineVariable<'gc> {
 }
 
 /// The hidden variable of a VM.
-pub(in super::super) fn line_variable<'gc>(ctx: Context<'gc>) -> UpValue<'gc> {
+pub(crate) fn line_variable<'gc>(ctx: Context<'gc>) -> UpValue<'gc> {
     ctx.singleton::<Rootable![LineVariable<'_>]>().0
 }
 
 /// The line of the last statement that took note of it.
-pub(in super::super) fn line(ctx: Context<'_>) -> u32 {
+pub(crate) fn line(ctx: Context<'_>) -> u32 {
     match line_variable(ctx).get() {
         UpValueState::Closed(Value::Integer(line)) => u32::try_from(line).unwrap_or(0),
         _ => 0,
@@ -38,11 +38,7 @@ pub(in super::super) fn line(ctx: Context<'_>) -> u32 {
 }
 
 /// What `pcall` gives for an error.
-pub(in super::super) fn error_value<'gc>(
-    host: &Host,
-    ctx: Context<'gc>,
-    error: &Error<'gc>,
-) -> Value<'gc> {
+pub(crate) fn error_value<'gc>(host: &Host, ctx: Context<'gc>, error: &Error<'gc>) -> Value<'gc> {
     match error {
         Error::Lua(LuaError(value)) => *value,
         Error::Runtime(error) => {
@@ -54,7 +50,7 @@ pub(in super::super) fn error_value<'gc>(
 }
 
 /// What the log shows of an error that nothing caught.
-pub(in super::super) fn error_text<'gc>(
+pub(crate) fn error_text<'gc>(
     host: &Host,
     ctx: Context<'gc>,
     error: &Error<'gc>,
@@ -87,7 +83,7 @@ fn runtime_text(host: &Host, error: &RuntimeError, line: u32) -> std::string::St
 }
 
 /// `attempt to index a nil value (local 'x')`
-pub(in super::super) fn used_text(
+pub(crate) fn used_text(
     host: &Host,
     line: u32,
     verb: &str,
@@ -102,7 +98,7 @@ pub(in super::super) fn used_text(
 
 impl<'gc> Call<'gc, '_> {
     /// The line of the statement that called the host; 0 when none did.
-    pub(in super::super) fn line(&self) -> u32 {
+    pub(crate) fn line(&self) -> u32 {
         self.origin.unwrap_or_else(|| self.frame_line())
     }
 
@@ -113,22 +109,17 @@ impl<'gc> Call<'gc, '_> {
     }
 
     /// A value that cannot be used so.
-    pub(in super::super) fn use_error(
-        &self,
-        verb: &str,
-        what: Use,
-        value: Value<'gc>,
-    ) -> Error<'gc> {
+    pub(crate) fn use_error(&self, verb: &str, what: Use, value: Value<'gc>) -> Error<'gc> {
         let (found, cause) = (type_name(self.ctx, value), self.cause(value));
         let text = used_text(self.host, self.line(), verb, what, &found);
         self.fail(format!("{text}{cause}"))
     }
 
-    pub(in super::super) fn receiver_error(&self, value: Value<'gc>) -> Error<'gc> {
+    pub(crate) fn receiver_error(&self, value: Value<'gc>) -> Error<'gc> {
         self.use_error("index", Use::Receiver, value)
     }
 
-    pub(in super::super) fn index_error(&self, value: Value<'gc>) -> Error<'gc> {
+    pub(crate) fn index_error(&self, value: Value<'gc>) -> Error<'gc> {
         self.use_error("index", Use::Index, value)
     }
 }

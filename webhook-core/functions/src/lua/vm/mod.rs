@@ -5,7 +5,6 @@ pub(super) mod chain;
 pub(super) mod guard;
 pub(super) mod held;
 pub(super) mod host;
-pub(super) mod limit;
 pub(super) mod message;
 mod run;
 pub(super) mod walk;
@@ -29,6 +28,7 @@ use super::{
     compile::{Helper, Program},
     stdlib,
 };
+pub(super) use crate::modules::Limit;
 
 /// Calls after which a VM is thrown away, so that nothing builds up in it.
 const MAX_CALLS: u32 = 5_000;

@@ -14,7 +14,7 @@ use webhook_core::{
     store::FunctionStore,
 };
 
-use super::{Vm, host::Script, limit::Limit, message};
+use super::{Limit, Vm, host::Script, message};
 use crate::{
     lua::{turns::Turns, wait},
     modules::kv::Owner,
@@ -24,23 +24,23 @@ use crate::{
 const SLICE_FUEL: i32 = 2_048;
 
 /// What a call meets outside of its VM.
-pub(in super::super) struct Surroundings<'a> {
-    pub(in super::super) forwarder: Option<Arc<dyn Forwarder>>,
+pub(crate) struct Surroundings<'a> {
+    pub(crate) forwarder: Option<Arc<dyn Forwarder>>,
     /// Where the script keeps values.
-    pub(in super::super) store: Option<Arc<dyn FunctionStore>>,
+    pub(crate) store: Option<Arc<dyn FunctionStore>>,
     /// The caller's runtime, which sends the requests of the script.
-    pub(in super::super) handle: Option<Handle>,
-    pub(in super::super) turns: &'a Turns,
+    pub(crate) handle: Option<Handle>,
+    pub(crate) turns: &'a Turns,
     /// Closed when the caller has gone.
-    pub(in super::super) reply: &'a mut oneshot::Sender<Completion>,
+    pub(crate) reply: &'a mut oneshot::Sender<Completion>,
 }
 
 /// How a call ended.
-pub(in super::super) struct Ended {
-    pub(in super::super) result: Result<ScriptOutcome, FunctionError>,
-    pub(in super::super) logs: Vec<String>,
+pub(crate) struct Ended {
+    pub(crate) result: Result<ScriptOutcome, FunctionError>,
+    pub(crate) logs: Vec<String>,
     /// Whether the VM can serve another call.
-    pub(in super::super) reusable: bool,
+    pub(crate) reusable: bool,
 }
 
 /// Why a script stopped before its end.
@@ -59,7 +59,7 @@ struct Slice {
 
 impl Vm {
     /// Runs the script once.
-    pub(in super::super) async fn run(
+    pub(crate) async fn run(
         &mut self,
         invocation: Invocation,
         mut around: Surroundings<'_>,

@@ -65,7 +65,7 @@ pub(super) fn forget(ctx: Context<'_>) {
 }
 
 /// The pair behind `key`, which may have been removed since `next` returned it.
-pub(in super::super) fn next<'gc>(
+pub(crate) fn next<'gc>(
     host: &Host,
     ctx: Context<'gc>,
     table: Table<'gc>,
@@ -111,7 +111,8 @@ impl<'gc> Rest<'gc> {
     }
 }
 
-fn same_key<'gc>(left: Value<'gc>, right: Value<'gc>) -> bool {
+/// Whether two values are the same key; integers and floats are told apart.
+pub(crate) fn same_key<'gc>(left: Value<'gc>, right: Value<'gc>) -> bool {
     match (left, right) {
         (Value::Boolean(left), Value::Boolean(right)) => left == right,
         (Value::Integer(left), Value::Integer(right)) => left == right,

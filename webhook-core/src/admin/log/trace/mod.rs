@@ -1,6 +1,5 @@
 //! Why a webhook is where it is: computed when somebody asks, of what is stored anyway.
 
-mod asked;
 mod checks;
 mod received;
 mod verdict;
@@ -11,12 +10,13 @@ use crate::{
     error::Error,
     id::{DeliveryId, ExecutionId},
     model::{
-        Bucket, Execution, ExecutionStatus, ExplainRequest, Explained, InvokeRequest, Log, Output,
-        Reason, Request, Trace, TraceAttempt, TraceFunction, TraceFunctionAt, TraceFunctionOutcome,
-        TraceRules, seconds,
+        Bucket, Execution, ExecutionStatus, ExplainRequest, Explained, Function, InvokeRequest,
+        Log, Output, Reason, Request, Trace, TraceAttempt, TraceFunction, TraceFunctionAt,
+        TraceFunctionOutcome, TraceRules, seconds,
     },
     relay::Tried,
     rule::{Explanation, RequestChanges, Rules, Subject},
+    store::{BucketStore, OutputStore, RulesVersion},
 };
 
 impl Admin {
@@ -28,12 +28,10 @@ impl Admin {
     /// The same of a log that [`log`](Self::log) gave this caller.
     pub async fn trace_of(&self, caller: &Caller, log: &Log) -> Result<Trace, Error> {
         let account = caller.account_id();
-        let bucket = self.stores.buckets.bucket(account, log.webhook.bucket_id).await?;
+        let bucket = self.stores.documents.bucket(account, log.webhook.bucket_id).await?;
         let Log { webhook, delivery } = log;
-        let output = bucket
-            .as_ref()
-            .zip(delivery.output_id)
-            .and_then(|(bucket, id)| bucket.outputs.iter().find(|output| output.id == id));
+        let output =
+            bucket.as_ref().zip(delivery.output_id).and_then(|(bucket, id)| bucket.output(id));
         let is_asked = delivery.reason != Some(Reason::Signature) && !is_erased(log);
         let rules = match output {
             Some(output) if is_asked && delivery.reason != Some(Reason::Duplicate) => {
@@ -84,7 +82,7 @@ impl Admin {
         if let Some(function) = function_id {
             // Functions belong to the account as a whole.
             caller.require_account()?;
-            if self.stores.functions.function(account, function).await?.is_none() {
+            if self.stores.documents.get::<Function>(account, function.as_uuid()).await?.is_none() {
                 return Err(Error::invalid("function_id", "the account has no such function"));
             }
         }
@@ -94,9 +92,9 @@ impl Admin {
         let Some(output_id) = output.or(log.delivery.output_id) else {
             return Err(Error::invalid("output", "name one: the log has none"));
         };
-        let bucket = self.stores.buckets.bucket(account, log.webhook.bucket_id).await?;
+        let bucket = self.stores.documents.bucket(account, log.webhook.bucket_id).await?;
         let bucket = bucket.ok_or_else(|| Error::not_found("bucket"))?;
-        let found = bucket.outputs.iter().find(|output| output.id == output_id);
+        let found = bucket.output(output_id);
         let mut output = found.cloned().ok_or_else(|| Error::not_found("output"))?;
         if let Some(rules) = rules {
             output.spec.rules = rules;
@@ -121,7 +119,7 @@ impl Admin {
         let Some(function_id) = output.spec.function_id else { return Ok(None) };
         let (webhook, limit) = (&log.webhook, self.options.max_invocations_per_account);
         let _entered = self.running.enter(webhook.account_id, limit, RUNNING)?;
-        let tried = self.relay.try_function(function_id, bucket, output, webhook).await?;
+        let tried = self.relay.functions.try_on(function_id, bucket, output, webhook).await?;
         let Tried { request, stop, error, duration } = tried;
         let changes = request.map(|made| RequestChanges::between(&webhook.request, &made));
         let RequestChanges { list, cut } = shown(changes.unwrap_or_default(), webhook.ephemeral);
@@ -255,4 +253,39 @@ fn attempts(log: &Log) -> Vec<TraceAttempt> {
 
 fn error_of(log: &Log) -> Option<&str> {
     log.delivery.last.as_ref().and_then(|last| last.error.as_deref())
+}
+
+impl Admin {
+    /// The version of a function that a run was of: the last one before it began.
+    pub(super) async fn version_of(
+        &self,
+        caller: &Caller,
+        run: Option<&Execution>,
+    ) -> Result<Option<u32>, Error> {
+        let Some(run) = run else { return Ok(None) };
+        let account = caller.account_id();
+        let versions = self.stores.documents.function_versions(account, run.function_id).await?;
+        let version = versions.into_iter().find(|version| version.created <= run.created);
+        Ok(version.map(|version| version.version))
+    }
+
+    /// What the rules say that the output had when the webhook was stored; where that is not
+    /// known, what today's say.
+    pub(super) async fn asked_rules(
+        &self,
+        caller: &Caller,
+        output: &Output,
+        log: &Log,
+    ) -> Result<TraceRules, Error> {
+        let (account, at) = (caller.account_id(), log.delivery.created_at);
+        let asked = self.stores.documents.rules_at(account, output.id, at).await?;
+        match asked {
+            Some(RulesVersion { version, rules }) => {
+                let changed_since = rules != output.spec.rules;
+                let told = rules_of(&rules, log, changed_since);
+                Ok(TraceRules { version: Some(version), ..told })
+            }
+            None => Ok(rules_of(&output.spec.rules, log, output.updated_at > at)),
+        }
+    }
 }

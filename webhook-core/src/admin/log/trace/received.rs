@@ -113,14 +113,15 @@ impl Admin {
         let mut first: Option<(Timestamp, u16)> = None;
         for delivery in first_ones {
             let id = delivery.output_id?;
-            let output = bucket.outputs.iter().find(|output| output.id == id)?;
+            let output = bucket.output(id)?;
             let wanted = input.spec.response_from_output;
             let soon = received_at + Duration::from_secs(1);
             let is_paused = !output.pauses.stood_still(received_at, soon).is_zero();
             if delivery.reason == Some(Reason::Rules) || is_paused || !answers(wanted, id) {
                 continue;
             }
-            timeout = timeout.max(self.relay.answer_timeout_of(&output.spec.durability));
+            timeout =
+                timeout.max(self.relay.receiver.options.answer_timeout_of(&output.spec.durability));
             let answer = answer_of(delivery);
             first = first.into_iter().chain(answer).min();
             let is_over = delivery.status.is_final() || answer.is_some();

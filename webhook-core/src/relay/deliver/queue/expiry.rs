@@ -10,18 +10,18 @@ const DISCARDED: &str = "received before the moment from which on its output was
 
 impl OutputQueue {
     /// Looks at a pause again.
-    pub(in crate::relay::deliver) fn unpark(&self) {
+    pub(crate) fn unpark(&self) {
         self.state.lock().parked = false;
     }
 
     /// Whether something has waited past its deadline, as far as is known.
-    pub(in crate::relay::deliver) fn has_expired(&self, now: Timestamp) -> bool {
+    pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
         self.state.lock().first_expires_at(now).is_some_and(|expires_at| expires_at <= now)
     }
 
     /// Takes out what has waited past its deadline, whether a worker is free or not, and
     /// says when the first of the others will have.
-    pub(in crate::relay::deliver) fn take_expired(
+    pub(crate) fn take_expired(
         &self,
         limits: QueueLimits,
         now: Timestamp,
@@ -33,7 +33,7 @@ impl OutputQueue {
     }
 
     /// Why a delivery was taken out that is not sent.
-    pub(in crate::relay::deliver) fn unsent(&self, pending: &Pending) -> Report {
+    pub(crate) fn unsent(&self, pending: &Pending) -> Report {
         match self.state.lock().limits.discards(pending.created_at) {
             true => Report::withdrawn(DISCARDED),
             false => Report::expired(),
@@ -41,7 +41,7 @@ impl OutputQueue {
     }
 
     /// Takes out what a replay has queued and was never attempted.
-    pub(in crate::relay::deliver) fn take_replayed(&self, replay: ReplayId) -> Vec<QueuedDelivery> {
+    pub(crate) fn take_replayed(&self, replay: ReplayId) -> Vec<QueuedDelivery> {
         let mut state = self.state.lock();
         let is_meant = |delivery: &QueuedDelivery| {
             let Pending { attempts, replay: of, .. } = &delivery.pending;
@@ -54,7 +54,7 @@ impl OutputQueue {
     }
 
     /// When a delivery that is stored at `created_at` will have waited too long.
-    pub(in crate::relay::deliver) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
         self.state.lock().limits.expires_at(created_at, created_at)
     }
 }

@@ -6,11 +6,7 @@ use crate::{clock::Timestamp, model::CircuitState, relay::deliver::circuit::Judg
 impl OutputQueue {
     /// A delivery's turn has ended, and tells this of the destination. Answers since when it
     /// fails.
-    pub(in crate::relay::deliver) fn judge(
-        &self,
-        judged: Judged,
-        now: Timestamp,
-    ) -> Option<Timestamp> {
+    pub(crate) fn judge(&self, judged: Judged, now: Timestamp) -> Option<Timestamp> {
         let mut state = self.state.lock();
         let failing = state.failing.judged(judged, now);
         let Some(breaker) = state.limits.circuit else { return failing };
@@ -27,10 +23,7 @@ impl OutputQueue {
     }
 
     /// How its circuit stands, and when it is open no more.
-    pub(in crate::relay::deliver) fn circuit(
-        &self,
-        now: Timestamp,
-    ) -> (CircuitState, Option<Timestamp>) {
+    pub(crate) fn circuit(&self, now: Timestamp) -> (CircuitState, Option<Timestamp>) {
         let state = self.state.lock();
         match state.limits.circuit {
             Some(_) => state.circuit.stands(now),

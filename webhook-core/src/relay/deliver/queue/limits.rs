@@ -15,7 +15,7 @@ const DEFAULT_DEADLINE: Duration = Duration::from_secs(24 * 3600);
 
 /// How an output's webhooks may leave.
 #[derive(Clone, Debug)]
-pub(in super::super) struct QueueLimits {
+pub(crate) struct QueueLimits {
     /// Workers at most, and so attempts at once.
     pub(super) concurrency: usize,
     /// So many attempts in any interval of this length.
@@ -48,7 +48,7 @@ pub(in super::super) struct QueueLimits {
 }
 
 impl QueueLimits {
-    pub(in super::super) fn of(output: &Output, options: &RelayOptions, now: Timestamp) -> Self {
+    pub(crate) fn of(output: &Output, options: &RelayOptions, now: Timestamp) -> Self {
         let mut limits = Self::of_spec(&output.spec, options);
         if !output.pauses.is_empty() || output.spec.disabled {
             limits.paused_until = output.paused_until(now);
@@ -100,12 +100,12 @@ impl QueueLimits {
     }
 
     /// The limits of an output that cannot be read.
-    pub(in super::super) fn unthrottled(options: &RelayOptions) -> Self {
+    pub(crate) fn unthrottled(options: &RelayOptions) -> Self {
         Self::of_spec(&OutputSpec::default(), options)
     }
 
     /// Whether nothing leaves at the moment.
-    pub(in super::super) const fn are_paused(&self) -> bool {
+    pub(crate) const fn are_paused(&self) -> bool {
         self.paused_until.is_some()
     }
 
@@ -130,7 +130,7 @@ impl QueueLimits {
         rates.into_iter().flatten().max_by_key(each)
     }
 
-    pub(in super::super) fn order(&self) -> ClaimOrder {
+    pub(crate) fn order(&self) -> ClaimOrder {
         if self.strict || self.probes { ClaimOrder::Receipt } else { ClaimOrder::Due }
     }
 

@@ -7,14 +7,13 @@ mod compare;
 mod expiry;
 mod judge;
 mod limits;
-mod lost;
 mod owner;
 mod reservation;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use self::owner::Ownership;
-pub(in crate::relay) use self::reservation::Reservation;
+pub(crate) use self::reservation::Reservation;
 pub(super) use self::{limits::QueueLimits, reservation::Slot};
 use super::{circuit::Circuit, health::Failing, lease::Term, pace::Pace};
 use crate::{
@@ -28,15 +27,15 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// A delivery in memory, with its permit for the bytes of its webhook.
 #[derive(Debug)]
-pub(in crate::relay) struct QueuedDelivery {
-    pub(in crate::relay) pending: Pending,
+pub(crate) struct QueuedDelivery {
+    pub(crate) pending: Pending,
     _bytes: Option<Arc<BytePermit>>,
     /// In which this node took it.
     pub(super) term: Term,
 }
 
 impl QueuedDelivery {
-    pub(in crate::relay) fn new(pending: Pending, bytes: Option<Arc<BytePermit>>) -> Self {
+    pub(crate) fn new(pending: Pending, bytes: Option<Arc<BytePermit>>) -> Self {
         Self { pending, _bytes: bytes, term: Term::FIRST }
     }
 
@@ -67,7 +66,7 @@ pub(super) enum Next {
 
 /// The queue of one output.
 #[derive(Debug)]
-pub(super) struct OutputQueue {
+pub(crate) struct OutputQueue {
     pub(super) output_id: OutputId,
     state: Lock<State>,
 }

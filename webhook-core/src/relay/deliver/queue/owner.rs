@@ -45,24 +45,19 @@ impl Ownership {
 
 impl OutputQueue {
     /// What the owner has started lately; none for who is not the owner.
-    pub(in crate::relay::deliver) fn started(&self, term: Option<Term>) -> Option<Vec<Timestamp>> {
+    pub(crate) fn started(&self, term: Option<Term>) -> Option<Vec<Timestamp>> {
         let state = self.state.lock();
         state.owns(term).then(|| state.pace.starts())
     }
 
     /// What was started lately.
-    pub(in crate::relay::deliver) fn starts(&self) -> Vec<Timestamp> {
+    pub(crate) fn starts(&self) -> Vec<Timestamp> {
         self.state.lock().pace.starts()
     }
 
     /// The store's answer to who owns the queue, if there was one, when it was asked in `term`.
     /// Answers how many more deliveries are known of than before.
-    pub(in crate::relay::deliver) fn owned(
-        &self,
-        answer: Option<OwnedQueue>,
-        term: Term,
-        now: Timestamp,
-    ) -> i64 {
+    pub(crate) fn owned(&self, answer: Option<OwnedQueue>, term: Term, now: Timestamp) -> i64 {
         let mut state = self.state.lock();
         state.ownership.is_asking = false;
         state.ownership.is_unsure = answer.is_none();
@@ -89,7 +84,7 @@ impl OutputQueue {
 
     /// The queue was given up, or the store did not answer. Answers how many more deliveries are
     /// known of than before.
-    pub(in crate::relay::deliver) fn left(&self, is_left: bool, now: Timestamp) -> i64 {
+    pub(crate) fn left(&self, is_left: bool, now: Timestamp) -> i64 {
         let mut state = self.state.lock();
         state.ownership.term = None;
         state.ownership.is_asking = false;
@@ -102,7 +97,7 @@ impl OutputQueue {
     }
 
     /// Whether this node owns it, as far as is known.
-    pub(in crate::relay::deliver) fn is_owned(&self) -> bool {
+    pub(crate) fn is_owned(&self) -> bool {
         self.state.lock().ownership.is_held()
     }
 }

@@ -9,7 +9,7 @@ use crate::{clock::Timestamp, error::Error, relay::deliver::lease::Term};
 
 /// Where an accepted delivery waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::relay::deliver) enum Slot {
+pub(crate) enum Slot {
     /// In the queue of this node, which holds it from the commit on.
     InMemory,
     /// In the store, until a node claims it.
@@ -19,7 +19,7 @@ pub(in crate::relay::deliver) enum Slot {
 impl OutputQueue {
     /// Counts in a delivery that is about to be stored and says where it waits: in the
     /// store when it is accepted `early`, before this node dispatches.
-    pub(in crate::relay::deliver) fn reserve(
+    pub(crate) fn reserve(
         self: &Arc<Self>,
         limits: QueueLimits,
         in_memory: bool,
@@ -49,7 +49,7 @@ impl OutputQueue {
 /// A delivery's slot in a queue while it is being stored. Dropped without
 /// having been taken it gives the slot back.
 #[derive(Debug)]
-pub(in crate::relay) struct Reservation {
+pub(crate) struct Reservation {
     queue: Arc<OutputQueue>,
     slot: Slot,
     term: Term,
@@ -58,28 +58,28 @@ pub(in crate::relay) struct Reservation {
 }
 
 impl Reservation {
-    pub(in crate::relay::deliver) fn slot(&self) -> Slot {
+    pub(crate) fn slot(&self) -> Slot {
         self.slot
     }
 
     /// Whether it was accepted before this node dispatches.
-    pub(in crate::relay::deliver) fn is_early(&self) -> bool {
+    pub(crate) fn is_early(&self) -> bool {
         self.early.is_some()
     }
 
-    pub(in crate::relay::deliver) fn queue(&self) -> &OutputQueue {
+    pub(crate) fn queue(&self) -> &OutputQueue {
         &self.queue
     }
 
     /// When a delivery that was stored at `created_at` has waited too long.
-    pub(in crate::relay::deliver) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
         self.queue.expires_at(created_at)
     }
 
     /// The delivery has been stored. When nothing is before it and one more
     /// worker may start, the caller gets it back, with the worker counted in,
     /// and starts that worker with it; else it waits where the slot says.
-    pub(in crate::relay::deliver) fn start(
+    pub(crate) fn start(
         mut self,
         delivery: QueuedDelivery,
     ) -> (Arc<OutputQueue>, Option<QueuedDelivery>) {
@@ -97,7 +97,7 @@ impl Reservation {
     }
 
     /// The delivery has been stored: it waits where the slot says.
-    pub(in crate::relay::deliver) fn take(mut self, delivery: QueuedDelivery) -> Arc<OutputQueue> {
+    pub(crate) fn take(mut self, delivery: QueuedDelivery) -> Arc<OutputQueue> {
         self.given_up = false;
         let mut state = self.queue.state.lock();
         match self.slot {

@@ -1,7 +1,6 @@
 //! A bucket as the way that its webhooks take.
 
 use askama::Template;
-use axum::response::Response;
 use webhook_core::{
     FunctionId, Timestamp,
     admin::{LogQuery, MinuteQuery},
@@ -16,7 +15,7 @@ use super::{
 use crate::{
     PATH,
     bars::{self, Bars, Sums},
-    page::{Frame, Problem, page},
+    page::{Frame, Reply, page},
     screen::{
         self, Asked, On, inputs, outputs,
         rows::{Names, Rows},
@@ -34,7 +33,6 @@ const LISTED: usize = 10;
 #[template(path = "flow.html")]
 struct Flow {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     id: String,
     suspended: bool,
     inputs: Vec<InputNode>,
@@ -66,9 +64,7 @@ struct InputNode {
 struct OutputNode {
     id: String,
     name: String,
-    class: &'static str,
-    sign: &'static str,
-    word: &'static str,
+    mark: Mark,
     disabled: bool,
     /// Whether it can be paused, and whether it is.
     pausable: bool,
@@ -86,16 +82,11 @@ struct OutputNode {
     arrival: Option<Arrival>,
 }
 
-pub(crate) async fn show(
-    On(session, bucket): On<Bucket>,
-    asked: Asked,
-) -> Result<Response, Problem> {
+pub(crate) async fn show(On(session, bucket): On<Bucket>, asked: Asked) -> Reply {
     let way = Way::read(&session, &bucket, &asked).await?;
     let admin = session.admin();
     let functions = screen::functions(&session).await?;
-    let mut logs = LogQuery::default();
-    logs.bucket = Some(bucket.id.into());
-    logs.limit = LogQuery::MAX_LIMIT;
+    let logs = screen::latest(bucket.id, LogQuery::MAX_LIMIT);
     let latest = admin.log_heads(&session.caller, &logs).await?;
     let came = Latest::of(&latest.heads, latest.next.is_some(), session.now());
     let mut query = MinuteQuery::default();
@@ -117,12 +108,11 @@ pub(crate) async fn show(
         ..input_node(&session, input, &bucket, &functions, came.at(input.id))
     });
     let frame = Frame::new(&session, "Buckets", bucket.spec.name.clone());
-    let mut frame = frame.noticing(asked.get("done"));
+    let mut frame = frame.below("Buckets", "/buckets").noticing(asked.get("done"));
     frame.live = true;
     let list = format!("{PATH}/webhooks?bucket={}&", bucket.id);
     let flow = Flow {
         frame,
-        crumbs: vec![("Buckets".to_owned(), format!("{PATH}/buckets"))],
         id: bucket.id.to_string(),
         suspended: bucket.suspended,
         inputs: inputs.collect(),
@@ -187,18 +177,15 @@ fn output_node(
 ) -> OutputNode {
     let (spec, sums) = (&output.spec, Sums::of(minutes));
     let pause = output.pauses.current(now);
-    let (class, sign, word) = match (spec.disabled, pause, sums.failed) {
-        (true, ..) => ("quiet", "‖", "disabled"),
-        (false, Some(_), _) => ("warn", "‖", "paused"),
-        (false, None, 0) => ("good", "✓", "enabled"),
-        (false, None, _) => ("warn", "!", "failing"),
-    };
     OutputNode {
         id: output.id.to_string(),
         name: spec.name.clone(),
-        class,
-        sign,
-        word,
+        mark: match (spec.disabled, pause, sums.failed) {
+            (true, ..) => Mark { class: "quiet", sign: "‖", word: "disabled" },
+            (false, Some(_), _) => Mark { class: "warn", sign: "‖", word: "paused" },
+            (false, None, 0) => Mark { class: "good", sign: "✓", word: "enabled" },
+            (false, None, _) => Mark { class: "warn", sign: "!", word: "failing" },
+        },
         disabled: spec.disabled,
         pausable: !spec.internal,
         paused: pause.is_some(),

@@ -6,7 +6,6 @@ use axum::{
     body::Bytes,
     extract::Extension,
     http::{HeaderMap, HeaderValue, Method, header::CONTENT_TYPE},
-    response::Response,
 };
 use tokio::time::sleep;
 use webhook_core::{
@@ -19,9 +18,9 @@ use webhook_core::{
 use crate::{
     PATH,
     form::Submitted,
-    page::Problem,
+    page::{Problem, Reply},
     screen::{
-        Asked, On, done,
+        Asked, On, done, latest,
         webhook::{send, siblings},
     },
     session::Session,
@@ -81,7 +80,7 @@ pub(super) async fn send(
     On(session, bucket): On<Bucket>,
     client: Option<Extension<ClientAddr>>,
     submitted: Submitted,
-) -> Result<Response, Problem> {
+) -> Reply {
     let wanted = submitted.text("input");
     let input = bucket.inputs.iter().find(|input| input.id.to_string() == wanted);
     let input = input.ok_or_else(|| Problem::no("input"))?.id;
@@ -118,10 +117,8 @@ async fn sent(
     begun: Timestamp,
     body_bytes: usize,
 ) -> Result<Option<(WebhookId, Timestamp)>, Error> {
-    let mut query = LogQuery::default();
-    query.bucket = Some(bucket.id.into());
+    let mut query = latest(bucket.id, LogQuery::MAX_LIMIT);
     query.from = Some(begun);
-    query.limit = LogQuery::MAX_LIMIT;
     let mut found = None;
     for look in 0..LOOKS {
         if look > 0 {

@@ -3,7 +3,6 @@
 use axum::{
     extract::Extension,
     http::{HeaderName, HeaderValue, header::CONTENT_TYPE},
-    response::Response,
 };
 use webhook_core::{
     admin::BucketCron,
@@ -13,7 +12,7 @@ use webhook_core::{
 
 use super::settings;
 use crate::{
-    page::{Problem, page_with},
+    page::{Problem, Reply, page_with},
     screen::{On, done, edit::refusal, functions, webhook::send},
 };
 
@@ -25,7 +24,7 @@ const CRON_ID: HeaderName = HeaderName::from_static("x-webhook-cron-id");
 pub(super) async fn now(
     On(session, found): On<BucketCron>,
     client: Option<Extension<ClientAddr>>,
-) -> Result<Response, Problem> {
+) -> Reply {
     let bucket = found.bucket.as_ref().ok_or_else(|| Problem::no("bucket"))?;
     let client = client.map(|Extension(client)| client);
     let request = request(&found.cron);

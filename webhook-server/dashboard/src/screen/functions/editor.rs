@@ -1,7 +1,7 @@
 //! The code of a function, and a request to try it on.
 
 use askama::Template;
-use axum::{http::StatusCode, response::Response};
+use axum::http::StatusCode;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use webhook_core::{
@@ -11,14 +11,14 @@ use webhook_core::{
 };
 
 use super::{
-    User, crumbs,
+    User, frame,
     outcome::{self, Outcome},
     users,
 };
 use crate::{
     PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem, page, page_with},
+    form::{Field, Form, Submitted},
+    page::{Frame, Problem, Reply, page, page_with},
     screen::{Asked, Named, On, done, edit::Edit, edit::refusal},
     session::Session,
     show,
@@ -37,7 +37,6 @@ const CHOICE: usize = 20;
 #[template(path = "function.html")]
 struct FunctionPage {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     path: String,
     form: Form,
     outcome: Option<Outcome>,
@@ -50,28 +49,19 @@ struct FunctionPage {
 
 fn code_fields() -> Vec<Field> {
     vec![
-        Field::new(Kind::Text, "name", "Name").required(),
-        Field::new(Kind::Select, "driver", "Language")
-            .options([("lua", "Lua"), ("js", "JavaScript")]),
-        Field::new(Kind::Area, "payload", "Code").rows(20).code(),
+        Field::text("name", "Name").required(),
+        Field::select("driver", "Language").options([("lua", "Lua"), ("js", "JavaScript")]),
+        Field::area("payload", "Code").rows(20).code(),
     ]
 }
 
 /// The form of a function that there is not yet.
 pub(super) fn creating(session: &Session, spec: &FunctionSpec, lead: String) -> Edit {
-    let spec = serde_json::to_value(spec).unwrap_or_default();
-    Edit {
-        frame: Frame::new(session, "Functions", "New function"),
-        crumbs: crumbs(None),
-        lead,
-        form: Form::new(format!("{PATH}/functions/new"), "Create")
-            .section("", code_fields())
-            .filled(&spec),
-        remove: None,
-    }
+    let form = Form::new(format!("{PATH}/functions/new"), "Create").fields(code_fields());
+    Edit::new(frame(session, "New function"), form.filled(spec)).lead(lead)
 }
 
-pub(super) async fn new(session: Session) -> Result<Response, Problem> {
+pub(super) async fn new(session: Session) -> Reply {
     session.caller.require_account()?;
     let mut spec = FunctionSpec::default();
     spec.payload = BEGINNING.to_owned();
@@ -79,7 +69,7 @@ pub(super) async fn new(session: Session) -> Result<Response, Problem> {
     Ok(creating(&session, &spec, lead.to_owned()).show())
 }
 
-pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+pub(super) async fn create(session: Session, submitted: Submitted) -> Reply {
     let page = creating(&session, &FunctionSpec::default(), String::new());
     let then = async |spec: FunctionSpec| {
         let function = session.admin().create_function(&session.caller, spec).await?;
@@ -105,12 +95,12 @@ async fn editing(
     let path = format!("{PATH}/functions/{}", function.id);
     let form = Form::new(path.as_str(), "Save")
         .also("run", "Save and run")
-        .section("", code_fields())
-        .open_section("Test request", test_fields(&heads))
-        .filled(&serde_json::to_value(&function.spec).unwrap_or_default());
+        .fields(code_fields())
+        .open_section("Test request")
+        .fields(test_fields(&heads))
+        .filled(&function.spec);
     Ok(FunctionPage {
-        frame: Frame::new(session, "Functions", format!("Function {}", function.spec.name)),
-        crumbs: crumbs(None),
+        frame: frame(session, format!("Function {}", function.spec.name)),
         path,
         form,
         outcome: None,
@@ -129,14 +119,12 @@ fn test_fields(heads: &[LogHead]) -> Vec<Field> {
     let below = (String::new(), "the request below".to_owned());
     let stored = heads.iter().map(|head| (head.id.to_string(), name(head)));
     vec![
-        Field::new(Kind::Select, "log", "Run on").options(std::iter::once(below).chain(stored)),
-        Field::new(Kind::Text, "method", "Method").value("POST"),
-        Field::new(Kind::Text, "path", "Path after the input's address"),
-        Field::new(Kind::Text, "raw_query", "Query"),
-        Field::new(Kind::Headers, "headers", "Headers")
-            .rows(3)
-            .value("Content-Type: application/json"),
-        Field::new(Kind::Area, "request_body", "Body").rows(6).value("{\"id\": 17}"),
+        Field::select("log", "Run on").options(std::iter::once(below).chain(stored)),
+        Field::text("method", "Method").value("POST"),
+        Field::text("path", "Path after the input's address"),
+        Field::text("raw_query", "Query"),
+        Field::headers("headers", "Headers").rows(3).value("Content-Type: application/json"),
+        Field::area("request_body", "Body").rows(6).value("{\"id\": 17}"),
     ]
 }
 
@@ -154,10 +142,7 @@ async fn prefill(session: &Session, run: &str, form: Form) -> Result<Form, Probl
     Ok(form.filled(&typed))
 }
 
-pub(super) async fn show(
-    On(session, function): On<Function>,
-    asked: Asked,
-) -> Result<Response, Problem> {
+pub(super) async fn show(On(session, function): On<Function>, asked: Asked) -> Reply {
     let chosen = match asked.get("log") {
         Some(log) => Some(Log::find(&session, log).await?),
         None => None,
@@ -174,11 +159,7 @@ pub(super) async fn show(
 }
 
 /// The page with what is wrong, when the function itself cannot be changed as asked.
-pub(super) async fn refuse_with(
-    session: &Session,
-    function: &Function,
-    error: Error,
-) -> Result<Response, Problem> {
+pub(super) async fn refuse_with(session: &Session, function: &Function, error: Error) -> Reply {
     let mut shown = editing(session, function, None).await?;
     let (status, error) = refusal(error)?;
     shown.form.error = Some(error.to_string());
@@ -186,10 +167,7 @@ pub(super) async fn refuse_with(
 }
 
 /// Saves what was changed, and runs it when that was asked for.
-pub(super) async fn save(
-    On(session, function): On<Function>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn save(On(session, function): On<Function>, submitted: Submitted) -> Reply {
     let chosen = match submitted.text("log") {
         "" => None,
         log => Some(Log::find(&session, log).await?),
@@ -242,8 +220,7 @@ async fn store(
     form: &Form,
     submitted: &Submitted,
 ) -> Result<(), Error> {
-    let base = serde_json::to_value(&function.spec).unwrap_or_default();
-    let spec: FunctionSpec = form.read(base, submitted)?;
+    let spec: FunctionSpec = form.read(&function.spec, submitted)?;
     if spec != function.spec {
         session.admin().update_function(&session.caller, function.id, spec).await?;
     }

@@ -1,44 +1,35 @@
 //! A function that is written from a sample.
 
-use axum::response::Response;
 use serde_json::json;
 use webhook_core::{
     function::generate::{GenerateRequest, GeneratedFunction},
     model::{FunctionSpec, Log},
 };
 
-use super::{crumbs, editor::creating};
+use super::{editor::creating, frame};
 use crate::{
     PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem},
+    form::{Field, Form, Submitted},
+    page::Reply,
     screen::{Asked, Named, edit::Edit},
     session::Session,
     show,
 };
 
 fn asking(session: &Session, sample: &str) -> Edit {
-    let form = Form::new(format!("{PATH}/functions/generate"), "Write the function").section(
-        "",
-        vec![
-            Field::new(Kind::Area, "input_payload", "A body as it comes").rows(10).value(sample),
-            Field::new(Kind::Area, "output_payload", "The same body as it is wanted").rows(10),
-            Field::new(Kind::Select, "additional_info", "Language")
-                .options([("", "Lua"), ("in JavaScript", "JavaScript")]),
-        ],
-    );
-    Edit {
-        frame: Frame::new(session, "Functions", "Write a function from a sample"),
-        crumbs: crumbs(None),
-        lead: "The server looks for the simplest program that makes one of the other. It is not \
-               saved before you say so."
-            .to_owned(),
-        form,
-        remove: None,
-    }
+    let form = Form::new(format!("{PATH}/functions/generate"), "Write the function").fields([
+        Field::area("input_payload", "A body as it comes").rows(10).value(sample),
+        Field::area("output_payload", "The same body as it is wanted").rows(10),
+        Field::select("additional_info", "Language")
+            .options([("", "Lua"), ("in JavaScript", "JavaScript")]),
+    ]);
+    Edit::new(frame(session, "Write a function from a sample"), form).lead(
+        "The server looks for the simplest program that makes one of the other. It is not saved \
+         before you say so.",
+    )
 }
 
-pub(super) async fn show(session: Session, asked: Asked) -> Result<Response, Problem> {
+pub(super) async fn show(session: Session, asked: Asked) -> Reply {
     session.caller.require_account()?;
     let sample = match asked.get("log") {
         Some(log) => {
@@ -51,7 +42,7 @@ pub(super) async fn show(session: Session, asked: Asked) -> Result<Response, Pro
     Ok(asking(&session, &sample).show())
 }
 
-pub(super) async fn submit(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+pub(super) async fn submit(session: Session, submitted: Submitted) -> Reply {
     let page = asking(&session, "");
     let then = async |request: GenerateRequest| {
         let written = session.admin().generate_function(&session.caller, request).await?;

@@ -1,7 +1,7 @@
 //! The runs of a function.
 
 use askama::Template;
-use axum::{extract::Path, response::Response};
+use axum::extract::Path;
 use webhook_core::{
     Error, ExecutionId, FunctionId,
     admin::ExecutionQuery,
@@ -9,12 +9,12 @@ use webhook_core::{
 };
 
 use super::{
-    crumbs,
+    frame_of,
     outcome::{Outcome, milliseconds},
 };
 use crate::{
     PATH,
-    page::{Frame, Problem, page},
+    page::{Frame, Problem, Reply, page},
     screen::{Asked, On},
     session::Session,
     show::{self, Mark},
@@ -24,7 +24,6 @@ use crate::{
 #[template(path = "runs.html")]
 struct Runs {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     total: usize,
     rows: Vec<Row>,
     older: Option<String>,
@@ -83,10 +82,7 @@ pub(super) async fn latest(session: &Session, id: FunctionId) -> Result<String, 
     })
 }
 
-pub(super) async fn list(
-    On(session, function): On<Function>,
-    asked: Asked,
-) -> Result<Response, Problem> {
+pub(super) async fn list(On(session, function): On<Function>, asked: Asked) -> Reply {
     let mut query = ExecutionQuery::default();
     query.offset = asked.get("offset").and_then(|it| it.parse().ok()).unwrap_or_default();
     let found = session.admin().executions(&session.caller, function.id, &query).await?;
@@ -98,10 +94,8 @@ pub(super) async fn list(
             asked.with(&[("offset", &next.to_string())])
         )
     });
-    let title = format!("Runs of {}", function.spec.name);
     Ok(page(&Runs {
-        frame: Frame::new(&session, "Functions", title),
-        crumbs: crumbs(Some(&function)),
+        frame: frame_of(&session, &function, "Runs of"),
         total: found.total,
         rows: found.executions.iter().map(row).collect(),
         older,
@@ -112,7 +106,6 @@ pub(super) async fn list(
 #[template(path = "run.html")]
 struct Run {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     at: String,
     id: String,
     again: String,
@@ -122,15 +115,13 @@ struct Run {
 pub(super) async fn show(
     On(session, function): On<Function>,
     Path((_, run)): Path<(String, String)>,
-) -> Result<Response, Problem> {
+) -> Reply {
     let run: ExecutionId = run.parse().map_err(|_| Problem::no("run"))?;
     let run = session.admin().execution_of(&session.caller, function.id, run).await;
     let run = run.map_err(Problem::looking_up)?;
-    let mut crumbs = crumbs(Some(&function));
-    crumbs.push(("Runs".to_owned(), format!("{PATH}/functions/{}/runs", function.id)));
+    let runs = format!("/functions/{}/runs", function.id);
     Ok(page(&Run {
-        frame: Frame::new(&session, "Functions", format!("A run of {}", function.spec.name)),
-        crumbs,
+        frame: frame_of(&session, &function, "A run of").below("Runs", &runs),
         at: show::moment(run.created),
         id: run.id.to_string(),
         again: format!("{PATH}/functions/{}?run={}", function.id, run.id),

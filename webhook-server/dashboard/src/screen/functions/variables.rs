@@ -1,19 +1,15 @@
 //! The variables that a function reads; what they hold is not shown again.
 
-use axum::response::Response;
 use webhook_core::model::{Function, Secret};
 
 use super::editor;
 use crate::{
     form::Submitted,
-    page::Problem,
+    page::Reply,
     screen::{On, done},
 };
 
-pub(super) async fn put(
-    On(session, function): On<Function>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn put(On(session, function): On<Function>, submitted: Submitted) -> Reply {
     let (key, value) = (submitted.text("key").trim(), submitted.text("value"));
     let put = session.admin().put_variable(
         &session.caller,
@@ -27,10 +23,7 @@ pub(super) async fn put(
     }
 }
 
-pub(super) async fn delete(
-    On(session, function): On<Function>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn delete(On(session, function): On<Function>, submitted: Submitted) -> Reply {
     let key = submitted.text("key");
     match session.admin().delete_variable(&session.caller, function.id, key).await {
         Ok(()) => Ok(done(&format!("/functions/{}", function.id), "deleted")),

@@ -1,14 +1,14 @@
 //! What a function was: its versions, each with what differs from its code now.
 
 use askama::Template;
-use axum::{extract::Path, response::Response};
+use axum::extract::Path;
 use webhook_core::model::{Function, FunctionVersion};
 
-use super::crumbs;
+use super::frame_of;
 use crate::{
     PATH,
     diff::Diff,
-    page::{Frame, Problem, page, page_with},
+    page::{Frame, Problem, Reply, page, page_with},
     screen::{On, done, edit::refusal},
     session::Session,
     show,
@@ -18,7 +18,6 @@ use crate::{
 #[template(path = "versions.html")]
 struct Versions {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     rows: Vec<Row>,
 }
 
@@ -50,12 +49,11 @@ impl Row {
     }
 }
 
-pub(super) async fn list(On(session, function): On<Function>) -> Result<Response, Problem> {
+pub(super) async fn list(On(session, function): On<Function>) -> Reply {
     let versions = session.admin().function_versions(&session.caller, function.id).await?;
     let rows = versions.into_iter().map(|version| Row::of(&function, version));
     Ok(page(&Versions {
-        frame: Frame::new(&session, "Functions", format!("Versions of {}", function.spec.name)),
-        crumbs: crumbs(Some(&function)),
+        frame: frame_of(&session, &function, "Versions of"),
         rows: rows.collect(),
     }))
 }
@@ -64,7 +62,6 @@ pub(super) async fn list(On(session, function): On<Function>) -> Result<Response
 #[template(path = "version.html")]
 struct Version {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     error: Option<String>,
     row: Row,
     /// None when it is the same as the function's code.
@@ -78,12 +75,10 @@ async fn one(session: &Session, function: &Function, version: &str) -> Result<Ve
     let mut found = found.map_err(Problem::looking_up)?;
     let code = found.payload.take().unwrap_or_default();
     let diff = Diff::between("From this version to the code now", &code, &function.spec.payload);
-    let mut crumbs = crumbs(Some(function));
-    crumbs.push(("Versions".to_owned(), format!("{PATH}/functions/{}/versions", function.id)));
-    let title = format!("Version {number} of {}", function.spec.name);
+    let versions = format!("/functions/{}/versions", function.id);
+    let frame = frame_of(session, function, &format!("Version {number} of"));
     Ok(Version {
-        frame: Frame::new(session, "Functions", title),
-        crumbs,
+        frame: frame.below("Versions", &versions),
         error: None,
         row: Row::of(function, found),
         diff: (!diff.is_empty()).then_some(diff),
@@ -94,14 +89,14 @@ async fn one(session: &Session, function: &Function, version: &str) -> Result<Ve
 pub(super) async fn show(
     On(session, function): On<Function>,
     Path((_, version)): Path<(String, String)>,
-) -> Result<Response, Problem> {
+) -> Reply {
     Ok(page(&one(&session, &function, &version).await?))
 }
 
 pub(super) async fn restore(
     On(session, function): On<Function>,
     Path((_, version)): Path<(String, String)>,
-) -> Result<Response, Problem> {
+) -> Reply {
     let mut shown = one(&session, &function, &version).await?;
     let number = shown.row.version;
     match session.admin().restore_function(&session.caller, function.id, number).await {

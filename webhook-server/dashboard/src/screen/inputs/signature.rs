@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use webhook_core::{
-    admin::LogQuery,
     model::{
         Input, InputSpec, SignatureCheckRequest,
         signatures::{OnFailure, Preset, SignatureSpec, presets},
@@ -11,11 +10,12 @@ use webhook_core::{
 };
 
 use crate::{
-    form::{Field, Form, Kind},
-    page::{Frame, Problem},
+    form::{Field, Form, json_of},
+    page::Problem,
     screen::{
         Asked,
         edit::{Remove, refusal},
+        latest,
         of_bucket::At,
         part::{self, Chooser, Part, PartOf, Test, Verdict},
     },
@@ -45,7 +45,7 @@ fn chosen(at: &At<Input>, asked: &Asked) -> Chosen {
     let part = match is_stored {
         true => stored,
         false => {
-            let mut new = serde_json::to_value(SignatureSpec::default()).unwrap_or_default();
+            let mut new = json_of(&SignatureSpec::default());
             new["provider"] = json!(provider);
             new
         }
@@ -64,7 +64,7 @@ fn providers() -> Vec<(String, String)> {
 
 fn form(action: String, chosen: &Chosen, preset: Option<&'static Preset>) -> Form {
     let Chosen { provider, part, .. } = chosen;
-    let mut fields = vec![Field::new(Kind::Check, "signature.enabled", "Verify webhooks by this")];
+    let mut fields = vec![Field::check("signature.enabled", "Verify webhooks by this")];
     let stored = part::count(part);
     match preset {
         Some(preset) => {
@@ -79,8 +79,8 @@ fn form(action: String, chosen: &Chosen, preset: Option<&'static Preset>) -> For
                             MAX_SECRETS,
                         ));
                     }
-                    "url" => fields.push(Field::new(Kind::Text, name, &field.title)),
-                    _ => fields.push(Field::new(Kind::Secret, name, &field.title)),
+                    "url" => fields.push(Field::text(name, &field.title)),
+                    _ => fields.push(Field::secret(name, &field.title)),
                 }
                 if let Some(last) = fields.last_mut().filter(|_| field.name != "secret") {
                     last.required = field.required;
@@ -92,7 +92,7 @@ fn form(action: String, chosen: &Chosen, preset: Option<&'static Preset>) -> For
     match &**provider {
         "hmac" => fields.extend(hmac_fields()),
         "custom" => fields.push(
-            Field::new(Kind::Json, "signature.scheme", "Scheme")
+            Field::json("signature.scheme", "Scheme")
                 .rows(12)
                 .help("JSON: where the signature is, and what it is made of."),
         ),
@@ -100,31 +100,29 @@ fn form(action: String, chosen: &Chosen, preset: Option<&'static Preset>) -> For
     }
     if preset.is_none_or(|preset| preset.timestamp) && provider != "hmac" {
         fields.push(
-            Field::new(Kind::Duration, "signature.tolerance", "How far its time may be from now")
+            Field::duration("signature.tolerance", "How far its time may be from now")
                 .help("Such as 5m; empty for what the provider advises."),
         );
     }
-    fields.push(Field::new(Kind::Select, "signature.on_failure", "What is not verified").options(
-        [
-            ("reject", "is refused with 401 and not forwarded"),
-            ("mark", "is forwarded, and marked in the log"),
-        ],
-    ));
+    fields.push(Field::select("signature.on_failure", "What is not verified").options([
+        ("reject", "is refused with 401 and not forwarded"),
+        ("mark", "is forwarded, and marked in the log"),
+    ]));
     if preset.is_none_or(|preset| preset.challenge) && provider != "hmac" {
         let label = "Answer the provider's handshake";
-        fields.push(Field::new(Kind::Check, "signature.challenge", label));
+        fields.push(Field::check("signature.challenge", label));
     }
-    part::filled(Form::new(action, "Save").section("", fields), "signature", part)
+    part::filled(Form::new(action, "Save").fields(fields), "signature", part)
 }
 
 fn hmac_fields() -> [Field; 4] {
     let algorithms = ["hmac-sha256", "hmac-sha1", "hmac-sha512"].map(|name| (name, name));
     let encodings = ["hex", "base64", "base64url"].map(|name| (name, name));
     [
-        Field::new(Kind::Text, "signature.header", "Header of the signature").required(),
-        Field::new(Kind::Select, "signature.algorithm", "Algorithm").options(algorithms),
-        Field::new(Kind::Select, "signature.encoding", "Written as").options(encodings),
-        Field::new(Kind::Text, "signature.prefix", "Begins with").help("Such as sha256="),
+        Field::text("signature.header", "Header of the signature").required(),
+        Field::select("signature.algorithm", "Algorithm").options(algorithms),
+        Field::select("signature.encoding", "Written as").options(encodings),
+        Field::text("signature.prefix", "Begins with").help("Such as sha256="),
     ]
 }
 
@@ -140,8 +138,7 @@ impl PartOf for Signature {
         let chosen = chosen(at, asked);
         let preset = presets().iter().find(|preset| preset.name == chosen.provider);
         let is_known = preset.is_some() || matches!(&*chosen.provider, "hmac" | "custom");
-        let mut page =
-            Part::new(Frame::new(&at.session, "Buckets", "Signature"), at.crumbs(), LEAD);
+        let mut page = Part::new(at.frame("Signature"), LEAD);
         page.chooser = Some(Chooser {
             action: path.clone(),
             label: "Provider",
@@ -181,9 +178,7 @@ impl PartOf for Signature {
         }
         let (session, bucket, input) = (&at.session, &at.bucket, &at.it);
         let log = asked.get("log");
-        let mut query = LogQuery::default();
-        query.bucket = Some(bucket.id.into());
-        query.limit = TESTED;
+        let query = latest(bucket.id, TESTED);
         let mut filter = LogFilter::default();
         filter.input_id = Some(input.id);
         let found = session.admin().search_logs(&session.caller, &query, filter).await?;

@@ -1,7 +1,6 @@
 //! Access tokens.
 
 use askama::Template;
-use axum::response::Response;
 use webhook_core::{
     TokenId,
     model::{AccessToken, ApiAccess, TokenSpec},
@@ -9,8 +8,8 @@ use webhook_core::{
 
 use crate::{
     PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem, page},
+    form::{Field, Form, Submitted},
+    page::{Frame, Problem, Reply, page},
     screen::{
         Named, On, done,
         edit::{Edit, Remove},
@@ -20,22 +19,18 @@ use crate::{
 
 fn form(action: String, submit: &'static str, spec: &TokenSpec) -> Form {
     let api = spec.api_access != ApiAccess::Disabled;
-    Form::new(action, submit).section(
-        "",
-        vec![
-            Field::new(Kind::Text, "description", "What it is for")
-                .value(spec.description.as_str()),
-            Field::new(Kind::Area, "scopes.buckets", "Buckets that it reaches")
-                .help(
-                    "A name or an identifier in each line. Empty means all of them, and what \
+    Form::new(action, submit).fields([
+        Field::text("description", "What it is for").value(spec.description.as_str()),
+        Field::area("scopes.buckets", "Buckets that it reaches")
+            .help(
+                "A name or an identifier in each line. Empty means all of them, and what \
                        belongs to the account as a whole.",
-                )
-                .value(spec.scopes.buckets.join("\n")),
-            Field::new(Kind::Check, "api_access", "It may use the API and the dashboard")
-                .help("Without it, the token can only subscribe.")
-                .value(api.to_string()),
-        ],
-    )
+            )
+            .value(spec.scopes.buckets.join("\n")),
+        Field::check("api_access", "It may use the API and the dashboard")
+            .help("Without it, the token can only subscribe.")
+            .value(api.to_string()),
+    ])
 }
 
 /// What was typed into what is there.
@@ -50,21 +45,16 @@ fn read(mut spec: TokenSpec, submitted: &Submitted) -> TokenSpec {
     spec
 }
 
-fn crumbs() -> Vec<(String, String)> {
-    vec![("Keys and tokens".to_owned(), format!("{PATH}/keys"))]
+fn frame(session: &Session, title: &str) -> Frame {
+    Frame::new(session, "Keys", title).below("Keys and tokens", "/keys")
 }
 
 fn creating(session: &Session) -> Edit {
-    Edit {
-        frame: Frame::new(session, "Keys", "New token"),
-        crumbs: crumbs(),
-        lead: "Its secret is shown once, when it is made.".to_owned(),
-        form: form(format!("{PATH}/keys/tokens/new"), "Create", &TokenSpec::default()),
-        remove: None,
-    }
+    let form = form(format!("{PATH}/keys/tokens/new"), "Create", &TokenSpec::default());
+    Edit::new(frame(session, "New token"), form).lead("Its secret is shown once, when it is made.")
 }
 
-pub(super) async fn new(session: Session) -> Result<Response, Problem> {
+pub(super) async fn new(session: Session) -> Reply {
     session.caller.require_account()?;
     Ok(creating(&session).show())
 }
@@ -73,17 +63,15 @@ pub(super) async fn new(session: Session) -> Result<Response, Problem> {
 #[template(path = "token.html")]
 struct Made {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     key: String,
     secret: String,
 }
 
-pub(super) async fn create(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+pub(super) async fn create(session: Session, submitted: Submitted) -> Reply {
     let spec = read(TokenSpec::default(), &submitted);
     match session.admin().create_token(&session.caller, spec).await {
         Ok(made) => Ok(page(&Made {
-            frame: Frame::new(&session, "Keys", "The new token"),
-            crumbs: crumbs(),
+            frame: frame(&session, "The new token"),
             key: made.token.id.to_string(),
             secret: made.secret.expose().to_owned(),
         })),
@@ -101,27 +89,21 @@ impl Named for AccessToken {
 
 fn editing(session: &Session, token: &AccessToken) -> Edit {
     let path = format!("{PATH}/keys/tokens/{}", token.id);
-    Edit {
-        frame: Frame::new(session, "Keys", "A token"),
-        crumbs: crumbs(),
-        lead: format!("Its key is {}.", token.id),
-        form: form(path.clone(), "Save", &token.spec),
-        remove: Some(Remove::new(
-            "Delete the token",
-            format!("{path}/delete"),
-            "It is refused from then on, and its subscriptions end.",
-        )),
-    }
+    let remove = Remove::new(
+        "Delete the token",
+        format!("{path}/delete"),
+        "It is refused from then on, and its subscriptions end.",
+    );
+    Edit::new(frame(session, "A token"), form(path, "Save", &token.spec))
+        .lead(format!("Its key is {}.", token.id))
+        .removed_by(remove)
 }
 
-pub(super) async fn show(On(session, token): On<AccessToken>) -> Result<Response, Problem> {
+pub(super) async fn show(On(session, token): On<AccessToken>) -> Reply {
     Ok(editing(&session, &token).show())
 }
 
-pub(super) async fn save(
-    On(session, token): On<AccessToken>,
-    submitted: Submitted,
-) -> Result<Response, Problem> {
+pub(super) async fn save(On(session, token): On<AccessToken>, submitted: Submitted) -> Reply {
     let spec = read(token.spec.clone(), &submitted);
     match session.admin().update_token(&session.caller, token.id, spec).await {
         Ok(_) => Ok(done("/keys", "saved")),
@@ -129,7 +111,7 @@ pub(super) async fn save(
     }
 }
 
-pub(super) async fn delete(On(session, token): On<AccessToken>) -> Result<Response, Problem> {
+pub(super) async fn delete(On(session, token): On<AccessToken>) -> Reply {
     session.admin().delete_token(&session.caller, token.id).await?;
     Ok(done("/keys", "deleted"))
 }

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 use webhook_core::model::{Output, OutputSpec};
 
 use crate::{
-    form::{Field, Form, Kind},
-    page::Frame,
+    form::{Field, Form},
     screen::{
         Asked,
         edit::Remove,
@@ -39,11 +38,11 @@ fn chosen(at: &At<Output>, asked: &Asked) -> (String, Value, bool) {
 }
 
 fn text(name: &'static str, label: &'static str) -> Field {
-    Field::new(Kind::Text, name, label)
+    Field::text(name, label)
 }
 
 fn secret(name: &'static str, label: &'static str) -> Field {
-    Field::new(Kind::Secret, name, label).help(KEPT)
+    Field::secret(name, label).help(KEPT)
 }
 
 /// The fields of a type; none for one that is not known.
@@ -55,7 +54,7 @@ fn fields(kind: &str) -> Vec<Field> {
         "bearer" => vec![secret("auth.token", "Token").required()],
         "api_key" => vec![
             text("auth.name", "Name").required().help("Such as X-Api-Key."),
-            Field::new(Kind::Select, "auth.in", "It goes into").options([
+            Field::select("auth.in", "It goes into").options([
                 ("header", "a header of this name"),
                 ("query", "the query, by this name"),
             ]),
@@ -65,7 +64,7 @@ fn fields(kind: &str) -> Vec<Field> {
             text("auth.token_url", "URL of the token").required(),
             text("auth.client_id", "Client ID").required(),
             secret("auth.client_secret", "Client secret").required(),
-            Field::new(Kind::Select, "auth.client_auth", "The client shows its secret").options([
+            Field::select("auth.client_auth", "The client shows its secret").options([
                 ("client_secret_basic", "in the header Authorization"),
                 ("client_secret_post", "in the form"),
             ]),
@@ -80,7 +79,7 @@ fn fields(kind: &str) -> Vec<Field> {
             text("auth.service", "Service").required().help("Such as sqs, events or lambda."),
         ],
         "gcp_service_account" => vec![
-            Field::new(Kind::SecretArea, "auth.service_account", "JSON key of the account")
+            Field::secret_area("auth.service_account", "JSON key of the account")
                 .required()
                 .help(KEPT),
             text("auth.scope", "Scopes of an access token"),
@@ -101,14 +100,13 @@ impl PartOf for Credentials {
     fn page(at: &At<Output>, asked: &Asked) -> (Part, Value) {
         let path = format!("{}/auth", at.path());
         let (kind, part, is_stored) = chosen(at, asked);
-        let frame = Frame::new(&at.session, "Buckets", "Authentication");
-        let mut page = Part::new(frame, at.crumbs(), LEAD);
+        let mut page = Part::new(at.frame("Authentication"), LEAD);
         let mut fields = fields(&kind);
         if !is_stored {
             fields.iter_mut().filter(|field| field.help == KEPT).for_each(|field| field.help = "");
         }
         if !fields.is_empty() {
-            let form = Form::new(format!("{path}?type={kind}"), "Save").section("", fields);
+            let form = Form::new(format!("{path}?type={kind}"), "Save").fields(fields);
             page.form = Some(part::filled(form, "auth", &part));
         }
         page.chooser = Some(Chooser {

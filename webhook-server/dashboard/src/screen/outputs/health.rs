@@ -4,8 +4,7 @@ use serde_json::Value;
 use webhook_core::model::{Health, Output, OutputSpec};
 
 use crate::{
-    form::{Field, Form, Kind},
-    page::Frame,
+    form::{Field, Form},
     screen::{
         Asked,
         edit::Remove,
@@ -20,39 +19,33 @@ const LEAD: &str = "A destination that fails is tried less often and then not at
 
 fn form(action: String) -> Form {
     Form::new(action, "Save")
-        .section(
-            "",
-            vec![
-                Field::new(Kind::Check, "health.enabled", "Look after the destination"),
-                Field::new(Kind::Limit, "health.notify_after", "Tell that it fails after")
-                    .help("1m to 30d, or never; 1h when it is empty. Notifications are told."),
-                Field::new(Kind::Limit, "health.pause_after", "Pause the output after").help(
-                    "12h to 90d, or never; 5d when it is empty. The oldest webhook is tried once \
+        .fields([
+            Field::check("health.enabled", "Look after the destination"),
+            Field::limit("health.notify_after", "Tell that it fails after")
+                .help("1m to 30d, or never; 1h when it is empty. Notifications are told."),
+            Field::limit("health.pause_after", "Pause the output after").help(
+                "12h to 90d, or never; 5d when it is empty. The oldest webhook is tried once \
                      an hour, and the pause ends when that is sent.",
-                ),
-                Field::new(
-                    Kind::Check,
-                    "health.pause_on_gone",
-                    "Pause it when the destination answers 410 (Gone), until somebody resumes it",
-                ),
-            ],
-        )
-        .section(
-            "When most attempts fail",
-            vec![
-                Field::new(Kind::Check, "health.circuit.enabled", "Try with one webhook at a time"),
-                Field::new(Kind::Number, "health.circuit.failures", "After so many failures")
-                    .help("1 to 1000; 20 when it is empty."),
-                Field::new(Kind::Decimal, "health.circuit.ratio", "Which are this part of all")
-                    .help("Over 0, at most 1; 0.7 when it is empty."),
-                Field::new(Kind::Duration, "health.circuit.window", "Within")
-                    .help("1s to 1h; 1m when it is empty."),
-                Field::new(Kind::Duration, "health.circuit.open_for", "Wait before the next try")
-                    .help("1s to 1h; 30s when it is empty. Twice as long after each that fails."),
-                Field::new(Kind::Duration, "health.circuit.max_open_for", "At most so long")
-                    .help("Up to 1h; 5m when it is empty."),
-            ],
-        )
+            ),
+            Field::check(
+                "health.pause_on_gone",
+                "Pause it when the destination answers 410 (Gone), until somebody resumes it",
+            ),
+        ])
+        .section("When most attempts fail")
+        .fields([
+            Field::check("health.circuit.enabled", "Try with one webhook at a time"),
+            Field::number("health.circuit.failures", "After so many failures")
+                .help("1 to 1000; 20 when it is empty."),
+            Field::decimal("health.circuit.ratio", "Which are this part of all")
+                .help("Over 0, at most 1; 0.7 when it is empty."),
+            Field::duration("health.circuit.window", "Within")
+                .help("1s to 1h; 1m when it is empty."),
+            Field::duration("health.circuit.open_for", "Wait before the next try")
+                .help("1s to 1h; 30s when it is empty. Twice as long after each that fails."),
+            Field::duration("health.circuit.max_open_for", "At most so long")
+                .help("Up to 1h; 5m when it is empty."),
+        ])
 }
 
 pub(super) struct Looking;
@@ -64,8 +57,7 @@ impl PartOf for Looking {
     fn page(at: &At<Output>, _: &Asked) -> (Part, Value) {
         let path = format!("{}/health", at.path());
         let (part, is_stored) = at.part::<Health>("health");
-        let title = format!("Health of {}", at.it.spec.name);
-        let mut page = Part::new(Frame::new(&at.session, "Buckets", title), at.crumbs(), LEAD);
+        let mut page = Part::new(at.frame(format!("Health of {}", at.it.spec.name)), LEAD);
         page.form = Some(part::filled(form(path.clone()), "health", &part));
         page.remove = is_stored.then(|| {
             Remove::new(

@@ -8,8 +8,8 @@ use webhook_core::{
 };
 
 use crate::{
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem},
+    form::{Field, Form, Submitted},
+    page::Reply,
     screen::{Asked, done, edit::Edit, of_bucket::At},
     show,
 };
@@ -20,16 +20,11 @@ fn path(at: &At<Output>) -> String {
 
 fn page(at: &At<Output>) -> Edit {
     let pause = at.it.pauses.current(at.session.now());
-    Edit {
-        frame: Frame::new(&at.session, "Buckets", format!("Pausing {}", at.it.spec.name)),
-        crumbs: at.crumbs(),
-        lead: lead(pause),
-        form: match pause {
-            None => pausing(path(at)),
-            Some(_) => resuming(format!("{}/resume", path(at))),
-        },
-        remove: None,
-    }
+    let form = match pause {
+        None => pausing(path(at)),
+        Some(_) => resuming(format!("{}/resume", path(at))),
+    };
+    Edit::new(at.frame(format!("Pausing {}", at.it.spec.name)), form).lead(lead(pause))
 }
 
 fn lead(pause: Option<&Pause>) -> String {
@@ -46,37 +41,27 @@ fn lead(pause: Option<&Pause>) -> String {
 }
 
 fn pausing(action: String) -> Form {
-    Form::new(action, "Pause").section(
-        "",
-        vec![
-            Field::new(Kind::Text, "reason", "Reason").help("For people."),
-            Field::new(Kind::Moment, "until", "Until")
-                .help("A day or a moment like 2026-01-31T12:00:00Z; empty until it is resumed."),
-        ],
-    )
+    Form::new(action, "Pause").fields([
+        Field::text("reason", "Reason").help("For people."),
+        Field::moment("until", "Until")
+            .help("A day or a moment like 2026-01-31T12:00:00Z; empty until it is resumed."),
+    ])
 }
 
 fn resuming(action: String) -> Form {
-    Form::new(action, "Resume").section(
-        "",
-        vec![
-            Field::new(Kind::Number, "rate", "What waited leaves at most so fast: webhooks").help(
+    Form::new(action, "Resume").fields([
+            Field::number("rate", "What waited leaves at most so fast: webhooks").help(
                 "Empty for 10 a second, and twice as fast each ten seconds. The throttle holds, \
                  too.",
             ),
-            Field::new(Kind::Select, "interval", "In each").options([
-                ("second", "second"),
-                ("minute", "minute"),
-                ("hour", "hour"),
-            ]),
-            Field::new(Kind::Moment, "discard_before", "Do not send what came before").help(
+        Field::interval("interval", "In each"),
+            Field::moment("discard_before", "Do not send what came before").help(
                 "A day or a moment like 2026-01-31T12:00:00Z; it is rejected then. Empty to                  send everything.",
             ),
-        ],
-    )
+])
 }
 
-pub(super) async fn show(at: At<Output>, asked: Asked) -> Result<Response, Problem> {
+pub(super) async fn show(at: At<Output>, asked: Asked) -> Reply {
     let mut page = page(&at);
     page.frame = page.frame.noticing(asked.get("done"));
     Ok(page.show())
@@ -87,7 +72,7 @@ fn saved(at: &At<Output>) -> Result<Response, Error> {
 }
 
 /// Pauses it, or changes the end and the reason of the pause that it is in.
-pub(super) async fn pause(at: At<Output>, submitted: Submitted) -> Result<Response, Problem> {
+pub(super) async fn pause(at: At<Output>, submitted: Submitted) -> Reply {
     let page = Edit { form: pausing(path(&at)), ..page(&at) };
     let pause = async |request| {
         let (admin, caller) = (at.session.admin(), &at.session.caller);
@@ -98,7 +83,7 @@ pub(super) async fn pause(at: At<Output>, submitted: Submitted) -> Result<Respon
 }
 
 /// Resumes it at a rate.
-pub(super) async fn resume(at: At<Output>, submitted: Submitted) -> Result<Response, Problem> {
+pub(super) async fn resume(at: At<Output>, submitted: Submitted) -> Reply {
     let page = Edit { form: resuming(format!("{}/resume", path(&at))), ..page(&at) };
     let resume = async |request| {
         let (admin, caller) = (at.session.admin(), &at.session.caller);

@@ -9,7 +9,7 @@ mod sample;
 mod sentence;
 
 use askama::Template;
-use axum::{http::StatusCode, response::Response};
+use axum::http::StatusCode;
 use serde_json::Value;
 use webhook_core::{
     Error, ErrorKind, Rules, Subject,
@@ -22,8 +22,8 @@ use self::{
     sample::{Count, Samples},
 };
 use crate::{
-    form::Submitted,
-    page::{Frame, Problem, page_with},
+    form::{Submitted, json_of},
+    page::{Frame, Reply, page_with},
     screen::{Asked, done, edit::refusal, of_bucket::At},
     show,
 };
@@ -35,7 +35,6 @@ const MAX_SHOWN: usize = 40;
 #[template(path = "rules.html")]
 struct Builder {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     action: String,
     sentence: String,
     samples: Vec<(String, String, bool)>,
@@ -73,10 +72,6 @@ impl View {
     }
 }
 
-fn json_of(rules: &Rules) -> Value {
-    serde_json::to_value(rules).unwrap_or_default()
-}
-
 fn rules_of(draft: &Draft) -> Result<Rules, Error> {
     read(&draft.json())
 }
@@ -86,7 +81,7 @@ fn read(json: &Value) -> Result<Rules, Error> {
     rules.map_err(|error| Error::new(ErrorKind::Invalid, error.into_inner().to_string()))
 }
 
-async fn page(at: &At<Output>, view: View) -> Result<Response, Problem> {
+async fn page(at: &At<Output>, view: View) -> Reply {
     let At { session, bucket, it: output } = at;
     let (mut status, mut error) = match view.error {
         Some(error) => refusal(error).map(|(status, error)| (status, Some(error)))?,
@@ -116,11 +111,9 @@ async fn page(at: &At<Output>, view: View) -> Result<Response, Problem> {
     }
     let said = Said::of(error.as_ref(), view.focus);
     let is_shown = view.draft.count() <= MAX_SHOWN;
-    let mut frame = Frame::new(session, "Buckets", format!("Rules of {}", output.spec.name));
-    frame = frame.noticing(view.notice.as_deref());
+    let frame = at.frame(format!("Rules of {}", output.spec.name));
     let builder = Builder {
-        frame,
-        crumbs: at.crumbs(),
+        frame: frame.noticing(view.notice.as_deref()),
         action: format!("{}/rules", at.path()),
         sentence: sentence::sentence(&view.draft),
         samples: samples.options(),
@@ -146,7 +139,7 @@ async fn page(at: &At<Output>, view: View) -> Result<Response, Problem> {
     Ok(page_with(status, &builder))
 }
 
-pub(super) async fn show(at: At<Output>, asked: Asked) -> Result<Response, Problem> {
+pub(super) async fn show(at: At<Output>, asked: Asked) -> Reply {
     let draft = Draft::of(&json_of(&at.it.spec.rules));
     let mut view = View::of(draft, asked.text("sample"));
     view.notice = asked.get("done").map(str::to_owned);
@@ -154,7 +147,7 @@ pub(super) async fn show(at: At<Output>, asked: Asked) -> Result<Response, Probl
 }
 
 /// What a button of the page does: of the tree, or of the JSON beside it.
-pub(super) async fn submit(at: At<Output>, submitted: Submitted) -> Result<Response, Problem> {
+pub(super) async fn submit(at: At<Output>, submitted: Submitted) -> Reply {
     let mut view = match drafted(&at.it, &submitted) {
         Ok(draft) => View::of(draft, submitted.text("sample")),
         Err(error) => {

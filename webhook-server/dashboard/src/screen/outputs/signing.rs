@@ -4,8 +4,7 @@ use serde_json::Value;
 use webhook_core::model::{Output, OutputSpec, credentials::SigningSpec};
 
 use crate::{
-    form::{Field, Form, Kind},
-    page::Frame,
+    form::{Field, Form},
     screen::{
         Asked,
         edit::Remove,
@@ -19,19 +18,19 @@ const MAX_SECRETS: usize = 2;
 
 fn form(action: String, stored: &Value) -> Form {
     let mut fields = vec![
-        Field::new(Kind::Check, "signing.enabled", "Sign what is sent"),
-        Field::new(Kind::Select, "signing.format", "Format").options([
+        Field::check("signing.enabled", "Sign what is sent"),
+        Field::select("signing.format", "Format").options([
             ("standard_webhooks", "Standard Webhooks: v1, and base64"),
             ("hmac_body", "HMAC-SHA-256 of the body: sha256= and hex, as GitHub"),
             ("hmac_timestamp_body", "HMAC-SHA-256 of time and body: t=…,v1=…, as Stripe"),
             ("ed25519", "Standard Webhooks by Ed25519: v1a, and base64"),
         ]),
-        Field::new(Kind::Text, "signing.prefix", "Headers begin with")
+        Field::text("signing.prefix", "Headers begin with")
             .help("webhook- when it is empty. Secrets of Standard Webhooks are whsec_ and base64 \
                    of 24 to 64 bytes, those of Ed25519 whsk_ and base64 of the seed, others any text."),
     ];
     fields.extend(part::secrets("signing", "Secret", part::count(stored), MAX_SECRETS));
-    part::filled(Form::new(action, "Save").section("", fields), "signing", stored)
+    part::filled(Form::new(action, "Save").fields(fields), "signing", stored)
 }
 
 pub(super) struct Signing;
@@ -43,8 +42,7 @@ impl PartOf for Signing {
     fn page(at: &At<Output>, _: &Asked) -> (Part, Value) {
         let path = format!("{}/signing", at.path());
         let (part, is_stored) = at.part::<SigningSpec>("signing");
-        let frame = Frame::new(&at.session, "Buckets", "Signing");
-        let mut page = Part::new(frame, at.crumbs(), LEAD);
+        let mut page = Part::new(at.frame("Signing"), LEAD);
         page.form = Some(form(path.clone(), &part));
         if is_stored {
             page.remove = Some(Remove::new(

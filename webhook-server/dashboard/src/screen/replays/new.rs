@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use axum::{http::StatusCode, response::Response};
+use axum::http::StatusCode;
 use serde_json::json;
 use webhook_core::{
     Error,
     model::{Bucket, DeliveryStatus, Reason, ReplayPlan, ReplaySpec},
 };
 
-use super::{crumbs, pace};
+use super::{frame, pace};
 use crate::{
     PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem, page, page_with},
+    form::{Field, Form, Submitted},
+    page::{Frame, Reply, page, page_with},
     screen::{Asked, done, edit::refusal},
     session::Session,
     show,
@@ -43,18 +43,14 @@ const FILTERS: [&str; 15] = [
 #[template(path = "replay_new.html")]
 struct New {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     plan: Option<Plan>,
     form: Form,
 }
 
 /// What it would do.
 struct Plan {
-    count: u64,
-    exact: bool,
-    webhooks: u64,
+    found: ReplayPlan,
     size: String,
-    skipped: u64,
     oldest: String,
     newest: String,
     outputs: Vec<(String, u64)>,
@@ -71,56 +67,49 @@ fn form(buckets: &[Bucket]) -> Form {
     let same = (String::new(), "the output of each".to_owned());
     Form::new(format!("{PATH}/replays/new"), "See what it would do")
         .also("start", "Start")
-        .section(
-            "",
-            vec![
-                Field::new(Kind::Select, "filter.bucket", "Bucket")
-                    .options(std::iter::once(any()).chain(all)),
-                Field::new(Kind::Select, "filter.status", "Status")
-                    .options(std::iter::once(any()).chain(statuses)),
-                Field::new(Kind::Select, "filter.reason", "Reason")
-                    .options(std::iter::once(any()).chain(reasons)),
-                Field::new(Kind::Text, "filter.search", "Has in it"),
-                Field::new(Kind::Text, "filter.from", "From")
-                    .help("A day like 2026-01-31, or a moment like 2026-01-31T12:00:00Z"),
-                Field::new(Kind::Text, "filter.to", "To").help("What comes later is never sent."),
-                Field::new(Kind::Lines, "filter.ids", "Only these webhooks").rows(2).help(
-                    "An identifier in each line, as on the page of each; all when it is empty.",
-                ),
-                Field::new(Kind::Select, "to_output", "Sent to")
-                    .options(std::iter::once(same).chain(outputs(buckets))),
-            ],
-        )
-        .open_section("How fast", pace())
-        .section(
-            "More",
-            vec![
-                Field::new(Kind::Text, "filter.input", "Input").help("Its identifier"),
-                Field::new(Kind::Text, "filter.output", "Output").help("Its identifier"),
-                Field::new(Kind::Text, "filter.method", "Method"),
-                Field::new(Kind::Text, "filter.path", "Path has"),
-                Field::new(Kind::Text, "filter.min_duration", "Took at least").help("300ms, 2s"),
-                Field::new(Kind::Text, "filter.status_code", "Code").help("404, or 5xx"),
-                Field::new(Kind::Select, "filter.verified", "Signature").options([
-                    ("", "any"),
-                    ("true", "verified"),
-                    ("false", "not verified"),
-                ]),
-                Field::new(Kind::Text, "filter.header", "Header").help("Name:text"),
-                Field::new(Kind::Text, "filter.payload", "In the body").help("path:text"),
-                Field::new(Kind::Select, "process_policy", "What is sent").options([
-                    ("skip", "what was sent before"),
-                    ("force", "what today's rules and functions make of it"),
-                ]),
-                Field::new(Kind::Select, "order", "First")
-                    .options([("receipt", "the oldest"), ("newest", "the newest")]),
-                Field::new(Kind::Number, "max_waiting", "May wait for one output").help(
-                    "There it pauses, so that fresh webhooks do not wait behind it. 1 to 1 000",
-                ),
-                Field::new(Kind::Text, "description", "Description"),
-            ],
-        )
-        .filled(&serde_json::to_value(ReplaySpec::default()).unwrap_or_default())
+        .fields([
+            Field::select("filter.bucket", "Bucket").options(std::iter::once(any()).chain(all)),
+            Field::select("filter.status", "Status")
+                .options(std::iter::once(any()).chain(statuses)),
+            Field::select("filter.reason", "Reason").options(std::iter::once(any()).chain(reasons)),
+            Field::text("filter.search", "Has in it"),
+            Field::text("filter.from", "From")
+                .help("A day like 2026-01-31, or a moment like 2026-01-31T12:00:00Z"),
+            Field::text("filter.to", "To").help("What comes later is never sent."),
+            Field::lines("filter.ids", "Only these webhooks")
+                .rows(2)
+                .help("An identifier in each line, as on the page of each; all when it is empty."),
+            Field::select("to_output", "Sent to")
+                .options(std::iter::once(same).chain(outputs(buckets))),
+        ])
+        .open_section("How fast")
+        .fields(pace())
+        .section("More")
+        .fields([
+            Field::text("filter.input", "Input").help("Its identifier"),
+            Field::text("filter.output", "Output").help("Its identifier"),
+            Field::text("filter.method", "Method"),
+            Field::text("filter.path", "Path has"),
+            Field::text("filter.min_duration", "Took at least").help("300ms, 2s"),
+            Field::text("filter.status_code", "Code").help("404, or 5xx"),
+            Field::select("filter.verified", "Signature").options([
+                ("", "any"),
+                ("true", "verified"),
+                ("false", "not verified"),
+            ]),
+            Field::text("filter.header", "Header").help("Name:text"),
+            Field::text("filter.payload", "In the body").help("path:text"),
+            Field::select("process_policy", "What is sent").options([
+                ("skip", "what was sent before"),
+                ("force", "what today's rules and functions make of it"),
+            ]),
+            Field::select("order", "First")
+                .options([("receipt", "the oldest"), ("newest", "the newest")]),
+            Field::number("max_waiting", "May wait for one output")
+                .help("There it pauses, so that fresh webhooks do not wait behind it. 1 to 1 000"),
+            Field::text("description", "Description"),
+        ])
+        .filled(&ReplaySpec::default())
 }
 
 /// Each output, as its bucket and its name.
@@ -135,15 +124,10 @@ fn outputs(buckets: &[Bucket]) -> impl Iterator<Item = (String, String)> {
 }
 
 fn creating(session: &Session, buckets: &[Bucket]) -> New {
-    New {
-        frame: Frame::new(session, "Replays", "New replay"),
-        crumbs: crumbs(),
-        plan: None,
-        form: form(buckets),
-    }
+    New { frame: frame(session, "New replay"), plan: None, form: form(buckets) }
 }
 
-pub(super) async fn show(session: Session, asked: Asked) -> Result<Response, Problem> {
+pub(super) async fn show(session: Session, asked: Asked) -> Reply {
     let buckets = session.admin().buckets(&session.caller).await?;
     let mut page_ = creating(&session, &buckets);
     let given = FILTERS.into_iter().filter_map(|name| Some((name, asked.get(name)?)));
@@ -154,7 +138,7 @@ pub(super) async fn show(session: Session, asked: Asked) -> Result<Response, Pro
     Ok(page(&page_))
 }
 
-pub(super) async fn submit(session: Session, submitted: Submitted) -> Result<Response, Problem> {
+pub(super) async fn submit(session: Session, submitted: Submitted) -> Reply {
     let (admin, caller) = (session.admin(), &session.caller);
     let buckets = admin.buckets(caller).await?;
     let mut page_ = creating(&session, &buckets);
@@ -168,7 +152,7 @@ pub(super) async fn submit(session: Session, submitted: Submitted) -> Result<Res
         }
         Ok(spec) => match admin.plan_replay(caller, spec).await {
             Ok(plan) => {
-                page_.plan = Some(Plan::of(&plan, &outputs(&buckets).collect()));
+                page_.plan = Some(Plan::of(plan, &outputs(&buckets).collect()));
                 page_.form = page_.form.retyped(&submitted, None);
                 return Ok(page_with(StatusCode::OK, &page_));
             }
@@ -182,7 +166,7 @@ pub(super) async fn submit(session: Session, submitted: Submitted) -> Result<Res
 }
 
 impl Plan {
-    fn of(plan: &ReplayPlan, names: &HashMap<String, String>) -> Self {
+    fn of(plan: ReplayPlan, names: &HashMap<String, String>) -> Self {
         let name = |id: &str| match (id, names.get(id)) {
             ("", _) => "connected clients".to_owned(),
             (_, Some(name)) => name.clone(),
@@ -190,11 +174,7 @@ impl Plan {
         };
         let seconds = plan.duration_at_rate.as_secs();
         Self {
-            count: plan.count,
-            exact: plan.exact,
-            webhooks: plan.webhooks,
             size: show::bytes(plan.bytes),
-            skipped: plan.skipped,
             oldest: plan.oldest.map(show::moment).unwrap_or_default(),
             newest: plan.newest.map(show::moment).unwrap_or_default(),
             outputs: plan.by_output.iter().map(|(id, count)| (name(id), *count)).collect(),
@@ -204,6 +184,7 @@ impl Plan {
                 (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
                 (hours, minutes, _) => format!("{hours} h {minutes} min"),
             },
+            found: plan,
         }
     }
 }

@@ -3,7 +3,6 @@
 use axum::{
     extract::Extension,
     http::{HeaderMap, Method},
-    response::Response,
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Deserialize;
@@ -14,11 +13,11 @@ use webhook_core::{
     relay::ClientAddr,
 };
 
-use super::send;
+use super::{below_webhook, send};
 use crate::{
     PATH,
-    form::{Field, Form, Kind, Submitted},
-    page::{Frame, Problem},
+    form::{Field, Form, Submitted},
+    page::{Frame, Reply},
     screen::{Named, On, done, edit::Edit},
     session::Session,
     show,
@@ -63,36 +62,22 @@ fn editing(session: &Session, log: &Log) -> Result<Edit, Error> {
     let text = std::str::from_utf8(&request.body).ok();
     let body = text.map_or_else(|| STANDARD.encode(&request.body), str::to_owned);
     let id = log.delivery.id;
-    let form = Form::new(format!("{PATH}/webhooks/{id}/edit"), "Send").section(
-        "",
-        vec![
-            Field::new(Kind::Text, "method", "Method").value(request.method.as_str()),
-            Field::new(Kind::Text, "path", "Path after the input's address")
-                .value(request.extra_path.as_str()),
-            Field::new(Kind::Text, "query", "Query").value(request.raw_query.as_str()),
-            Field::new(Kind::Headers, "headers", "Headers")
-                .rows(8)
-                .value(show::header_lines(&request.headers)),
-            Field::new(Kind::Area, "body", "Body").rows(14).value(body),
-            Field::new(Kind::Check, "base64", "The body above is base64")
-                .value(text.is_none().to_string()),
-        ],
-    );
-    Ok(Edit {
-        frame: Frame::new(session, "Webhooks", "Edit and send"),
-        crumbs: vec![
-            ("Webhooks".to_owned(), format!("{PATH}/webhooks")),
-            ("This webhook".to_owned(), format!("{PATH}/webhooks/{id}")),
-        ],
-        lead: "The copy goes to the same input, as if its sender had sent it: function, rules \
-               and all outputs."
-            .to_owned(),
-        form,
-        remove: None,
-    })
+    let form = Form::new(format!("{PATH}/webhooks/{id}/edit"), "Send").fields([
+        Field::text("method", "Method").value(request.method.as_str()),
+        Field::text("path", "Path after the input's address").value(request.extra_path.as_str()),
+        Field::text("query", "Query").value(request.raw_query.as_str()),
+        Field::headers("headers", "Headers").rows(8).value(show::header_lines(&request.headers)),
+        Field::area("body", "Body").rows(14).value(body),
+        Field::check("base64", "The body above is base64").value(text.is_none().to_string()),
+    ]);
+    let frame = below_webhook(Frame::new(session, "Webhooks", "Edit and send"), log);
+    Ok(Edit::new(frame, form).lead(
+        "The copy goes to the same input, as if its sender had sent it: function, rules and all \
+         outputs.",
+    ))
 }
 
-pub(crate) async fn show(On(session, log): On<Log>) -> Result<Response, Problem> {
+pub(crate) async fn show(On(session, log): On<Log>) -> Reply {
     Ok(editing(&session, &log)?.show())
 }
 
@@ -100,7 +85,7 @@ pub(crate) async fn submit(
     On(session, log): On<Log>,
     client: Option<Extension<ClientAddr>>,
     submitted: Submitted,
-) -> Result<Response, Problem> {
+) -> Reply {
     let page = editing(&session, &log)?;
     let bucket_id = log.webhook.bucket_id.to_string();
     let bucket = Bucket::find(&session, &bucket_id).await?;

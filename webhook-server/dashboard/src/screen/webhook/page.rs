@@ -1,7 +1,6 @@
 //! The page of a webhook.
 
 use askama::Template;
-use axum::response::Response;
 use webhook_core::{
     Error,
     model::{Bucket, Log},
@@ -10,7 +9,7 @@ use webhook_core::{
 use super::{sample, siblings, why::Why};
 use crate::{
     PATH,
-    page::{Frame, Problem, page},
+    page::{Frame, Reply, page},
     screen::{Asked, On, functions, rows::Names},
     session::Session,
     show::{self, Mark},
@@ -20,7 +19,6 @@ use crate::{
 #[template(path = "webhook.html")]
 struct Webhook {
     frame: Frame,
-    crumbs: Vec<(String, String)>,
     id: String,
     mark: Mark,
     received: String,
@@ -73,7 +71,7 @@ struct Sibling {
     output: String,
 }
 
-pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Result<Response, Problem> {
+pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Reply {
     let Log { webhook, delivery } = &log;
     let buckets = session.admin().buckets(&session.caller).await?;
     let names = Names::of(&buckets);
@@ -82,7 +80,7 @@ pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Result<Resp
     let siblings = siblings(&session, &log, &names).await?;
     let trace = session.admin().trace_of(&session.caller, &log).await.ok().map(Why::from);
     let request = delivery.processed.as_ref().unwrap_or(&webhook.request);
-    let (view, body, whole) = body(&request.body, asked.get("view"));
+    let (view, (body, whole)) = body(&request.body, asked.get("view"));
     let query = if request.raw_query.is_empty() { "" } else { "?" };
     let last = delivery.last.as_ref();
     let runs = [
@@ -91,9 +89,9 @@ pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Result<Resp
     ];
     let runs = runs.into_iter().filter(|_| session.has_account());
     let page_ = Webhook {
-        frame: Frame::new(&session, "Webhooks", format!("{} {}", request.method, "webhook"))
+        frame: Frame::new(&session, "Webhooks", format!("{} webhook", request.method))
+            .below("Webhooks", "/webhooks")
             .noticing(asked.get("done")),
-        crumbs: vec![("Webhooks".to_owned(), format!("{PATH}/webhooks"))],
         id: delivery.id.to_string(),
         mark: show::mark(delivery.status),
         received: show::moment(webhook.received_at),
@@ -147,27 +145,15 @@ pub(crate) async fn show(On(session, log): On<Log>, asked: Asked) -> Result<Resp
 }
 
 /// The body in the view that was asked for: its name, the text, and whether it is whole.
-fn body(body: &[u8], view: Option<&str>) -> (&'static str, String, bool) {
+fn body(body: &[u8], view: Option<&str>) -> (&'static str, (String, bool)) {
     let is_text = std::str::from_utf8(body).is_ok();
     match view {
-        Some("hex") => {
-            let (text, whole) = show::hex(body);
-            ("hex", text, whole)
-        }
-        None if !is_text => {
-            let (text, whole) = show::hex(body);
-            ("hex", text, whole)
-        }
-        Some("raw") => {
-            let (text, whole) = show::text(body);
-            ("raw", text, whole)
-        }
+        Some("hex") => ("hex", show::hex(body)),
+        None if !is_text => ("hex", show::hex(body)),
+        Some("raw") => ("raw", show::text(body)),
         _ => match show::pretty(body) {
-            Some(pretty) => ("pretty", show::text(pretty.as_bytes()).0, true),
-            None => {
-                let (text, whole) = show::text(body);
-                ("raw", text, whole)
-            }
+            Some(pretty) => ("pretty", (show::text(pretty.as_bytes()).0, true)),
+            None => ("raw", show::text(body)),
         },
     }
 }

@@ -2,14 +2,18 @@
 
 use axum::{
     extract::Path,
-    response::{IntoResponse, Redirect, Response},
+    response::{IntoResponse, Redirect},
 };
 use webhook_core::{
     BucketId, DeliveryId, FunctionId, OutputId,
     model::{Bucket, Function},
 };
 
-use crate::{PATH, page::Problem, screen::Asked};
+use crate::{
+    PATH,
+    page::{Problem, Reply},
+    screen::Asked,
+};
 
 /// What it can be tried on: what `on` says, and what it is called.
 pub(super) fn choices(bucket: Option<&Bucket>, functions: &[Function]) -> Vec<(String, String)> {
@@ -26,7 +30,7 @@ pub(super) fn choices(bucket: Option<&Bucket>, functions: &[Function]) -> Vec<(S
 }
 
 /// Leads to where it is tried. What is there, and whose, is that page's to say.
-pub(super) async fn lead(Path(log): Path<String>, asked: Asked) -> Result<Response, Problem> {
+pub(super) async fn lead(Path(log): Path<String>, asked: Asked) -> Reply {
     let log: DeliveryId = log.parse().map_err(|_| Problem::no("webhook"))?;
     let path = place(asked.text("on"), log).ok_or_else(|| Problem::no("function or rules"))?;
     Ok(Redirect::to(&path).into_response())

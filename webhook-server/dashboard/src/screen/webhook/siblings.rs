@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use webhook_core::{
-    BucketId, Error, ErrorKind, Timestamp, WebhookId, admin::LogQuery, model::LogHead,
-};
+use webhook_core::{BucketId, Error, Timestamp, WebhookId, admin::LogQuery, model::LogHead};
 
-use crate::session::Session;
+use crate::{
+    screen::{heads, latest},
+    session::Session,
+};
 
 /// The deliveries of a webhook that was stored at this moment; none when its bucket was deleted.
 pub(crate) async fn find(
@@ -15,16 +16,10 @@ pub(crate) async fn find(
     webhook: WebhookId,
     stored: Timestamp,
 ) -> Result<Vec<LogHead>, Error> {
-    let mut query = LogQuery::default();
-    query.bucket = Some(bucket.into());
+    let mut query = latest(bucket, LogQuery::MAX_LIMIT);
     query.from = Some(stored);
     query.to = Some(stored + Duration::from_millis(1));
-    query.limit = LogQuery::MAX_LIMIT;
-    let mut found = match session.admin().log_heads(&session.caller, &query).await {
-        Ok(found) => found.heads,
-        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
-    };
+    let mut found = heads(session, &query).await?;
     found.retain(|head| head.webhook_id == webhook);
     Ok(found)
 }

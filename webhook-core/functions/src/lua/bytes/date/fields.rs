@@ -1,10 +1,8 @@
 //! The fields of a date table, and `os.time`, which reads them.
 
-use super::super::budget::Budget;
-use super::super::error::Error;
-use super::super::value::Arg;
 use super::civil::{Civil, DAY_SECONDS, days_before};
 use super::zone::{Shown, Zone};
+use crate::lua::bytes::{Arg, Budget, Error};
 
 /// The fields that `os.date("*t")` returns and that `os.time` writes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

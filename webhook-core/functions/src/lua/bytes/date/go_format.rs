@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::go_chunk::{self, Chunk, OffsetStyle};
 use super::zone::Zone;
 use super::{Instant, MONTHS, WEEKDAYS, name};
+use crate::lua::bytes::{Budget, Error};
 
 /// The most digits of a fraction of a second; more are not written.
 const NANO_DIGITS: usize = 9;

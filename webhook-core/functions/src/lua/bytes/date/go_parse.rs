@@ -1,14 +1,13 @@
 //! `time.parse` with a Go reference layout.
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::civil::{Civil, DAY_SECONDS, days_before, days_in_month};
 use super::go_chunk::{self, Chunk};
 use super::go_scan::{
-    Mismatch, bounded, digits, half, named, nanos, offset, skip, zone_name_length,
+    Mismatch, digits, half, named, nanos, number, offset, skip, zone_name_length,
 };
 use super::zone::Zone;
 use super::{Instant, MONTHS, WEEKDAYS};
+use crate::lua::bytes::{Budget, Error};
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -106,11 +105,9 @@ impl<'v> Parts<'v> {
             Chunk::LongYear => self.year = digits(&mut rest, 4, 4)?,
             Chunk::Month => self.month = Some(named(&mut rest, &MONTHS, 3)? + 1),
             Chunk::LongMonth => self.month = Some(named(&mut rest, &MONTHS, usize::MAX)? + 1),
-            Chunk::NumMonth => {
-                self.month = Some(bounded(digits(&mut rest, 1, 2)?, 1, 12, "month out of range")?)
-            }
-            Chunk::ZeroMonth => {
-                self.month = Some(bounded(digits(&mut rest, 2, 2)?, 1, 12, "month out of range")?)
+            Chunk::NumMonth | Chunk::ZeroMonth => {
+                let least = if chunk == Chunk::NumMonth { 1 } else { 2 };
+                self.month = Some(number(&mut rest, least, 1..=12, "month out of range")?);
             }
             // As in Go the weekday need not be that of the date.
             Chunk::Weekday => _ = named(&mut rest, &WEEKDAYS, 3)?,
@@ -128,24 +125,14 @@ impl<'v> Parts<'v> {
                 self.year_day = Some(digits(&mut rest, 1, 3)?);
             }
             Chunk::ZeroYearDay => self.year_day = Some(digits(&mut rest, 3, 3)?),
-            Chunk::Hour => {
-                self.hour = bounded(digits(&mut rest, 1, 2)?, 0, 23, "hour out of range")?
-            }
-            Chunk::Hour12 => {
-                self.hour = bounded(digits(&mut rest, 1, 2)?, 0, 12, "hour out of range")?
-            }
-            Chunk::ZeroHour12 => {
-                self.hour = bounded(digits(&mut rest, 2, 2)?, 0, 12, "hour out of range")?
-            }
-            Chunk::Minute => {
-                self.minute = bounded(digits(&mut rest, 1, 2)?, 0, 59, "minute out of range")?
-            }
-            Chunk::ZeroMinute => {
-                self.minute = bounded(digits(&mut rest, 2, 2)?, 0, 59, "minute out of range")?
-            }
+            Chunk::Hour => self.hour = number(&mut rest, 1, 0..=23, "hour out of range")?,
+            Chunk::Hour12 => self.hour = number(&mut rest, 1, 0..=12, "hour out of range")?,
+            Chunk::ZeroHour12 => self.hour = number(&mut rest, 2, 0..=12, "hour out of range")?,
+            Chunk::Minute => self.minute = number(&mut rest, 1, 0..=59, "minute out of range")?,
+            Chunk::ZeroMinute => self.minute = number(&mut rest, 2, 0..=59, "minute out of range")?,
             Chunk::Second | Chunk::ZeroSecond => {
                 let least = if chunk == Chunk::Second { 1 } else { 2 };
-                self.second = bounded(digits(&mut rest, least, 2)?, 0, 59, "second out of range")?;
+                self.second = number(&mut rest, least, 0..=59, "second out of range")?;
                 // A fraction may follow even when the layout has none.
                 if !matches!(go_chunk::next(layout), Some((_, Chunk::Fraction { .. }, _))) {
                     self.any_fraction(&mut rest);

@@ -1,5 +1,7 @@
 //! How the elements of a Go reference layout are read from a value.
 
+use std::ops::RangeInclusive;
+
 use super::go_chunk::OffsetStyle;
 use super::name;
 
@@ -48,14 +50,16 @@ pub(super) fn digits(rest: &mut &[u8], least: usize, most: usize) -> Result<i64,
     Ok(text.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0')))
 }
 
-/// `value`, unless it is out of its range.
-pub(super) fn bounded(
-    value: i64,
-    least: i64,
-    most: i64,
+/// Reads a number of `least` to two digits, which must be in `range`.
+pub(super) fn number(
+    rest: &mut &[u8],
+    least: usize,
+    range: RangeInclusive<i64>,
     invalid: &'static str,
 ) -> Result<i64, Mismatch> {
-    if (least..=most).contains(&value) { Ok(value) } else { Err(Mismatch::Invalid(invalid)) }
+    Some(digits(rest, least, 2)?)
+        .filter(|value| range.contains(value))
+        .ok_or(Mismatch::Invalid(invalid))
 }
 
 /// Reads one of `names`, cut to `len` characters, in any case; answers which.
@@ -103,10 +107,9 @@ pub(super) fn offset(rest: &mut &[u8], style: OffsetStyle) -> Result<i64, Mismat
         if style.colon {
             *text = text.strip_prefix(b":").ok_or(Mismatch::Text)?;
         }
-        bounded(digits(text, 2, 2)?, 0, most, invalid)
+        number(text, 2, 0..=most, invalid)
     };
-    let mut seconds =
-        bounded(digits(&mut text, 2, 2)?, 0, 24, "time zone offset hour out of range")? * 3_600;
+    let mut seconds = number(&mut text, 2, 0..=24, "time zone offset hour out of range")? * 3_600;
     if style.minutes {
         seconds += part(&mut text, 60, "time zone offset minute out of range")? * 60;
     }

@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::civil::Civil;
 use super::fields::{DateTable, is_representable};
 use super::zone::{Shown, Zone};
 use super::{MONTHS, WEEKDAYS, name};
+use crate::lua::bytes::{Budget, Error};
 
 /// The most bytes of a format that an error shows.
 const MAX_SHOWN: usize = 64;

@@ -1,11 +1,9 @@
 //! `%q`: a literal that Lua reads back as the same value.
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::super::number::Scratch;
-use super::super::value::Arg;
 use super::NAME;
 use super::float::write_hex;
+use crate::lua::bytes::{Arg, Budget, Error};
 
 pub(super) fn write(
     argument: &Arg<'_>,

@@ -10,21 +10,21 @@ const MAX_DIGITS: usize = 100;
 
 /// A short text on the stack; what does not fit is dropped, and nothing that is written here is that long.
 #[derive(Debug)]
-pub(in super::super) struct Scratch {
+pub(crate) struct Scratch {
     bytes: [u8; SCRATCH_BYTES],
     len: usize,
 }
 
 impl Scratch {
-    pub(in super::super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { bytes: [0; SCRATCH_BYTES], len: 0 }
     }
 
-    pub(in super::super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    pub(in super::super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let room = self.bytes.get_mut(self.len..).unwrap_or_default();
         let len = room.len().min(bytes.len());
         if let (Some(room), Some(bytes)) = (room.get_mut(..len), bytes.get(..len)) {
@@ -33,13 +33,13 @@ impl Scratch {
         }
     }
 
-    pub(in super::super) fn push_zeros(&mut self, count: usize) {
+    pub(crate) fn push_zeros(&mut self, count: usize) {
         for _ in 0..count {
             self.push(b"0");
         }
     }
 
-    pub(in super::super) fn print(&mut self, arguments: fmt::Arguments<'_>) {
+    pub(crate) fn print(&mut self, arguments: fmt::Arguments<'_>) {
         // Never fails: `write_str` below does not.
         let _ = self.write_fmt(arguments);
     }
@@ -54,7 +54,7 @@ impl fmt::Write for Scratch {
 
 /// A float, finite and not negative, rounded to some significant digits.
 #[derive(Debug)]
-pub(in super::super) struct Decimal {
+pub(crate) struct Decimal {
     digits: [u8; MAX_DIGITS],
     len: usize,
     exponent: i32,
@@ -62,7 +62,7 @@ pub(in super::super) struct Decimal {
 
 impl Decimal {
     /// Rounds `value` to `significant` digits (1 to 100), half to even as C does.
-    pub(in super::super) fn new(value: f64, significant: usize) -> Self {
+    pub(crate) fn new(value: f64, significant: usize) -> Self {
         let len = significant.clamp(1, MAX_DIGITS);
         let mut text = Scratch::new();
         text.print(format_args!("{:.*e}", len - 1, value));
@@ -82,7 +82,7 @@ impl Decimal {
     }
 
     /// As `%e`, with a point even without digits behind it when `point`; `letter` is `e` or `E`.
-    pub(in super::super) fn write_exponent(&self, point: bool, letter: u8, out: &mut Scratch) {
+    pub(crate) fn write_exponent(&self, point: bool, letter: u8, out: &mut Scratch) {
         let (first, rest) = self.digits().split_at(1);
         out.push(first);
         if point || !rest.is_empty() {
@@ -95,12 +95,7 @@ impl Decimal {
     }
 
     /// As `%g`: whichever is shorter, without trailing zeros unless `keep_zeros`.
-    pub(in super::super) fn write_shortest(
-        mut self,
-        keep_zeros: bool,
-        letter: u8,
-        out: &mut Scratch,
-    ) {
+    pub(crate) fn write_shortest(mut self, keep_zeros: bool, letter: u8, out: &mut Scratch) {
         let precision = self.len as i32;
         if !keep_zeros {
             let used =
@@ -127,7 +122,7 @@ impl Decimal {
 }
 
 /// Writes a float, finite and not negative, as `%f` does, with a point even for precision 0 when `point`.
-pub(in super::super) fn write_fixed(value: f64, precision: usize, point: bool, out: &mut Scratch) {
+pub(crate) fn write_fixed(value: f64, precision: usize, point: bool, out: &mut Scratch) {
     out.print(format_args!("{value:.precision$}"));
     if point && precision == 0 {
         out.push(b".");

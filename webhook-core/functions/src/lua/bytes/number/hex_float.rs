@@ -1,5 +1,7 @@
 //! Hexadecimal floats such as `0x1.8p3`, rounded to nearest, half to even.
 
+use super::parse::split_sign;
+
 /// Bits of a float's significand, the implicit one included.
 const SIGNIFICANT_BITS: i64 = 53;
 
@@ -37,11 +39,7 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
 
 /// The exponent behind `p`; so large a one that it does not matter how large is cut.
 fn decimal_exponent(text: &[u8]) -> Option<i64> {
-    let (negative, digits) = match text.split_first()? {
-        (b'-', digits) => (true, digits),
-        (b'+', digits) => (false, digits),
-        _ => (false, text),
-    };
+    let (negative, digits) = split_sign(text);
     if digits.is_empty() {
         return None;
     }

@@ -1,8 +1,7 @@
 //! Text to numbers.
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::{Number, hex_float};
+use crate::lua::bytes::{Budget, Error};
 
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | 9..=13)
@@ -27,7 +26,7 @@ pub fn parse(text: &[u8], budget: &mut Budget) -> Result<Option<Number>, Error> 
 }
 
 /// Whether `text` begins with a minus, and what is behind its sign.
-fn split_sign(text: &[u8]) -> (bool, &[u8]) {
+pub(super) fn split_sign(text: &[u8]) -> (bool, &[u8]) {
     match text.split_first() {
         Some((b'-', digits)) => (true, digits),
         Some((b'+', digits)) => (false, digits),
@@ -76,7 +75,7 @@ fn is_decimal(text: &[u8]) -> bool {
     let points = mantissa.iter().filter(|byte| **byte == b'.').count();
     let digits = mantissa.iter().filter(|byte| byte.is_ascii_digit()).count();
     let exponent = exponent.is_none_or(|text| {
-        let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+        let (_, digits) = split_sign(text);
         !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
     });
     digits > 0 && points <= 1 && digits + points == mantissa.len() && exponent

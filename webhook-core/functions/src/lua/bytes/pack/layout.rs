@@ -60,11 +60,7 @@ impl<'f> Layout<'f> {
             match self.read()? {
                 Some((kind, size, false)) if kind != Kind::Fixed && size > 0 => alignment = size,
                 _ => {
-                    return Err(Error::argument(
-                        self.function,
-                        1,
-                        "invalid next option for option 'X'",
-                    ));
+                    return Err(self.wrong("invalid next option for option 'X'"));
                 }
             }
         }
@@ -72,15 +68,15 @@ impl<'f> Layout<'f> {
         if alignment > 1 && kind != Kind::Fixed {
             let alignment = alignment.min(self.max_alignment);
             if !alignment.is_power_of_two() {
-                return Err(Error::argument(
-                    self.function,
-                    1,
-                    "format asks for alignment not power of 2",
-                ));
+                return Err(self.wrong("format asks for alignment not power of 2"));
             }
             padding = offset.wrapping_neg() & (alignment - 1);
         }
         Ok(Some(Opt { kind, size, padding, little: self.little }))
+    }
+
+    fn wrong(&self, message: &'static str) -> Error {
+        Error::argument(self.function, 1, message)
     }
 
     /// The next option's kind, its size, and whether it is an `X`.
@@ -109,12 +105,8 @@ impl<'f> Layout<'f> {
             b'x' => (Kind::Pad, 1),
             b'X' => return Ok(Some((Kind::Nothing, 0, true))),
             b' ' => (Kind::Nothing, 0),
-            b'<' | b'=' => {
-                self.little = true;
-                (Kind::Nothing, 0)
-            }
-            b'>' => {
-                self.little = false;
+            b'<' | b'=' | b'>' => {
+                self.little = letter != b'>';
                 (Kind::Nothing, 0)
             }
             b'!' => {

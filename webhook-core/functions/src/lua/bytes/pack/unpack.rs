@@ -1,10 +1,9 @@
 //! `string.unpack`.
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::super::string::start_index;
 use super::INTEGER_BYTES;
 use super::layout::{Kind, Layout};
+use crate::lua::bytes::{Budget, Error};
 
 const NAME: &str = "unpack";
 
@@ -49,21 +48,12 @@ pub fn unpack<'d>(
                 Unpacked::Int(integer(bytes, option.little, option.kind == Kind::Signed)?)
             }
             Kind::Float => {
-                let bytes: [u8; 4] = bytes.try_into().map_err(|_| too_short())?;
-                let value = if option.little {
-                    f32::from_le_bytes(bytes)
-                } else {
-                    f32::from_be_bytes(bytes)
-                };
-                Unpacked::Float(f64::from(value))
+                let bits = integer(bytes, option.little, false)? as u32;
+                Unpacked::Float(f64::from(f32::from_bits(bits)))
             }
             Kind::Double => {
-                let bytes: [u8; 8] = bytes.try_into().map_err(|_| too_short())?;
-                Unpacked::Float(if option.little {
-                    f64::from_le_bytes(bytes)
-                } else {
-                    f64::from_be_bytes(bytes)
-                })
+                let bits = integer(bytes, option.little, false)? as u64;
+                Unpacked::Float(f64::from_bits(bits))
             }
             Kind::Fixed => Unpacked::Bytes(bytes),
             Kind::Counted => {

@@ -53,8 +53,10 @@ impl ByteSet {
                 b's' => matches!(byte, b' ' | 9..=13),
                 b'u' => byte.is_ascii_uppercase(),
                 b'w' => byte.is_ascii_alphanumeric(),
+                // Of Lua 5.1, where patterns could not hold a zero; 5.4 still knows it.
                 b'z' => byte == 0,
-                _ => byte.is_ascii_hexdigit(),
+                b'x' => byte.is_ascii_hexdigit(),
+                _ => false,
             };
             if inside {
                 set.insert(byte);
@@ -67,35 +69,21 @@ impl ByteSet {
     }
 }
 
-const ALPHA: ByteSet = ByteSet::of_class(b'a');
-const CONTROL: ByteSet = ByteSet::of_class(b'c');
-const DIGIT: ByteSet = ByteSet::of_class(b'd');
-const GRAPHIC: ByteSet = ByteSet::of_class(b'g');
-const LOWER: ByteSet = ByteSet::of_class(b'l');
-const PUNCTUATION: ByteSet = ByteSet::of_class(b'p');
-const SPACE: ByteSet = ByteSet::of_class(b's');
-const UPPER: ByteSet = ByteSet::of_class(b'u');
-const ALPHANUMERIC: ByteSet = ByteSet::of_class(b'w');
-const ZERO: ByteSet = ByteSet::of_class(b'z');
-const HEX: ByteSet = ByteSet::of_class(b'x');
+/// The set of each letter from `a` to `z`, which is empty where the letter stands for itself.
+static CLASSES: [ByteSet; 26] = {
+    let mut classes = [ByteSet::EMPTY; 26];
+    let mut index = 0;
+    while index < classes.len() {
+        classes[index] = ByteSet::of_class(b'a' + index as u8);
+        index += 1;
+    }
+    classes
+};
 
 /// The set that `%` and this letter stand for, or `None` when the letter stands for itself.
-pub(super) const fn class(letter: u8) -> Option<ByteSet> {
-    let set = match letter.to_ascii_lowercase() {
-        b'a' => ALPHA,
-        b'c' => CONTROL,
-        b'd' => DIGIT,
-        b'g' => GRAPHIC,
-        b'l' => LOWER,
-        b'p' => PUNCTUATION,
-        b's' => SPACE,
-        b'u' => UPPER,
-        b'w' => ALPHANUMERIC,
-        b'x' => HEX,
-        // Of Lua 5.1, where patterns could not hold a zero; 5.4 still knows it.
-        b'z' => ZERO,
-        _ => return None,
-    };
+pub(super) fn class(letter: u8) -> Option<ByteSet> {
+    let index = usize::from(letter.to_ascii_lowercase().wrapping_sub(b'a'));
+    let set = *CLASSES.get(index).filter(|set| **set != ByteSet::EMPTY)?;
     Some(if letter.is_ascii_uppercase() { set.complement() } else { set })
 }
 

@@ -1,10 +1,9 @@
 //! `string.gmatch`.
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::super::string::start_index;
 use super::capture::Match;
 use super::search::first_match_except;
+use crate::lua::bytes::{Budget, Error};
 
 /// The state of one `gmatch` loop; subject and pattern are handed in at each step and must stay the same.
 ///

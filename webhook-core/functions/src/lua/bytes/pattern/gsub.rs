@@ -1,10 +1,9 @@
 //! `string.gsub`, as steps, because the function that makes a replacement may have to wait.
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::super::number::{self, Number};
 use super::capture::{Captured, Match};
 use super::search::{first_match_except, match_at};
+use crate::lua::bytes::{Budget, Error};
 
 /// The state of one `gsub`: [`next_match`](Self::next_match), then one of [`replace`](Self::replace),
 /// [`expand`](Self::expand) or nothing to keep the text, again and again, then [`finish`](Self::finish).

@@ -1,11 +1,10 @@
 //! `string.find` and `string.match`: the first match from a place on.
 
-use super::super::budget::Budget;
-use super::super::error::Error;
 use super::super::string::start_index;
 use super::capture::Match;
 use super::item::Item;
 use super::matcher::{Matcher, Stop};
+use crate::lua::bytes::{Budget, Error};
 
 /// Finds the first match of `pattern` at or behind position `init` (from 1; negative counts from the end).
 ///
@@ -32,7 +31,7 @@ pub fn find(
     }
     match pattern.strip_prefix(b"^") {
         Some(_) => attempt_at(hay, pattern, start, 1, budget),
-        None => Ok(first_match(hay, pattern, start, budget)?),
+        None => Ok(first_match_except(hay, pattern, start, None, budget)?),
     }
 }
 
@@ -64,17 +63,7 @@ fn attempt_at(
     Ok(end.map(|end| Match { start: at, end, slots: matcher.slots }))
 }
 
-/// The first match at or behind byte `start` of a pattern in which a leading `^` means itself.
-fn first_match(
-    hay: &[u8],
-    pattern: &[u8],
-    start: usize,
-    budget: &mut Budget,
-) -> Result<Option<Match>, Stop> {
-    first_match_except(hay, pattern, start, None, budget)
-}
-
-/// As [`first_match`], but not a match that ends at `except`: what `gmatch` and `gsub` passed over before.
+/// The first match at or behind byte `start`, except one that ends at `except`. A leading `^` means itself.
 pub(super) fn first_match_except(
     hay: &[u8],
     pattern: &[u8],

@@ -20,7 +20,7 @@ fn failed<'gc>(ctx: Context<'gc>) -> Gc<'gc, RefLock<Vec<(Thread<'gc>, Value<'gc
     ctx.singleton::<Rootable![Failed<'_>]>().0
 }
 
-pub(super) fn remember<'gc>(ctx: Context<'gc>, thread: Thread<'gc>, error: Value<'gc>) {
+pub(crate) fn remember<'gc>(ctx: Context<'gc>, thread: Thread<'gc>, error: Value<'gc>) {
     let failed = failed(ctx);
     let mut failed = failed.borrow_mut(&ctx);
     if failed.len() >= MAX_FAILED {
@@ -38,6 +38,6 @@ pub(super) fn take<'gc>(ctx: Context<'gc>, thread: Thread<'gc>) -> Option<Value<
 }
 
 /// Forgets everything: the call has ended.
-pub(in super::super) fn forget(ctx: Context<'_>) {
+pub(crate) fn forget(ctx: Context<'_>) {
     failed(ctx).borrow_mut(&ctx).clear();
 }

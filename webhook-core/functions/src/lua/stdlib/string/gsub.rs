@@ -9,34 +9,31 @@ use piccolo::{
     meta_ops::{self, MetaResult},
 };
 
-use super::find::capture;
+use super::find::push_values;
 use crate::lua::{
     bytes::{
         Budget,
         pattern::{self, GSub, Replaced},
     },
     vm::{
+        Limit,
         call::{Call, Outcome, new_string, to_string},
         held::Held,
         host::Host,
-        limit::Limit,
     },
 };
 
 pub(super) fn gsub<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let (text, pattern) = (call.check_string(1)?, call.check_string(2)?);
     let replacement = call.arg(3);
-    let max = match call.arg(4) {
-        Value::Nil => None,
-        _ => Some(call.check_int(4)?),
-    };
+    let max = call.maybe_int(4)?;
     match replacement {
         Value::String(_) | Value::Integer(_) | Value::Number(_) => {
             let template = call.check_string(3)?;
-            let mut budget = call.budget();
             let (bytes, pattern) = (text.as_bytes(), pattern.as_bytes());
-            let replaced = pattern::gsub(bytes, pattern, template.as_bytes(), max, &mut budget);
-            let replaced = call.settle(&budget, replaced)?;
+            let replaced = call.compute(|budget| {
+                pattern::gsub(bytes, pattern, template.as_bytes(), max, budget)
+            })?;
             let values = results(call.ctx, text, replaced);
             call.done_all(values)
         }
@@ -94,8 +91,7 @@ impl<'gc> Sequence<'gc> for Substitution<'gc> {
         stack: Stack<'gc, '_>,
     ) -> Result<SequencePoll<'gc>, Error<'gc>> {
         let host = Rc::clone(&self.host);
-        let mut call =
-            Call { host: &host, name: "gsub", method: false, origin: None, ctx, exec, stack };
+        let mut call = Call::of(&host, "gsub", ctx, exec, stack);
         let Some((mut state, mut budget)) = self.work.take() else {
             return Ok(SequencePoll::Return);
         };
@@ -147,11 +143,7 @@ impl<'gc> Substitution<'gc> {
             let values =
                 if matches!(self.replacement, Value::Table(_)) { 1 } else { found.values() };
             call.stack.clear();
-            for index in 0..values {
-                let value = capture(call.ctx, &found, text, index);
-                let value = value.map_err(|error| call.bytes_error(&error))?;
-                call.stack.push_back(value);
-            }
+            push_values(call, &found, text, values)?;
             match self.replacement {
                 Value::Function(function) => return Ok(Some(function)),
                 table => {

@@ -14,20 +14,20 @@ use crate::lua::{
 pub(super) const FUNCTIONS: &[(&str, Native)] = &[
     ("byte", byte),
     ("char", char),
-    ("find", find::find),
+    ("find", |call| find::search(call, true)),
     ("format", format),
     ("gmatch", find::gmatch),
     ("gsub", gsub::gsub),
     ("len", len),
-    ("lower", lower),
-    ("match", find::find_match),
+    ("lower", |call| changed(call, bytes::string::lower)),
+    ("match", |call| find::search(call, false)),
     ("pack", pack),
     ("packsize", packsize),
     ("rep", rep),
-    ("reverse", reverse),
+    ("reverse", |call| changed(call, bytes::string::reverse)),
     ("sub", sub),
     ("unpack", unpack),
-    ("upper", upper),
+    ("upper", |call| changed(call, bytes::string::upper)),
 ];
 
 /// A value as the functions over bytes see it. Tables and such have no text.
@@ -46,19 +46,13 @@ fn byte<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
     let first = call.opt_int(2, 1)?;
     let last = call.opt_int(3, first)?;
-    let mut budget = call.budget();
-    let bytes = bytes::string::byte(text.as_bytes(), first, last, &mut budget);
-    let bytes = call.settle(&budget, bytes)?;
+    let bytes = call.compute(|budget| bytes::string::byte(text.as_bytes(), first, last, budget))?;
     call.done_all(bytes.iter().map(|byte| Value::Integer(i64::from(*byte))))
 }
 
-fn char<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn char<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let codes: Vec<_> = call.stack.into_iter().map(argument).collect();
-    let mut budget = call.budget();
-    let text = bytes::string::char(&codes, &mut budget);
-    let text = call.settle(&budget, text)?;
-    let text = new_string(call.ctx, text);
-    call.done(text)
+    call.done_computed(|budget| bytes::string::char(&codes, budget))
 }
 
 fn format<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -66,7 +60,7 @@ fn format<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     text::with_texts(call, format_texts)
 }
 
-fn format_texts<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn format_texts<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let format = call.check_string(1)?;
     let texts: Vec<_> = call
         .stack
@@ -84,11 +78,7 @@ fn format_texts<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             plain => plain,
         })
         .collect();
-    let mut budget = call.budget();
-    let text = bytes::format::format(format.as_bytes(), &arguments, &mut budget);
-    let text = call.settle(&budget, text)?;
-    let text = new_string(call.ctx, text);
-    call.done(text)
+    call.done_computed(|budget| bytes::format::format(format.as_bytes(), &arguments, budget))
 }
 
 fn len<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
@@ -104,68 +94,40 @@ fn sub<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
         return call.done(text);
     }
     call.charge_bytes(part.len());
-    let part = new_string(call.ctx, part.to_vec());
-    call.done(part)
+    call.done_text(part.to_vec())
 }
 
-fn rep<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn rep<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let (text, count) = (call.check_string(1)?, call.check_int(2)?);
     let separator = call.opt_string(3)?;
     let separator = separator.as_ref().map_or(&b""[..], |separator| separator.as_bytes());
-    let mut budget = call.budget();
-    let text = bytes::string::rep(text.as_bytes(), count, separator, &mut budget);
-    let text = call.settle(&budget, text)?;
-    let text = new_string(call.ctx, text);
-    call.done(text)
+    call.done_computed(|budget| bytes::string::rep(text.as_bytes(), count, separator, budget))
 }
 
 type Change = fn(&[u8], &mut bytes::Budget) -> Result<Vec<u8>, bytes::Error>;
 
-fn changed<'gc>(mut call: Call<'gc, '_>, change: Change) -> Outcome<'gc> {
+fn changed<'gc>(call: Call<'gc, '_>, change: Change) -> Outcome<'gc> {
     let text = call.check_string(1)?;
-    let mut budget = call.budget();
-    let text = change(text.as_bytes(), &mut budget);
-    let text = call.settle(&budget, text)?;
-    let text = new_string(call.ctx, text);
-    call.done(text)
+    call.done_computed(|budget| change(text.as_bytes(), budget))
 }
 
-fn lower<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    changed(call, bytes::string::lower)
-}
-
-fn upper<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    changed(call, bytes::string::upper)
-}
-
-fn reverse<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
-    changed(call, bytes::string::reverse)
-}
-
-fn pack<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
+fn pack<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     let format = call.check_string(1)?;
     let arguments: Vec<_> = call.stack.into_iter().skip(1).map(argument).collect();
-    let mut budget = call.budget();
-    let packed = pack::pack(format.as_bytes(), &arguments, &mut budget);
-    let packed = call.settle(&budget, packed)?;
-    let packed = new_string(call.ctx, packed);
-    call.done(packed)
+    call.done_computed(|budget| pack::pack(format.as_bytes(), &arguments, budget))
 }
 
 fn packsize<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let format = call.check_string(1)?;
-    let mut budget = call.budget();
-    let size = pack::packsize(format.as_bytes(), &mut budget);
-    let size = call.settle(&budget, size)?;
+    let size = call.compute(|budget| pack::packsize(format.as_bytes(), budget))?;
     call.done(i64::try_from(size).unwrap_or(i64::MAX))
 }
 
 fn unpack<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let (format, data) = (call.check_string(1)?, call.check_string(2)?);
     let position = call.opt_int(3, 1)?;
-    let mut budget = call.budget();
-    let unpacked = pack::unpack(format.as_bytes(), data.as_bytes(), position, &mut budget);
-    let (values, behind) = call.settle(&budget, unpacked)?;
+    let (values, behind) =
+        call.compute(|budget| pack::unpack(format.as_bytes(), data.as_bytes(), position, budget))?;
     call.stack.clear();
     for value in values {
         call.stack.push_back(match value {

@@ -7,11 +7,10 @@ use std::{
 
 use webhook_core::{
     Error, ErrorKind, OutputId, Rules, Subject,
-    admin::LogQuery,
     model::{Bucket, Log, LogHead, Reason},
 };
 
-use crate::{session::Session, show};
+use crate::{screen::latest, session::Session, show};
 
 /// How many webhooks there are to choose from.
 const OFFERED: usize = 20;
@@ -48,9 +47,7 @@ impl Samples {
         bucket: &Bucket,
         asked: &str,
     ) -> Result<Self, Error> {
-        let mut query = LogQuery::default();
-        query.bucket = Some(bucket.id.into());
-        query.limit = READ;
+        let query = latest(bucket.id, READ);
         let mut heads = match bucket.spec.ephemeral {
             // Their content is forgotten.
             true => Vec::new(),
@@ -112,9 +109,7 @@ pub(super) async fn count(
     let started = Instant::now();
     let mut count = Count { passed: 0, of: 0, cut: false };
     let (mut seen, mut bytes) = (HashSet::new(), 0);
-    let mut query = LogQuery::default();
-    query.bucket = Some(bucket.id.into());
-    query.limit = READ;
+    let mut query = latest(bucket.id, READ);
     loop {
         let mut found = session.admin().logs(&session.caller, &query).await?;
         found.logs.retain(|log| can_be_tried(log) && seen.insert(log.webhook.id));
