@@ -5,6 +5,7 @@ mod answers;
 mod bounds;
 mod examples;
 mod paths;
+mod rules;
 mod shape;
 
 use serde_json::{Map, Value};
@@ -18,8 +19,6 @@ use utoipa::{
 
 use crate::{failure::Failure, router};
 
-/// The schemas of what no type describes: rules are read from JSON as they are.
-const RULES: &str = include_str!("openapi/rules.json");
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
 /// What is the same for all operations.
@@ -92,12 +91,11 @@ pub(crate) fn document_text() -> Result<String, Failure> {
     let mut derived = router::operations().into_openapi().merge_from(open);
     paths::complete(&mut derived);
     let mut document = serde_json::to_value(derived).map_err(failed)?;
-    let rules: Map<String, Value> = serde_json::from_str(RULES).map_err(failed)?;
     let examples = serde_json::from_str(examples::EXAMPLES).map_err(failed)?;
 
     if let Some(Value::Object(schemas)) = document.pointer_mut("/components/schemas") {
         shape::tidy(schemas);
-        schemas.extend(rules);
+        rules::add(schemas);
         bounds::state(schemas);
     }
     for_each_operation(&mut document, |method, path, operation| {

@@ -266,7 +266,9 @@ fn named_pages(comment: &str) -> impl Iterator<Item = &str> {
 
 /// The comment of a line of Rust, of TOML or of a shell script.
 fn comment(line: &str) -> Option<&str> {
-    let at = line.find("//").or_else(|| line.trim_start().starts_with('#').then_some(0))?;
+    let is_comment =
+        |line: &str| line.starts_with('#') && !line.starts_with("#[") && !line.starts_with("#![");
+    let at = line.find("//").or_else(|| is_comment(line.trim_start()).then_some(0))?;
     Some(&line[at..])
 }
 

@@ -71,7 +71,7 @@ impl Rule {
     pub fn sent_from(networks: impl IntoIterator<Item = impl Into<IpNet>>) -> Self {
         let ranges: Vec<_> =
             networks.into_iter().map(|network| network.into().to_string()).collect();
-        Self::matching("ip-whitelist", "ip-range", ranges.join(" "), None)
+        Self::matching("ip-whitelist", Some(("ip-range", ranges.join(" "))), None)
     }
 
     /// The header of this name, in any case.
@@ -84,7 +84,7 @@ impl Rule {
         Parameter::named("query", key)
     }
 
-    /// What is at this dotted path in the body.
+    /// The value at this dotted path in the body; `*` stands for any element of a list.
     pub fn payload(path: impl Into<String>) -> Parameter {
         Parameter::named("payload", path)
     }
@@ -149,10 +149,12 @@ impl Rule {
         Self { json: Map::from_iter([(operator.to_owned(), value)]) }
     }
 
-    fn matching(kind: &str, field: &str, text: String, parameter: Option<Parameter>) -> Self {
+    fn matching(kind: &str, operand: Option<(&str, String)>, parameter: Option<Parameter>) -> Self {
         let mut fields = Map::new();
         fields.insert("type".to_owned(), kind.into());
-        fields.insert(field.to_owned(), text.into());
+        if let Some((field, text)) = operand {
+            fields.insert(field.to_owned(), text.into());
+        }
         if let Some(parameter) = parameter {
             fields.insert("parameter".to_owned(), parameter.into_json());
         }
@@ -254,6 +256,54 @@ impl Parameter {
         self.held_against("does-not-contain", "substring", text)
     }
 
+    /// Exists and does not equal `value`.
+    #[must_use]
+    pub fn is_not(self, value: impl Into<String>) -> Rule {
+        self.held_against("is-not", "value", value)
+    }
+
+    /// Starts with `text`.
+    #[must_use]
+    pub fn starts_with(self, text: impl Into<String>) -> Rule {
+        self.held_against("starts-with", "value", text)
+    }
+
+    /// Ends with `text`.
+    #[must_use]
+    pub fn ends_with(self, text: impl Into<String>) -> Rule {
+        self.held_against("ends-with", "value", text)
+    }
+
+    /// Exists, with any value.
+    #[must_use]
+    pub fn exists(self) -> Rule {
+        Rule::matching("exists", None, Some(self))
+    }
+
+    /// Is a number greater than `number`, a decimal number of any length.
+    #[must_use]
+    pub fn greater_than(self, number: impl ToString) -> Rule {
+        self.held_against("greater-than", "value", number.to_string())
+    }
+
+    /// Is a number, and equal to `number` or greater.
+    #[must_use]
+    pub fn at_least(self, number: impl ToString) -> Rule {
+        self.held_against("at-least", "value", number.to_string())
+    }
+
+    /// Is a number less than `number`.
+    #[must_use]
+    pub fn less_than(self, number: impl ToString) -> Rule {
+        self.held_against("less-than", "value", number.to_string())
+    }
+
+    /// Is a number, and equal to `number` or less.
+    #[must_use]
+    pub fn at_most(self, number: impl ToString) -> Rule {
+        self.held_against("at-most", "value", number.to_string())
+    }
+
     /// Has a match of `regex` anywhere.
     #[must_use]
     pub fn matches(self, regex: impl Into<String>) -> Rule {
@@ -279,7 +329,7 @@ impl Parameter {
     }
 
     fn held_against(self, kind: &str, field: &str, text: impl Into<String>) -> Rule {
-        Rule::matching(kind, field, text.into(), Some(self))
+        Rule::matching(kind, Some((field, text.into())), Some(self))
     }
 
     fn into_json(self) -> Value {

@@ -48,16 +48,14 @@
 //!
 //! A program builds them without JSON: see [`Rule`].
 //!
-//! # Tests
+#![doc = include_str!("vocabulary.md")]
 //!
-//! | `type` | field | passes when the parameter |
-//! |---|---|---|
-//! | `value` | `value` | equals it; compared in constant time, as it may be a token |
-//! | `contains`, `substring` | `substring` | contains it |
-//! | `does-not-contain` | `substring` | is present and does not contain it |
-//! | `regex` | `regex` | has a match of it anywhere; syntax and meaning of RE2 (`\d`, `\w`, `\s`, `\b` are ASCII), see [bounds](#bounds) |
-//! | `payload-hmac-sha1`, `-sha256`, `-sha512`, `payload-hash-…` | `secret` | is the HMAC of the body under the secret, see below |
-//! | `ip-whitelist` | `ip-range` | *(takes none)* the sender's address is in one of these blank-separated networks or addresses |
+//! # Meaning
+//!
+//! A missing parameter passes no test, `is-not` included. Numbers are JSON numbers and texts that are
+//! numbers; they are compared digit by digit, whatever their length. Anything else is no number
+//! and passes no comparison. A regex has the syntax and the meaning of RE2 (`\d`, `\w`, `\s`,
+//! `\b` are ASCII).
 //!
 //! A signature is hexadecimal in either case, after an optional `sha1=`,
 //! `sha256=` or `sha512=` as the type says; of several, separated by commas, one
@@ -65,21 +63,6 @@
 //! `base64decode` the digest's bytes themselves are taken as well. An IPv4
 //! address that arrives in its IPv6 form (`::ffff:192.0.2.1`) is that IPv4
 //! address, in `ip-range` too.
-//!
-//! # Parameters
-//!
-//! | `source` | `name` | the value |
-//! |---|---|---|
-//! | `header` | header name, any case | |
-//! | `query`, `url` | query key | percent-decoded |
-//! | `payload` | dotted path into the body | see below |
-//! | `body`, `raw-request-body` | | the bytes of the body |
-//! | `request` | `method`, `remote-addr`, `path` | `path` is what follows the input's address, as it came |
-//! | `webhook` | `verified`, `event`, `duplicate_of` | what was found out about it: see [`Subject`]; `verified` is `true` or `false` |
-//! | `string` | the value itself | |
-//! | `entire-payload` | | the parsed body as JSON text |
-//! | `entire-query` | | `{"key":"value","repeated":["a","b"]}`, keys sorted |
-//! | `entire-headers` | | `{"X-Name":["value"]}`, as [`Headers`](webhook_wire::Headers) are written |
 //!
 //! `"base64decode": true` decodes the value first (standard or URL-safe
 //! alphabet, padded or not); what does not decode is missing. `envname` is
@@ -102,7 +85,8 @@
 //! [`Rules::matches`], only as far as the rules have paths into it, and only
 //! when a rule gets there.
 //!
-//! * **JSON**: `commits.0.author.name`; lists count from 0. A key with dots in
+//! * **JSON**: `commits.0.author.name`; lists count from 0. `*` stands for any element of a
+//!   list: `commits.*.author.name` has as many values as there are commits. A key with dots in
 //!   it is found as well and wins over the path; of a key given twice the last
 //!   counts. Text compares as such, everything else as compact JSON text with
 //!   numbers digit by digit as they came: `true`, `null`, `1.50`,
@@ -138,6 +122,7 @@ mod build;
 mod changes;
 mod explain;
 mod matching;
+mod number;
 mod parse;
 mod path;
 mod payload;
@@ -163,6 +148,9 @@ pub use changes::{MAX_CHANGES, RequestChange, RequestChanges, RequestPart};
 pub use explain::{
     ExplainedMatch, ExplainedRule, Explanation, MAX_EXPLAINED_BYTES, MAX_EXPLAINED_VALUE_BYTES,
     MAX_EXPLAINED_VALUES,
+};
+pub use vocabulary::{
+    MATCH_TYPES, MatchType, NamedPart, Operand, ParameterName, ParameterSource, SOURCES,
 };
 
 /// When a sender may try a webhook again that another build could evaluate.
@@ -192,7 +180,7 @@ pub const MAX_SIGNATURES: usize = 100;
 pub const MAX_SIGNATURES_TRIED: usize = 16;
 /// How many segments the dotted path of a `payload` parameter may have.
 pub const MAX_PATH_SEGMENTS: usize = 64;
-/// How many values of one query key or form field are looked at.
+/// How many values of one query key, of one form field, or at one path with `*` in it, are looked at.
 pub const MAX_VALUES: usize = 1_000;
 /// How many elements of an XML body may be inside each other.
 pub const MAX_XML_DEPTH: usize = 100;

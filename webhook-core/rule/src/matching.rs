@@ -1,9 +1,10 @@
-//! One match: a parameter of the request and what it is held against.
+//! One match: a parameter of the request and what it is compared with.
 
 use memchr::memmem::Finder;
 use webhook_wire::{Base64, constant_time_eq};
 
 use super::{
+    number::{Comparison, Decimal},
     regex::Regex,
     signature::Signature,
     view::{Source, View},
@@ -17,50 +18,84 @@ pub(super) struct Match {
 
 pub(super) enum Test {
     Equals(Box<[u8]>),
+    Differs(Box<[u8]>),
     Contains(Finder<'static>),
     Lacks(Finder<'static>),
+    StartsWith(Box<[u8]>),
+    EndsWith(Box<[u8]>),
+    Exists,
+    Compares(Comparison, Decimal),
     Regex(Regex),
     Signature(Signature),
 }
 
+/// What a match said about a request.
+pub(super) struct Outcome {
+    pub(super) passes: bool,
+    /// Which value of the parameter settled it, counted from 0; none when no single value did.
+    pub(super) settled_by: Option<usize>,
+}
+
 impl Match {
     pub(super) fn matches(&self, view: &View<'_>) -> bool {
+        self.outcome(view).passes
+    }
+
+    pub(super) fn outcome(&self, view: &View<'_>) -> Outcome {
         match &self.test {
-            Test::Equals(expected) => {
-                self.any(view, |value| constant_time_eq(expected, value)) == Some(true)
-            }
-            Test::Contains(text) => {
-                self.any(view, |value| text.find(value).is_some()) == Some(true)
-            }
-            Test::Lacks(text) => self.any(view, |value| text.find(value).is_some()) == Some(false),
+            Test::Equals(expected) => self.any(view, |value| constant_time_eq(expected, value)),
+            Test::Differs(other) => self.none(view, |value| constant_time_eq(other, value)),
+            Test::Contains(text) => self.any(view, |value| text.find(value).is_some()),
+            Test::Lacks(text) => self.none(view, |value| text.find(value).is_some()),
+            Test::StartsWith(start) => self.any(view, |value| value.starts_with(start)),
+            Test::EndsWith(end) => self.any(view, |value| value.ends_with(end)),
+            Test::Exists => self.any(view, |_| true),
+            Test::Compares(comparison, wanted) => self.any(view, |value| {
+                Decimal::parse(value).is_some_and(|it| comparison.holds(it.compare(wanted)))
+            }),
             Test::Regex(regex) => {
                 let mut search = regex.search();
-                self.any(view, |value| search.finds_in(value)) == Some(true)
+                self.any(view, |value| search.finds_in(value))
             }
             Test::Signature(signature) => {
                 let mut check = signature.of(view.body(), self.base64);
-                self.any(view, |value| check.is_satisfied_by(value)) == Some(true)
+                self.any(view, |value| check.is_satisfied_by(value))
             }
         }
     }
 
-    /// Whether any value of the parameter passes `test`; none when it is missing.
-    fn any(&self, view: &View<'_>, mut test: impl FnMut(&[u8]) -> bool) -> Option<bool> {
-        let mut present = false;
-        let mut passed = false;
+    /// Passes when any value of the parameter passes `test`.
+    fn any(&self, view: &View<'_>, test: impl FnMut(&[u8]) -> bool) -> Outcome {
+        let (_, settled_by) = self.first(view, test);
+        Outcome { passes: settled_by.is_some(), settled_by }
+    }
+
+    /// Passes when the parameter exists and none of its values passes `test`.
+    fn none(&self, view: &View<'_>, test: impl FnMut(&[u8]) -> bool) -> Outcome {
+        let (is_there, settled_by) = self.first(view, test);
+        Outcome { passes: is_there && settled_by.is_none(), settled_by }
+    }
+
+    /// Whether the parameter exists, and its first value that passes `test`.
+    fn first(&self, view: &View<'_>, mut test: impl FnMut(&[u8]) -> bool) -> (bool, Option<usize>) {
+        let (mut is_there, mut seen, mut found) = (false, 0, None);
         view.each_value(&self.source, &mut |value| {
-            if self.base64 {
-                if let Some(value) = decode(value) {
-                    present = true;
-                    passed = test(&value);
+            let passes = match self.base64.then(|| decode(value)) {
+                Some(None) => false,
+                Some(Some(decoded)) => {
+                    is_there = true;
+                    test(&decoded)
                 }
-            } else {
-                present = true;
-                passed = test(value);
-            }
-            passed
+                None => {
+                    is_there = true;
+                    test(value)
+                }
+            };
+            found = passes.then_some(seen);
+            seen += 1;
+            passes
         });
-        present.then_some(passed)
+        (is_there, found)
     }
 }
 

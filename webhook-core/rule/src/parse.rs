@@ -10,13 +10,16 @@ use serde_json::{Map, Value};
 use super::{
     MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES, MAX_SLOW_REGEXES,
     matching::{Match, Test},
+    number::Decimal,
     path::{Invalid, Path, shown},
+    payload::elements,
     regex::Regex,
     signature::{Digest, Signature},
     tree::{Names, Node, Tree},
     view::Source,
     vocabulary::{
-        self, FINDINGS, Finding, KINDS, Kind, OPERATORS, ORIGINS, Operator, Origin, PARTS, Part,
+        self, Kind, MATCH_TYPES, MatchType, NamedPart, OPERATORS, Operator, Origin,
+        ParameterSource, SOURCES,
     },
 };
 
@@ -30,8 +33,7 @@ pub(super) fn parse(json: &Object) -> Result<Tree, Invalid> {
         payload: parser.payload_paths.into_iter().collect(),
         query: parser.query_keys.into_iter().collect(),
     };
-    let reads_payload = parser.reads_entire_payload || !names.payload.is_empty();
-    Ok(Tree { root, rules: parser.rules, names, reads_payload })
+    Ok(Tree { root, rules: parser.rules, names, reads_payload: parser.reads_payload })
 }
 
 #[derive(Default)]
@@ -42,7 +44,7 @@ struct Parser {
     slow_regexes: usize,
     signatures: usize,
     payload_paths: BTreeSet<Box<str>>,
-    reads_entire_payload: bool,
+    reads_payload: bool,
     query_keys: BTreeSet<Box<str>>,
 }
 
@@ -69,7 +71,7 @@ impl Parser {
                 return Err(self.path.invalid(reason));
             }
             (None, _) => {
-                match rule.keys().find(|key| vocabulary::meaning(&OPERATORS, key).is_none()) {
+                match rule.keys().find(|key| !OPERATORS.iter().any(|(word, _)| word == key)) {
                     None => return Ok(Node::All(Vec::new())),
                     Some(key) => {
                         let reason = "is no rule; expected \"and\", \"or\", \"not\" or \"match\"";
@@ -111,16 +113,28 @@ impl Parser {
 
     fn matching(&mut self, object: &Object) -> Result<Node, Invalid> {
         let word = self.text(object, "type")?;
-        let kind = vocabulary::meaning(&KINDS, word).ok_or_else(|| {
-            let (word, known) = (shown(word), vocabulary::list(&KINDS));
+        let found = MatchType::of(word).ok_or_else(|| {
+            let words = MATCH_TYPES
+                .iter()
+                .flat_map(|it| [it.word].into_iter().chain(it.aliases.iter().copied()));
+            let (word, known) = (shown(word), vocabulary::list(words));
             let reason = format_args!("unknown type {word:?}; expected one of {known}");
             self.path.invalid_field("type", reason)
         })?;
-        let test = match kind {
+        let operand = || match found.operand.field() {
+            Some(field) => self.text(object, field).map(|text| text.as_bytes().into()),
+            None => Ok(Box::default()),
+        };
+        let test = match found.kind {
             Kind::IpWhitelist => return self.networks(object).map(Node::SentFrom),
-            Kind::Value => Test::Equals(self.text(object, "value")?.as_bytes().into()),
-            Kind::Contains => Test::Contains(self.finder(object)?),
-            Kind::DoesNotContain => Test::Lacks(self.finder(object)?),
+            Kind::Value => Test::Equals(operand()?),
+            Kind::IsNot => Test::Differs(operand()?),
+            Kind::Contains => Test::Contains(Finder::new(&*operand()?).into_owned()),
+            Kind::DoesNotContain => Test::Lacks(Finder::new(&*operand()?).into_owned()),
+            Kind::StartsWith => Test::StartsWith(operand()?),
+            Kind::EndsWith => Test::EndsWith(operand()?),
+            Kind::Exists => Test::Exists,
+            Kind::Compares(comparison) => Test::Compares(comparison, self.number(object)?),
             Kind::Regex => Test::Regex(self.regex(object)?),
             Kind::Hmac(digest) => Test::Signature(self.signature(digest, object)?),
         };
@@ -147,12 +161,15 @@ impl Parser {
 
     fn source(&mut self, parameter: &Object) -> Result<Source, Invalid> {
         let word = self.text(parameter, "source")?;
-        let origin = vocabulary::meaning(&ORIGINS, word).ok_or_else(|| {
-            let (word, known) = (shown(word), vocabulary::list(&ORIGINS));
+        let source = ParameterSource::of(word).ok_or_else(|| {
+            let words = SOURCES
+                .iter()
+                .flat_map(|it| [it.word].into_iter().chain(it.aliases.iter().copied()));
+            let (word, known) = (shown(word), vocabulary::list(words));
             let reason = format_args!("unknown source {word:?}; expected one of {known}");
             self.path.invalid_field("source", reason)
         })?;
-        Ok(match origin {
+        Ok(match source.origin {
             Origin::Header => {
                 let name = self.text(parameter, "name")?;
                 let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
@@ -172,43 +189,18 @@ impl Parser {
                     let reason = format!("has more than {MAX_PATH_SEGMENTS} segments");
                     return Err(self.path.invalid_field("name", reason));
                 }
+                self.reads_payload = true;
+                if elements::has_any(path) {
+                    return Ok(Source::Elements(path.into()));
+                }
                 self.payload_paths.insert(path.into());
                 Source::Payload(path.into())
             }
             Origin::Body => Source::Body,
-            Origin::Request => {
-                let name = self.text(parameter, "name")?.to_ascii_lowercase();
-                let part = vocabulary::meaning(&PARTS, &name).ok_or_else(|| {
-                    let (name, known) = (shown(&name), vocabulary::list(&PARTS));
-                    let reason = format_args!(
-                        "unknown part {name:?} of the request; expected one of {known}"
-                    );
-                    self.path.invalid_field("name", reason)
-                })?;
-                match part {
-                    Part::Method => Source::Method,
-                    Part::Path => Source::Path,
-                    Part::RemoteAddr => Source::RemoteAddr,
-                }
-            }
-            Origin::Webhook => {
-                let name = self.text(parameter, "name")?.to_ascii_lowercase();
-                let finding = vocabulary::meaning(&FINDINGS, &name).ok_or_else(|| {
-                    let (name, known) = (shown(&name), vocabulary::list(&FINDINGS));
-                    let reason = format_args!(
-                        "unknown field {name:?} of the webhook; expected one of {known}"
-                    );
-                    self.path.invalid_field("name", reason)
-                })?;
-                match finding {
-                    Finding::Verified => Source::Verified,
-                    Finding::Event => Source::Event,
-                    Finding::DuplicateOf => Source::DuplicateOf,
-                }
-            }
+            Origin::Parts(parts) => self.part(parameter, word, parts)?,
             Origin::Text => Source::Text(self.text(parameter, "name")?.into()),
             Origin::EntirePayload => {
-                self.reads_entire_payload = true;
+                self.reads_payload = true;
                 Source::EntirePayload
             }
             Origin::EntireQuery => Source::EntireQuery,
@@ -216,8 +208,35 @@ impl Parser {
         })
     }
 
-    fn finder(&self, object: &Object) -> Result<Finder<'static>, Invalid> {
-        Ok(Finder::new(self.text(object, "substring")?).into_owned())
+    fn part(
+        &self,
+        parameter: &Object,
+        source: &str,
+        parts: &[NamedPart],
+    ) -> Result<Source, Invalid> {
+        let name = self.text(parameter, "name")?;
+        match parts.iter().find(|it| it.word.eq_ignore_ascii_case(name)) {
+            Some(found) => Ok(Source::Part(found.part)),
+            None => {
+                let (name, known) = (shown(name), vocabulary::list(parts.iter().map(|it| it.word)));
+                let reason =
+                    format!("unknown part {name:?} of the {source}; expected one of {known}");
+                Err(self.path.invalid_field("name", reason))
+            }
+        }
+    }
+
+    /// A number, as JSON or as a text that is one.
+    fn number(&self, object: &Object) -> Result<Decimal, Invalid> {
+        let field = "value";
+        let text = match object.get(field) {
+            Some(Value::Number(number)) => number.to_string(),
+            _ => self.text(object, field)?.to_owned(),
+        };
+        Decimal::parse(text.as_bytes()).ok_or_else(|| {
+            let reason = format!("{:?} is not a number such as 100 or 12.50", shown(&text));
+            self.path.invalid_field(field, reason)
+        })
     }
 
     fn regex(&mut self, object: &Object) -> Result<Regex, Invalid> {

@@ -7,7 +7,7 @@ use ring::hmac::{self, Algorithm, Key};
 use super::MAX_SIGNATURES_TRIED;
 
 /// How a body is signed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Digest {
     algorithm: Algorithm,
     /// What may stand before the signature.

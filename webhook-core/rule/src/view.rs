@@ -8,6 +8,7 @@ use super::{
     Subject,
     payload::{Payload, form},
     tree::Names,
+    vocabulary::Part,
 };
 use webhook_wire::Headers;
 
@@ -16,13 +17,10 @@ pub(super) enum Source {
     Header(HeaderName),
     Query(Box<str>),
     Payload(Box<str>),
+    /// A path into the body with `*` in it.
+    Elements(Box<str>),
     Body,
-    Method,
-    Path,
-    RemoteAddr,
-    Verified,
-    Event,
-    DuplicateOf,
+    Part(Part),
     Text(Box<str>),
     EntirePayload,
     EntireQuery,
@@ -78,21 +76,13 @@ impl<'a> View<'a> {
                 form::values(fields, &self.names.query, key).any(|value| test(value.as_bytes()));
             }
             Source::Payload(path) => self.payload.each_value(path, test),
+            Source::Elements(path) => {
+                self.payload.each_element(path, &mut |value, _| test(value.as_bytes()));
+            }
             Source::Body => {
                 test(&request.body);
             }
-            Source::Method => one(Some(request.method.as_str())),
-            Source::Path => one(Some(&request.extra_path)),
-            Source::RemoteAddr => {
-                one(self.remote_addr().map(|address| address.to_string()).as_deref());
-            }
-            Source::Verified => {
-                one(self.subject.verified.map(|verified| if verified { "true" } else { "false" }));
-            }
-            Source::Event => one(self.subject.event),
-            Source::DuplicateOf => {
-                one(self.subject.duplicate_of.map(|log| log.to_string()).as_deref());
-            }
+            Source::Part(part) => self.part(*part, &mut one),
             Source::Text(text) => one(Some(text)),
             Source::EntirePayload => one(self.payload.entire()),
             Source::EntireQuery => {
@@ -104,5 +94,34 @@ impl<'a> View<'a> {
                 one(self.entire_headers.get_or_init(text).as_deref());
             }
         }
+    }
+
+    fn part(&self, part: Part, one: &mut dyn FnMut(Option<&str>)) {
+        let Subject { request, verified, event, duplicate_of, .. } = *self.subject;
+        match part {
+            Part::Method => one(Some(request.method.as_str())),
+            Part::Path => one(Some(&request.extra_path)),
+            Part::RemoteAddr => {
+                one(self.remote_addr().map(|address| address.to_string()).as_deref());
+            }
+            Part::Verified => one(verified.map(|it| if it { "true" } else { "false" })),
+            Part::Event => one(event),
+            Part::DuplicateOf => one(duplicate_of.map(|log| log.to_string()).as_deref()),
+        }
+    }
+
+    /// The path of the value at `index` of a source with `*` in its path.
+    pub(super) fn element(&self, source: &Source, index: usize) -> Option<String> {
+        let Source::Elements(path) = source else { return None };
+        let (mut seen, mut found) = (0, None);
+        self.payload.each_element(path, &mut |_, way| {
+            if seen == index {
+                let steps: Vec<_> = way.iter().map(ToString::to_string).collect();
+                found = Some(steps.join("."));
+            }
+            seen += 1;
+            found.is_some()
+        });
+        found
     }
 }

@@ -229,8 +229,9 @@ pub struct TraceRules {
     /// Why, in one line for people.
     pub text: String,
     /// The rules with what came of each: `outcome`, `decided` on those that made the
-    /// difference, and of matches `actual`, the values that they saw, `missing`, `cut` and
-    /// `masked`. Absent with `matched`.
+    /// difference, and of matches `actual`, the values that they saw, `element`, the path of the
+    /// element that decided where a path has a `*`, `missing`, `cut` and `masked`. Absent with
+    /// `matched`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub tree: Option<Explanation>,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use webhook_core::{
     admin::{AdminOptions, DrainQuery},
     model::Deduplication,
-    retry, rule,
+    retry,
 };
 
 type Schemas = Map<String, Value>;
@@ -149,7 +149,6 @@ fn fields() -> Value {
             "deadline": nanoseconds(retry::MAX_DEADLINE),
             "handoff_after": nanoseconds(options.max_deadline),
         },
-        "RegexMatch": { "regex": text(rule::MAX_REGEX_BYTES) },
         "Cron": {
             "name": name, "schedule": { "minLength": 1 }, "headers": headers,
             "destination": filled(options.max_destination_bytes), "function_id": reference,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{ExplainedMatch, Explainer, MAX_EXPLAINED_VALUE_BYTES, MAX_EXPLAINED_VALUES, mask};
 use crate::{
-    matching::{Match, decode},
+    matching::{Match, Outcome, decode},
     tree::Node,
     view::Source,
 };
@@ -23,15 +23,25 @@ impl Explainer<'_> {
             _ => Seen::of(self.view.remote_addr().map(|address| address.to_string())),
         };
         let Seen { actual, present, cut } = seen;
+        let (Outcome { passes, settled_by }, element) = match node {
+            Node::Match(test) => {
+                let outcome = test.outcome(self.view);
+                let settled_by = outcome.settled_by;
+                (outcome, settled_by.and_then(|index| self.view.element(&test.source, index)))
+            }
+            _ => (Outcome { passes: node.matches(self.view), settled_by: None }, None),
+        };
         let explained = ExplainedMatch {
             r#match: mask::rule(json, masked),
             path,
             actual,
+            settled_by: settled_by.filter(|_| element.is_some()),
+            element,
             missing: !present,
             cut,
             masked,
         };
-        (explained, node.matches(self.view))
+        (explained, passes)
     }
 
     fn seen(&mut self, test: &Match, masked: bool) -> Seen {
@@ -93,7 +103,9 @@ fn start(value: &[u8], most: usize) -> (String, bool) {
 fn is_secret(source: &Source) -> bool {
     match source {
         Source::Header(name) => mask::is_secret(name.as_str()),
-        Source::Query(name) | Source::Payload(name) => mask::is_secret(name),
+        Source::Query(name) | Source::Payload(name) | Source::Elements(name) => {
+            mask::is_secret(name)
+        }
         _ => false,
     }
 }

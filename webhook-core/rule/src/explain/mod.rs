@@ -127,6 +127,13 @@ pub struct ExplainedMatch {
     pub path: String,
     /// The parameter's values, those of bytes that are no UTF-8 with `U+FFFD` in their place.
     pub actual: Vec<String>,
+    /// For a path with `*` in it, the path of the element that decided, such as
+    /// `commits.2.title`; none where no single element did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
+    /// Which value is that of the element.
+    #[serde(skip)]
+    pub(crate) settled_by: Option<usize>,
     /// Whether the webhook has no such parameter.
     pub missing: bool,
     /// Whether there are more values, or longer ones, than `actual` shows.
@@ -273,6 +280,7 @@ impl Explanation {
     fn forget(&mut self) {
         if let ExplainedRule::Match(explained) = &mut self.rule {
             explained.actual.clear();
+            explained.element = None;
             explained.masked = true;
         }
         self.rule.inner_mut().iter_mut().for_each(Self::forget);

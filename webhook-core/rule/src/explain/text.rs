@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{ExplainedMatch, ExplainedRule, Explanation};
 use crate::{
     path::shown,
-    vocabulary::{self, KINDS, Kind, ORIGINS, Origin},
+    vocabulary::{Kind, MatchType, Operand, Origin, ParameterSource},
 };
 
 /// How many matches the text names.
@@ -48,7 +48,8 @@ impl Explanation {
 
 impl ExplainedMatch {
     fn text(&self, outcome: bool, passed: bool) -> String {
-        let parameter = self.parameter();
+        let kind = MatchType::of(self.field("type"));
+        let parameter = self.parameter(kind);
         if self.missing {
             return format!("{parameter} is missing");
         }
@@ -57,15 +58,17 @@ impl ExplainedMatch {
                 if outcome { "is what the rule names" } else { "is not what the rule names" };
             return format!("{parameter} {said}");
         }
-        let (plain, relation) = self.relation();
+        let Some(kind) = kind else { return parameter };
         let actual = self.values();
+        let operand = self.operand(kind);
+        let said = |pattern: &str| pattern.replacen("{}", &operand, 1);
         match (outcome, passed) {
             // What it equals is said already.
-            (true, true) if plain => format!("{parameter} is {actual}"),
-            (true, true) => format!("{parameter} is {actual}, which {}", relation.holds),
-            (false, true) => format!("{parameter} is {actual}, which {}", relation.fails),
-            (false, false) => format!("{parameter} is {actual}, wanted {}", relation.wanted),
-            (true, false) => format!("{parameter} is {actual}, wanted {}", relation.unwanted),
+            (true, true) if kind.kind == Kind::Value => format!("{parameter} is {actual}"),
+            (true, true) => format!("{parameter} is {actual}, which {}", said(kind.says)),
+            (false, true) => format!("{parameter} is {actual}, which {}", said(kind.fails)),
+            (false, false) => format!("{parameter} is {actual}, wanted {}", said(kind.wanted)),
+            (true, false) => format!("{parameter} is {actual}, wanted {}", said(kind.unwanted)),
         }
     }
 
@@ -73,31 +76,38 @@ impl ExplainedMatch {
         self.r#match.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn parameter(&self) -> String {
+    fn parameter(&self, kind: Option<&MatchType>) -> String {
         let parameter = self.r#match.get("parameter");
         let field = |name: &str| {
             parameter.and_then(|it| it.get(name)).and_then(Value::as_str).unwrap_or_default()
         };
-        if let Some(Kind::IpWhitelist) = vocabulary::meaning(&KINDS, self.field("type")) {
+        if kind.is_some_and(|kind| kind.operand == Operand::Networks) {
             return "the sender's address".to_owned();
         }
-        let name = shown(field("name"));
-        match vocabulary::meaning(&ORIGINS, field("source")) {
-            Some(Origin::Header) => format!("header {name}"),
-            Some(Origin::Query) => format!("query {name}"),
-            Some(Origin::Payload) => format!("payload {name}"),
-            Some(Origin::Request) => format!("request {name}"),
-            Some(Origin::Webhook) => format!("webhook {name}"),
-            Some(Origin::Body) => "the body".to_owned(),
-            Some(Origin::Text) => format!("the text {name:?}"),
-            Some(Origin::EntirePayload) => "the entire payload".to_owned(),
-            Some(Origin::EntireQuery) => "the entire query".to_owned(),
-            Some(Origin::EntireHeaders) => "the headers".to_owned(),
-            None => "a parameter".to_owned(),
+        let Some(source) = ParameterSource::of(field("source")) else {
+            return "a parameter".to_owned();
+        };
+        let name = shown(self.element.as_deref().unwrap_or(field("name")));
+        match source.origin {
+            Origin::Text => source.says.replacen("{}", &format!("{name:?}"), 1),
+            _ => source.says.replacen("{}", &name, 1),
+        }
+    }
+
+    fn operand(&self, kind: &MatchType) -> String {
+        let Some(field) = kind.operand.field() else { return String::new() };
+        match (kind.operand, self.r#match.get(field)) {
+            (Operand::Networks, _) => shown(self.field(field)).into_owned(),
+            (Operand::Number, Some(Value::Number(number))) => number.to_string(),
+            (Operand::Number, _) => shown(self.field(field)).into_owned(),
+            _ => format!("{:?}", shown(self.field(field))),
         }
     }
 
     fn values(&self) -> String {
+        if let Some(value) = self.settled_by.and_then(|index| self.actual.get(index)) {
+            return format!("{:?}", shown(value));
+        }
         let quoted =
             self.actual.iter().take(NAMED_VALUES).map(|value| format!("{:?}", shown(value)));
         let mut text = quoted.collect::<Vec<_>>().join(", ");
@@ -106,78 +116,4 @@ impl ExplainedMatch {
         }
         text
     }
-
-    /// How the test is said, and whether it is that of being equal.
-    fn relation(&self) -> (bool, Relation) {
-        let quoted = |field: &str| format!("{:?}", shown(self.field(field)));
-        let relation = |holds: String, fails: String, wanted: String, unwanted: String| Relation {
-            holds,
-            fails,
-            wanted,
-            unwanted,
-        };
-        let kind = vocabulary::meaning(&KINDS, self.field("type"));
-        let said = match kind {
-            Some(Kind::Value) | None => {
-                let value = quoted("value");
-                relation(
-                    format!("is {value}"),
-                    format!("is not {value}"),
-                    value.clone(),
-                    format!("anything but {value}"),
-                )
-            }
-            Some(Kind::Contains) => {
-                let text = quoted("substring");
-                relation(
-                    format!("contains {text}"),
-                    format!("does not contain {text}"),
-                    format!("one that contains {text}"),
-                    format!("none that contains {text}"),
-                )
-            }
-            Some(Kind::DoesNotContain) => {
-                let text = quoted("substring");
-                relation(
-                    format!("does not contain {text}"),
-                    format!("contains {text}"),
-                    format!("one without {text}"),
-                    format!("one that contains {text}"),
-                )
-            }
-            Some(Kind::Regex) => {
-                let regex = quoted("regex");
-                relation(
-                    format!("matches {regex}"),
-                    format!("does not match {regex}"),
-                    format!("one that matches {regex}"),
-                    format!("none that matches {regex}"),
-                )
-            }
-            Some(Kind::Hmac(_)) => relation(
-                "is the signature of the body under the rule's secret".to_owned(),
-                "is not the signature of the body under the rule's secret".to_owned(),
-                "the signature of the body under the rule's secret".to_owned(),
-                "anything but the signature of the body".to_owned(),
-            ),
-            Some(Kind::IpWhitelist) => {
-                let networks = shown(self.field("ip-range")).into_owned();
-                relation(
-                    format!("is in {networks}"),
-                    format!("is not in {networks}"),
-                    format!("one in {networks}"),
-                    format!("one outside of {networks}"),
-                )
-            }
-        };
-        (matches!(kind, Some(Kind::Value)), said)
-    }
-}
-
-/// What a test says of a value: that it passes, that it does not, and which was wanted.
-struct Relation {
-    holds: String,
-    fails: String,
-    wanted: String,
-    unwanted: String,
 }

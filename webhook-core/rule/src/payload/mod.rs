@@ -1,5 +1,6 @@
 //! The body of a request as data: which format it is in, and lookups by path.
 
+pub(super) mod elements;
 pub(super) mod form;
 mod json;
 pub(super) mod text;
@@ -78,6 +79,26 @@ impl<'a> Payload<'a> {
                 form::values(fields, self.paths, path).any(|value| test(value.as_bytes()));
             }
             _ => {}
+        }
+    }
+
+    /// Hands the values at a path with `*` in it to `test`, each with the way to it, until that
+    /// says true. In a form the path is the name of a field.
+    pub(super) fn each_element(
+        &self,
+        path: &str,
+        test: &mut dyn FnMut(&str, &[elements::Step<'_>]) -> bool,
+    ) {
+        match self.document() {
+            None => {}
+            Some(Document::Json(text)) => elements::each(text, path, false, test),
+            #[cfg(feature = "xml")]
+            Some(Document::Xml(text)) => elements::each(text, path, true, test),
+            Some(Document::Form(body)) => {
+                let fields = form::fields(body, &[path.into()]);
+                let way = [elements::Step::Key(path)];
+                fields.iter().flatten().any(|value| test(value, &way));
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Rules, parse};
 use crate::{
     Parameter, Rule,
-    vocabulary::{self, FINDINGS, KINDS, OPERATORS, ORIGINS, PARTS},
+    vocabulary::{MATCH_TYPES, OPERATORS, ParameterName, SOURCES},
 };
 
 /// Each way to name a parameter, with its JSON.
@@ -34,8 +34,11 @@ fn parameters() -> Vec<(Parameter, Value)> {
 /// A test of a parameter, with its type in JSON and the field that holds the text.
 type Built = (fn(Parameter, String) -> Rule, &'static str, &'static str);
 
-const TESTS: [Built; 7] = [
+const TESTS: [Built; 10] = [
     (Parameter::equals, "value", "value"),
+    (Parameter::is_not, "is-not", "value"),
+    (Parameter::starts_with, "starts-with", "value"),
+    (Parameter::ends_with, "ends-with", "value"),
     (Parameter::contains, "contains", "substring"),
     (Parameter::does_not_contain, "does-not-contain", "substring"),
     (Parameter::matches, "regex", "regex"),
@@ -53,6 +56,21 @@ fn matches() -> Vec<(Rule, Value)> {
             let json = json!({"type": kind, field: "text", "parameter": parameter_json});
             matches.push((rule, json!({"match": json})));
         }
+    }
+    for (parameter, json) in parameters() {
+        let exists = json!({"type": "exists", "parameter": json});
+        matches.push((parameter.exists(), json!({"match": exists})));
+    }
+    let total = || Rule::payload("total");
+    for (rule, kind) in [
+        (total().greater_than(12.5), "greater-than"),
+        (total().at_least("12.5"), "at-least"),
+        (total().less_than(12.5), "less-than"),
+        (total().at_most("12.5"), "at-most"),
+    ] {
+        let parameter = json!({"source": "payload", "name": "total"});
+        let json = json!({"type": kind, "value": "12.5", "parameter": parameter});
+        matches.push((rule, json!({"match": json})));
     }
     let networks: [IpNet; 2] =
         ["192.0.2.0/24", "2001:db8::/32"].map(|text| text.parse().expect("a network"));
@@ -95,19 +113,17 @@ fn what_is_built_is_what_somebody_would_write() {
 fn everything_that_can_be_written_can_be_built() {
     let text = matches().iter().map(|(_, json)| json.to_string()).collect::<String>();
     let text = format!("{text}{}", json!([{"and": [], "or": [], "not": []}]));
-    let synonyms =
-        ["substring", "payload-hash-sha1", "payload-hash-sha256", "payload-hash-sha512", "url"];
-    let synonyms = [&synonyms[..], &["raw-request-body"]].concat();
-    let words = [
-        vocabulary::list(&OPERATORS),
-        vocabulary::list(&KINDS),
-        vocabulary::list(&ORIGINS),
-        vocabulary::list(&PARTS),
-        vocabulary::list(&FINDINGS),
-    ];
-    for word in words.iter().flat_map(|words| words.split(", ")) {
-        let built = text.contains(&format!("{word:?}"));
-        assert!(built || synonyms.contains(&word), "{word} cannot be built");
+    let parts = SOURCES.iter().flat_map(|it| match it.name {
+        ParameterName::OneOf(parts) => parts,
+        _ => &[],
+    });
+    let operators = OPERATORS.iter().map(|(word, _)| *word);
+    let words = operators
+        .chain(MATCH_TYPES.iter().map(|it| it.word))
+        .chain(SOURCES.iter().map(|it| it.word))
+        .chain(parts.map(|it| it.word));
+    for word in words {
+        assert!(text.contains(&format!("{word:?}")), "{word} cannot be built");
     }
 }
 

@@ -1,5 +1,6 @@
 mod booleans;
 mod building;
+mod elements;
 mod explaining;
 mod matching;
 mod page;

@@ -8,7 +8,8 @@ use super::*;
 use crate::{
     MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES,
     MAX_SIGNATURES_TRIED, MAX_SIZE_BYTES, MAX_SLOW_REGEXES, MAX_VALUES, MAX_XML_DEPTH,
-    REGEX_MEMORY_BYTES, vocabulary,
+    REGEX_MEMORY_BYTES,
+    vocabulary::{MATCH_TYPES, OPERATORS, ParameterName, ParameterSource, SOURCES},
 };
 
 const ADDRESS: &str = "The sender's address is `";
@@ -41,6 +42,61 @@ fn blocks(page: &str) -> Vec<(usize, &str, &str, &str)> {
         rest = &from[content.len() + "\n```".len()..];
     }
     found
+}
+
+/// The words, as the tables of documentation say them.
+fn tables() -> [String; 2] {
+    let code = |word: &str| format!("`{word}`");
+    let names = |word, aliases: &[&str]| {
+        let words: Vec<_> = [word].iter().chain(aliases).map(|it| code(it)).collect();
+        words.join(", ")
+    };
+    let mut types = "| `type` | field | the parameter passes when it |\n|---|---|---|\n".to_owned();
+    for it in MATCH_TYPES {
+        let field = it.operand.field().map(code).unwrap_or_default();
+        types += &format!("| {} | {field} | {} |\n", names(it.word, it.aliases), it.help);
+    }
+    let mut sources = "| `source` | `name` | the value |\n|---|---|---|\n".to_owned();
+    for it in SOURCES {
+        let source = names(it.word, it.aliases);
+        match it.name {
+            ParameterName::None => sources += &format!("| {source} | | {} |\n", it.help),
+            ParameterName::Text(name) => {
+                sources += &format!("| {source} | {name} | {} |\n", it.help)
+            }
+            ParameterName::OneOf(parts) => {
+                sources += &format!("| {source} | | {}: |\n", it.help);
+                for part in parts {
+                    sources += &format!("| | {} | {} |\n", code(part.word), part.help);
+                }
+            }
+        }
+    }
+    [types, sources]
+}
+
+/// `UPDATE_DOCS=1` writes the tables.
+#[test]
+fn the_tables_are_those_of_the_vocabulary() {
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/src/vocabulary.md");
+    let there = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md");
+    let tables = tables();
+    let mut page = fs::read_to_string(there).expect("docs/rules.md is there");
+    for (name, table) in ["match types", "sources"].iter().zip(&tables) {
+        let (start, end) = (format!("<!-- {name} -->\n\n"), format!("\n<!-- end of {name} -->"));
+        let (before, from) = page.split_once(&start).expect("the page says where the table is");
+        let (_, after) = from.split_once(&end).expect("the page says where the table ends");
+        page = [before, &start, table, &end, after].concat();
+    }
+    let [types, sources] = tables;
+    let module = format!("# Match types\n\n{types}\n# Sources\n\n{sources}");
+    for (path, text) in [(here, module), (there, page)] {
+        #[allow(clippy::disallowed_methods, reason = "the tests of the tables can write them")]
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            fs::write(path, &text).expect("it can be written");
+        }
+        assert_eq!(fs::read_to_string(path).ok(), Some(text), "UPDATE_DOCS=1 writes {path}");
+    }
 }
 
 fn examples(page: &str) -> Vec<Example> {
@@ -148,15 +204,19 @@ fn every_word_of_rules_has_an_example() {
             words(&serde_json::from_str(&example.rules).expect("JSON"), &mut shown);
         }
     }
-    fn of<T>(words: &[(&str, T)]) -> BTreeSet<String> {
-        words.iter().map(|(word, _)| (*word).to_owned()).collect()
-    }
+    let of = |words: &mut dyn Iterator<Item = &'static str>| words.map(str::to_owned).collect();
+    let parts = |source: &str| match ParameterSource::of(source).map(|it| &it.name) {
+        Some(ParameterName::OneOf(parts)) => of(&mut parts.iter().map(|it| it.word)),
+        _ => BTreeSet::new(),
+    };
+    let with =
+        |word, aliases: &'static [&'static str]| [word].into_iter().chain(aliases.iter().copied());
     let known = [
-        of(&vocabulary::OPERATORS),
-        of(&vocabulary::KINDS),
-        of(&vocabulary::ORIGINS),
-        of(&vocabulary::PARTS),
-        of(&vocabulary::FINDINGS),
+        of(&mut OPERATORS.iter().map(|(word, _)| *word)),
+        of(&mut MATCH_TYPES.iter().flat_map(|it| with(it.word, it.aliases))),
+        of(&mut SOURCES.iter().flat_map(|it| with(it.word, it.aliases))),
+        parts("request"),
+        parts("webhook"),
     ];
     assert_eq!(shown, known, "on the page, and in the parser");
 }
@@ -179,7 +239,10 @@ fn every_bound_is_on_the_page() {
         ("regexes too complex for a table of that size", thousands(MAX_SLOW_REGEXES)),
         ("matches of the HMAC types", thousands(MAX_SIGNATURES)),
         ("steps in the path of a `payload`", thousands(MAX_PATH_SEGMENTS)),
-        ("values of one query key or form field", thousands(MAX_VALUES)),
+        (
+            "values of one query key, of one form field, or at one path with `*`",
+            thousands(MAX_VALUES),
+        ),
         ("signatures between commas", thousands(MAX_SIGNATURES_TRIED)),
         (
             "XML elements inside each other (deeper, the body does not parse)",

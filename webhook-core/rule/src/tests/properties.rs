@@ -7,14 +7,20 @@ use super::{Rules, Subject, add_header, passes, rule};
 use crate::{
     Request,
     payload::{
-        form,
+        elements, form,
         text::{self, Texts},
     },
     regex::Regex,
 };
 
-const KINDS: [(&str, &str); 6] = [
+const KINDS: [(&str, &str); 12] = [
     ("value", "value"),
+    ("is-not", "value"),
+    ("starts-with", "value"),
+    ("ends-with", "value"),
+    ("exists", "value"),
+    ("greater-than", "value"),
+    ("at-most", "value"),
     ("contains", "substring"),
     ("does-not-contain", "substring"),
     ("regex", "regex"),
@@ -38,7 +44,7 @@ const SOURCES: [&str; 12] = [
 
 /// Few letters, so that names, paths and texts often meet.
 fn word() -> impl Strategy<Value = String> {
-    prop_oneof![4 => "[ab.0-]{0,4}", 1 => Just("method".to_owned()), 1 => Just("::/0".to_owned())]
+    prop_oneof![4 => "[ab.0*-]{0,4}", 1 => Just("method".to_owned()), 1 => Just("::/0".to_owned())]
 }
 
 fn match_rule() -> impl Strategy<Value = Value> {
@@ -186,6 +192,26 @@ fn in_tree<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     })
 }
 
+/// The values at `path`, where `*` is any element of a list.
+fn all_in_tree<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
+    let under = |child: &'v Value, rest: Option<&str>| match rest {
+        Some(rest) => all_in_tree(child, rest),
+        None => vec![child],
+    };
+    if let Value::Array(list) = value {
+        let (step, rest) = path.split_once('.').map_or((path, None), |(a, b)| (a, Some(b)));
+        let wanted = |index: usize| step == "*" || step == index.to_string();
+        let wanted = list.iter().enumerate().filter(|(index, _)| wanted(*index));
+        return wanted.flat_map(|(_, element)| under(element, rest)).collect();
+    }
+    let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+    let found = ends.rev().map(|end| {
+        let child = path.get(..end).and_then(|key| value.as_object()?.get(key));
+        child.map(|child| under(child, path.get(end + 1..))).unwrap_or_default()
+    });
+    found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -257,6 +283,34 @@ proptest! {
                 value => value.to_string(),
             });
             prop_assert_eq!(text, expected.as_deref(), "{}", path);
+        }
+    }
+
+    #[test]
+    fn elements_agree_with_a_tree(
+        json in any_json(),
+        path in "[ab0*]{0,2}(\\.[ab0*]{0,2}){0,3}",
+    ) {
+        let document = serde_json::to_string_pretty(&json).expect("it is JSON");
+        let mut found = Vec::new();
+        elements::each(&document, &path, false, &mut |text, way| {
+            let way: Vec<_> = way.iter().map(ToString::to_string).collect();
+            found.push((text.to_owned(), way.join(".")));
+            false
+        });
+        let expected = all_in_tree(&json, &path);
+        let texts: Vec<_> = expected.iter().map(|value| match value {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        }).collect();
+        prop_assert_eq!(found.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>(), texts);
+        for (text, way) in found {
+            let there = all_in_tree(&json, &way);
+            let is_there = there.iter().any(|value| match value {
+                Value::String(value) => *value == text,
+                value => value.to_string() == text,
+            });
+            prop_assert!(is_there, "{} leads to {}", way, text);
         }
     }
 

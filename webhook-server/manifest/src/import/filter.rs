@@ -4,6 +4,7 @@
 //! with `$` are operators.
 
 use serde_json::{Value, json};
+use webhook_core::rule::MatchType;
 
 use super::is_set;
 
@@ -71,6 +72,10 @@ fn operation(of: Of, path: &str, operator: &str, value: &Value) -> Result<Value,
         }
         value => rule(value),
     };
+    let number = |kind: &str| match value {
+        Value::Number(number) => matching(of, path, kind, &number.to_string()),
+        _ => Err(format!("${operator} at {path}, which compares with no number")),
+    };
     match operator {
         "or" | "and" => {
             let Value::Array(items) = value else { return Err(format!("${operator} of no list")) };
@@ -83,22 +88,20 @@ fn operation(of: Of, path: &str, operator: &str, value: &Value) -> Result<Value,
         "neq" => Ok(json!({ "not": equal(of, path, value)? })),
         "in" if value.is_array() => each(&|item| equal(of, path, item)),
         "nin" if value.is_array() => Ok(json!({ "not": each(&|item| equal(of, path, item))? })),
-        "in" => matching(of, path, "contains", "substring", text(path, value)?),
+        "in" => matching(of, path, "contains", text(path, value)?),
         "nin" => {
-            let contains = matching(of, path, "contains", "substring", text(path, value)?)?;
+            let contains = matching(of, path, "contains", text(path, value)?)?;
             Ok(json!({ "not": contains }))
         }
-        "startsWith" => each(&|item| {
-            let regex = format!("\\A{}", literally(text(path, item)?));
-            matching(of, path, "regex", "regex", &regex)
-        }),
-        "endsWith" => each(&|item| {
-            let regex = format!("{}\\z", literally(text(path, item)?));
-            matching(of, path, "regex", "regex", &regex)
-        }),
-        "regex" => matching(of, path, "regex", "regex", text(path, value)?),
+        "startsWith" => each(&|item| matching(of, path, "starts-with", text(path, item)?)),
+        "endsWith" => each(&|item| matching(of, path, "ends-with", text(path, item)?)),
+        "gt" => number("greater-than"),
+        "gte" => number("at-least"),
+        "lt" => number("less-than"),
+        "lte" => number("at-most"),
+        "regex" => matching(of, path, "regex", text(path, value)?),
         "exist" => {
-            let there = matching(of, path, "regex", "regex", "")?;
+            let there = matching(of, path, "exists", "")?;
             match value {
                 Value::Bool(true) => Ok(there),
                 Value::Bool(false) => Ok(json!({ "not": there })),
@@ -111,42 +114,43 @@ fn operation(of: Of, path: &str, operator: &str, value: &Value) -> Result<Value,
 
 fn equal(of: Of, path: &str, value: &Value) -> Result<Value, String> {
     match value {
-        Value::String(text) => matching(of, path, "value", "value", text),
+        Value::String(text) => matching(of, path, "value", text),
         Value::Array(_) | Value::Object(_) => Err(format!("a list or an object at {path}")),
         // As it is written in the body.
-        value => matching(of, path, "value", "value", &value.to_string()),
+        value => matching(of, path, "value", &value.to_string()),
     }
 }
 
-fn matching(of: Of, path: &str, kind: &str, field: &str, text: &str) -> Result<Value, String> {
+/// A match of this type, which compares with this text.
+fn matching(of: Of, path: &str, word: &str, text: &str) -> Result<Value, String> {
     if path.is_empty() {
         return Err("a filter that names no field".to_owned());
     }
-    let source = match of {
-        Of::Body if path.split('.').any(|part| part.starts_with('$')) => {
-            return Err(format!("{path}, which looks into every item of a list"));
+    let (source, name) = match of {
+        // Convoy's `$` stands for any element of a list.
+        Of::Body => {
+            let steps = path.split('.').map(|step| match step {
+                "$" => Ok("*"),
+                step if step.starts_with('$') => {
+                    Err(format!("{path}, whose step {step} has no equal"))
+                }
+                step => Ok(step),
+            });
+            let steps = steps.collect::<Result<Vec<_>, _>>()?;
+            ("payload", steps.join("."))
         }
-        Of::Body => "payload",
-        Of::Headers => "header",
-        Of::Query => "query",
-        Of::Path => "request",
+        Of::Headers => ("header", path.to_owned()),
+        Of::Query => ("query", path.to_owned()),
+        Of::Path => ("request", path.to_owned()),
     };
-    let parameter = json!({ "source": source, "name": path });
-    Ok(json!({ "match": { "type": kind, field: text, "parameter": parameter } }))
+    let parameter = json!({ "source": source, "name": name });
+    let mut found = json!({ "type": word, "parameter": parameter });
+    if let Some(field) = MatchType::of(word).and_then(|it| it.operand.field()) {
+        found[field] = json!(text);
+    }
+    Ok(json!({ "match": found }))
 }
 
 fn text<'a>(path: &str, value: &'a Value) -> Result<&'a str, String> {
     value.as_str().ok_or_else(|| format!("an operator at {path} that compares with no text"))
-}
-
-/// The regex that matches this text and no other.
-fn literally(text: &str) -> String {
-    let mut regex = String::new();
-    for c in text.chars() {
-        if c.is_ascii_punctuation() {
-            regex.push('\\');
-        }
-        regex.push(c);
-    }
-    regex
 }

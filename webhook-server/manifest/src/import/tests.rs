@@ -36,7 +36,8 @@ fn hookdeck() {
                 "rules": [
                     {"type": "retry", "strategy": "linear", "interval": 60000, "count": 3},
                     {"type": "filter", "body": {"order": {"status": {"$in": ["paid", "open"]}}},
-                        "headers": {"x-shop": {"$startsWith": "north."}}},
+                        "headers": {"x-shop": {"$startsWith": "north."}},
+                        "query": {"total": {"$gte": 5}}},
                     {"type": "transform", "transformation_id": "trs_1", "transformation":
                         {"name": "to erp", "code": "addHandler('transform', r => r)", "env": {"A": "1"}}},
                 ],
@@ -45,7 +46,7 @@ fn hookdeck() {
             {
                 "id": "web_2", "name": null, "source": {"id": "src_1", "name": "shopify"},
                 "destination": {"id": "des_2", "name": "laptop", "type": "CLI", "config": {"path": "/"}},
-                "rules": [{"type": "filter", "body": {"total": {"$gt": 5}}},
+                "rules": [{"type": "filter", "body": {"total": {"$mod": 5}}},
                     {"type": "deduplicate", "window": 1000}],
             },
         ],
@@ -83,12 +84,15 @@ fn hookdeck() {
         rules[1]["or"][0]["match"]["parameter"],
         json!({"source": "payload", "name": "order.status"})
     );
-    assert_eq!(rules[2]["match"]["regex"], "\\Anorth\\.");
+    assert_eq!(rules[2]["match"]["type"], "starts-with");
+    assert_eq!(rules[2]["match"]["value"], "north.");
+    assert_eq!(rules[3]["match"]["type"], "at-least");
+    assert_eq!(rules[3]["match"]["value"], "5");
     assert_eq!(bucket["outputs"][1]["internal"], true);
     assert_eq!(bucket["outputs"][1]["disabled"], true);
     assert_eq!(manifest["functions"][0]["payload"], "addHandler('transform', r => r)");
     assert_eq!(manifest["functions"][0]["variables"]["A"], "${FUNCTION_TO_ERP_A}");
-    let wanted = ["deduplicate", "$gt at total; the output is disabled"];
+    let wanted = ["deduplicate", "$mod at total; the output is disabled"];
     for (line, wanted) in left.iter().zip(wanted) {
         assert!(line.contains(wanted), "{line}");
     }
@@ -208,10 +212,12 @@ fn convoy() {
     let signature = &manifest["buckets"][0]["inputs"][0]["signature"];
     assert_eq!(signature["scheme"]["signature"]["name"], "X-Key");
     assert_eq!(signature["scheme"]["algorithm"], "token");
-    assert_eq!(rules[0]["or"][1]["not"]["match"]["regex"], "");
+    assert_eq!(rules[0]["or"][1]["not"]["match"]["type"], "exists");
     let other = &manifest["buckets"][1]["outputs"][0];
     assert_eq!(other["disabled"], true);
-    for wanted in ["secrets of the endpoint", "event_types", "items.$.sku", "command line"] {
+    let rules = other["rules"].to_string();
+    assert!(rules.contains("items.*.sku"), "{rules}");
+    for wanted in ["secrets of the endpoint", "event_types", "command line"] {
         assert!(left.iter().any(|line| line.contains(wanted)), "{wanted}: {left:?}");
     }
 }

@@ -229,7 +229,7 @@ fn rules_are_described_as_they_are_read() {
     let read = |rules: Value| serde_json::from_value::<Rules>(rules);
     let parameter = json!({"source": "string", "name": "a"});
     let matches = |kind: &str, parameter: &Value| {
-        json!({"match": {"type": kind, "value": "a", "substring": "a", "regex": "a", "secret": "a",
+        json!({"match": {"type": kind, "value": "1", "substring": "a", "regex": "a", "secret": "a",
             "ip-range": "192.0.2.7", "parameter": parameter}})
     };
     let kinds: Vec<String> = schemas["Match"]["oneOf"]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
+use webhook_core::rule::{MatchType, Operand, ParameterSource};
 
 /// How many rules deep what is submitted is read; the API says what is too deep.
 const MAX_DEPTH: usize = 40;
@@ -58,22 +59,6 @@ impl Change {
             _ => return None,
         })
     }
-}
-
-/// The field of a match that says what its parameter is held against.
-pub(super) fn operand_of(kind: &str) -> &'static str {
-    match kind {
-        "contains" | "does-not-contain" => "substring",
-        "regex" => "regex",
-        "ip-whitelist" => "ip-range",
-        kind if kind.starts_with("payload-h") => "secret",
-        _ => "value",
-    }
-}
-
-/// Whether parameters from there have a name.
-pub(super) fn has_name(source: &str) -> bool {
-    !matches!(source, "body" | "entire-payload" | "entire-query" | "entire-headers")
 }
 
 impl Draft {
@@ -218,35 +203,42 @@ impl Leaf {
     }
 
     fn of(found: &Value) -> Self {
-        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
-        // Older and other names of the same.
-        let kind = match text(found, "type") {
-            kind if kind == "substring" => "contains".to_owned(),
-            kind => kind.replace("payload-hash-", "payload-hmac-"),
+        let text = |value: &Value, name: &str| match &value[name] {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
         };
         let parameter = &found["parameter"];
-        let source = match &*text(parameter, "source") {
-            "url" => "query".to_owned(),
-            "raw-request-body" => "body".to_owned(),
-            source => source.to_owned(),
-        };
+        let (kind, source) = (text(found, "type"), text(parameter, "source"));
+        let field = MatchType::of(&kind).and_then(|kind| kind.operand.field());
         Self {
-            operand: text(found, operand_of(&kind)),
-            kind,
-            source,
+            operand: field.map(|field| text(found, field)).unwrap_or_default(),
+            // The word that the form offers, where another one means the same.
+            kind: MatchType::of(&kind).map_or(kind, |it| it.word.to_owned()),
+            source: ParameterSource::of(&source).map_or(source, |it| it.word.to_owned()),
             name: text(parameter, "name"),
             base64: parameter["base64decode"] == json!(true),
         }
+    }
+
+    pub(super) fn operand_kind(&self) -> Operand {
+        MatchType::of(&self.kind).map_or(Operand::Text, |kind| kind.operand)
+    }
+
+    pub(super) fn has_name(&self) -> bool {
+        ParameterSource::of(&self.source).is_none_or(ParameterSource::has_name)
     }
 
     fn json(&self) -> Value {
         let Self { kind, source, name, operand, base64 } = self;
         let mut found = Map::new();
         found.insert("type".to_owned(), json!(kind));
-        found.insert(operand_of(kind).to_owned(), json!(operand));
-        if kind != "ip-whitelist" {
+        if let Some(field) = self.operand_kind().field() {
+            found.insert(field.to_owned(), json!(operand));
+        }
+        if self.operand_kind() != Operand::Networks {
             let mut parameter = Map::from_iter([("source".to_owned(), json!(source))]);
-            if has_name(source) {
+            if self.has_name() {
                 parameter.insert("name".to_owned(), json!(name));
             }
             if *base64 {
@@ -292,8 +284,14 @@ mod tests {
         assert_eq!(Draft::of(&json), tree());
         assert_eq!(tree().count(), 6);
         assert_eq!(Draft::of(&json!({})).short_json(), json!({}));
-        let one = json!({"match": {"type": "value", "value": "", "parameter": {"source": "body"}}});
-        assert_eq!(Draft::of(&one).short_json(), one);
+        for one in [
+            json!({"match": {"type": "value", "value": "", "parameter": {"source": "body"}}}),
+            json!({"match": {"type": "exists", "parameter": {"source": "query", "name": "q"}}}),
+            json!({"match": {"type": "at-least", "value": "12.50",
+                "parameter": {"source": "payload", "name": "items.*.price"}}}),
+        ] {
+            assert_eq!(Draft::of(&one).short_json(), one);
+        }
     }
 
     #[test]

@@ -3,40 +3,14 @@
 use askama::Template;
 use webhook_core::{
     Error,
-    rule::{ExplainedMatch, ExplainedRule, Explanation},
+    rule::{ExplainedMatch, ExplainedRule, Explanation, MATCH_TYPES, Operand, SOURCES},
 };
 
-use super::draft::{Draft, Leaf, Place, has_name, place_of};
+use super::draft::{Draft, Leaf, Place, place_of};
 use crate::show::Mark;
 
 /// How much of a value is shown.
 const SHOWN: usize = 200;
-
-/// Where parameters come from.
-const SOURCES: [&str; 10] = [
-    "payload",
-    "header",
-    "query",
-    "request",
-    "webhook",
-    "body",
-    "string",
-    "entire-payload",
-    "entire-query",
-    "entire-headers",
-];
-
-/// How they are tested.
-const KINDS: [(&str, &str); 8] = [
-    ("value", "is"),
-    ("contains", "contains"),
-    ("does-not-contain", "is there and does not contain"),
-    ("regex", "matches the regex"),
-    ("payload-hmac-sha256", "is the HMAC-SHA256 of the body under"),
-    ("payload-hmac-sha1", "is the HMAC-SHA1 of the body under"),
-    ("payload-hmac-sha512", "is the HMAC-SHA512 of the body under"),
-    ("ip-whitelist", "(no parameter) the sender is in the networks"),
-];
 
 /// A rule and those in it, which write themselves into a page.
 #[derive(Template)]
@@ -64,10 +38,10 @@ pub(super) struct Node {
     group: Option<String>,
     rules: Vec<Node>,
     leaf: Leaf,
-    /// Not what people call them, so that many rules make a short page.
     sources: Vec<String>,
     kinds: Vec<(String, String)>,
     has_name: bool,
+    has_operand: bool,
 }
 
 /// What is said of rules at their places: an error, and where to go on.
@@ -147,6 +121,7 @@ impl Node {
             sources: Vec::new(),
             kinds: Vec::new(),
             has_name: false,
+            has_operand: false,
         };
         match draft {
             Draft::Group(word, rules) => {
@@ -159,11 +134,12 @@ impl Node {
                 }
             }
             Draft::Match(leaf) => {
-                let is_known = SOURCES.contains(&&*leaf.source);
-                let other = (!is_known).then(|| leaf.source.clone());
-                node.sources = SOURCES.map(str::to_owned).into_iter().chain(other).collect();
-                node.kinds = options(&KINDS, &leaf.kind);
-                node.has_name = has_name(&leaf.source);
+                let sources = options(SOURCES.iter().map(|it| (it.word, "")), &leaf.source);
+                node.sources = sources.into_iter().map(|(source, _)| source).collect();
+                let kinds = MATCH_TYPES.iter().map(|it| (it.word, it.label));
+                node.kinds = options(kinds, &leaf.kind);
+                node.has_name = leaf.has_name();
+                node.has_operand = leaf.operand_kind() != Operand::None;
                 node.leaf = leaf.clone();
                 if let Some(ExplainedRule::Match(found)) = explained.map(|it| &it.rule) {
                     node.seen = seen(found);
@@ -187,12 +163,17 @@ fn inner(rule: &ExplainedRule) -> &[Explanation] {
     }
 }
 
-/// The known options, and what is chosen where that is none of them.
-fn options(known: &[(&str, &str)], chosen: &str) -> Vec<(String, String)> {
-    let is_known = known.iter().any(|(value, _)| *value == chosen);
-    let other = (chosen.to_owned(), chosen.to_owned());
-    let known = known.iter().map(|(value, label)| ((*value).to_owned(), (*label).to_owned()));
-    known.chain((!is_known).then_some(other)).collect()
+/// The known options, and the chosen one where it is none of them.
+fn options<'w>(
+    known: impl Iterator<Item = (&'w str, &'w str)>,
+    chosen: &'w str,
+) -> Vec<(String, String)> {
+    let mut options: Vec<_> = known.collect();
+    if !options.iter().any(|(value, _)| *value == chosen) {
+        options.push((chosen, chosen));
+    }
+    let owned = |(value, label): (&str, &str)| (value.to_owned(), label.to_owned());
+    options.into_iter().map(owned).collect()
 }
 
 /// What a match saw.
@@ -202,6 +183,9 @@ fn seen(found: &ExplainedMatch) -> String {
     }
     if found.masked {
         return "its value is not shown".to_owned();
+    }
+    if let Some(element) = &found.element {
+        return format!("the element {element} decided");
     }
     let values = found.actual.iter().map(|value| {
         let short: String = value.chars().take(SHOWN).collect();

@@ -1,5 +1,7 @@
 //! Rules in words.
 
+use webhook_core::rule::{MatchType, Operand, ParameterSource};
+
 use super::draft::{Draft, Leaf};
 
 /// How much of a typed text a sentence has.
@@ -36,37 +38,23 @@ fn rule(rule_: &Draft, outermost: bool) -> String {
 
 fn words(leaf: &Leaf) -> String {
     let Leaf { kind, source, name, operand, base64 } = leaf;
-    let name = shown(name);
-    let operand = shown(operand);
-    let mut parameter = match &**source {
-        "header" => format!("header {name}"),
-        "query" => format!("query {name}"),
-        "payload" => format!("payload {name}"),
-        "body" => "the body".to_owned(),
-        "request" => format!("the request's {name}"),
-        "webhook" => format!("the webhook's {name}"),
-        "string" => format!("the text “{name}”"),
-        "entire-payload" => "the entire payload".to_owned(),
-        "entire-query" => "the entire query".to_owned(),
-        "entire-headers" => "all headers".to_owned(),
-        source => format!("{source} {name}"),
+    let (name, operand) = (shown(name), shown(operand));
+    let operand = match leaf.operand_kind() {
+        Operand::Number | Operand::Networks => operand,
+        _ => format!("“{operand}”"),
     };
-    if *base64 {
-        parameter.push_str(", decoded from base64,");
+    let says =
+        MatchType::of(kind).map_or_else(|| format!("passes {kind}"), |it| it.says.to_owned());
+    let says = says.replacen("{}", &operand, 1);
+    if leaf.operand_kind() == Operand::Networks {
+        return format!("the sender's address {says}");
     }
-    match &**kind {
-        "value" => format!("{parameter} is “{operand}”"),
-        "contains" => format!("{parameter} contains “{operand}”"),
-        "does-not-contain" => format!("{parameter} is there without “{operand}”"),
-        "regex" => format!("{parameter} matches “{operand}”"),
-        "ip-whitelist" => format!("the sender's address is in {operand}"),
-        kind => match kind.strip_prefix("payload-hmac-") {
-            Some(digest) => {
-                format!("{parameter} is the HMAC-{} of the body", digest.to_uppercase())
-            }
-            None => format!("{parameter} passes {kind}"),
-        },
-    }
+    let parameter = match ParameterSource::of(source) {
+        Some(found) => found.says.replacen("{}", &name, 1),
+        None => format!("{source} {name}"),
+    };
+    let decoded = if *base64 { ", decoded from base64," } else { "" };
+    format!("{parameter}{decoded} {says}")
 }
 
 fn shown(text: &str) -> String {
@@ -93,7 +81,7 @@ mod tests {
         let verified = json!({"match": {"type": "value", "value": "true",
             "parameter": {"source": "webhook", "name": "verified"}}});
         for (rules, said) in [
-            (verified, "A webhook passes when the webhook's verified is “true”."),
+            (verified, "A webhook passes when webhook verified is “true”."),
             (json!({}), "Every webhook passes."),
             (json!({"or": []}), "No webhook passes: there is nothing of which one could be so."),
             (header.clone(), "A webhook passes when header X-Event is “push”."),

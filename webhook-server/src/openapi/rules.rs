@@ -1,0 +1,173 @@
+//! The schemas of rules, made from the words that rules know. Rules are read from JSON as they
+//! are, so that no type describes them.
+
+use serde_json::{Map, Value, json};
+use webhook_core::rule::{
+    MATCH_TYPES, MAX_DEPTH, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES, MatchType,
+    Operand, ParameterName, ParameterSource, SOURCES,
+};
+
+/// Matches by what they compare with: the name of the schema, and what else it says.
+const MATCHES: [(&str, Operand, &str); 7] = [
+    ("ValueMatch", Operand::Text, ""),
+    ("NumberMatch", Operand::Number, "A JSON number, and a text that is one, are numbers."),
+    ("ExistsMatch", Operand::None, ""),
+    ("SubstringMatch", Operand::Part, ""),
+    ("RegexMatch", Operand::Regex, "At most 100 matches may be of this type."),
+    (
+        "SignatureMatch",
+        Operand::Secret,
+        "`sha1=`, `sha256=` or `sha512=` may stand before the signature. Of several signatures, \
+         separated by commas, one has to be right. At most 100 matches may be of these types.",
+    ),
+    ("AddressMatch", Operand::Networks, "Blanks separate the networks (CIDR) and addresses."),
+];
+
+/// Adds the schemas of rules.
+pub(super) fn add(schemas: &mut Map<String, Value>) {
+    const { assert!(MAX_REGEXES == 100 && MAX_SIGNATURES == 100, "the descriptions say so") };
+    schemas.insert("Rules".to_owned(), rules());
+    let reference = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let matches: Vec<_> = MATCHES.iter().map(|(name, ..)| reference(name)).collect();
+    schemas.insert(
+        "Match".to_owned(),
+        json!({
+            "description": "One test of one parameter of the webhook. A parameter that is missing \
+                passes no test, `does-not-contain` and `is-not` included.",
+            "oneOf": matches,
+        }),
+    );
+    for (name, operand, more) in MATCHES {
+        let types: Vec<_> = MATCH_TYPES.iter().filter(|it| it.operand == operand).collect();
+        schemas.insert(name.to_owned(), match_schema(&types, operand, more));
+    }
+    let mut parameters = Vec::new();
+    for source in SOURCES {
+        let name = schema_name(source.word);
+        parameters.push(reference(&name));
+        schemas.insert(name, parameter(source));
+    }
+    schemas.insert(
+        "MatchParameter".to_owned(),
+        json!({ "description": "The part of the webhook that is tested.", "oneOf": parameters }),
+    );
+}
+
+fn rules() -> Value {
+    let rules = json!({ "$ref": "#/components/schemas/Rules" });
+    let list = json!({ "type": "array", "items": rules, "maxItems": MAX_RULES - 1 });
+    let with = |description: &str| {
+        let mut list = list.clone();
+        list["type"] = json!(["array", "null"]);
+        list["description"] = json!(description);
+        list
+    };
+    json!({
+        "description": format!("Which webhooks pass an output. `{{}}` lets every webhook pass; otherwise \
+            exactly one of the four keys is there. At most {MAX_DEPTH} rules may be inside each \
+            other, and {MAX_RULES} in all."),
+        "type": "object",
+        "properties": {
+            "and": with("Passes when every rule passes; so does an empty list."),
+            "or": with("Passes when some rule passes; an empty list never does."),
+            "not": {
+                "description": "Passes when none of the rules passes.",
+                "oneOf": [rules, list, { "type": "null" }],
+            },
+            "match": {
+                "description": "Passes when the parameter is there and passes the test.",
+                "oneOf": [{ "$ref": "#/components/schemas/Match" }, { "type": "null" }],
+            },
+        },
+    })
+}
+
+fn match_schema(types: &[&MatchType], operand: Operand, more: &str) -> Value {
+    let words: Vec<_> = types.iter().flat_map(|it| [&[it.word], it.aliases].concat()).collect();
+    let said = |it: &&MatchType| {
+        let also: Vec<_> = it.aliases.iter().map(|word| format!(", or `{word}`")).collect();
+        format!("`{}`{}: the parameter {}.", it.word, also.concat(), it.help)
+    };
+    let mut said: Vec<_> = types.iter().map(said).collect();
+    said.extend((!more.is_empty()).then(|| more.to_owned()));
+    let mut properties = json!({ "type": { "type": "string", "enum": words } });
+    let mut required = vec!["type"];
+    if operand != Operand::Networks {
+        properties["parameter"] = json!({ "$ref": "#/components/schemas/MatchParameter" });
+        required.push("parameter");
+    }
+    if let Some(field) = operand.field() {
+        properties[field] = match operand {
+            Operand::Number => json!({ "oneOf": [
+                { "type": "number", "minimum": f64::MIN, "maximum": f64::MAX },
+                { "type": "string", "pattern": r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$" },
+            ] }),
+            Operand::Regex => {
+                json!({ "type": "string", "format": "regex", "maxLength": MAX_REGEX_BYTES })
+            }
+            Operand::Secret | Operand::Networks => json!({ "type": "string", "minLength": 1 }),
+            _ => json!({ "type": "string" }),
+        };
+        required.push(field);
+    }
+    json!({
+        "description": said.join(" "), "type": "object",
+        "required": required, "properties": properties,
+    })
+}
+
+/// `entire-payload` becomes `EntirePayloadParameter`.
+fn schema_name(word: &str) -> String {
+    let capital = |part: &str| {
+        let mut letters = part.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    };
+    word.split('-').map(capital).chain(["Parameter".to_owned()]).collect()
+}
+
+fn parameter(source: &ParameterSource) -> Value {
+    let words = [&[source.word], source.aliases].concat();
+    let mut properties = json!({
+        "source": { "type": "string", "enum": words },
+        "base64decode": {
+            "description": "Whether the value is decoded from base64 first; what does not decode \
+                is missing.",
+            "type": ["boolean", "null"],
+        },
+        "envname": {
+            "description": "Kept for clients that send it.", "type": ["string", "null"],
+        },
+    });
+    let mut required = vec!["source"];
+    let mut description = format!("The value is {}.", source.help);
+    match source.name {
+        ParameterName::OneOf(parts) => {
+            let words: Vec<_> = parts.iter().map(|it| it.word).collect();
+            let said: Vec<_> =
+                parts.iter().map(|it| format!("`{}`: {}.", it.word, it.help)).collect();
+            description = format!("The value is {}. {}", source.help, said.join(" "));
+            properties["name"] = json!({ "type": "string", "enum": words });
+        }
+        ParameterName::Text(what) => {
+            properties["name"] =
+                json!({ "description": format!("It is {what}."), "type": "string" });
+            match source.word {
+                "string" => {}
+                "header" => {
+                    properties["name"]["pattern"] = json!("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$");
+                    properties["name"]["minLength"] = json!(1);
+                }
+                _ => properties["name"]["minLength"] = json!(1),
+            }
+        }
+        _ => {}
+    }
+    if source.has_name() {
+        required.push("name");
+    }
+    json!({
+        "description": description, "type": "object",
+        "required": required, "properties": properties,
+    })
+}
