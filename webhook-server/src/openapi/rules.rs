@@ -41,16 +41,20 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
         let types: Vec<_> = MATCH_TYPES.iter().filter(|it| it.operand == operand).collect();
         schemas.insert(name.to_owned(), match_schema(&types, operand, more));
     }
-    let mut parameters = Vec::new();
+    let mut parameters: Vec<(String, Vec<&ParameterSource>)> = Vec::new();
     for source in SOURCES {
-        let name = schema_name(source.word);
-        parameters.push(reference(&name));
-        schemas.insert(name, parameter(source));
+        let name = schema_name(source);
+        match parameters.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sources)) => sources.push(source),
+            None => parameters.push((name, vec![source])),
+        }
     }
+    let references: Vec<_> = parameters.iter().map(|(name, _)| reference(name)).collect();
     schemas.insert(
         "MatchParameter".to_owned(),
-        json!({ "description": "The part of the webhook that is tested.", "oneOf": parameters }),
+        json!({ "description": "The part of the webhook that is tested.", "oneOf": references }),
     );
+    schemas.extend(parameters.into_iter().map(|(name, sources)| (name, parameter(&sources))));
 }
 
 fn rules() -> Value {
@@ -116,18 +120,21 @@ fn match_schema(types: &[&MatchType], operand: Operand, more: &str) -> Value {
     })
 }
 
-/// `entire-payload` becomes `EntirePayloadParameter`.
-fn schema_name(word: &str) -> String {
-    let capital = |part: &str| {
-        let mut letters = part.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        first.into_iter().chain(letters).collect::<String>()
-    };
-    word.split('-').map(capital).chain(["Parameter".to_owned()]).collect()
+/// Sources whose parameters have the same shape have one schema.
+fn schema_name(source: &ParameterSource) -> String {
+    match (&source.name, source.word) {
+        (ParameterName::None, _) => "WholeParameter".to_owned(),
+        (_, "string") => "TextParameter".to_owned(),
+        (ParameterName::Text(_), "payload" | "query") => "NamedParameter".to_owned(),
+        (_, word) => {
+            let (first, rest) = word.split_at(1);
+            format!("{}{rest}Parameter", first.to_uppercase())
+        }
+    }
 }
 
-fn parameter(source: &ParameterSource) -> Value {
-    let words = [&[source.word], source.aliases].concat();
+fn parameter(sources: &[&ParameterSource]) -> Value {
+    let words: Vec<_> = sources.iter().flat_map(|it| [&[it.word], it.aliases].concat()).collect();
     let mut properties = json!({
         "source": { "type": "string", "enum": words },
         "base64decode": {
@@ -140,34 +147,40 @@ fn parameter(source: &ParameterSource) -> Value {
         },
     });
     let mut required = vec!["source"];
-    let mut description = format!("The value is {}.", source.help);
-    match source.name {
-        ParameterName::OneOf(parts) => {
-            let words: Vec<_> = parts.iter().map(|it| it.word).collect();
-            let said: Vec<_> =
-                parts.iter().map(|it| format!("`{}`: {}.", it.word, it.help)).collect();
-            description = format!("The value is {}. {}", source.help, said.join(" "));
-            properties["name"] = json!({ "type": "string", "enum": words });
-        }
-        ParameterName::Text(what) => {
-            properties["name"] =
-                json!({ "description": format!("It is {what}."), "type": "string" });
-            match source.word {
-                "string" => {}
-                "header" => {
-                    properties["name"]["pattern"] = json!("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$");
-                    properties["name"]["minLength"] = json!(1);
-                }
-                _ => properties["name"]["minLength"] = json!(1),
+    let mut said = Vec::new();
+    for source in sources {
+        let also: Vec<_> = source.aliases.iter().map(|word| format!(", or `{word}`")).collect();
+        let also = also.concat();
+        said.push(match source.name {
+            ParameterName::Text(name) => {
+                format!("`{}`{also}: `name` is {name}; the value is {}.", source.word, source.help)
             }
+            _ => format!("`{}`{also}: {}.", source.word, source.help),
+        });
+        match source.name {
+            ParameterName::OneOf(parts) => {
+                let words: Vec<_> = parts.iter().map(|it| it.word).collect();
+                said.extend(parts.iter().map(|it| format!("`{}`: {}.", it.word, it.help)));
+                properties["name"] = json!({ "type": "string", "enum": words });
+            }
+            ParameterName::Text(_) => {
+                properties["name"] = match source.word {
+                    "string" => json!({ "type": "string" }),
+                    "header" => json!({
+                        "type": "string", "minLength": 1,
+                        "pattern": "^[-!#$%&'*+.^_`|~0-9A-Za-z]+$",
+                    }),
+                    _ => json!({ "type": "string", "minLength": 1 }),
+                };
+            }
+            _ => {}
         }
-        _ => {}
     }
-    if source.has_name() {
+    if !properties["name"].is_null() {
         required.push("name");
     }
     json!({
-        "description": description, "type": "object",
+        "description": said.join(" "), "type": "object",
         "required": required, "properties": properties,
     })
 }
