@@ -102,10 +102,10 @@ fn match_schema(types: &[&MatchType], operand: Operand, more: &str) -> Value {
     }
     if let Some(field) = operand.field() {
         properties[field] = match operand {
-            Operand::Number => json!({ "oneOf": [
-                { "type": "number", "minimum": f64::MIN, "maximum": f64::MAX },
-                { "type": "string", "pattern": r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$" },
-            ] }),
+            Operand::Number => json!({
+                "type": ["number", "string"], "minimum": f64::MIN, "maximum": f64::MAX,
+                "pattern": r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$",
+            }),
             Operand::Regex => {
                 json!({ "type": "string", "format": "regex", "maxLength": MAX_REGEX_BYTES })
             }
