@@ -70,6 +70,7 @@ async fn an_update_and_a_pause_at_two_servers_are_both_kept() {
             assert_eq!(found["pause_reason"], format!("r{round}"));
         }
     }
+    drop(nodes);
     schema.remove().await;
 }
 
@@ -127,6 +128,7 @@ async fn updates_of_different_fields_at_two_servers_are_both_kept() {
         assert_eq!(found["health"]["notify_after"], health["notify_after"], "{found}");
         assert_eq!(found["auth"]["type"], "bearer", "{found}");
     }
+    drop(nodes);
     schema.remove().await;
 }
 
@@ -159,6 +161,7 @@ async fn a_limit_holds_over_three_servers() {
         let bucket = nodes[1].get(&format!("/v1/buckets/{}", id(&bucket))).await.expect(200);
         assert_eq!(bucket.json()["outputs"].as_array().map(Vec::len), Some(5));
     }
+    drop(nodes);
     schema.remove().await;
 }
 
@@ -180,5 +183,6 @@ async fn a_domain_that_two_accounts_reserve_at_two_servers_goes_to_one() {
         let winner = if one.status == 201 { one } else { other };
         assert_eq!(winner.json()["domain"], spec["domain"]);
     }
+    drop(nodes);
     schema.remove().await;
 }

@@ -51,6 +51,8 @@ impl Schema {
         assert!(psql(&self.url, sql).await, "{sql}");
     }
 
+    /// Drops it, when its servers have ended: a transaction of theirs would wait for this one, and
+    /// this one for theirs.
     pub(crate) async fn remove(self) {
         let Self { database, name, place, .. } = self;
         let dropped = psql(&database, &format!("DROP SCHEMA {name} CASCADE")).await;
