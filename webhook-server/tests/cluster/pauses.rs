@@ -36,7 +36,7 @@ async fn pause(name: &str, throttle: Value, in_flight: u64) -> Option<Seen> {
         first.anonymous("POST", &url).body(number.to_string()).send().await.expect(200);
     }
     sink.received(in_flight as usize).await;
-    first.signal("STOP").await;
+    first.freeze().await;
     let stopped = Instant::now();
     answers.send_replace(true);
     until_logs(&second, &bucket, "sent", WEBHOOKS).await;

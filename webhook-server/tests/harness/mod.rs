@@ -254,6 +254,24 @@ impl Server {
         assert!(sent.expect("sh starts").success(), "{kill}");
     }
 
+    /// Stops the server where it is, until `CONT`. It answers when the kernel has stopped each
+    /// thread (where there is `/proc`): until then a thread could begin a transaction, and would
+    /// keep its locks.
+    pub(crate) async fn freeze(&self) {
+        self.signal("STOP").await;
+        let id = self.child.id().expect("the server is running");
+        let is_running = |thread: std::io::Result<std::fs::DirEntry>| {
+            let stat = thread.and_then(|it| std::fs::read_to_string(it.path().join("stat")));
+            // The state is behind the name, which stands in brackets.
+            stat.is_ok_and(|stat| !stat.rsplit(')').next().is_some_and(|it| it.starts_with(" T")))
+        };
+        let began = std::time::Instant::now();
+        while std::fs::read_dir(format!("/proc/{id}/task")).is_ok_and(|mut it| it.any(is_running)) {
+            assert!(began.elapsed() < PATIENCE, "the server does not stop");
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// How the server ended.
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         let ended = timeout(PATIENCE, self.child.wait()).await;
