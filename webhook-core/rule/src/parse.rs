@@ -114,10 +114,8 @@ impl Parser {
     fn matching(&mut self, object: &Object) -> Result<Node, Invalid> {
         let word = self.text(object, "type")?;
         let found = MatchType::of(word).ok_or_else(|| {
-            let words = MATCH_TYPES
-                .iter()
-                .flat_map(|it| [it.word].into_iter().chain(it.aliases.iter().copied()));
-            let (word, known) = (shown(word), vocabulary::list(words));
+            let known = vocabulary::list(MATCH_TYPES.iter().flat_map(MatchType::words));
+            let word = shown(word);
             let reason = format_args!("unknown type {word:?}; expected one of {known}");
             self.path.invalid_field("type", reason)
         })?;
@@ -162,10 +160,8 @@ impl Parser {
     fn source(&mut self, parameter: &Object) -> Result<Source, Invalid> {
         let word = self.text(parameter, "source")?;
         let source = ParameterSource::of(word).ok_or_else(|| {
-            let words = SOURCES
-                .iter()
-                .flat_map(|it| [it.word].into_iter().chain(it.aliases.iter().copied()));
-            let (word, known) = (shown(word), vocabulary::list(words));
+            let known = vocabulary::list(SOURCES.iter().flat_map(ParameterSource::words));
+            let word = shown(word);
             let reason = format_args!("unknown source {word:?}; expected one of {known}");
             self.path.invalid_field("source", reason)
         })?;

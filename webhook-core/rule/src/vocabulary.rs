@@ -109,7 +109,12 @@ impl MatchType {
     /// The type that `word` means.
     #[must_use]
     pub fn of(word: &str) -> Option<&'static Self> {
-        MATCH_TYPES.iter().find(|it| it.word == word || it.aliases.contains(&word))
+        MATCH_TYPES.iter().find(|it| it.words().any(|known| known == word))
+    }
+
+    /// The word and its aliases.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+        [self.word].into_iter().chain(self.aliases.iter().copied())
     }
 }
 

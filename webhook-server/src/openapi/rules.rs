@@ -87,11 +87,8 @@ fn rules() -> Value {
 }
 
 fn match_schema(types: &[&MatchType], operand: Operand, more: &str) -> Value {
-    let words: Vec<_> = types.iter().flat_map(|it| [&[it.word], it.aliases].concat()).collect();
-    let said = |it: &&MatchType| {
-        let also: Vec<_> = it.aliases.iter().map(|word| format!(", or `{word}`")).collect();
-        format!("`{}`{}: the parameter {}.", it.word, also.concat(), it.help)
-    };
+    let words: Vec<_> = types.iter().flat_map(|it| it.words()).collect();
+    let said = |it: &&MatchType| format!("{}: the parameter {}.", listed(it.words()), it.help);
     let mut said: Vec<_> = types.iter().map(said).collect();
     said.extend((!more.is_empty()).then(|| more.to_owned()));
     let mut properties = json!({ "type": { "type": "string", "enum": words } });
@@ -120,6 +117,11 @@ fn match_schema(types: &[&MatchType], operand: Operand, more: &str) -> Value {
     })
 }
 
+/// `contains`, or `substring`.
+fn listed(words: impl Iterator<Item = &'static str>) -> String {
+    words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", or ")
+}
+
 /// Sources whose parameters have the same shape have one schema.
 fn schema_name(source: &ParameterSource) -> String {
     match (&source.name, source.word) {
@@ -134,7 +136,7 @@ fn schema_name(source: &ParameterSource) -> String {
 }
 
 fn parameter(sources: &[&ParameterSource]) -> Value {
-    let words: Vec<_> = sources.iter().flat_map(|it| [&[it.word], it.aliases].concat()).collect();
+    let words: Vec<_> = sources.iter().flat_map(|it| it.words()).collect();
     let mut properties = json!({
         "source": { "type": "string", "enum": words },
         "base64decode": {
@@ -149,13 +151,12 @@ fn parameter(sources: &[&ParameterSource]) -> Value {
     let mut required = vec!["source"];
     let mut said = Vec::new();
     for source in sources {
-        let also: Vec<_> = source.aliases.iter().map(|word| format!(", or `{word}`")).collect();
-        let also = also.concat();
+        let words = listed(source.words());
         said.push(match source.name {
             ParameterName::Text(name) => {
-                format!("`{}`{also}: `name` is {name}; the value is {}.", source.word, source.help)
+                format!("{words}: `name` is {name}; the value is {}.", source.help)
             }
-            _ => format!("`{}`{also}: {}.", source.word, source.help),
+            _ => format!("{words}: {}.", source.help),
         });
         match source.name {
             ParameterName::OneOf(parts) => {

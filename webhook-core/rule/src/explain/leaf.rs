@@ -18,11 +18,6 @@ impl Explainer<'_> {
         path: String,
     ) -> (ExplainedMatch, bool) {
         let masked = matches!(node, Node::Match(test) if is_secret(&test.source));
-        let seen = match node {
-            Node::Match(test) => self.seen(test, masked),
-            _ => Seen::of(self.view.remote_addr().map(|address| address.to_string())),
-        };
-        let Seen { actual, present, cut } = seen;
         let (Outcome { passes, settled_by }, element) = match node {
             Node::Match(test) => {
                 let outcome = test.outcome(self.view);
@@ -31,6 +26,11 @@ impl Explainer<'_> {
             }
             _ => (Outcome { passes: node.matches(self.view), settled_by: None }, None),
         };
+        let seen = match node {
+            Node::Match(test) => self.seen(test, masked, settled_by),
+            _ => Seen::of(self.view.remote_addr().map(|address| address.to_string())),
+        };
+        let Seen { actual, settled_by, present, cut } = seen;
         let explained = ExplainedMatch {
             r#match: mask::rule(json, masked),
             path,
@@ -44,9 +44,12 @@ impl Explainer<'_> {
         (explained, passes)
     }
 
-    fn seen(&mut self, test: &Match, masked: bool) -> Seen {
+    /// Collects the values that `test` saw. The value at `settled_by` settled the match.
+    fn seen(&mut self, test: &Match, masked: bool, settled_by: Option<usize>) -> Seen {
         let mut seen = Seen::default();
+        let mut values = 0..;
         self.view.each_value(&test.source, &mut |value| {
+            let settles = values.next() == settled_by;
             let decoded = if test.base64 { decode(value) } else { None };
             let value = match &decoded {
                 Some(value) => value,
@@ -68,6 +71,9 @@ impl Explainer<'_> {
             let (text, _) = start(text.as_bytes(), most);
             self.bytes_left -= text.len();
             seen.cut |= cut;
+            if settles {
+                seen.settled_by = Some(seen.actual.len());
+            }
             seen.actual.push(text);
             false
         });
@@ -78,13 +84,15 @@ impl Explainer<'_> {
 #[derive(Default)]
 struct Seen {
     actual: Vec<String>,
+    /// The place of the value in `actual` that settled the match.
+    settled_by: Option<usize>,
     present: bool,
     cut: bool,
 }
 
 impl Seen {
     fn of(value: Option<String>) -> Self {
-        Self { present: value.is_some(), actual: value.into_iter().collect(), cut: false }
+        Self { present: value.is_some(), actual: value.into_iter().collect(), ..Self::default() }
     }
 }
 

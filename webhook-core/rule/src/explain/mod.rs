@@ -131,7 +131,7 @@ pub struct ExplainedMatch {
     /// `commits.2.title`; none where no single element did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
-    /// Which value is that of the element.
+    /// The place of the element's value in `actual`; none where `actual` does not have it.
     #[serde(skip)]
     pub(crate) settled_by: Option<usize>,
     /// Whether the webhook has no such parameter.

@@ -87,7 +87,8 @@ impl ExplainedMatch {
         let Some(source) = ParameterSource::of(field("source")) else {
             return "a parameter".to_owned();
         };
-        let name = shown(self.element.as_deref().unwrap_or(field("name")));
+        let element = self.element.as_deref().filter(|_| self.settled_by.is_some());
+        let name = shown(element.unwrap_or(field("name")));
         match source.origin {
             Origin::Text => source.says.replacen("{}", &format!("{name:?}"), 1),
             _ => source.says.replacen("{}", &name, 1),

@@ -104,7 +104,8 @@ impl<'d> Walk<'d, '_> {
                 Err(_) => return Found::Nothing,
             },
             Some(text) => Cow::Borrowed(text),
-            None => Cow::Owned(compact(json)),
+            None if json.starts_with(['{', '[']) => Cow::Owned(compact(json)),
+            None => Cow::Borrowed(json),
         };
         self.left -= 1;
         let enough = (self.test)(&text, &self.way) || self.left == 0;

@@ -143,3 +143,23 @@ fn the_element_that_decided_is_named() {
         assert_eq!(hidden["element"], Value::Null);
     }
 }
+
+/// A value that is no base64 is skipped, and an element whose value is not shown does not get the
+/// value of another one.
+#[test]
+fn the_text_has_the_value_of_the_element_or_none() {
+    let encoded = with_body("application/json", r#"{"a": ["*", "YmVl", "Y293"]}"#);
+    let rules = json!({"match": {"type": "value", "value": "cow", "parameter": {
+        "source": "payload", "name": "a.*", "base64decode": true,
+    }}});
+    let explanation = parse(rules).explain(&Subject::new(&encoded));
+    assert_eq!(explanation.text(), "payload a.2 is \"cow\"");
+
+    let list: Vec<_> = (0..20).collect();
+    let long = with_body("application/json", json!({"a": list}).to_string());
+    let explanation = parse(is("at-least", "19", "a.*")).explain(&Subject::new(&long));
+    let text = explanation.text();
+    assert!(text.starts_with("payload a.* is \"0\", \"1\", \"2\"…, which"), "{text}");
+    let json = serde_json::to_value(&explanation).expect("JSON");
+    assert_eq!(json["element"], "a.19");
+}

@@ -9,7 +9,7 @@ use crate::{
     MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES,
     MAX_SIGNATURES_TRIED, MAX_SIZE_BYTES, MAX_SLOW_REGEXES, MAX_VALUES, MAX_XML_DEPTH,
     REGEX_MEMORY_BYTES,
-    vocabulary::{MATCH_TYPES, OPERATORS, ParameterName, ParameterSource, SOURCES},
+    vocabulary::{MATCH_TYPES, MatchType, OPERATORS, ParameterName, ParameterSource, SOURCES},
 };
 
 const ADDRESS: &str = "The sender's address is `";
@@ -47,18 +47,17 @@ fn blocks(page: &str) -> Vec<(usize, &str, &str, &str)> {
 /// The words, as the tables of documentation say them.
 fn tables() -> [String; 2] {
     let code = |word: &str| format!("`{word}`");
-    let names = |word, aliases: &[&str]| {
-        let words: Vec<_> = [word].iter().chain(aliases).map(|it| code(it)).collect();
-        words.join(", ")
+    let names = |words: &mut dyn Iterator<Item = &'static str>| {
+        words.map(code).collect::<Vec<_>>().join(", ")
     };
     let mut types = "| `type` | field | the parameter passes when it |\n|---|---|---|\n".to_owned();
     for it in MATCH_TYPES {
         let field = it.operand.field().map(code).unwrap_or_default();
-        types += &format!("| {} | {field} | {} |\n", names(it.word, it.aliases), it.help);
+        types += &format!("| {} | {field} | {} |\n", names(&mut it.words()), it.help);
     }
     let mut sources = "| `source` | `name` | the value |\n|---|---|---|\n".to_owned();
     for it in SOURCES {
-        let source = names(it.word, it.aliases);
+        let source = names(&mut it.words());
         match it.name {
             ParameterName::None => sources += &format!("| {source} | | {} |\n", it.help),
             ParameterName::Text(name) => {
@@ -209,12 +208,10 @@ fn every_word_of_rules_has_an_example() {
         Some(ParameterName::OneOf(parts)) => of(&mut parts.iter().map(|it| it.word)),
         _ => BTreeSet::new(),
     };
-    let with =
-        |word, aliases: &'static [&'static str]| [word].into_iter().chain(aliases.iter().copied());
     let known = [
         of(&mut OPERATORS.iter().map(|(word, _)| *word)),
-        of(&mut MATCH_TYPES.iter().flat_map(|it| with(it.word, it.aliases))),
-        of(&mut SOURCES.iter().flat_map(|it| with(it.word, it.aliases))),
+        of(&mut MATCH_TYPES.iter().flat_map(MatchType::words)),
+        of(&mut SOURCES.iter().flat_map(ParameterSource::words)),
         parts("request"),
         parts("webhook"),
     ];

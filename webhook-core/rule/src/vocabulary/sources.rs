@@ -70,7 +70,12 @@ impl ParameterSource {
     /// The source that `word` means.
     #[must_use]
     pub fn of(word: &str) -> Option<&'static Self> {
-        SOURCES.iter().find(|it| it.word == word || it.aliases.contains(&word))
+        SOURCES.iter().find(|it| it.words().any(|known| known == word))
+    }
+
+    /// The word and its aliases.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+        [self.word].into_iter().chain(self.aliases.iter().copied())
     }
 
     /// Whether a parameter of this source has a name.

@@ -134,8 +134,10 @@ impl Node {
                 }
             }
             Draft::Match(leaf) => {
-                let sources = options(SOURCES.iter().map(|it| (it.word, "")), &leaf.source);
-                node.sources = sources.into_iter().map(|(source, _)| source).collect();
+                node.sources = SOURCES.iter().map(|it| it.word.to_owned()).collect();
+                if !node.sources.contains(&leaf.source) {
+                    node.sources.push(leaf.source.clone());
+                }
                 let kinds = MATCH_TYPES.iter().map(|it| (it.word, it.label));
                 node.kinds = options(kinds, &leaf.kind);
                 node.has_name = leaf.has_name();
