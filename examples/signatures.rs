@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     input.name = "github".into();
     input.signature = Extension::Set(SignatureSpec {
         provider: "github".into(),
-        secrets: vec![SecretSpec { secret: Secret::new(SECRET), expires_at: 0 }],
+        secrets: vec![SecretSpec { secret: Secret::new(SECRET), ..SecretSpec::default() }],
         ..SignatureSpec::default()
     });
     let input = admin.create_input(&me, bucket.id, input).await?;

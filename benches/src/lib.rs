@@ -1,5 +1,5 @@
-//! Programs that measure whole processes (`src/bin/load`) and that make them
-//! fail (`src/bin/torture`), and what both are made of. Benchmarks of single
+//! Programs that measure whole processes (`src/bin/load`), that make them fail
+//! (`src/bin/torture`) and that watch their memory for hours (`src/bin/soak`), and what they are made of. Benchmarks of single
 //! parts: `cargo bench -p microbenches`.
 
 pub mod api;

@@ -3,8 +3,10 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
+    net::SocketAddr,
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc,
     time::{Duration, Instant},
 };
 
@@ -84,6 +86,23 @@ impl Process {
     /// What it prints, when that was piped; once.
     pub fn stdout(&mut self) -> Outcome<BufReader<ChildStdout>> {
         Ok(BufReader::new(self.child.stdout.take().ok_or("standard output is not piped")?))
+    }
+
+    /// The address that a server says it listens at. It must say so within `patience`; what else it
+    /// prints is read and forgotten.
+    pub fn address(&mut self, patience: Duration) -> Outcome<SocketAddr> {
+        let stdout = self.stdout()?;
+        let (said, listening) = mpsc::channel();
+        // Reads until the end, so that the server can continue to print.
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                if let Some(address) = line.strip_prefix("listening on http://") {
+                    let _ = said.send(address.to_owned());
+                }
+            }
+        });
+        let address = listening.recv_timeout(patience);
+        Ok(address.map_err(|_| "the server does not start")?.parse()?)
     }
 
     /// `kill -9`, now.

@@ -61,6 +61,7 @@
 
 pub mod admin;
 pub mod billing;
+mod config;
 pub mod cron;
 mod error;
 pub mod function;
@@ -82,8 +83,8 @@ use webhook_forward::body;
 pub use webhook_rules::{self as rule, Rule, Rules, Subject};
 use webhook_wire::id;
 pub use webhook_wire::id::{
-    AccountId, BucketId, CronId, DeliveryId, DomainId, ExecutionId, FunctionId, Id, InputId,
-    InvalidId, NodeId, NotificationId, OutputId, ReplayId, TokenId, WebhookId, kind,
+    AccountId, BucketId, CronId, DeliveryId, DomainId, ErasureId, ExecutionId, FunctionId, Id,
+    InputId, InvalidId, NodeId, NotificationId, OutputId, ReplayId, TokenId, WebhookId, kind,
 };
 pub use webhook_wire::{Error, ErrorKind};
 pub use webhooks::{Clients, Webhooks, WebhooksBuilder};

@@ -61,7 +61,6 @@ use http::{HeaderMap, StatusCode, header::RETRY_AFTER};
 
 use crate::{
     clock::Timestamp,
-    error::{Error, invalid_if},
     forward::{ForwardError, ForwardResponse},
     model::{OutputSpec, RetrySchedule},
 };
@@ -220,35 +219,6 @@ pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
         (Timestamp::default() + since_1970).since(now)
     };
     Some(asked.min(MAX_RETRY_AFTER))
-}
-
-/// Checks what a caller wrote about retrying.
-///
-/// # Errors
-///
-/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid), naming the field, when
-/// `retries` is not between -1 and [`MAX_RETRIES`], or a `custom` schedule has
-/// no delays, over [`MAX_CUSTOM_DELAYS`], one that is not between
-/// [`MIN_CUSTOM_DELAY`] and [`MAX_DEADLINE`], or a deadline over that.
-pub fn validate(spec: &OutputSpec) -> Result<(), Error> {
-    let reason = format_args!("must be between -1 and {MAX_RETRIES}");
-    invalid_if(!(-1..=MAX_RETRIES).contains(&spec.retries), "retries", reason)?;
-    let durability = &spec.durability;
-    if !durability.enabled || durability.schedule != RetrySchedule::Custom {
-        return Ok(());
-    }
-    let delays = &durability.custom_delays;
-    let is_meant = (1..=MAX_CUSTOM_DELAYS).contains(&delays.len());
-    let reason = format_args!("must have between 1 and {MAX_CUSTOM_DELAYS} delays");
-    invalid_if(!is_meant, "durability.custom_delays", reason)?;
-    let allowed = MIN_CUSTOM_DELAY..=MAX_DEADLINE;
-    if let Some(index) = delays.iter().position(|delay| !allowed.contains(delay)) {
-        let field = format!("durability.custom_delays[{index}]");
-        let reason = "must be between 1 s and 30 d (it counts nanoseconds)";
-        return Err(Error::invalid(&field, reason));
-    }
-    let reason = "must be at most 30 d (it counts nanoseconds)";
-    invalid_if(durability.deadline > MAX_DEADLINE, "durability.deadline", reason)
 }
 
 /// Delays that double from `first` to `longest`, until `span` after receipt.

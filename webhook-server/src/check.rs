@@ -1,18 +1,12 @@
 //! `check`: what is wrong with a configuration, without starting a server.
 
-use crate::{
-    config::{Config, unknown_variables},
-    data_folder,
-    failure::Failure,
-    print::print,
-    tls::Tls,
-};
+use crate::{config::Config, data_folder, failure::Failure, print::print, tls::Tls, warnings};
 
 /// Says what is wrong, one line each with the option that it is about. It makes and changes
 /// nothing, and a server may be running with the same configuration.
 ///
 /// # Errors
-/// When something is. A variable that is no option is said and is none.
+/// When something is. A warning is printed, and is none.
 pub(crate) async fn run(config: &Config) -> Result<(), Failure> {
     let mut wrong: Vec<_> = config.problems().iter().map(ToString::to_string).collect();
     if wrong.is_empty()
@@ -27,8 +21,8 @@ pub(crate) async fn run(config: &Config) -> Result<(), Failure> {
         };
         wrong.push(format!("{option}: {failure}"));
     }
-    for variable in unknown_variables() {
-        print(&format!("warning: {variable} is not an option of this server\n"))?;
+    for warning in warnings::of_environment().into_iter().chain(warnings::of_server(config)) {
+        print(&format!("warning: {warning}\n"))?;
     }
     for line in &wrong {
         print(&format!("{line}\n"))?;

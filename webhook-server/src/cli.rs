@@ -6,11 +6,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, builder::Resettab
 
 use crate::{
     account, agent, backup, check,
-    config::{Config, unknown_variables},
+    config::{Config, memory},
     failure::Failure,
     functions, lifecycle, manifest, mcp, nodes, openapi,
     print::print,
-    service, shell, telemetry,
+    service, shell, telemetry, warnings,
 };
 
 /// Receives webhooks, keeps them, and forwards them.
@@ -55,6 +55,12 @@ enum Command {
     /// was cancelled, and with 130 when it is interrupted; the replay goes on then. The credential
     /// is WEBHOOK_API_KEY, as for forward.
     Replay(Box<agent::Replay>),
+    /// Erases many stored webhooks: says how many, asks, and shows how far it has come.
+    ///
+    /// It ends with 0 when everything was erased, with 3 when something is left, and with 130 when
+    /// it is interrupted; the erasure continues then. The credential is WEBHOOK_API_KEY, as for
+    /// forward.
+    Erase(Box<agent::Erase>),
     /// Functions of a running server.
     #[command(subcommand)]
     Functions(functions::Command),
@@ -100,22 +106,22 @@ enum Command {
 /// The command line, where each command's help shows what means something to it. All
 /// options are taken everywhere, so that one environment does for all commands.
 fn command() -> clap::Command {
-    let command = Cli::command().mut_args(|option| option.global(true));
+    let limit = memory::limit();
+    let command = Cli::command().mut_args(|option| memory::fit(option, limit).global(true));
     let options: Vec<_> = command.get_arguments().cloned().collect();
     let storage = options.iter().find(|option| option.get_id() == "data_dir");
     let storage = storage.and_then(|option| option.get_help_heading()).map(str::to_owned);
     command.mut_subcommands(|command| match command.get_name() {
         "serve" | "check" => command,
-        "forward" | "explain" | "tail" | "replay" | "functions" | "apply" | "export" | "mcp" => {
-            with_options(command, &options, |option| {
-                let is_key = option.get_id() == "api_key";
-                let option = option.hide(!is_key);
-                match is_key {
-                    true => option.alias("key").help_heading(Resettable::Reset).help(CREDENTIAL),
-                    false => option,
-                }
-            })
-        }
+        "forward" | "explain" | "tail" | "replay" | "erase" | "functions" | "apply" | "export"
+        | "mcp" => with_options(command, &options, |option| {
+            let is_key = option.get_id() == "api_key";
+            let option = option.hide(!is_key);
+            match is_key {
+                true => option.alias("key").help_heading(Resettable::Reset).help(CREDENTIAL),
+                false => option,
+            }
+        }),
         "account" | "migrate" | "nodes" | "backup" | "restore" => {
             with_options(command, &options, |option| {
                 let is_shown = option.get_help_heading() == storage.as_deref();
@@ -142,8 +148,9 @@ fn with_options(
 /// Does what the command line says.
 pub(crate) fn run() -> ExitCode {
     let matches = command().get_matches();
+    let shown = warnings::secrets_on_command_line(&matches, &Cli::command());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    match dispatch(cli) {
+    match dispatch(cli, shown) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("webhook-server: {failure}");
@@ -152,11 +159,11 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn dispatch(cli: Cli) -> Result<(), Failure> {
+fn dispatch(cli: Cli, mut warnings: Vec<String>) -> Result<(), Failure> {
     let Cli { command, config } = cli;
     // Those that need neither the configuration nor a log.
     let command = match command.unwrap_or(Command::Serve) {
-        Command::Openapi => return print(&format!("{}\n", openapi::document_text()?)),
+        Command::Openapi => return print(&format!("{}\n", openapi::document_text(None)?)),
         Command::Import(options) => return manifest::import_file(options),
         Command::Completions(options) => return shell::completions(&options, self::command()),
         Command::Man(options) => return shell::man(&options, self::command()),
@@ -166,9 +173,8 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         config.validate()?;
     }
     let log = telemetry::start_log(&config.log)?;
-    for variable in unknown_variables() {
-        tracing::warn!("{variable} is not an option of this server");
-    }
+    warnings.extend(warnings::of_environment());
+    warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::io("cannot start the runtime", error))?;
     let done = runtime.block_on(async {
@@ -180,6 +186,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Command::Explain(options) => agent::explain(options, config.storage.api_key).await,
             Command::Tail(options) => agent::tail(*options, config.storage.api_key).await,
             Command::Replay(options) => agent::replay(*options, config.storage.api_key).await,
+            Command::Erase(options) => agent::erase(*options, config.storage.api_key).await,
             Command::Functions(command) => functions::run(command, config.storage.api_key).await,
             Command::Apply(options) => manifest::apply(options, config.storage.api_key).await,
             Command::Export(options) => manifest::export(options, config.storage.api_key).await,

@@ -1,9 +1,10 @@
 //! With `--dev`: a destination to try things with. What arrives at `/dev/inbox`
-//! is kept, and shown by `/dev/received`.
+//! is kept, and shown by `/dev/received`. Both answer only under a name of this machine.
 
 use std::{
     collections::VecDeque,
     fmt::Write,
+    net::IpAddr,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -11,11 +12,12 @@ use std::{
 use axum::{
     body::{Body, to_bytes},
     extract::{Request, State},
-    http::StatusCode,
+    http::{StatusCode, uri::Authority},
+    middleware::Next,
     response::Response,
 };
 use tokio::sync::Notify;
-use webhook_core::model::Headers;
+use webhook_core::{model::Headers, relay::requested_host};
 
 use crate::{error::text, state::AppState};
 
@@ -73,6 +75,30 @@ impl Inbox {
     }
 }
 
+/// Middleware that refuses a request under any other name than one of this machine. A browser can
+/// be made to resolve a public name to this machine (DNS rebinding): the page of that name would
+/// read what arrived.
+pub(crate) async fn only_here(request: Request, next: Next) -> Response {
+    let host = requested_host(&request).ok().flatten();
+    if host.is_some_and(is_loopback) {
+        return next.run(request).await;
+    }
+    let reason = "the inbox answers only under a loopback address or localhost: write \
+                  http://127.0.0.1 or http://localhost with this server's port";
+    text(StatusCode::FORBIDDEN, reason)
+}
+
+/// Whether a host, with a port or without, is a loopback address, `localhost` or a name below it.
+fn is_loopback(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    match name.parse::<IpAddr>() {
+        Ok(ip) => ip.to_canonical().is_loopback(),
+        Err(_) => name == "localhost" || name.ends_with(".localhost"),
+    }
+}
+
 /// Takes any request.
 pub(crate) async fn receive(State(state): State<AppState>, request: Request) -> Response {
     let Some(inbox) = state.inbox() else {
@@ -105,5 +131,40 @@ pub(crate) async fn received(State(state): State<AppState>) -> Response {
     match inbox.wait().await {
         Some(requests) => text(StatusCode::OK, requests),
         None => text(StatusCode::OK, "nothing arrived yet\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn names_of_this_machine() {
+        for here in [
+            "localhost",
+            "LOCALHOST:8080",
+            "a.localhost:1",
+            "localhost.",
+            "127.0.0.1:8080",
+            "127.1.2.3",
+            "[::1]:8080",
+            "[::ffff:127.0.0.1]",
+        ] {
+            assert!(is_loopback(here), "{here}");
+        }
+        for other in [
+            "",
+            "hooks.example.com",
+            "localhost.example.com",
+            "notlocalhost",
+            "127.0.0.1.nip.io:8080",
+            "192.0.2.1",
+            "0.0.0.0",
+            "[::]",
+            "user@127.0.0.1@evil.example",
+            "127.0.0.1:80/evil",
+        ] {
+            assert!(!is_loopback(other), "{other}");
+        }
     }
 }

@@ -181,7 +181,7 @@ impl Edge {
                 let answering = self.ingest.receive(request).instrument(receiving.log_span());
                 let response = answering.await.map(Body::new);
                 receiving.answered(&response);
-                return Ok(self.contained(response));
+                return Ok(self.contained(response, true));
             }
             Ok(Target::Router) => Ok(()),
             // The client may connect again for this name, with TLS 1.3.
@@ -195,7 +195,7 @@ impl Edge {
                 let answering = domain.call(request).instrument(receiving.log_span());
                 let response = answering.await?.map(Body::new);
                 receiving.answered(&response);
-                return Ok(response);
+                return Ok(self.contained(response, false));
             }
             Err(error) => Err(ApiError::from(error).into_response()),
         };
@@ -222,14 +222,17 @@ impl Edge {
         Ok(response)
     }
 
-    /// The answer of an input, so that it can do nothing at the dashboard's origin.
+    /// The answer of an input, so that it can do nothing at the dashboard's origin, which is the
+    /// answer's own unless it is of a domain.
     #[cfg(feature = "dashboard")]
-    fn contained(&self, response: Response<Body>) -> Response<Body> {
-        if self.options.sandboxes { crate::dashboard::sandbox(response) } else { response }
+    fn contained(&self, mut response: Response<Body>, own_host: bool) -> Response<Body> {
+        webhook_dashboard::strip_set_session(response.headers_mut());
+        let sandboxed = own_host && self.options.sandboxes;
+        if sandboxed { crate::dashboard::sandbox(response) } else { response }
     }
 
     #[cfg(not(feature = "dashboard"))]
-    fn contained(&self, response: Response<Body>) -> Response<Body> {
+    fn contained(&self, response: Response<Body>, _own_host: bool) -> Response<Body> {
         response
     }
 

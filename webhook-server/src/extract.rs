@@ -174,7 +174,7 @@ async fn collect(
     Ok(whole.freeze())
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     // serde reads structs from arrays as well, field by field, which no client means.
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return Err(Error::invalid("body", "must be a JSON object").into());
@@ -277,20 +277,20 @@ where
     }
 }
 
-/// As [`Ids`], for operations without 404 in the document: there it is 400.
+/// As [`Ids`], for operations without 404 in the document: there it is 400, and 404 only as in the
+/// hosted product.
 #[derive(Debug)]
 pub(crate) struct KnownIds<T>(pub(crate) T);
 
-impl<S, T> FromRequestParts<S> for KnownIds<T>
-where
-    S: Send + Sync,
-    T: DeserializeOwned + Send,
-{
+impl<T: DeserializeOwned + Send> FromRequestParts<AppState> for KnownIds<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let ids = Ids::from_request_parts(parts, state).await;
-        ids.map(|Ids(ids)| Self(ids)).map_err(ApiError::missing_is_invalid)
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let ids = Ids::from_request_parts(parts, state).await.map(|Ids(ids)| Self(ids));
+        match state.is_as_hosted() {
+            true => ids,
+            false => ids.map_err(ApiError::missing_is_invalid),
+        }
     }
 }
 

@@ -9,7 +9,11 @@ use std::{
 use serde_json::json;
 use webhook_core::model::{Driver, Secret};
 
-use crate::{agent::Access, failure::Failure, print::print};
+use crate::{
+    agent::{Access, one_line},
+    failure::Failure,
+    print::print,
+};
 
 /// Longer sources are refused by every server.
 const MAX_SOURCE_BYTES: u64 = 16 << 20;
@@ -45,8 +49,8 @@ pub(crate) async fn run(command: Command, key: Option<Secret>) -> Result<(), Fai
     let source = read(&push.file)?;
     let api = push.access.api(key)?;
     let spec = json!({ "name": name, "driver": driver.to_string(), "payload": source });
-    let id = api.push_function(&name, &spec).await;
-    print(&format!("{}\n", id.map_err(|refusal| Failure::new(refusal.to_string()))?))
+    let id = api.push_function(&name, &spec).await?;
+    print(&format!("{}\n", one_line(&id)))
 }
 
 impl Push {

@@ -14,8 +14,17 @@ use tokio::{
 #[cfg(feature = "dashboard")]
 use crate::dashboard;
 use crate::{
-    config::Config, connections::Connections, core_runtimes::CoreRuntimes, edge::Edge,
-    failure::Failure, first_start, print::print, scrape::Scrapes, service::Service, tls::Tls,
+    config::{Config, memory},
+    connections::Connections,
+    core_runtimes::CoreRuntimes,
+    edge::Edge,
+    failure::Failure,
+    first_start,
+    print::print,
+    scrape::Scrapes,
+    service::Service,
+    tls::Tls,
+    warnings,
 };
 
 /// How many connections wait to be accepted, as the standard library has it for a listener.
@@ -41,6 +50,11 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let socket = bind(address).map_err(cannot_listen)?;
     let bound = socket.local_addr().map_err(cannot_listen)?;
     let service = Service::build(&config, bound).await?;
+    if let Some(bytes) = memory::limit() {
+        let receiving = config.ingest.max_receiving_bytes;
+        tracing::info!(bytes, receiving, "memory is limited");
+    }
+    warnings::of_server(&config).iter().for_each(|warning| tracing::warn!("{warning}"));
     // Only now: a client that connected before would wait for a database that another process
     // has open.
     let listener = socket.listen(BACKLOG).map_err(cannot_listen)?;
@@ -135,6 +149,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
 
     let timeout = config.listen.shutdown_timeout;
     let deadline = Instant::now() + timeout;
+    let mut failed = None;
     let orderly = async {
         // The connections end first, while the relay still runs, because some senders wait
         // for an answer that the relay brings. Half of the time is left to the relay.
@@ -145,7 +160,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
         drop(stop);
         match timeout_at(deadline, relay).await {
             Ok(Ok(Ok(()))) => tracing::info!("stopped"),
-            Ok(ended) => tracing::error!("{}", relay_failure(ended)),
+            Ok(ended) => failed = Some(relay_failure(ended)),
             Err(_) => tracing::warn!("some deliveries were cut because they did not end in time"),
         }
         if timeout_at(deadline, service.tracer.close()).await.is_err() {
@@ -155,13 +170,18 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
         for task in [refreshing, scraping].into_iter().flatten() {
             task.abort();
         }
+        // A disk that is full keeps nothing of what this server should have left behind.
+        if let Ok(Err(error)) = timeout_at(deadline, storage.check()).await {
+            failed.get_or_insert(Failure::caused_by("the database takes no changes", error));
+        }
         storage.close().await;
     };
     tokio::select! {
         () = orderly => {}
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
     }
-    outdated.map_or(Ok(()), |error| Err(Failure::caused_by("the server had to end", error)))
+    let outdated = outdated.map(|error| Failure::caused_by("the server had to end", error));
+    outdated.or(failed).map_or(Ok(()), Err)
 }
 
 fn relay_failure(ended: Result<Result<(), webhook_core::Error>, JoinError>) -> Failure {

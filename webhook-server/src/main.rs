@@ -12,6 +12,7 @@ mod auth;
 mod backup;
 mod check;
 mod cli;
+mod compatibility;
 mod config;
 mod connections;
 mod core_runtimes;
@@ -50,6 +51,11 @@ mod socket;
 mod state;
 mod telemetry;
 mod tls;
+mod warnings;
+
+/// It gives memory back to the operating system, which the C library's keeps (`docs/deploying.md`).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
     cli::run()

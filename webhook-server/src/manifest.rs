@@ -7,7 +7,8 @@ mod carry_out;
 mod secrets;
 
 use std::{
-    collections::HashMap,
+    cell::RefCell,
+    collections::{BTreeSet, HashMap},
     fs::File,
     io::Read,
     path::{Path, PathBuf},
@@ -20,7 +21,11 @@ use webhook_manifest::{
     is_mask,
 };
 
-use crate::{agent::Access, failure::Failure, print::print};
+use crate::{
+    agent::{Access, lines, one_line},
+    failure::Failure,
+    print::print,
+};
 pub(crate) use carry_out::escaped;
 
 /// Makes a server have what a file says.
@@ -38,9 +43,14 @@ pub(crate) struct Apply {
     /// Allows outputs that lead webhooks back into their own bucket.
     #[arg(long)]
     allow_loops: bool,
-    /// A file of variables, NAME=value on each line; they come before those of the environment.
+    /// A file of variables, NAME=value on each line. A file .env in the folder of the
+    /// manifest is read as well; --secrets comes first.
     #[arg(long, value_name = "FILE")]
     secrets: Option<PathBuf>,
+    /// Lets the manifest have this variable of the environment; may be given more than once. It has
+    /// no other variable of the environment.
+    #[arg(long = "secret", value_name = "NAME")]
+    allowed: Vec<String>,
     #[command(flatten)]
     access: Access,
 }
@@ -80,24 +90,50 @@ pub(crate) struct Import {
 
 /// `apply`
 pub(crate) async fn apply(options: Apply, key: Option<Secret>) -> Result<(), Failure> {
-    let Apply { file, dry_run, prune, allow_loops, secrets, access } = options;
+    let Apply { file, dry_run, prune, allow_loops, secrets, allowed, access } = options;
     let text = read(&file)?;
-    let secrets = match secrets {
-        Some(path) => secrets::parse(&read(&path)?, &path)?,
-        None => HashMap::new(),
-    };
     let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+    let mut variables = match folder.join(".env") {
+        beside if file.as_os_str() != "-" && beside.is_file() => {
+            secrets::parse(&read(&beside)?, &beside)?
+        }
+        _ => HashMap::new(),
+    };
+    if let Some(path) = secrets {
+        variables.extend(secrets::parse(&read(&path)?, &path)?);
+    }
+    let forbidden = RefCell::new(BTreeSet::new());
     let sources = Sources {
-        variable: &|name| secrets.get(name).cloned().or_else(|| of_environment(name)),
+        variable: &|name| {
+            let of_file = variables.get(name).cloned();
+            of_file.or_else(|| match allowed.iter().any(|allowed| allowed == name) {
+                true => of_environment(name),
+                false => {
+                    if of_environment(name).is_some() {
+                        forbidden.borrow_mut().insert(format!("--secret {name}"));
+                    }
+                    None
+                }
+            })
+        },
         file: &|path| read(&folder.join(path)).map_err(|failure| failure.to_string()),
     };
     let at_fault =
         |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", file.display()));
-    let manifest = Manifest::read(&text, &sources).map_err(|error| at_fault(&error))?;
+    let manifest = Manifest::read(&text, &sources).map_err(|error| {
+        let forbidden: Vec<_> = forbidden.take().into_iter().collect();
+        match forbidden.is_empty() {
+            true => at_fault(&error),
+            false => at_fault(&format!(
+                "{error}; the environment has some of them: {} lets the manifest have them",
+                forbidden.join(" ")
+            )),
+        }
+    })?;
     let api = access.api(key)?;
     let known = Known::of(answers::fetch(&api).await?).map_err(|error| at_fault(&error))?;
     let plan = Plan::between(&manifest, &known, prune).map_err(|error| at_fault(&error))?;
-    print(&plan.to_string())?;
+    print(&format!("{}\n", lines(&plan.to_string())))?;
     match dry_run {
         true => Ok(()),
         false => carry_out::carry_out(&api, plan, &known, allow_loops).await,
@@ -111,7 +147,7 @@ pub(crate) async fn export(options: Export, key: Option<Secret>) -> Result<(), F
     let known = Known::of(answers::fetch(&access.api(key)?).await?).map_err(failed)?;
     let sealed = known.write(writing.format).map_err(failed)?;
     for note in known.notes() {
-        eprintln!("not in the manifest: {note}");
+        eprintln!("not in the manifest: {}", one_line(note));
     }
     writing.put(sealed)
 }

@@ -14,6 +14,7 @@ use utoipa::{
     openapi::{
         Components,
         security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+        server::ServerBuilder,
     },
 };
 
@@ -84,12 +85,17 @@ impl Modify for Security {
     }
 }
 
-/// The document as text, the same for the same code.
-pub(crate) fn document_text() -> Result<String, Failure> {
+/// The document as text, the same for the same code and the same address. With a public address
+/// that is the server that clients are generated for.
+pub(crate) fn document_text(public_url: Option<&str>) -> Result<String, Failure> {
     let failed = |error| Failure::caused_by("cannot write the OpenAPI document", error);
     let open = router::open_operations().into_openapi();
     let mut derived = router::operations().into_openapi().merge_from(open);
     paths::complete(&mut derived);
+    if let Some(url) = public_url {
+        let server = ServerBuilder::new().url(url).description(Some("The address of this server"));
+        derived.servers = Some(vec![server.build()]);
+    }
     let mut document = serde_json::to_value(derived).map_err(failed)?;
     let examples = serde_json::from_str(examples::EXAMPLES).map_err(failed)?;
 

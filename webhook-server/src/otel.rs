@@ -38,6 +38,29 @@ pub(crate) fn start() -> Result<Tracer, Failure> {
     Ok(Tracer)
 }
 
+/// A warning about `OTEL_*` variables that this program does not read.
+#[cfg(not(feature = "otel"))]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "they are the standard's, and no options of this server"
+)]
+pub(crate) fn unheard() -> Option<String> {
+    let is_off = std::env::var("OTEL_SDK_DISABLED").is_ok_and(|it| it.eq_ignore_ascii_case("true"));
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    let mut names: Vec<_> = names.filter(|name| name.starts_with("OTEL_")).collect();
+    names.sort();
+    (!is_off && !names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("{names}: this program was built without the feature otel, and traces nothing")
+    })
+}
+
+/// Nothing: the tracer reads them all.
+#[cfg(feature = "otel")]
+pub(crate) fn unheard() -> Option<String> {
+    None
+}
+
 #[cfg(not(feature = "otel"))]
 pub(crate) fn observer(counts: Arc<dyn Observer>, _: &Tracer) -> Arc<dyn Observer> {
     counts

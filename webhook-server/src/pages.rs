@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{
     Extension,
     extract::State,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
 
@@ -49,15 +49,21 @@ pub(crate) async fn readyz(State(state): State<AppState>) -> Response {
     }
 }
 
-/// The counters, in the text format of Prometheus. Who asks with credentials of an account
-/// has to be let into all of it: the counters are of all accounts.
+/// The counters, as OpenMetrics for clients that accept it, otherwise in the older text format of
+/// Prometheus. A caller with credentials of an account must reach all of the account: the counters
+/// are of all accounts.
 pub(crate) async fn metrics(
     State(state): State<AppState>,
+    headers: HeaderMap,
     caller: Option<Extension<Caller>>,
 ) -> Result<Response, ApiError> {
     if let Some(Extension(caller)) = caller {
         caller.require_account()?;
     }
-    let format = HeaderValue::from_static(telemetry::CONTENT_TYPE);
-    Ok(([(header::CONTENT_TYPE, format)], state.metrics().text()).into_response())
+    let mut accepted = headers.get_all(header::ACCEPT).iter().filter_map(|it| it.to_str().ok());
+    let (format, text) = match accepted.any(|it| it.contains("application/openmetrics-text")) {
+        true => (telemetry::CONTENT_TYPE, state.metrics().text()),
+        false => (telemetry::plain::CONTENT_TYPE, telemetry::plain::plain(&state.metrics().text())),
+    };
+    Ok(([(header::CONTENT_TYPE, format)], text).into_response())
 }

@@ -16,9 +16,9 @@ use webhook_core::{Error, model::Secret};
 
 use crate::{
     api::{
-        account, billing, buckets, checkout, clients, config, crons, domains, events, functions,
-        generate, inputs, logs, notifications, outputs, replays, runs, signature_providers,
-        stripe_webhook, tokens, traces, usage, variables, versions,
+        account, billing, buckets, checkout, clients, config, crons, domains, erasures, events,
+        functions, generate, inputs, logs, notifications, outputs, replays, runs,
+        signature_providers, stripe_webhook, tokens, traces, usage, variables, versions,
     },
     auth, dev, docs,
     error::{ApiError, NOSNIFF, text},
@@ -48,7 +48,9 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(outputs::resume_output))
         .routes(routes!(outputs::put_rules, outputs::delete_rules))
         .routes(routes!(logs::list_logs))
-        .routes(routes!(logs::get_log, logs::report_log))
+        .routes(routes!(logs::get_log, logs::report_log, logs::erase_log))
+        .routes(routes!(erasures::create_erasure))
+        .routes(routes!(erasures::get_erasure))
         .routes(routes!(logs::act_on_log))
         .routes(routes!(traces::get_trace))
         .routes(routes!(traces::explain_log))
@@ -75,6 +77,7 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(variables::list_variables, variables::put_variable))
         .routes(routes!(variables::delete_variable))
         .routes(routes!(runs::invoke_function))
+        .routes(routes!(runs::try_function))
         .routes(routes!(runs::list_runs))
         .routes(routes!(runs::get_run_of_function))
         .routes(routes!(runs::get_run))
@@ -130,10 +133,12 @@ pub(crate) fn router(state: AppState, dashboard: Option<Router>) -> Router {
         .merge(docs::router());
     let mut router = operations.merge(open).merge(pages);
     if state.inbox().is_some() {
-        router = router
+        let inbox = Router::new()
             .route(dev::INBOX_PATH, any(dev::receive))
             .route(dev::INBOX_SUBPATHS, any(dev::receive))
-            .route(dev::RECEIVED_PATH, get(dev::received));
+            .route(dev::RECEIVED_PATH, get(dev::received))
+            .route_layer(middleware::from_fn(dev::only_here));
+        router = router.merge(inbox);
     }
     if let Some(dashboard) = dashboard {
         router = router.merge(dashboard.with_state(()));

@@ -50,6 +50,8 @@ struct Shared {
     document: Bytes,
     /// Webhooks that the server sent to itself, with `--dev`.
     inbox: Option<Inbox>,
+    /// Whether the hosted product's decisions count where they differ.
+    is_as_hosted: bool,
     /// The bound on the body of a management request.
     max_request_bytes: usize,
     /// One permit for each management request that may be answered at the same time.
@@ -77,8 +79,9 @@ impl AppState {
             metrics,
             metrics_readers: Readers::of(&config.metrics),
             docs_policy: docs::policy(config.listen.public_url.as_deref()),
-            document: openapi::document_text()?.into(),
+            document: openapi::document_text(config.listen.public_url.as_deref())?.into(),
             inbox: config.listen.dev.then(Inbox::default),
+            is_as_hosted: config.management.compatibility.is_some(),
             max_request_bytes: config.management.max_request_bytes,
             requests: Arc::new(Semaphore::new(
                 config.management.max_requests.min(Semaphore::MAX_PERMITS),
@@ -133,6 +136,10 @@ impl AppState {
     /// Where webhooks arrive that are sent to the server itself, with `--dev`.
     pub(crate) fn inbox(&self) -> Option<&Inbox> {
         self.shared.inbox.as_ref()
+    }
+
+    pub(crate) fn is_as_hosted(&self) -> bool {
+        self.shared.is_as_hosted
     }
 
     pub(crate) fn max_request_bytes(&self) -> usize {

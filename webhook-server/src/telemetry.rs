@@ -1,6 +1,7 @@
 //! The log and the metrics.
 
 mod nodes;
+pub(crate) mod plain;
 
 use std::time::Duration;
 

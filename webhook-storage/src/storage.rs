@@ -320,6 +320,10 @@ async fn prepare(database: &Database, vault: &Vault) -> Result<(), Error> {
     if database.backend() == DbBackend::Sqlite {
         free_all(database).await?;
     }
+    #[cfg(feature = "sqlite")]
+    if database.backend() == DbBackend::Sqlite {
+        crate::database::overwrite_free_pages(database).await?;
+    }
     #[cfg(feature = "postgres")]
     crate::days::make_ahead(database, SystemClock.now()).await?;
     // What the last process had no more time for.

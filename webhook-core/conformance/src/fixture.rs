@@ -5,8 +5,9 @@ use std::{any::Any, fmt, future::Future, panic::AssertUnwindSafe, pin::Pin, time
 use futures_util::FutureExt;
 
 use webhook_core::store::{
-    AccountStore, BillingStore, CronStore, DeliveryStore, DocumentStore, FunctionStore, LogStore,
-    NotificationStore, QueueStore, ReplayStore, Stores, TokenStore,
+    AccountStore, BillingStore, CronStore, DeliveryStore, DocumentStore, ErasureStore,
+    FunctionStore, LogStore, NotificationStore, QueueStore, ReplayStore, SessionStore, Stores,
+    TokenStore,
 };
 
 /// How long one case may take before it fails; a hundredth is ample for a local database.
@@ -44,8 +45,10 @@ impl Fixture {
             + DeliveryStore
             + LogStore
             + ReplayStore
+            + ErasureStore
             + QueueStore
             + TokenStore
+            + SessionStore
             + CronStore
             + NotificationStore
             + BillingStore

@@ -1,5 +1,7 @@
 //! Cases for [`InputStore`](webhook_core::store::InputStore).
 
+use std::time::Duration;
+
 use crate::sample::Together as _;
 use webhook_core::store::{BucketStore as _, InputStore as _};
 use webhook_core::{
@@ -66,11 +68,11 @@ fn odd_input(bucket: BucketId, response_from_output: ResponseFromOutput) -> Inpu
                 signature.provider = format!("custom{ODD_TEXT}");
                 signature.secrets.push(SecretSpec {
                     secret: signatures::Secret::new(ODD_TEXT),
-                    expires_at: i64::MAX,
+                    expires_at: Timestamp::from_secs(4_102_444_800),
                 });
             }));
             spec.deduplication = Extension::Set(with(Deduplication::default(), |it| {
-                it.window = Deduplication::MAX_WINDOW;
+                it.window = Duration::from_secs(30 * 86_400);
                 it.exclude.push(format!("payload.{ODD_TEXT}"));
                 it.answer = DuplicateAnswer::Status(599);
             }));

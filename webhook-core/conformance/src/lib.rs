@@ -38,14 +38,16 @@
 //! | [`bucket_store_conformance!`] | buckets |
 //! | [`input_store_conformance!`] | buckets, inputs, routes |
 //! | [`output_store_conformance!`] | buckets, outputs, routes |
-//! | [`function_store_conformance!`] | functions |
+//! | [`function_store_conformance!`] | functions, deliveries, logs |
 //! | [`delivery_store_conformance!`] | deliveries |
 //! | [`log_store_conformance!`] | deliveries, logs |
 //! | [`token_store_conformance!`] | tokens |
+//! | [`session_store_conformance!`] | sessions |
 //! | [`domain_store_conformance!`] | buckets, inputs, domains |
 //! | [`cron_store_conformance!`] | crons, buckets |
 //! | [`notification_store_conformance!`] | notifications, buckets |
 //! | [`replay_store_conformance!`] | replays, deliveries, logs |
+//! | [`erasure_store_conformance!`] | erasures, deliveries, logs |
 //! | [`queue_store_conformance!`] | queues, deliveries |
 //! | [`billing_store_conformance!`] | billing |
 //! | [`deletion_conformance!`] | buckets, outputs, deliveries, logs |
@@ -63,15 +65,18 @@
 //! [`delivery_store_conformance!`]: crate::delivery_store_conformance
 //! [`log_store_conformance!`]: crate::log_store_conformance
 //! [`token_store_conformance!`]: crate::token_store_conformance
+//! [`session_store_conformance!`]: crate::session_store_conformance
 //! [`domain_store_conformance!`]: crate::domain_store_conformance
 //! [`cron_store_conformance!`]: crate::cron_store_conformance
 //! [`notification_store_conformance!`]: crate::notification_store_conformance
 //! [`replay_store_conformance!`]: crate::replay_store_conformance
+//! [`erasure_store_conformance!`]: crate::erasure_store_conformance
 //! [`queue_store_conformance!`]: crate::queue_store_conformance
 //! [`billing_store_conformance!`]: crate::billing_store_conformance
 //! [`deletion_conformance!`]: crate::deletion_conformance
 
 pub mod account;
+mod arbitrary;
 pub mod billing;
 pub mod bucket;
 pub mod cron;
@@ -79,6 +84,7 @@ pub mod deletion;
 pub mod delivery;
 pub mod documents;
 pub mod domain;
+pub mod erasure;
 pub mod execution;
 mod fixture;
 pub mod function;
@@ -91,10 +97,17 @@ pub mod queue;
 pub mod replay;
 pub mod runs;
 mod sample;
+pub mod session;
 mod suite;
 #[cfg(test)]
 mod tests;
 pub mod token;
 pub mod versions;
 
+pub use arbitrary::{Added, ExtendedOutput, arbitrary, set_places};
 pub use fixture::{CASE_TIME_LIMIT, Fixture, run};
+
+/// The page shows the suites, so that its Rust is compiled here.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+struct Embedding;

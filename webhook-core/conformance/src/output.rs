@@ -10,7 +10,7 @@ use webhook_core::{
         Bucket, Durability, Extension, Health, OnDisabled, Output, OutputSpec, Pause, Pauses,
         RateInterval, ReplayMissing, RetrySchedule, Secret, Throttle, ThrottleMode,
         credentials::{
-            AuthSpec, ClientAuth, CredentialType, SigningFormat, SigningSecret, SigningSpec,
+            AuthSpec, ClientAuth, OAuth2Auth, SigningFormat, SigningSecret, SigningSpec,
         },
     },
     rule::Rules,
@@ -139,15 +139,15 @@ fn odd_output(bucket: BucketId, name: &str) -> Output {
                     signing.format = SigningFormat::HmacTimestampBody;
                     signing.secrets.push(SigningSecret {
                         secret: Secret::new(ODD_TEXT),
-                        expires_at: i64::MAX,
+                        expires_at: Timestamp::from_secs(4_102_444_800),
                     });
                     signing.prefix = format!("x-{ODD_TEXT}");
                 }));
-                spec.auth = Extension::Set(with(AuthSpec::default(), |auth| {
-                    auth.kind = CredentialType::Oauth2ClientCredentials;
-                    auth.client_id = ODD_TEXT.to_owned();
-                    auth.client_secret = Secret::new(ODD_TEXT);
-                    auth.client_auth = Some(ClientAuth::ClientSecretPost);
+                spec.auth = Extension::Set(AuthSpec::Oauth2ClientCredentials(OAuth2Auth {
+                    client_id: ODD_TEXT.to_owned(),
+                    client_secret: Secret::new(ODD_TEXT),
+                    client_auth: Some(ClientAuth::ClientSecretPost),
+                    ..OAuth2Auth::default()
                 }));
             },
         ),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use webhook_core::{
     AccountId, Error, ErrorKind, ExecutionId, OutputId,
     model::{Function, Webhook},
-    store::{Accept, Accepted, NewDelivery, NewExecution, Stores},
+    store::{Accept, Accepted, EraseWebhook, NewDelivery, NewExecution, Stores},
 };
 
 use super::{
@@ -117,6 +117,42 @@ pub async fn runs_with_webhooks_keep_the_newest(stores: &Stores) {
     });
     settle(stores, outcome).await;
     assert_eq!(kept(stores, &function).await, [ids[5], ids[4]]);
+}
+
+/// All runs on a webhook go when it is erased, also those of earlier attempts; the runs on
+/// another webhook stay.
+pub async fn runs_go_with_an_erased_webhook(stores: &Stores) {
+    let account = AccountId::generate();
+    let (one, other) = (stored(stores, account, "a").await, stored(stores, account, "b").await);
+    let (output, node) = (OutputId::generate(), node(stores).await);
+    let (webhook, delivery) = (webhook(account), new_delivery(output, NOW));
+    let ids: Vec<ExecutionId> = ids(4);
+    let runs = vec![run(&one, ids[0], 9)];
+    accept(stores, &webhook, &delivery, runs).await.expect("the webhook is stored");
+    claim_due(stores, node, output, NOW).await;
+    let failed = with(retry((&webhook, &delivery), node, after(1), after(2)), |settle| {
+        settle.runs = vec![run(&other, ids[1], 9)];
+        settle.output_execution_id = Some(ids[1]);
+    });
+    settle(stores, failed).await;
+    claim_due(stores, node, output, after(2)).await;
+    let last = with(sent((&webhook, &delivery), node, after(3)), |settle| {
+        settle.runs = vec![run(&other, ids[2], 9)];
+        settle.output_execution_id = Some(ids[2]);
+    });
+    settle(stores, last).await;
+    let (kept_webhook, kept_delivery) =
+        (super::sample::webhook(account), new_delivery(output, NOW));
+    let runs = vec![run(&one, ids[3], 9)];
+    accept(stores, &kept_webhook, &kept_delivery, runs).await.expect("the webhook is stored");
+
+    let erase = EraseWebhook::new(webhook.id, node, after(4));
+    stores.logs.erase(account, &erase).await.expect("it has ended");
+    assert_eq!(kept(stores, &one).await, [ids[3]]);
+    assert_eq!(kept(stores, &other).await, []);
+    for id in &ids[..3] {
+        assert_eq!(stores.functions.execution(account, *id).await.expect("an answer"), None);
+    }
 }
 
 /// The run behind an ephemeral webhook stays when its content goes.

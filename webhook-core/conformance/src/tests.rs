@@ -41,6 +41,9 @@ mod log_store {
 mod token_store {
     crate::token_store_conformance!(super::make_store);
 }
+mod session_store {
+    crate::session_store_conformance!(super::make_store);
+}
 mod domain_store {
     crate::domain_store_conformance!(super::make_store);
 }
@@ -51,6 +54,10 @@ mod cron_store {
 
 mod notification_store {
     crate::notification_store_conformance!(super::make_store);
+}
+
+mod erasure_store {
+    crate::erasure_store_conformance!(super::make_store);
 }
 
 mod replay_store {
@@ -101,6 +108,7 @@ fn every_case_is_listed() {
         include_str!("kv.rs"),
         include_str!("log/count.rs"),
         include_str!("log/drain.rs"),
+        include_str!("log/erase.rs"),
         include_str!("log/lease.rs"),
         include_str!("log/page.rs"),
         include_str!("log/purge.rs"),
@@ -110,6 +118,7 @@ fn every_case_is_listed() {
         include_str!("notification.rs"),
         include_str!("output.rs"),
         include_str!("queue.rs"),
+        include_str!("erasure.rs"),
         include_str!("replay.rs"),
         include_str!("runs.rs"),
         include_str!("token.rs"),

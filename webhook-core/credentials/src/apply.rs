@@ -8,7 +8,7 @@ use http::{
 };
 use url::form_urlencoded;
 
-use crate::{AuthSpec, CredentialError, CredentialType, KeyPlace, Token, sigv4};
+use crate::{AuthSpec, CredentialError, KeyPlace, Token, sigv4};
 
 /// The request that is to be authenticated, otherwise ready to be sent.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl AuthSpec {
     /// `now` is the time in seconds since 1970.
     ///
     /// # Errors
-    /// They cannot be sent, which [`check`](Self::check) would have said, or the token is
+    /// They cannot be sent, which the check of the output would have said, or the token is
     /// missing.
     pub fn apply(
         &self,
@@ -37,31 +37,31 @@ impl AuthSpec {
         token: Option<&Token>,
         now: i64,
     ) -> Result<(), CredentialError> {
-        match self.kind {
-            CredentialType::None => Ok(()),
-            CredentialType::Basic => {
-                let pair = format!("{}:{}", self.username, self.password.expose());
+        match self {
+            Self::None(_) => Ok(()),
+            Self::Basic(auth) => {
+                let pair = format!("{}:{}", auth.username, auth.password.expose());
                 authorization(request.headers, "Basic", &STANDARD.encode(pair))
             }
-            CredentialType::Bearer => authorization(request.headers, "Bearer", self.token.expose()),
-            CredentialType::ApiKey => match self.place.unwrap_or_default() {
+            Self::Bearer(auth) => authorization(request.headers, "Bearer", auth.token.expose()),
+            Self::ApiKey(auth) => match auth.place.unwrap_or_default() {
                 KeyPlace::Header => {
-                    let name = HeaderName::try_from(&self.name).map_err(|_| unsendable())?;
-                    set(request.headers, name, hidden(self.value.expose())?)
+                    let name = HeaderName::try_from(&auth.name).map_err(|_| unsendable())?;
+                    set(request.headers, name, hidden(auth.value.expose())?)
                 }
-                KeyPlace::Query => append(request.url, &self.name, self.value.expose()),
+                KeyPlace::Query => append(request.url, &auth.name, auth.value.expose()),
             },
-            CredentialType::Oauth2ClientCredentials | CredentialType::GcpServiceAccount => {
+            Self::Oauth2ClientCredentials(_) | Self::GcpServiceAccount(_) => {
                 let token = token.ok_or_else(|| CredentialError::new("there is no token"))?;
                 authorization(request.headers, "Bearer", token.expose())
             }
-            CredentialType::AwsSigv4 => {
+            Self::AwsSigv4(auth) => {
                 let key = sigv4::Key {
-                    id: &self.access_key_id,
-                    secret: self.secret_access_key.expose(),
-                    session_token: self.session_token.expose(),
-                    region: &self.region,
-                    service: &self.service,
+                    id: &auth.access_key_id,
+                    secret: auth.secret_access_key.expose(),
+                    session_token: auth.session_token.expose(),
+                    region: &auth.region,
+                    service: &auth.service,
                 };
                 sigv4::sign(&key, request, now)
             }

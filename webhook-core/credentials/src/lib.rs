@@ -31,13 +31,15 @@
 mod apply;
 mod auth;
 mod error;
-mod secrets;
 mod signing;
 mod sigv4;
 mod token;
 
 pub use apply::Request;
-pub use auth::{AuthSpec, ClientAuth, CredentialType, KeyPlace};
-pub use error::{CredentialError, Invalid};
+pub use auth::{
+    ApiKeyAuth, AuthSpec, AwsAuth, BasicAuth, BearerAuth, ClientAuth, GoogleAuth, KeyPlace, NoAuth,
+    OAuth2Auth,
+};
+pub use error::CredentialError;
 pub use signing::{Message, SigningFormat, SigningSecret, SigningSpec};
 pub use token::{Answer, Fetch, MAX_TOKENS, Question, Token, Tokens};

@@ -4,9 +4,9 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ring::{hmac, signature::Ed25519KeyPair};
 use serde::{Deserialize, Serialize};
-use webhook_wire::Secret;
+use webhook_wire::{Choice, Described, Secret, Timestamp, described::Invalid};
 
-use crate::{CredentialError, Invalid};
+use crate::CredentialError;
 
 const MAX_SECRETS: usize = 2;
 const MAX_SECRET_BYTES: usize = 1_024;
@@ -15,20 +15,25 @@ const MAX_PREFIX_BYTES: usize = 64;
 const STANDARD_KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
 /// How the webhooks of an output are signed, as it is on the wire (`docs/signing.md`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = OutputSigning))]
+#[described(rules)]
 pub struct SigningSpec {
     /// Whether webhooks are signed at all.
+    #[field(label = "Sign what is sent", brief)]
     pub enabled: bool,
-    /// How.
+    /// The format of the signature.
+    #[field(label = "Format", brief)]
     pub format: SigningFormat,
     /// One, or two while receivers change from the first to the second: each signs until it
     /// expires. One must not expire.
+    #[field(label = "Secret", max = MAX_SECRETS)]
     pub secrets: Vec<SigningSecret>,
-    /// What the names of the headers begin with, before `id`, `timestamp` and `signature`.
-    /// Empty is `webhook-`.
+    /// The beginning of the names of the headers, before `id`, `timestamp` and `signature`; empty
+    /// stands for `webhook-`.
+    #[field(label = "Headers begin with", max = MAX_PREFIX_BYTES, example = "x-shop-")]
     pub prefix: String,
 }
 
@@ -40,7 +45,7 @@ impl Default for SigningSpec {
 }
 
 /// How a webhook is signed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Choice)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -48,29 +53,38 @@ pub enum SigningFormat {
     /// [Standard Webhooks](https://www.standardwebhooks.com) by HMAC-SHA-256: `v1,` and
     /// base64, of `{id}.{timestamp}.{body}`. Secrets are `whsec_` and base64.
     #[default]
+    #[choice("Standard Webhooks: v1, and base64")]
     StandardWebhooks,
     /// HMAC-SHA-256 of the body: `sha256=` and hex, as GitHub signs. The secret is its text.
+    #[choice("HMAC-SHA-256 of the body: sha256= and hex, as GitHub")]
     HmacBody,
     /// HMAC-SHA-256 of `{timestamp}.{body}`: `t=…,v1=` and hex, as Stripe signs. The secret
     /// is its text.
+    #[choice("HMAC-SHA-256 of time and body: t=…,v1=…, as Stripe")]
     HmacTimestampBody,
     /// Standard Webhooks by Ed25519: `v1a,` and base64. Secrets are `whsk_` and base64 of
     /// the seed, or of seed and public key.
+    #[choice("Standard Webhooks by Ed25519: v1a, and base64")]
     Ed25519,
 }
 
 /// A secret, and until when it signs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[described(row)]
 pub struct SigningSecret {
-    /// The secret, in the form of the format. Answers show a mask, which stands for the
-    /// stored secret when it is sent back.
+    /// The secret in the form of the format: whsec_ and base64 of 24 to 64 bytes for Standard
+    /// Webhooks, whsk_ and base64 of the seed for Ed25519, any text for the others. Answers show a
+    /// mask, which stands for the stored secret when it is sent back.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[field(label = "Secret", max = MAX_SECRET_BYTES, required, raw)]
     pub secret: Secret,
-    /// From this moment on, in seconds since 1970, it signs nothing; 0 is never.
+    /// The moment from which on it signs nothing; 0 for never.
     #[serde(default)]
-    pub expires_at: i64,
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    #[field(label = "Ends")]
+    pub expires_at: Timestamp,
 }
 
 /// What is signed.
@@ -85,46 +99,39 @@ pub struct Message<'a> {
 }
 
 impl SigningSpec {
-    /// Whether it can sign, from `now` (in seconds since 1970) on.
-    ///
-    /// # Errors
-    /// What is wrong, with the field as `signing.…`.
-    pub fn check(&self, now: i64) -> Result<(), Invalid> {
+    fn rules(&self) -> Result<(), Invalid> {
         let Self { enabled, format, secrets, prefix } = self;
-        if !prefix.is_empty() {
-            let name = HeaderName::try_from(format!("{prefix}signature"));
-            let reason = match name {
-                Err(_) => "must be what the name of a header can begin with, such as webhook-",
-                Ok(_) if prefix.len() > MAX_PREFIX_BYTES => "must be at most 64 bytes long",
-                Ok(_) if prefix.eq_ignore_ascii_case("x-webhook-relay-") => "is the relay's own",
-                Ok(_) => "",
-            };
-            if !reason.is_empty() {
-                return Err(Invalid::new("signing.prefix", reason));
-            }
-        }
-        if secrets.len() > MAX_SECRETS || (*enabled && secrets.is_empty()) {
-            let reason = format!("must be one or two, not {}", secrets.len());
-            return Err(Invalid::new("signing.secrets", reason));
-        }
-        for (at, SigningSecret { secret, expires_at }) in secrets.iter().enumerate() {
-            let field = |name| format!("signing.secrets[{at}].{name}");
-            Key::new(*format, secret).map_err(|reason| Invalid::new(field("secret"), reason))?;
-            if *expires_at < 0 {
-                return Err(Invalid::new(field("expires_at"), "must not be negative"));
-            }
-        }
-        let lasts = |secret: &SigningSecret| secret.expires_at == 0;
-        if *enabled && !secrets.iter().any(lasts) {
-            let last = secrets.iter().map(|secret| secret.expires_at).enumerate();
-            let (at, moment) = last.max_by_key(|(_, moment)| *moment).unwrap_or_default();
-            let reason = match moment <= now {
-                true => "has passed, and no other secret signs",
-                false => "must be 0 for one secret, or nothing would sign afterwards",
-            };
-            return Err(Invalid::new(format!("signing.secrets[{at}].expires_at"), reason));
+        let is_beginning = HeaderName::try_from(format!("{prefix}signature")).is_ok();
+        let reason = "must be what the name of a header can begin with, such as webhook-";
+        Invalid::when(!is_beginning, "prefix", reason)?;
+        let is_ours = prefix.eq_ignore_ascii_case("x-webhook-relay-");
+        Invalid::when(is_ours, "prefix", "is the relay's own")?;
+        Invalid::when(*enabled && secrets.is_empty(), "secrets", "must be one or two, not 0")?;
+        for (at, SigningSecret { secret, .. }) in secrets.iter().enumerate() {
+            let place = || format!("secrets[{at}].secret");
+            Key::new(*format, secret).map_err(|reason| Invalid::new(place(), reason))?;
         }
         Ok(())
+    }
+
+    /// Whether one secret signs from `now` (in seconds since 1970) on, and forever; and whether
+    /// the fields fit together.
+    ///
+    /// # Errors
+    /// The field and the reason: `secrets[0].secret`.
+    pub fn check(&self, now: i64) -> Result<(), Invalid> {
+        self.rules()?;
+        let never = Timestamp::default();
+        if !self.enabled || self.secrets.iter().any(|secret| secret.expires_at == never) {
+            return Ok(());
+        }
+        let moments = self.secrets.iter().map(|secret| secret.expires_at).enumerate();
+        let (at, moment) = moments.max_by_key(|(_, moment)| *moment).unwrap_or_default();
+        let reason = match moment.as_secs() <= now {
+            true => "has passed, and no other secret signs",
+            false => "must be 0 for one secret, or nothing would sign afterwards",
+        };
+        Err(Invalid::new(format!("secrets[{at}].expires_at"), reason))
     }
 
     /// Puts the signature of `message` into `headers`, in place of what is there under the
@@ -142,7 +149,8 @@ impl SigningSpec {
             return Ok(());
         }
         let now = message.timestamp;
-        let valid = self.secrets.iter().filter(|it| it.expires_at == 0 || now < it.expires_at);
+        let lasts = |at: Timestamp| at == Timestamp::default() || now < at.as_secs();
+        let valid = self.secrets.iter().filter(|it| lasts(it.expires_at));
         let mut signatures = Vec::with_capacity(MAX_SECRETS);
         for SigningSecret { secret, .. } in valid {
             let key = Key::new(self.format, secret);
@@ -195,9 +203,6 @@ impl Key {
         let text = secret.expose();
         if text.is_empty() {
             return Err("must not be empty".to_owned());
-        }
-        if text.len() > MAX_SECRET_BYTES {
-            return Err(format!("must be at most {MAX_SECRET_BYTES} bytes long"));
         }
         let hmac = |key: &[u8], write| Self::Hmac(hmac::Key::new(hmac::HMAC_SHA256, key), write);
         match format {

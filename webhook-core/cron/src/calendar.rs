@@ -1,10 +1,10 @@
-//! Five fields: dates and times of the wall clock, and the moments they mean.
+//! Five or six fields: dates and times of the wall clock, and the moments they mean.
 
 use std::time::Duration;
 
 use jiff::{
     SignedDuration,
-    civil::{Date, DateTime},
+    civil::{Date, DateTime, Time},
     tz::{AmbiguousOffset, TimeZone},
 };
 
@@ -12,6 +12,7 @@ use crate::{
     InvalidCron,
     field::{FIELDS, Values},
     invalid,
+    of_month::OfMonth,
 };
 
 /// The longest that a date can be away: 29 February on a given weekday comes
@@ -21,55 +22,50 @@ const HORIZON_YEARS: i16 = 50;
 /// Above this a gap is no daylight saving.
 const LONGEST_GAP: Duration = Duration::from_secs(3 * 60 * 60);
 
-const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Calendar {
+    seconds: Values,
     minutes: Values,
     hours: Values,
     days: Values,
     months: Values,
     weekdays: Values,
+    of_month: OfMonth,
 }
 
 impl Calendar {
     pub(crate) fn parse(text: &str) -> Result<Self, InvalidCron> {
         let parts: Vec<_> = text.split_whitespace().collect();
-        let [minute, hour, day, month, weekday] = parts[..] else {
-            let [zone, ..] = parts[..] else { return Err(invalid("must not be empty")) };
-            if zone.starts_with("TZ=") || zone.starts_with("CRON_TZ=") {
-                return Err(invalid("the time zone belongs into the field timezone"));
+        let (second, [minute, hour, day, month, weekday]) = match parts[..] {
+            [a, b, c, d, e] => ("0", [a, b, c, d, e]),
+            [second, a, b, c, d, e] => (second, [a, b, c, d, e]),
+            [] => return Err(invalid("must not be empty")),
+            _ => {
+                return Err(invalid(format!(
+                    "must have five fields (minute, hour, day of month, month, day of week), six \
+                     with seconds before them, or begin with @, not {} fields",
+                    parts.len()
+                )));
             }
-            return Err(invalid(format!(
-                "must have five fields (minute, hour, day of month, month, day of week) or begin \
-                 with @, not {} fields",
-                parts.len()
-            )));
         };
-        let [minutes, hours, days, months, weekdays] = &FIELDS;
+        let [seconds, minutes, hours, days, months, weekdays] = &FIELDS;
+        let mut of_month = OfMonth::default();
         let calendar = Self {
+            seconds: seconds.parse(second)?,
             minutes: minutes.parse(minute)?,
             hours: hours.parse(hour)?,
-            days: days.parse(day)?,
+            days: days.parse_with(day, |element| of_month.read_day(days, element))?,
             months: months.parse(month)?,
-            weekdays: weekdays.parse(weekday)?,
+            weekdays: weekdays.parse_with(weekday, |it| of_month.read_weekday(weekdays, it))?,
+            of_month,
         };
-        match calendar.comes() {
-            true => Ok(calendar),
-            false => Err(days.wrong(format!("{day} never comes in the month {month}"))),
+        // The years from 2000 on have each date on each weekday.
+        match calendar.from(Date::constant(2000, 1, 1).at(0, 0, 0, 0)) {
+            Some(_) => Ok(calendar),
+            None => Err(days.wrong(format!("{day} never comes in the month {month}"))),
         }
-    }
-
-    /// Whether there is a day that matches.
-    fn comes(&self) -> bool {
-        let longest = |month| match month {
-            2 => 29,
-            4 | 6 | 9 | 11 => 30,
-            _ => 31,
-        };
-        let first = self.days.from(1).unwrap_or(u8::MAX);
-        let either = !self.days.star && !self.weekdays.star;
-        either || self.months.iter().any(|month| first <= longest(month))
     }
 
     /// Whether the times are those of certain hours and minutes.
@@ -78,15 +74,17 @@ impl Calendar {
     }
 
     pub(crate) fn shortest_period(&self) -> Duration {
-        let of_hour = |hour| self.minutes.iter().map(move |minute| (hour, minute));
-        let minutes = |(hour, minute): (u8, u8)| u64::from(hour) * 60 + u64::from(minute);
-        let mut times = self.hours.iter().flat_map(of_hour).map(minutes);
-        let first = times.next().unwrap_or_default();
+        let times = self.hours.iter().flat_map(|hour| {
+            let of_hour = self.minutes.iter().map(move |minute| (hour * 60 + minute) * 60);
+            of_hour.flat_map(|minute| self.seconds.iter().map(move |second| minute + second))
+        });
+        let mut times = times.peekable();
+        let first = times.peek().copied().unwrap_or_default();
         let (last, shortest) = times
+            .skip(1)
             .fold((first, u64::MAX), |(last, shortest), time| (time, shortest.min(time - last)));
         // Over midnight, as if every day matched.
-        let shortest = shortest.min(first + 24 * 60 - last);
-        Duration::from_secs(shortest * 60)
+        Duration::from_secs(shortest.min(first + 24 * 60 * 60 - last))
     }
 
     /// The first moment after `after`, both in milliseconds.
@@ -102,12 +100,12 @@ impl Calendar {
     /// Fixed times: each date and time of the calendar means one moment. Later
     /// ones mean no earlier moment, so the first that is after `after` it is.
     fn fixed_after(&self, after: jiff::Timestamp, zone: &TimeZone) -> Option<jiff::Timestamp> {
-        let mut candidate = minute_of(zone.to_datetime(after))?;
+        let mut candidate = second_of(zone.to_datetime(after))?;
         loop {
             candidate = self.from(candidate)?;
             match moment(candidate, zone) {
                 Some(moment) if moment > after => return Some(moment),
-                _ => candidate = candidate.checked_add(MINUTE).ok()?,
+                _ => candidate = candidate.checked_add(SECOND).ok()?,
             }
         }
     }
@@ -119,9 +117,9 @@ impl Calendar {
         loop {
             let offset = zone.to_offset(from);
             let shown = offset.to_datetime(from);
-            let minute = minute_of(shown)?;
-            let minute = if minute < shown { minute.checked_add(MINUTE).ok()? } else { minute };
-            let found = offset.to_timestamp(self.from(minute)?).ok()?;
+            let second = second_of(shown)?;
+            let second = if second < shown { second.checked_add(SECOND).ok()? } else { second };
+            let found = offset.to_timestamp(self.from(second)?).ok()?;
             match zone.following(from).next().map(|change| change.timestamp()) {
                 Some(change) if change <= found => from = change,
                 _ => return Some(found),
@@ -130,21 +128,21 @@ impl Calendar {
     }
 
     /// The first date and time of the calendar that is not before `from`, a
-    /// whole minute.
+    /// whole second.
     fn from(&self, from: DateTime) -> Option<DateTime> {
         let horizon = from.year().checked_add(HORIZON_YEARS)?;
-        let (mut date, mut time) = (from.date(), Some((from.hour(), from.minute())));
+        let (mut date, mut time) = (from.date(), Some(from.time()));
         while date.year() <= horizon {
-            if !self.months.has(date.month().unsigned_abs()) {
+            if !self.months.has(date.month()) {
                 date = date.last_of_month().tomorrow().ok()?;
                 time = None;
                 continue;
             }
-            let (hour, minute) = time.take().unwrap_or_default();
+            let earliest = time.take().unwrap_or_default();
             if self.has_day(date)
-                && let Some((hour, minute)) = self.time_from(hour, minute)
+                && let Some(time) = self.time_from(earliest)
             {
-                return Some(date.at(hour, minute, 0, 0));
+                return Some(date.to_datetime(time));
             }
             date = date.tomorrow().ok()?;
         }
@@ -152,22 +150,26 @@ impl Calendar {
     }
 
     fn has_day(&self, date: Date) -> bool {
-        let weekday = date.weekday().to_sunday_zero_offset().unsigned_abs();
-        let (day, weekday) = (self.days.has(date.day().unsigned_abs()), self.weekdays.has(weekday));
+        let day = self.days.has(date.day()) || self.of_month.has_day(date);
+        let weekday = self.weekdays.has(date.weekday().to_sunday_zero_offset())
+            || self.of_month.has_weekday(date);
         match self.days.star || self.weekdays.star {
             true => day && weekday,
             false => day || weekday,
         }
     }
 
-    fn time_from(&self, hour: i8, minute: i8) -> Option<(i8, i8)> {
-        let (hour, minute) = (hour.unsigned_abs(), minute.unsigned_abs());
-        let this_hour = self.minutes.from(minute).filter(|_| self.hours.has(hour));
-        let (hour, minute) = match this_hour {
-            Some(minute) => (hour, minute),
-            None => (self.hours.from(hour + 1)?, self.minutes.from(0)?),
+    fn time_from(&self, from: Time) -> Option<Time> {
+        let (hour, minute) = (from.hour(), from.minute());
+        let (first_minute, first_second) = (self.minutes.from(0)?, self.seconds.from(0)?);
+        let of_minute = self.seconds.from(from.second()).filter(|_| self.minutes.has(minute));
+        let of_hour = || self.minutes.from(minute + 1).map(|minute| (hour, minute, first_second));
+        let same = of_minute.map(|second| (hour, minute, second)).or_else(of_hour);
+        let (hour, minute, second) = match same.filter(|_| self.hours.has(hour)) {
+            Some(same) => same,
+            None => (self.hours.from(hour + 1)?, first_minute, first_second),
         };
-        Some((i8::try_from(hour).ok()?, i8::try_from(minute).ok()?))
+        Time::new(hour, minute, second, 0).ok()
     }
 }
 
@@ -188,6 +190,6 @@ fn moment(shown: DateTime, zone: &TimeZone) -> Option<jiff::Timestamp> {
     }
 }
 
-fn minute_of(shown: DateTime) -> Option<DateTime> {
-    shown.with().second(0).subsec_nanosecond(0).build().ok()
+fn second_of(shown: DateTime) -> Option<DateTime> {
+    shown.with().subsec_nanosecond(0).build().ok()
 }

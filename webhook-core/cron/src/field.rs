@@ -1,4 +1,4 @@
-//! One field of five.
+//! One field of a schedule.
 
 use crate::{InvalidCron, invalid};
 
@@ -21,7 +21,8 @@ const fn numbers(name: &'static str, min: u8, max: u8) -> Field {
     Field { name, min, max, written_max: max, names: &[], of_days: false }
 }
 
-pub(crate) const FIELDS: [Field; 5] = [
+pub(crate) const FIELDS: [Field; 6] = [
+    numbers("second", 0, 59),
     numbers("minute", 0, 59),
     numbers("hour", 0, 23),
     Field { of_days: true, ..numbers("day of month", 1, 31) },
@@ -48,29 +49,39 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    pub(crate) const fn has(self, value: u8) -> bool {
+    pub(crate) const fn has(self, value: i8) -> bool {
         self.bits & (1 << value) != 0
     }
 
     /// The first value that is not less than `value`.
-    pub(crate) const fn from(self, value: u8) -> Option<u8> {
-        let left = self.bits.checked_shr(value as u32);
-        match left {
-            Some(left) if left != 0 => Some(value + left.trailing_zeros() as u8),
-            _ => None,
+    pub(crate) const fn from(self, value: i8) -> Option<i8> {
+        match self.bits >> value {
+            0 => None,
+            left => Some(value + left.trailing_zeros() as i8),
         }
     }
 
-    pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
-        (0..60).filter(move |value| self.has(*value))
+    pub(crate) fn iter(self) -> impl Iterator<Item = u64> {
+        (0..60).filter(move |value| self.bits & (1 << value) != 0)
     }
 }
 
 impl Field {
     pub(crate) fn parse(&self, text: &str) -> Result<Values, InvalidCron> {
+        self.parse_with(text, |_| Ok(false))
+    }
+
+    /// As [`parse`](Self::parse), without the elements that `other` reads.
+    pub(crate) fn parse_with(
+        &self,
+        text: &str,
+        mut other: impl FnMut(&str) -> Result<bool, InvalidCron>,
+    ) -> Result<Values, InvalidCron> {
         let mut bits = 0;
         for element in text.split(',') {
-            bits |= self.element(element)?;
+            if !other(element)? {
+                bits |= self.element(element)?;
+            }
         }
         // Sunday has two numbers.
         if self.written_max > self.max && bits & (1 << self.written_max) != 0 {
@@ -112,7 +123,7 @@ impl Field {
         }
     }
 
-    fn value(&self, text: &str) -> Result<u8, InvalidCron> {
+    pub(crate) fn value(&self, text: &str) -> Result<u8, InvalidCron> {
         let named = self.names.iter().position(|name| name.eq_ignore_ascii_case(text));
         if let Some(index) = named.and_then(|index| u8::try_from(index).ok()) {
             return Ok(self.min + index);

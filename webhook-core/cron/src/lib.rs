@@ -4,10 +4,18 @@
 //!
 //! Five fields, as in `crontab(5)`: minute (0-59), hour (0-23), day of month
 //! (1-31), month (1-12 or `JAN`…`DEC`), day of week (0-7 or `SUN`…`SAT`, 0 and 7
-//! are Sunday). A field is a list of values, ranges `a-b` and steps `*/n`,
-//! `a-b/n`, `a/n` (from `a` on); `?` is `*` in the fields of days. When neither
-//! field of days begins with `*`, a day that one of them names is enough, else
-//! both must match. `@yearly` (`@annually`), `@monthly`, `@weekly`, `@daily`
+//! are Sunday). A sixth field before them has the second (0-59). A field is a
+//! list of values, ranges `a-b` and steps `*/n`, `a-b/n`, `a/n` (from `a` on);
+//! `?` is `*` in the fields of days. When neither field of days begins with `*`,
+//! a day that one of them names is enough, else both must match.
+//!
+//! Days that depend on the month, as in Quartz: `L` is the last day, `L-3` the
+//! third before it, `LW` the last day from Monday to Friday, `15W` the one that
+//! is nearest to the 15th within the month, `5L` or `FRIL` the last Friday, `5#2`
+//! the second one.
+//!
+//! `TZ=Europe/Berlin` or `CRON_TZ=Europe/Berlin` before the fields names the time
+//! zone of a schedule whose field for it is empty or UTC. `@yearly` (`@annually`), `@monthly`, `@weekly`, `@daily`
 //! (`@midnight`) and `@hourly` stand for five fields. `@every 1h30m` runs each
 //! time that this much has elapsed, counted from `starts_at`, which is its
 //! first run, or from when the cron was made.
@@ -47,6 +55,7 @@
 mod calendar;
 mod every;
 mod field;
+mod of_month;
 #[cfg(test)]
 mod tests;
 
@@ -111,15 +120,25 @@ pub struct Timetable {
 
 impl Timetable {
     /// The timetable of a cron that was made at `created_at`. `timezone` is an IANA
-    /// name in any case, or empty for UTC.
+    /// name in any case, or empty for UTC or the time zone that the schedule begins with.
     ///
     /// # Errors
     ///
     /// In `schedule`, with the part of it: what does not parse, a date that never
     /// comes (31 February). In `timezone`: an unknown time zone.
     pub fn new(schedule: &str, timezone: &str, created_at: i64) -> Result<Self, InvalidCron> {
+        let (own_zone, schedule) = split_zone(schedule.trim());
         let schedule = Schedule::parse(schedule)?;
-        let zone = zone(timezone)?;
+        let mut zone = zone(timezone)?;
+        if let Some(own_zone) = own_zone {
+            let own = self::zone(own_zone).map_err(|refusal| invalid(refusal.reason))?;
+            if ![&own, &TimeZone::UTC].contains(&&zone) {
+                let reason =
+                    format!("the schedule begins with TZ={own_zone}: leave this field empty");
+                return Err(InvalidCron { field: "timezone", reason });
+            }
+            zone = own;
+        }
         Ok(Self { schedule, zone, created_at, starts_at: None, ends_at: None })
     }
 
@@ -199,6 +218,15 @@ impl Timetable {
 
     fn within_end(&self, run: Option<i64>) -> Option<i64> {
         run.filter(|run| self.ends_at.is_none_or(|end| *run <= end))
+    }
+}
+
+/// The name of the time zone before a schedule, and the schedule.
+fn split_zone(schedule: &str) -> (Option<&str>, &str) {
+    let named = ["TZ=", "CRON_TZ="].iter().find_map(|prefix| schedule.strip_prefix(prefix));
+    match named.map(|rest| rest.split_once(' ').unwrap_or((rest, ""))) {
+        Some((zone, schedule)) => (Some(zone), schedule.trim_start()),
+        None => (None, schedule),
     }
 }
 

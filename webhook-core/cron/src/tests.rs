@@ -169,6 +169,71 @@ fn names_steps_and_lists() {
 }
 
 #[test]
+fn days_that_depend_on_the_month() {
+    // 1 January 2026 is a Thursday; the ends of the months are a Saturday, twice, and a Tuesday.
+    for (schedule, days) in [
+        ("0 0 L * *", ["01-31", "02-28", "03-31"]),
+        ("0 0 l-3 * *", ["01-28", "02-25", "03-28"]),
+        ("0 0 LW * *", ["01-30", "02-27", "03-31"]),
+        ("0 0 17W * ?", ["01-16", "02-17", "03-17"]),
+        ("0 0 18w * *", ["01-19", "02-18", "03-18"]),
+        ("0 0 31W * *", ["01-30", "03-31", "05-29"]),
+        ("0 0 1W 2,3,8 *", ["02-02", "03-02", "08-03"]),
+        ("0 0 * * 5L", ["01-30", "02-27", "03-27"]),
+        ("0 0 ? * sunL", ["01-25", "02-22", "03-29"]),
+        ("0 0 * * 7#1", ["01-04", "02-01", "03-01"]),
+        ("0 0 * * FRI#5", ["01-30", "05-29", "07-31"]),
+        ("0 0 1,L 2-12 *", ["02-01", "02-28", "03-01"]),
+        ("0 0 L 1,2 MON#1", ["01-05", "01-31", "02-02"]),
+    ] {
+        let expected = days.map(|day| format!("2026-{day}T00:00:00Z"));
+        assert_eq!(runs(schedule, "UTC", "2025-12-31T12:00:00Z", 3), expected, "{schedule}");
+    }
+    assert_eq!(
+        runs("0 0 1W 11 *", "UTC", "2025-12-31T12:00:00Z", 1),
+        ["2026-11-02T00:00:00Z"],
+        "a Sunday"
+    );
+}
+
+#[test]
+fn a_sixth_field_before_the_others_has_the_seconds() {
+    assert_eq!(
+        runs("*/20 59 23 * * *", "UTC", "2026-01-01T23:59:30Z", 3),
+        ["2026-01-01T23:59:40Z", "2026-01-02T23:59:00Z", "2026-01-02T23:59:20Z"]
+    );
+    assert_eq!(
+        runs("15 30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2),
+        ["2026-03-29T01:00:00Z", "2026-03-30T00:30:15Z"],
+        "a fixed time in a skipped hour runs right after it"
+    );
+    assert_eq!(
+        runs("* * * * * *", "UTC", "2026-01-01T00:00:00.001Z", 2),
+        ["2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"]
+    );
+    assert_eq!(
+        runs("0 30 2 * * *", "Europe/Berlin", "2026-01-01T00:00:00Z", 400),
+        runs("30 2 * * *", "Europe/Berlin", "2026-01-01T00:00:00Z", 400)
+    );
+}
+
+#[test]
+fn a_schedule_can_begin_with_its_time_zone() {
+    for schedule in ["TZ=europe/berlin 30 2 * * *", " CRON_TZ=Europe/Berlin  30 2 * * *"] {
+        for field in ["", "UTC", "Europe/Berlin"] {
+            let timetable = timetable(schedule, field);
+            assert_eq!(timetable.zone_name(), "Europe/Berlin", "{schedule} with {field:?}");
+            let next = timetable.next_after(at("2026-06-01T00:00:00Z")).map(show);
+            assert_eq!(next.as_deref(), Some("2026-06-01T00:30:00Z"));
+        }
+        let refused = Timetable::new(schedule, "Europe/London", 0).expect_err("two zones");
+        assert_eq!(refused.field, "timezone");
+        assert!(refused.reason.contains("leave this field empty"), "{refused}");
+    }
+    assert_eq!(timetable("TZ=Asia/Tokyo @daily", "").zone_name(), "Asia/Tokyo");
+}
+
+#[test]
 fn every_is_counted_from_the_start_or_the_creation() {
     let created = at("2026-03-28T22:00:00.700Z");
     let every = Timetable::new("@every 1h30m", "Europe/Berlin", created).expect("valid");
@@ -232,8 +297,23 @@ fn a_late_run_is_caught_up_within_its_period() {
 fn refusals_name_the_part() {
     for (schedule, said) in [
         ("", "must not be empty"),
-        ("* * * * * *", "not 6 fields"),
-        ("TZ=UTC * * * * *", "the field timezone"),
+        ("* * * * * * *", "not 7 fields"),
+        ("* * * *", "not 4 fields"),
+        ("60 * * * * *", "second: 60 is not from 0 to 59"),
+        ("L * * * * *", "second: \"L\" is not a number"),
+        ("TZ=UTC", "must not be empty"),
+        ("TZ=Mars/Phobos * * * * *", "\"Mars/Phobos\" is not an IANA time zone"),
+        ("* * L-31 * *", "day of month: \"L-31\" is not L-1 to L-30"),
+        ("* * L-0 * *", "day of month: \"L-0\" is not"),
+        ("* * 32W * *", "day of month: 32 is not from 1 to 31"),
+        ("* * W * *", "day of month: "),
+        ("* * 30W 2 *", "day of month: 30W never comes in the month 2"),
+        ("* * L-29 2 *", "day of month: L-29 never comes in the month 2"),
+        ("* * * * L", "day of week: L needs a weekday, such as 5L"),
+        ("* * * * 5#6", "day of week: \"5#6\" ends with no number from #1 to #5"),
+        ("* * * * 5#", "day of week: "),
+        ("* * * * #2", "day of week: "),
+        ("* * */30 2 5#2", "day of month: "),
         ("x * * * *", "minute: \"x\" is not a number"),
         ("-1 * * * *", "minute: "),
         ("+1 * * * *", "minute: "),
@@ -244,7 +324,6 @@ fn refusals_name_the_part() {
         ("* */24 * * *", "hour: the step \"24\""),
         ("* 1-2-3 * * *", "hour: "),
         ("* * 32 * *", "day of month: 32 is not from 1 to 31"),
-        ("* * L * *", "day of month: \"L\""),
         ("* * 31 4,6,9,11 *", "day of month: 31 never comes in the month 4,6,9,11"),
         ("* * 30-31 FEB ?", "day of month: 30-31 never comes"),
         ("* * * 13 *", "month: 13"),
@@ -274,16 +353,19 @@ fn refusals_name_the_part() {
 
 #[test]
 fn shortest_periods() {
-    for (schedule, minutes) in [
-        ("* * * * *", 1),
-        ("*/7 * * * *", 4),
-        ("0 * * * *", 60),
-        ("0,59 0,23 * * *", 1),
-        ("30 9,17 * * 1-5", 480),
-        ("0 0 29 2 *", 1440),
+    for (schedule, seconds) in [
+        ("* * * * *", 60),
+        ("*/7 * * * *", 4 * 60),
+        ("0 * * * *", 60 * 60),
+        ("0,59 0,23 * * *", 60),
+        ("30 9,17 * * 1-5", 8 * 60 * 60),
+        ("0 0 29 2 *", 24 * 60 * 60),
+        ("* * * * * *", 1),
+        ("*/25 * * * * *", 10),
+        ("30 0 12 * * *", 24 * 60 * 60),
     ] {
         let shortest = timetable(schedule, "UTC").shortest_period();
-        assert_eq!(shortest, Duration::from_secs(60 * minutes), "{schedule}");
+        assert_eq!(shortest, Duration::from_secs(seconds), "{schedule}");
     }
 }
 

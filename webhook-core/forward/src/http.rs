@@ -38,8 +38,10 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod tls_words;
 
 pub use builder::{HttpForwarderBuilder, InvalidCertificate};
+pub use failure::describe_io;
 pub use resolve::{Resolve, SystemResolver};
 
 use connect::Connector;

@@ -42,6 +42,8 @@ pub mod lua {
     pub mod bytes;
 }
 #[cfg(any(feature = "lua", feature = "js"))]
+mod foreign;
+#[cfg(any(feature = "lua", feature = "js"))]
 mod list;
 #[cfg(any(feature = "lua", feature = "js"))]
 mod modules;

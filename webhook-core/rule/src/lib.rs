@@ -179,7 +179,7 @@ pub const MAX_SIGNATURES: usize = 100;
 /// How many of the comma-separated signatures in a parameter are tried.
 pub const MAX_SIGNATURES_TRIED: usize = 16;
 /// How many segments the dotted path of a `payload` parameter may have.
-pub const MAX_PATH_SEGMENTS: usize = 64;
+pub use webhook_wire::json::MAX_PATH_SEGMENTS;
 /// How many values of one query key, of one form field, or at one path with `*` in it, are looked at.
 pub const MAX_VALUES: usize = 1_000;
 /// How many elements of an XML body may be inside each other.
@@ -262,6 +262,12 @@ impl PartialEq for Rules {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a.json == b.json,
             (None, Some(_)) | (Some(_), None) => false,
         }
+    }
+}
+
+impl webhook_wire::described::Value for Rules {
+    fn shape(&self) -> webhook_wire::described::Shape {
+        webhook_wire::described::Shape::Json
     }
 }
 

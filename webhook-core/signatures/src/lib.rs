@@ -17,7 +17,6 @@ mod keys;
 mod preset;
 mod request;
 mod scheme;
-mod secrets;
 mod spec;
 mod template;
 mod verdict;
@@ -31,8 +30,10 @@ pub use scheme::{
     Algorithm, AlgorithmBy, Answer, Condition, Digest, Encoding, Field, Handshake, HandshakeAction,
     KeyEncoding, KeySource, Scheme, SignatureField, Source, Split, TimestampField, Unit,
 };
-pub use spec::{Invalid, OnFailure, SecretSpec, SignatureSpec};
+pub use spec::{OnFailure, SecretSpec, SignatureSpec};
 pub use verdict::{Reason, Verdict};
 pub use verifier::Verifier;
+/// The field of a [`SignatureSpec`] that is wrong, such as `signature.secrets[0].secret`, and why.
+pub use webhook_wire::described::Invalid;
 /// A secret as its owner wrote it: `Debug` hides it, and it is compared in constant time.
-pub use webhook_wire::Secret;
+pub use webhook_wire::{Secret, Timestamp};

@@ -1,55 +1,71 @@
 //! What an account writes: `signature` of an input.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use webhook_wire::{
+    Choice, Described, Timestamp,
+    described::{days, seconds},
+    json as wire,
+};
 
 use crate::{Algorithm, Encoding, Scheme, Secret};
 
 /// How the webhooks of an input are verified, as it is on the wire.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Described)]
 #[serde(default)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Signature))]
 pub struct SignatureSpec {
     /// Whether webhooks are verified at all.
+    #[field(label = "Verify webhooks by this", brief)]
     pub enabled: bool,
     /// The name of a preset; `hmac` for an HMAC of the body, with the four fields at the
     /// end; `custom` for `scheme`.
+    #[field(hidden)]
     pub provider: String,
-    /// One to five, of which any may verify; none where the provider needs none.
-    #[cfg_attr(feature = "openapi", schema(max_items = 5))]
+    /// One to five secrets. Each of them may verify. None where the provider needs none.
+    #[field(label = "Secret", max = 5)]
     pub secrets: Vec<SecretSpec>,
-    /// What a provider needs beside a secret, by name: `verify_token`, `webhook_id`.
+    /// The values that a provider needs next to a secret, by name: `verify_token`, `webhook_id`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, String>))]
+    #[field(hidden)]
     pub parameters: BTreeMap<String, Secret>,
-    /// How far the timestamp of a webhook may be from now, in nanoseconds, before and
-    /// after: one second to one day. 0 is what the provider advises, mostly five minutes.
-    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 86_400_000_000_000i64))]
-    pub tolerance: i64,
+    /// The greatest difference between the timestamp of a webhook and now, before and after; 0
+    /// stands for the advice of the provider, mostly 5m.
+    #[serde(with = "wire::nanoseconds")]
+    #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
+    #[field(label = "How far its time may be from now", range = seconds(1)..=days(1), or_zero)]
+    pub tolerance: Duration,
     /// The URL as the sender has it, where that is part of what is signed. Empty is the
     /// input's public URL.
-    #[cfg_attr(feature = "openapi", schema(max_length = 2048))]
+    #[field(label = "URL", max = 2_048)]
     pub url: String,
     /// What becomes of a webhook that is not verified.
+    #[field(label = "A webhook that is not verified", brief)]
     pub on_failure: OnFailure,
     /// Whether handshakes of the provider are answered.
+    #[field(label = "Answer the provider's handshake", brief)]
     pub challenge: bool,
-    /// The scheme of the provider `custom`.
+    /// JSON for the provider `custom`: where the signature is, and what it is made of.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[field(label = "Scheme", lines = 12)]
     pub scheme: Option<Scheme>,
     /// For the provider `hmac`: the header of the signature.
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[field(label = "Header of the signature")]
     pub header: String,
-    /// For the provider `hmac`: `hmac-sha1`, `hmac-sha256` (which it is without) or
-    /// `hmac-sha512`.
+    /// The algorithm, for the provider `hmac`; `hmac-sha256` unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[field(label = "Algorithm", brief)]
     pub algorithm: Option<Algorithm>,
-    /// For the provider `hmac`: how the signature is written; `hex` without.
+    /// The encoding of the signature, for the provider `hmac`; `hex` unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[field(label = "Written as", brief)]
     pub encoding: Option<Encoding>,
-    /// For the provider `hmac`: what the header begins with before the signature.
+    /// The text before the signature in its header, for the provider `hmac`, such as sha256=.
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[field(label = "Begins with", example = "sha256=")]
     pub prefix: String,
 }
 
@@ -60,7 +76,7 @@ impl Default for SignatureSpec {
             provider: String::new(),
             secrets: Vec::new(),
             parameters: BTreeMap::new(),
-            tolerance: 0,
+            tolerance: Duration::ZERO,
             url: String::new(),
             on_failure: OnFailure::Reject,
             challenge: true,
@@ -74,43 +90,32 @@ impl Default for SignatureSpec {
 }
 
 /// A secret, and until when it verifies.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SignatureSecret))]
+#[described(row)]
 pub struct SecretSpec {
     /// The secret, as the provider shows it.
-    #[cfg_attr(feature = "openapi", schema(value_type = String, max_length = 16_384))]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[field(label = "Secret", max = 16 << 10, required, raw)]
     pub secret: Secret,
-    /// From this moment on, in seconds since 1970, it verifies nothing; 0 is never.
+    /// The moment from which on it verifies nothing; 0 for never.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0))]
-    pub expires_at: i64,
+    #[cfg_attr(feature = "openapi", schema(value_type = i64))]
+    #[field(label = "Ends")]
+    pub expires_at: Timestamp,
 }
 
 /// What becomes of a webhook that is not verified.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Choice)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SignatureOnFailure))]
 pub enum OnFailure {
     /// It is answered 401 and not forwarded.
     #[default]
+    #[choice("is refused with 401 and not forwarded")]
     Reject,
     /// It is forwarded, and its log says that it is not verified.
+    #[choice("is forwarded, and marked in the log")]
     Mark,
-}
-
-/// What is wrong with a [`SignatureSpec`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {reason}")]
-pub struct Invalid {
-    /// Which field: `signature.secrets[0].secret`.
-    pub field: String,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl Invalid {
-    pub(crate) fn new(field: impl AsRef<str>, reason: impl Into<String>) -> Self {
-        Self { field: format!("signature.{}", field.as_ref()), reason: reason.into() }
-    }
 }

@@ -39,7 +39,10 @@ const MAX_PREVIEW_BYTES: usize = 4096;
 /// let spec = SignatureSpec {
 ///     provider: "github".to_owned(),
 ///     // The secret, body and signature of GitHub's documentation.
-///     secrets: vec![SecretSpec { secret: Secret::new("It's a Secret to Everybody"), expires_at: 0 }],
+///     secrets: vec![SecretSpec {
+///         secret: Secret::new("It's a Secret to Everybody"),
+///         ..SecretSpec::default()
+///     }],
 ///     ..SignatureSpec::default()
 /// };
 /// let verifier = Verifier::new(&spec)?;

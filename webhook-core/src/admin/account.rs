@@ -90,7 +90,7 @@ impl Admin {
         name: &str,
         key: Option<Secret>,
     ) -> Result<(Account, ApiKey), Error> {
-        check::name("name", name, &self.options)?;
+        check::name("name", name)?;
         if let Some(key) = &key {
             check_key(key)?;
             if self.stores.accounts.api_key_by_text(key.expose()).await?.is_some() {

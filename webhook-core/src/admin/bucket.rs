@@ -38,8 +38,7 @@ impl Admin {
         mut spec: BucketSpec,
     ) -> Result<Bucket, Error> {
         caller.require_api_access()?;
-        check::bucket(&spec, &self.options)?;
-        self.check_retention(caller, &mut spec, &Extension::Absent).await?;
+        self.check_bucket(caller, &mut spec, &BucketSpec::default()).await?;
         invalid_if(spec.name.is_empty(), "name", "must not be empty")?;
         caller.require_name(&spec.name)?;
         let most = self.options.max_buckets_per_account;
@@ -82,16 +81,12 @@ impl Admin {
         id: BucketId,
         spec: BucketSpec,
     ) -> Result<Bucket, Error> {
-        check::bucket(&spec, &self.options)?;
         again(|| async {
             let mut bucket = self.owned_bucket(caller, id).await?;
             caller.require_version(bucket.version)?;
             let mut spec = spec.clone();
-            self.check_retention(caller, &mut spec, &bucket.spec.retention).await?;
+            self.check_bucket(caller, &mut spec, &bucket.spec).await?;
             let old = std::mem::replace(&mut bucket.spec, spec);
-            if bucket.spec.name.is_empty() {
-                bucket.spec.name = old.name;
-            }
             bucket.updated_at = self.now();
             bucket.stamp_auth();
             let update = [Change::update(bucket.account_id, &bucket, bucket.version)?];
@@ -144,18 +139,21 @@ impl Admin {
         input
     }
 
-    /// Makes what a caller says about logs what is to be stored after `stored`, which may stay
-    /// as it is also when the plan has changed.
-    async fn check_retention(
+    /// Completes what a caller wrote by what is `stored`, and checks it. A retention may stay as
+    /// it is also when the plan has changed.
+    async fn check_bucket(
         &self,
         caller: &Caller,
         spec: &mut BucketSpec,
-        stored: &Extension<LogRetention>,
+        stored: &BucketSpec,
     ) -> Result<(), Error> {
-        spec.retention.keep("retention", stored)?;
-        let Some(retention) = spec.retention.set().filter(|_| spec.retention != *stored) else {
-            return Ok(());
-        };
+        if spec.name.is_empty() {
+            spec.name.clone_from(&stored.name);
+        }
+        spec.retention.keep("retention", &stored.retention)?;
+        check::fields(spec)?;
+        let changed = spec.retention.set().filter(|_| spec.retention != stored.retention);
+        let Some(retention) = changed else { return Ok(()) };
         let plan = self.quotas.plan(caller.account_id()).await?;
         retention.check(plan.limits.keep_logs_for().or(self.options.log_retention))
     }

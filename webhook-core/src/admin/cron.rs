@@ -170,7 +170,7 @@ impl Admin {
             function_id: spec.function_id,
             ..OutputSpec::default()
         };
-        check::output(&output, &self.options)?;
+        check::output(&output, self.now(), &self.options)?;
         self.check_function(caller, "function_id", spec.function_id).await?;
         Ok(output)
     }
@@ -257,7 +257,7 @@ impl Admin {
                 return Ok(());
             }
         }
-        let room = self.options.max_name_bytes.saturating_sub(tail.len() + 1);
+        let room = crate::config::MAX_NAME.saturating_sub(tail.len() + 1);
         let start = name.floor_char_boundary(room);
         let start = if start == 0 { "cron" } else { &name[..start] };
         bucket.spec.name = format!("{start}-{tail}");

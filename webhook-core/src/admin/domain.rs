@@ -1,5 +1,7 @@
 //! Domains: reserving them, and the inputs at them.
 
+use webhook_guard::names;
+
 use super::{Admin, Caller, check};
 use crate::{
     error::{Error, ErrorKind},
@@ -31,7 +33,8 @@ impl Admin {
     ///   one has all that it may have.
     pub async fn reserve_domain(&self, caller: &Caller, spec: DomainSpec) -> Result<Domain, Error> {
         caller.require_account()?;
-        let name = check::domain("domain", &spec.domain)?;
+        check::fields(&spec)?;
+        let name = ascii("domain", &spec.domain)?;
         if self.options.domain_blocklist.refuses(&name) {
             let reason = format!("domain: {name} cannot be reserved at this server");
             return Err(Error::new(ErrorKind::Refused, reason));
@@ -109,7 +112,7 @@ impl Admin {
         if spec.custom_domain.is_empty() {
             return Ok(None);
         }
-        spec.custom_domain = check::domain("custom_domain", &spec.custom_domain)?;
+        spec.custom_domain = ascii("custom_domain", &spec.custom_domain)?;
         let name = &spec.custom_domain;
         let stays = old.is_some_and(|old| {
             old.spec.custom_domain == *name && old.spec.prefix() == spec.prefix()
@@ -134,6 +137,11 @@ impl Admin {
             None => Ok(Some(domain.id)),
         }
     }
+}
+
+/// The ASCII form of a domain. Names are compared in that form.
+fn ascii(field: &str, text: &str) -> Result<String, Error> {
+    names::domain(text).map_err(|error| Error::invalid(field, error.to_string()))
 }
 
 /// The error of an input at a domain that its account does not have.

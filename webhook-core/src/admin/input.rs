@@ -3,7 +3,7 @@
 use super::{Admin, Caller, as_invalid, check, domain::not_reserved, output::function_gone};
 use crate::{
     error::Error,
-    id::{BucketId, InputId},
+    id::{BucketId, DomainId, InputId},
     model::{Bucket, Input, InputSpec, ResponseFromOutput, SignatureCheck, SignatureCheckRequest},
     plan::Limited,
     relay::{Asked, answers},
@@ -20,12 +20,8 @@ impl Admin {
         bucket_id: BucketId,
         mut spec: InputSpec,
     ) -> Result<Input, Error> {
-        check::input(&spec, &self.options)?;
-        spec.keep_extensions(None)?;
-        check::input_extensions(&spec, None, self.now())?;
         let mut bucket = self.owned_bucket(caller, bucket_id).await.map_err(as_invalid)?;
-        self.check_input_references(caller, &bucket, &spec).await?;
-        let domain_id = self.place_input(caller, None, &mut spec).await?;
+        let domain_id = self.check_input(caller, &bucket, None, &mut spec).await?;
         let (in_account, no_input) = self.bound_of_all(caller, Limited::Inputs).await?;
         let limit = self.options.max_inputs_per_bucket;
 
@@ -66,22 +62,16 @@ impl Admin {
         id: InputId,
         spec: InputSpec,
     ) -> Result<Input, Error> {
-        check::input(&spec, &self.options)?;
         again(|| async {
             let mut bucket = self.owned_bucket(caller, bucket_id).await?;
-            self.check_input_references(caller, &bucket, &spec).await?;
+            let stored = owned_input(&bucket, id)?;
+            caller.require_version(stored.version)?;
+            let mut spec = spec.clone();
+            let domain_id = self.check_input(caller, &bucket, Some(stored), &mut spec).await?;
             let input = bucket.inputs.iter_mut().find(|input| input.id == id);
             let input = input.ok_or_else(|| Error::not_found("input"))?;
-            caller.require_version(input.version)?;
-
-            let mut spec = spec.clone();
-            spec.keep_extensions(Some(&input.spec))?;
-            check::input_extensions(&spec, Some(&input.spec), self.now())?;
-            input.domain_id = self.place_input(caller, Some(input), &mut spec).await?;
             let old = std::mem::replace(&mut input.spec, spec);
-            if input.spec.name.is_empty() {
-                input.spec.name = old.name;
-            }
+            input.domain_id = domain_id;
             input.updated_at = self.now();
             let update = [Change::update(caller.account_id(), input, input.version)?];
             let done = self.stores.documents.apply(&update).await;
@@ -148,13 +138,19 @@ impl Admin {
         }
     }
 
-    /// What an input refers to must be there.
-    async fn check_input_references(
+    /// Completes what a caller wrote by what is `stored`, and checks it, a new input and a change
+    /// alike. Answers the domain of the input.
+    async fn check_input(
         &self,
         caller: &Caller,
         bucket: &Bucket,
-        spec: &InputSpec,
-    ) -> Result<(), Error> {
+        stored: Option<&Input>,
+        spec: &mut InputSpec,
+    ) -> Result<Option<DomainId>, Error> {
+        let nothing = InputSpec::default();
+        let before = stored.map_or(&nothing, |input| &input.spec);
+        spec.keep(before)?;
+        check::input(spec, before, self.now())?;
         if let ResponseFromOutput::Output(id) = spec.response_from_output
             && bucket.output(id).is_none()
         {
@@ -166,7 +162,8 @@ impl Admin {
             let reason = format!("the output {} replays what was missed", output.id);
             return Err(Error::invalid("response_from_output", reason));
         }
-        self.check_function(caller, "function_id", spec.function_id).await
+        self.check_function(caller, "function_id", spec.function_id).await?;
+        self.place_input(caller, stored, spec).await
     }
 }
 

@@ -51,6 +51,7 @@ mod caller;
 mod check;
 mod cron;
 mod domain;
+mod erasure;
 mod function;
 mod input;
 mod log;
@@ -59,6 +60,8 @@ mod options;
 mod output;
 mod pause;
 mod replay;
+mod selection;
+mod session;
 mod token;
 mod usage;
 

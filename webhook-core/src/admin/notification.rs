@@ -117,7 +117,7 @@ impl Admin {
         caller: &Caller,
         mut spec: NotificationSpec,
     ) -> Result<NotificationSpec, Error> {
-        check::notification(&mut spec, &self.options)?;
+        check::notification(&mut spec)?;
         let buckets = self.stores.documents.buckets(caller.account_id()).await?;
         spec.to_bucket = bucket_of("to_bucket", &buckets, &spec.to_bucket)?.to_string();
         let named = spec.buckets.iter().enumerate();

@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::DomainBlocklist;
 use crate::forward::guard::AddressGuard;
 
-/// Bounds on accounts, buckets, inputs, outputs, functions and crons. Those on rules and on
+/// Bounds on the things of one account, on its concurrent work, and on the fields that an operator
+/// bounds. Other bounds of fields are with their declarations; those on rules and on
 /// retries are in [`rule`](crate::rule) and [`retry`](crate::retry).
 ///
 /// ```
@@ -30,14 +31,13 @@ pub struct AdminOptions {
     /// as for everything below that has to do with functions. The length of a
     /// source is one of the runtime's [`ScriptLimits`](crate::function::ScriptLimits).
     pub max_functions_per_account: usize,
+    /// Whether a missing function, variable or run is [`NotFound`](crate::ErrorKind::NotFound), as in
+    /// the hosted product, no: [`Invalid`](crate::ErrorKind::Invalid), as in the document.
+    pub missing_functions_are_not_found: bool,
     /// Variables of one function, 100.
     pub max_variables_per_function: usize,
     /// The length of a variable's value, 16 KB.
     pub max_variable_bytes: usize,
-    /// Labels in `metadata` of a function, or of one run, 100.
-    pub max_metadata: usize,
-    /// Names and values of `metadata` together, 16 KB.
-    pub max_metadata_bytes: usize,
     /// Functions that one account invokes or has written at once, 16. Beyond:
     /// [`Busy`](crate::ErrorKind::Busy).
     pub max_invocations_per_account: usize,
@@ -70,6 +70,8 @@ pub struct AdminOptions {
     pub domains_beside_other_accounts: bool,
     /// Replays of one account that are not over, 10. Beyond: [`Busy`](crate::ErrorKind::Busy).
     pub max_replays_per_account: usize,
+    /// Erasures of one account that are not over, 10. Beyond: [`Busy`](crate::ErrorKind::Busy).
+    pub max_erasures_per_account: usize,
     /// Crons of one account, 100. Beyond: [`Invalid`](crate::ErrorKind::Invalid).
     pub max_crons_per_account: usize,
     /// The length of a cron's payload, 256 KB.
@@ -78,33 +80,11 @@ pub struct AdminOptions {
     pub min_cron_period: Duration,
     /// Notifications of one account, 50. Beyond: [`Invalid`](crate::ErrorKind::Invalid).
     pub max_notifications_per_account: usize,
-    /// Buckets that one notification names, 100; without any it is about all.
-    pub max_notified_buckets: usize,
     /// Buckets or tunnels in the scopes of one access token, 100.
     pub max_token_scopes: usize,
     /// The longest `retention` that a bucket may have where the account's plan does not say, none
     /// for no bound: what [`keep_logs_for`](super::Admin::keep_logs_for) is given.
     pub log_retention: Option<Duration>,
-    /// The length of a name, 255 bytes.
-    pub max_name_bytes: usize,
-    /// The length of a description, 4 KB.
-    pub max_description_bytes: usize,
-    /// The length of a user name, password or token of a bucket, 1 KB.
-    pub max_credential_bytes: usize,
-    /// The static answer's body, 250 KB.
-    pub max_static_body_bytes: usize,
-    /// Values in one header map, 100.
-    pub max_headers: usize,
-    /// Names and values of one header map together, 16 KB.
-    pub max_headers_bytes: usize,
-    /// The length of a destination, 8 KB.
-    pub max_destination_bytes: usize,
-    /// `timeout` of an output, 180 s.
-    pub max_timeout: Duration,
-    /// `throttle.deadline` and `durability.handoff_after`, 30 days.
-    pub max_deadline: Duration,
-    /// `throttle.max_concurrent`, 1 000.
-    pub max_concurrent: u32,
 }
 
 impl Default for AdminOptions {
@@ -115,10 +95,9 @@ impl Default for AdminOptions {
             max_inputs_per_bucket: 100,
             max_outputs_per_bucket: 100,
             max_functions_per_account: 500,
+            missing_functions_are_not_found: false,
             max_variables_per_function: 100,
             max_variable_bytes: 16 << 10,
-            max_metadata: 100,
-            max_metadata_bytes: 16 << 10,
             max_invocations_per_account: 16,
             max_leased_webhooks: 10_000,
             max_searches_per_account: 2,
@@ -130,23 +109,13 @@ impl Default for AdminOptions {
             domain_blocklist: DomainBlocklist::default(),
             domains_beside_other_accounts: true,
             max_replays_per_account: 10,
+            max_erasures_per_account: 10,
             max_crons_per_account: 100,
             max_cron_payload_bytes: 256 << 10,
             min_cron_period: Duration::from_secs(1),
             max_notifications_per_account: 50,
-            max_notified_buckets: 100,
             max_token_scopes: 100,
             log_retention: None,
-            max_name_bytes: 255,
-            max_description_bytes: 4 << 10,
-            max_credential_bytes: 1 << 10,
-            max_static_body_bytes: 250 << 10,
-            max_headers: 100,
-            max_headers_bytes: 16 << 10,
-            max_destination_bytes: 8 << 10,
-            max_timeout: Duration::from_secs(180),
-            max_deadline: Duration::from_secs(30 * 24 * 60 * 60),
-            max_concurrent: 1_000,
         }
     }
 }

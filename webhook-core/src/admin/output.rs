@@ -21,15 +21,10 @@ impl Admin {
         &self,
         caller: &Caller,
         bucket_id: BucketId,
-        mut spec: OutputSpec,
+        spec: OutputSpec,
     ) -> Result<Output, Error> {
-        check::output(&spec, &self.options)?;
-        spec.keep_extensions(None)?;
-        check::output_extensions(&spec, self.now(), &self.options)?;
         let mut bucket = self.owned_bucket(caller, bucket_id).await?;
-        self.check_output_functions(caller, &spec).await?;
-        self.check_loop(caller, bucket_id, &spec, None).await?;
-        check_replay(&bucket, None, &spec)?;
+        let spec = self.checked_output(caller, &bucket, None, spec).await?;
         let (in_account, no_output) = self.bound_of_all(caller, Limited::Outputs).await?;
         let limit = self.options.max_outputs_per_bucket;
 
@@ -69,19 +64,10 @@ impl Admin {
         id: OutputId,
         spec: OutputSpec,
     ) -> Result<Output, Error> {
-        check::output(&spec, &self.options)?;
         again(|| async {
             let bucket = self.owned_bucket(caller, bucket_id).await?;
-            self.check_output_functions(caller, &spec).await?;
-            check_replay(&bucket, Some(id), &spec)?;
             let output = owned_output(caller, &bucket, id)?;
-            let mut spec = spec.clone();
-            spec.keep_extensions(Some(&output.spec))?;
-            check::output_extensions(&spec, self.now(), &self.options)?;
-            self.check_loop(caller, bucket_id, &spec, Some(&output.spec.destination)).await?;
-            if spec.name.is_empty() {
-                spec.name.clone_from(&output.spec.name);
-            }
+            let spec = self.checked_output(caller, &bucket, Some(output), spec.clone()).await?;
             self.store_output(bucket, id, spec).await
         })
         .await
@@ -158,13 +144,26 @@ impl Admin {
         Ok(output)
     }
 
-    async fn check_output_functions(
+    /// Completes the specification of a caller by the `stored` output, and checks it. A new output
+    /// and a change are checked alike.
+    async fn checked_output(
         &self,
         caller: &Caller,
-        spec: &OutputSpec,
-    ) -> Result<(), Error> {
+        bucket: &Bucket,
+        stored: Option<&Output>,
+        mut spec: OutputSpec,
+    ) -> Result<OutputSpec, Error> {
+        match stored {
+            Some(output) => spec.keep(&output.spec)?,
+            None => spec.keep(&OutputSpec::default())?,
+        }
+        check::output(&spec, self.now(), &self.options)?;
         self.check_function(caller, "function_id", spec.function_id).await?;
-        self.check_function(caller, "response_function_id", spec.response_function_id).await
+        self.check_function(caller, "response_function_id", spec.response_function_id).await?;
+        check_replay(bucket, stored.map(|output| output.id), &spec)?;
+        let before = stored.map(|output| &*output.spec.destination);
+        self.check_loop(caller, bucket.id, &spec, before).await?;
+        Ok(spec)
     }
 
     /// A function that is named must be the account's.

@@ -33,7 +33,7 @@ impl Admin {
     ) -> Result<Output, Error> {
         let PauseRequest { reason, until } = request;
         let now = self.now();
-        check::text("reason", &reason, &self.options)?;
+        check::text("reason", &reason)?;
         let until = (until != Timestamp::default()).then_some(until);
         let has_passed = until.is_some_and(|until| until <= now);
         invalid_if(has_passed, "until", "has passed (it is in unix seconds; 0 for no end)")?;

@@ -2,26 +2,18 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use super::{Admin, BucketRef, Caller, check, log::within};
+use super::{Admin, Caller, check, log::within, selection::Counting};
 use crate::{
     error::{Error, invalid_if},
     id::{BucketId, ReplayId},
-    model::{
-        Log, Replay, ReplayChange, ReplayFilter, ReplayPlan, ReplaySpec, ReplayStatus, ReplayTotals,
-    },
+    model::{Log, Replay, ReplayChange, ReplayPlan, ReplaySpec, ReplayStatus, ReplayTotals},
     relay::Source,
-    store::{BucketStore, LogCursor},
+    store::BucketStore,
 };
 
-/// How many logs a replay is counted over; where there are more the count is not exact.
-const MAX_COUNTED: u64 = 100_000;
-/// How long it is counted.
-const MAX_COUNTING: Duration = Duration::from_secs(10);
-/// How many logs are looked at together.
-const AT_ONCE: usize = 200;
 /// How many logs a plan shows.
 const SAMPLE: usize = 10;
 
@@ -150,11 +142,7 @@ impl Admin {
         let account = caller.account_id();
         let replay = self.stores.replays.replay(account, id).await?;
         let replay = replay.ok_or_else(|| Error::not_found("replay"))?;
-        if caller.is_scoped() {
-            let id = replay.bucket_id.ok_or_else(super::caller::out_of_scope)?;
-            let bucket = self.stores.documents.bucket(account, id).await?;
-            caller.require_scope(&bucket.ok_or_else(super::caller::out_of_scope)?)?;
-        }
+        self.require_reach(caller, replay.bucket_id).await?;
         Ok(replay)
     }
 
@@ -173,26 +161,13 @@ impl Admin {
         caller.require_api_access()?;
         within("rate", spec.rate, 1..=ReplaySpec::MAX_RATE)?;
         within("max_waiting", spec.max_waiting, 1..=ReplaySpec::MAX_WAITING)?;
-        check::text("description", &spec.description, &self.options)?;
-        let (filter, now) = (&spec.filter, self.now());
-        let most = ReplayFilter::MAX_IDS;
-        let named = filter.ids.len();
-        invalid_if(named > most, "filter.ids", format_args!("must be at most {most}"))?;
-        let reason = "must say which logs; {\"from\": 0} is all of them";
-        invalid_if(*filter == ReplayFilter::default(), "filter", reason)?;
-        filter.log_filter()?;
-        let query = filter.log_query(now)?;
-        let reason = "must be before filter.to, and before now";
-        invalid_if(query.from >= query.to, "filter.from", reason)?;
-        let bucket = (!filter.bucket.is_empty()).then(|| BucketRef::from(&*filter.bucket));
-        let mut bucket_id = match (bucket, spec.to_output) {
-            (None, Some(_)) => None,
-            (bucket, _) => {
-                let reading = self.reading(caller, "filter.bucket", bucket.as_ref()).await?;
-                let filter = reading.filter();
-                filter
-                    .ok_or_else(|| Error::invalid("filter", "the access token reaches nothing"))?
-            }
+        check::text("description", &spec.description)?;
+        let now = self.now();
+        self.check_filter(&spec.filter, now)?;
+        let is_named = !spec.filter.bucket.is_empty() || spec.to_output.is_none();
+        let mut bucket_id = match is_named {
+            true => self.bucket_of_filter(caller, &spec.filter).await?,
+            false => None,
         };
         if let Some(output) = spec.to_output {
             let buckets = self.stores.documents.buckets(caller.account_id()).await?;
@@ -222,22 +197,18 @@ impl Admin {
     async fn plan(&self, replay: &Replay) -> Result<ReplayPlan, Error> {
         let most = self.options.max_searches_per_account;
         let _entered = self.searching.enter(replay.account_id, most, "searches running")?;
-        let source = Source::new(replay, self.stores.logs.clone(), self.stores.deliveries.clone())?;
-        let (mut plan, started) = (ReplayPlan::default(), Instant::now());
+        let source =
+            Source::new(replay.into(), self.stores.logs.clone(), self.stores.deliveries.clone())?;
+        let mut plan = ReplayPlan::default();
         let (mut webhooks, mut paused) = (HashSet::new(), BTreeSet::new());
-        let mut place: Option<LogCursor> = None;
-        while !plan.exact && started.elapsed() < MAX_COUNTING {
-            let looked = source.next(place, AT_ONCE).await?;
-            for log in looked.logs {
+        let mut counting = Counting::new(source);
+        while let Some(logs) = counting.next().await? {
+            for log in logs {
                 webhooks.insert(log.webhook.id);
                 self.add(&mut plan, &mut paused, replay, log).await?;
             }
-            place = looked.until.or(place);
-            plan.exact = looked.complete;
-            if plan.by_status.values().sum::<u64>() >= MAX_COUNTED {
-                break;
-            }
         }
+        plan.exact = counting.exact;
         plan.webhooks = webhooks.len() as u64;
         plan.paused_outputs = paused.into_iter().collect();
         let each = replay.spec.interval.duration().as_secs_f64() / f64::from(replay.spec.rate);

@@ -4,6 +4,7 @@ mod domains;
 mod functions;
 mod logs;
 mod replays;
+mod sessions;
 mod tokens;
 
 use std::{

@@ -210,7 +210,7 @@ fn with_access(mut spec: TokenSpec) -> TokenSpec {
 }
 
 /// The secret has 256 random bits: a plain digest is as good as a slow one.
-fn hash(secret: &str) -> [u8; 32] {
+pub(super) fn hash(secret: &str) -> [u8; 32] {
     let mut hash = [0; 32];
     hash.copy_from_slice(digest(&SHA256, secret.as_bytes()).as_ref());
     hash

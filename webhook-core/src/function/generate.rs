@@ -6,22 +6,28 @@ use std::fmt;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use webhook_wire::Described;
 
 use crate::model::Driver;
 
 /// What a function is to be written from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(default)]
 pub struct GenerateRequest {
     /// One payload as the function receives it: JSON, a URL-encoded form or any text.
+    #[field]
     pub input_payload: String,
     /// The payload that the function is to make of it: JSON or any text.
+    #[field]
     pub output_payload: String,
     /// Further pairs of the same kind: the function must be right for all. A
     /// value that is the same in several of them is one that does not change.
     pub examples: Vec<GenerateExample>,
+    /// The language of the function. Without it the wishes say the language, and Lua is the default.
+    pub driver: Option<Driver>,
     /// Wishes in words. The search understands the language: `in JavaScript`. A language
     /// model, where the operator names one, understands more.
+    #[field]
     pub additional_info: String,
 }
 

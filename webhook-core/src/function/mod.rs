@@ -153,6 +153,9 @@ pub enum FunctionError {
     /// All VMs are busy and the queue is full; another try may succeed.
     #[error("too many functions are running")]
     Busy,
+    /// It changed nothing, where [`FunctionMust::Change`](crate::model::FunctionMust) counts.
+    #[error("it changed nothing and did not stop the webhook, and function_must is change")]
+    Unmodified,
     /// No runtime for this language is built in.
     #[error("the driver {0} is not available on this server")]
     NoDriver(Driver),

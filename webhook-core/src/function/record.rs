@@ -192,6 +192,14 @@ impl Left {
         }
     }
 
+    /// Whether the function ran to its end, changed nothing and did not stop the webhook.
+    pub(crate) fn is_unmodified(&self) -> bool {
+        self.error.is_empty()
+            && !self.stop_forwarding
+            && !self.response_modified
+            && !self.has_changed_request()
+    }
+
     /// Whether it is not the request that the function was given.
     const fn has_changed_request(&self) -> bool {
         let Self { method, extra_path, raw_query, headers, body, .. } = self;
@@ -254,6 +262,7 @@ impl RunRecord {
             ("response", answer(left.response.as_ref().unwrap_or(&KeptResponse::default())).into()),
             ("request_modified", left.has_changed_request().into()),
             ("response_modified", left.response_modified.into()),
+            ("unmodified", left.is_unmodified().into()),
             ("stop_forwarding", left.stop_forwarding.into()),
             ("error", left.error.as_str().into()),
             ("logs", left.logs.as_slice().into()),

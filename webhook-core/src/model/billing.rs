@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use webhook_wire::Described;
 
 use super::wire;
 use crate::clock::Timestamp;
@@ -11,40 +12,50 @@ use crate::clock::Timestamp;
 ///
 /// It is personal data: it is kept as it is written, is in no log, and is shown
 /// to its account and the payment processor only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BillingDetailsSpec {
     /// The person or company.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "Name", brief)]
     pub name: String,
     /// Where invoices go.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "Email", brief)]
     pub email: String,
     /// Street and number.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "Street and number", brief)]
     pub line1: String,
     /// What else the address needs.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "What else the address needs", brief)]
     pub line2: String,
     /// The town.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "Town", brief)]
     pub city: String,
     /// State, province or county.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "State, province or county", brief)]
     pub state: String,
     /// The postal code.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "Postal code", brief)]
     pub postal_code: String,
     /// The country's two letters (ISO 3166-1 alpha-2).
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "Country, as two letters", brief)]
     pub country: String,
     /// The tax ID; goes with its type.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "Tax ID", brief)]
     pub tax_id: String,
     /// The tax ID's type as Stripe names it: `eu_vat`, `gb_vat` …
     #[serde(deserialize_with = "wire::null_default")]
+    #[field(label = "Type of the tax ID, such as eu_vat", brief)]
     pub tax_id_type: String,
 }
 

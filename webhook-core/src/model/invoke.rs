@@ -6,8 +6,9 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde::Deserialize;
+use webhook_wire::Described;
 
-use super::{Checks, Headers, Request, wire};
+use super::{Checks, Driver, Headers, Request, wire};
 use crate::{
     error::{Error, invalid_if},
     function::ScriptResponse,
@@ -17,7 +18,7 @@ use crate::{
 /// The request that a function is invoked with, in any of the forms that
 /// clients send: `{"request": {…}}`, flat, or nothing. The `execute_request`
 /// of an `ExecuteLog` can be sent as it is.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Described)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InvokeRequest {
     /// The request; what is given beside it is then ignored.
@@ -28,20 +29,43 @@ pub struct InvokeRequest {
     pub response: Option<InvokedResponse>,
     /// The flat form: the method, `POST`.
     #[serde(default, deserialize_with = "wire::null_default")]
+    #[field]
     pub method: String,
     /// The flat form: what follows the input's address in the path.
     #[serde(default, deserialize_with = "wire::null_default")]
+    #[field]
     pub path: String,
     /// The flat form: the query.
     #[serde(default, deserialize_with = "wire::null_default")]
+    #[field]
     pub raw_query: String,
     /// The flat form: the headers.
     #[serde(default, deserialize_with = "wire::null_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, Vec<String>>))]
+    #[field]
     pub headers: Headers,
     /// The flat form: the body as plain text.
     #[serde(default, deserialize_with = "wire::null_default")]
+    #[field]
     pub request_body: String,
+}
+
+/// A function that is not saved, and what it is run on.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TryRequest {
+    /// The source text; base64 of it is taken as well.
+    #[serde(default, deserialize_with = "wire::null_default")]
+    pub payload: String,
+    /// The language of the source.
+    #[serde(default, deserialize_with = "wire::null_default")]
+    pub driver: Driver,
+    /// The request; without it a POST without a body.
+    #[serde(default, deserialize_with = "wire::null_default")]
+    pub request: Option<InvokedRequest>,
+    /// The destination's answer, to run the function as a response function.
+    #[serde(default, deserialize_with = "wire::null_default")]
+    pub response: Option<InvokedResponse>,
 }
 
 /// A request for a function.

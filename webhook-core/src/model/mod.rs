@@ -5,47 +5,45 @@
 //! the stores and embedders.
 
 mod billing;
-mod bucket;
-mod cron;
 mod delivery;
-mod domain;
-mod function;
+mod erasure;
 mod head;
-mod health;
 pub mod hops;
-mod input;
 mod invoke;
-mod notification;
-mod output;
 mod pause;
 mod reason;
 mod replay;
 mod report;
+mod session;
 mod signature_check;
 mod token;
 mod trace;
 mod webhook;
 pub(crate) mod wire;
 
+pub use crate::config::bucket::{AuthType, Bucket, BucketAuth, BucketSpec, LogRetention};
+pub use crate::config::cron::{Cron, CronSpec, METHODS};
+pub use crate::config::domain::{Domain, DomainSpec};
+pub use crate::config::function::{
+    Driver, Execution, ExecutionStatus, Function, FunctionMust, FunctionSpec, FunctionVersion,
+    Variable,
+};
+pub use crate::config::health::{CircuitBreaker, CircuitState, Health, OutputState};
+pub use crate::config::input::{Input, InputSpec, MinTls, ResponseFromOutput};
+pub use crate::config::notification::{Notification, NotificationEvent, NotificationSpec};
+pub use crate::config::output::{
+    Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
+    ThrottleMode,
+};
 pub use crate::forward::history::TraceAttempt;
 pub use billing::{
     Billing, BillingDetailsSpec, PlanChange, PlanItem, Subscription, SubscriptionStatus,
 };
-pub use bucket::{AuthType, Bucket, BucketAuth, BucketSpec, LogRetention};
-pub use cron::{Cron, CronSpec};
 pub use delivery::{Attempt, Delivery, DeliveryStatus, Log, Replayed};
-pub use domain::{Domain, DomainSpec};
-pub use function::{
-    Driver, Execution, ExecutionStatus, Function, FunctionSpec, FunctionVersion, Variable,
-};
+pub use erasure::{Erasure, ErasurePlan, ErasureSpec};
 pub use head::LogHead;
-pub use health::{CircuitBreaker, CircuitState, Health, OutputState};
-pub use input::{Input, InputSpec, MinTls, ResponseFromOutput};
-pub use invoke::{HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse};
-pub use notification::{Notification, NotificationEvent, NotificationSpec};
-pub use output::{
-    Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
-    ThrottleMode,
+pub use invoke::{
+    HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse, TryRequest,
 };
 pub use pause::{
     OnDisabled, Pause, PauseChange, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredPauses,
@@ -56,6 +54,7 @@ pub use replay::{
     ReplayTotals,
 };
 pub use report::{Acknowledgement, Action, LogAction, LogReport, ProcessPolicy, Resend};
+pub use session::Session;
 pub use signature_check::{CheckedRequest, SignatureCheck, SignatureCheckRequest};
 pub use token::{AccessToken, Account, ApiAccess, ApiKey, TokenScopes, TokenSpec};
 pub(crate) use trace::seconds;
@@ -68,7 +67,7 @@ pub use webhook_credentials as credentials;
 pub use webhook_signatures as signatures;
 pub use webhook_signatures::duplicates::{Deduplication, DuplicateAnswer, KeyPart, KeySource};
 pub(crate) use webhook_wire::constant_time_eq;
-pub use webhook_wire::{Extension, ExtensionObject, Headers, Request, Secret};
+pub use webhook_wire::{Choice, Described, Extension, Headers, Request, Secret, described};
 
 #[cfg(test)]
 mod tests;

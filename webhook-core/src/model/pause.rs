@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use webhook_wire::{Choice, Described};
 
 use super::RateInterval;
 use crate::clock::Timestamp;
@@ -18,15 +19,17 @@ const DOUBLINGS: u32 = 10;
 const DOUBLING: Duration = Duration::from_secs(10);
 
 /// What becomes of webhooks that come while an output is disabled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Choice)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum OnDisabled {
     /// The output gets nothing of them.
     #[default]
+    #[choice("are not stored for it")]
     Skip,
     /// They wait until it is enabled, as in a pause. Those for connected clients are skipped.
+    #[choice("wait until it is enabled")]
     Park,
 }
 
@@ -362,32 +365,39 @@ impl StoredPauses {
 }
 
 /// What a caller says of a pause.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PauseRequest {
-    /// For people, at most 1 000 bytes.
+    /// The reason, for people, at most 1 000 bytes.
+    #[field(label = "Reason")]
     pub reason: String,
-    /// When it ends by itself, in unix seconds; 0 for no end.
+    /// The moment at which the pause ends by itself, such as 2026-01-31 or 2026-01-31T12:00:00Z; 0
+    /// for no end.
     #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
+    #[field(label = "Until")]
     pub until: Timestamp,
 }
 
 /// What a caller says of the end of a pause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ResumeRequest {
-    /// How many of the webhooks that waited are sent in each `interval`, at most 1 000 000;
-    /// 0 for 10 a second, twice as many each ten seconds. The output's throttle holds, too.
+    /// The number of waiting webhooks that are sent in each `interval`, at most 1 000 000; 0 for 10
+    /// a second, and twice as many each ten seconds. The throttle of the output holds, too.
+    #[field(label = "Waiting webhooks leave at most so fast: webhooks")]
     pub rate: u32,
     /// The interval of `rate`.
+    #[field(label = "In each", brief)]
     pub interval: RateInterval,
-    /// What waited and was received before this moment is not sent, and `rejected` when its
-    /// turn comes; in unix seconds, not after now; 0 for nothing.
+    /// Waiting webhooks that were received before this moment are not sent, and `rejected` when
+    /// their turn comes; not after now. 0 for none, and a day like 2026-01-31 or a moment like
+    /// 2026-01-31T12:00:00Z in a form.
     #[cfg_attr(feature = "openapi", schema(value_type = i64, default = 0))]
+    #[field(label = "Do not send what came before")]
     pub discard_before: Timestamp,
 }
 

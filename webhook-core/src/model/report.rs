@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, de};
+use webhook_wire::Choice;
 
 use super::{DeliveryStatus, Headers, wire};
 use crate::{
@@ -98,7 +99,7 @@ pub struct Resend {
 /// made of the webhook is what was stored. Only where it failed, `Force` takes
 /// the webhook through it again, as one that was just received; if it fails
 /// again, that is a `Conflict`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Choice)]
 #[serde(rename_all = "lowercase")]
 pub enum ProcessPolicy {
     /// Nothing: the request that was sent is sent again.

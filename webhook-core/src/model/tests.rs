@@ -29,7 +29,7 @@ fn absent_keeps_null_resets_and_an_object_replaces() {
     let stored = with_secrets(&[OLD]);
     let kept = |update: serde_json::Value| {
         let mut update = spec(update);
-        update.keep_extensions(Some(&stored)).expect("an update");
+        update.keep(&stored).expect("an update");
         update
     };
     assert_eq!(kept(json!({})), stored);
@@ -48,15 +48,15 @@ fn answers_show_masks_and_take_them_back() {
     assert_eq!(answer["signature"]["parameters"]["webhook_id"], "********");
     assert!(answer.get("deduplication").is_none());
     let mut again = spec(answer);
-    again.keep_extensions(Some(&stored)).expect("masks that are known");
+    again.keep(&stored).expect("masks that are known");
     assert_eq!(again, stored);
 
     // A rotation puts the new one first.
     let mut rotated = with_secrets(&["whsec_new", "********OTHR"]);
-    rotated.keep_extensions(Some(&stored)).expect("masks that are known");
+    rotated.keep(&stored).expect("masks that are known");
     assert_eq!(secrets(&rotated), ["whsec_new", OTHER]);
     let mut moved = with_secrets(&["whsec_new", "********OLD1"]);
-    moved.keep_extensions(Some(&stored)).expect("masks that are known");
+    moved.keep(&stored).expect("masks that are known");
     assert_eq!(secrets(&moved), ["whsec_new", OLD]);
 }
 
@@ -64,19 +64,19 @@ fn answers_show_masks_and_take_them_back() {
 fn a_mask_of_nothing_names_its_place() {
     let stored = with_secrets(&[OLD]);
     for (update, stored, place) in [
-        (with_secrets(&["********OTHR"]), Some(&stored), "signature.secrets[0].secret"),
-        (with_secrets(&[OLD, "********"]), Some(&stored), "signature.secrets[1].secret"),
-        (with_secrets(&["********OLD1"]), None, "signature.secrets[0].secret"),
+        (with_secrets(&["********OTHR"]), &stored, "signature.secrets[0].secret"),
+        (with_secrets(&[OLD, "********"]), &stored, "signature.secrets[1].secret"),
+        (with_secrets(&["********OLD1"]), &InputSpec::default(), "signature.secrets[0].secret"),
     ] {
         let mut update = update;
-        let error = update.keep_extensions(stored).expect_err(place);
+        let error = update.keep(stored).expect_err(place);
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert_eq!(error.to_string(), format!("{place}: no stored secret has this mask"));
     }
     // Two that look the same do not say which was meant.
     let alike = with_secrets(&["short-one", "short-two"]);
     let mut update = with_secrets(&["whsec_new", "whsec_newer", "********"]);
-    assert!(update.keep_extensions(Some(&alike)).is_err());
+    assert!(update.keep(&alike).is_err());
 }
 
 #[test]

@@ -167,7 +167,7 @@ pub struct TraceFunction {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = Uuid))]
     pub execution_id: Option<ExecutionId>,
-    /// How it ended: `success`, `error`, `stopped` (it forwards the webhook no further), or
+    /// How it ended: `success`, `unmodified`, `error`, `stopped` (it forwards the webhook no further), or
     /// `unknown` when its run is no longer kept.
     pub outcome: TraceFunctionOutcome,
     /// Why it failed; empty when it did not.
@@ -200,8 +200,10 @@ pub enum TraceFunctionAt {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum TraceFunctionOutcome {
-    /// It returned.
+    /// It returned, and changed something.
     Success,
+    /// It returned, and changed nothing.
+    Unmodified,
     /// It failed.
     Error,
     /// It returned, and forwards the webhook no further.

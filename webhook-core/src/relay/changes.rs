@@ -64,6 +64,11 @@ impl Relay {
         self.changed(Change::Replays);
     }
 
+    /// Says that an erasure was made. Other relays find it when they look.
+    pub(crate) fn erasures_changed(&self) {
+        self.eraser.changed();
+    }
+
     fn changed(&self, change: Change) {
         self.apply(&change);
         self.tell_others(change);

@@ -195,7 +195,8 @@ impl Checker {
             if !spec.secrets.is_empty() {
                 return Ok(false);
             }
-            spec.secrets.push(SecretSpec { secret: secret.clone(), expires_at: 0 });
+            spec.secrets
+                .push(SecretSpec { secret: secret.clone(), expires_at: Timestamp::default() });
             stored.updated_at = self.clock.now();
             let update = [Change::update(account, &stored, stored.version)?];
             self.documents.apply(&update).await?;

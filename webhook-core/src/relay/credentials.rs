@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use http::{HeaderMap, Method, StatusCode};
 use tokio::time::{Instant, timeout_at};
 use webhook_credentials::{
-    Answer, AuthSpec, CredentialError, CredentialType, Fetch, Message, Question, Request, Token,
-    Tokens,
+    Answer, AuthSpec, CredentialError, Fetch, Message, Question, Request, Token, Tokens,
 };
 
 use crate::{
@@ -53,7 +52,7 @@ impl Credentials {
             signing.sign(&message, &mut request.headers).map_err(failed)?;
         }
         let Some(auth) = spec.auth.set() else { return self.forwarder.forward(request).await };
-        if auth.kind == CredentialType::AwsSigv4 {
+        if matches!(auth, AuthSpec::AwsSigv4(_)) {
             drop_senders_amz(&mut request.headers, &webhook.request.headers, &spec.headers.0);
         }
         let owner = webhook.account_id.as_uuid();

@@ -15,8 +15,8 @@ use crate::{
     id::{AccountId, ExecutionId, FunctionId},
     ids::Ids,
     model::{
-        Attempt, Bucket, Checks, ExecutionStatus, Input, Invoked, NotificationEvent, Output,
-        Request, Webhook,
+        Attempt, Bucket, Checks, Driver, ExecutionStatus, FunctionMust, Input, Invoked,
+        NotificationEvent, Output, Request, Webhook,
     },
     store::{FunctionStore, NewExecution},
 };
@@ -67,6 +67,8 @@ pub(crate) struct Tried {
     pub(crate) request: Option<Request>,
     /// Whether the delivery would go no further.
     pub(crate) stop: bool,
+    /// Whether it changes nothing.
+    pub(crate) unmodified: bool,
     /// Why it fails.
     pub(crate) error: Option<String>,
     pub(crate) duration: Duration,
@@ -104,6 +106,8 @@ struct Call {
     checks: Checks,
     /// What of its run is recorded.
     detail: Detail,
+    /// What the run has to do.
+    must: FunctionMust,
 }
 
 /// A call that has been made.
@@ -112,6 +116,24 @@ struct Called {
     run: NewExecution,
     invocation: Invocation,
     completion: Completion,
+}
+
+impl Called {
+    /// The whole `ExecuteResponse`, with the time that the call took.
+    fn answer(&self) -> Result<Value, Error> {
+        if let Err(error @ FunctionError::Busy) = &self.completion.result {
+            return Err(Error::unavailable(error.to_string(), Duration::from_secs(1)));
+        }
+        let whole = RunRecord {
+            given: Given::of(&self.invocation, Detail::Whole),
+            left: Left::of(&self.invocation, &self.completion, Detail::Whole),
+            ..RunRecord::clone(&self.run.execution)
+        };
+        let mut answer = whole.response();
+        // Most functions take less than a millisecond.
+        answer["duration_ms"] = (whole.duration.as_micros() as f64 / 1_000.0).into();
+        Ok(answer)
+    }
 }
 
 impl Functions {
@@ -125,6 +147,7 @@ impl Functions {
     ) -> Result<InputDecision, FunctionFailed> {
         let metadata = metadata(bucket, Some(input), None);
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
+        let call = Call { must: input.spec.function_must.unwrap_or_default(), ..call };
         let failed = |error: &dyn std::fmt::Display| format!("{INPUT_FAILED}: {error}");
         let outcome = self.outcome_of(call, failed).await;
         let (run, outcome) = self.tell(bucket, function, webhook, outcome).await?;
@@ -156,6 +179,7 @@ impl Functions {
         let input = bucket.input(webhook.input_id);
         let metadata = metadata(bucket, input, Some(output));
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
+        let call = Call { must: output.spec.function_must.unwrap_or_default(), ..call };
         let failed =
             |error: &dyn std::fmt::Display| format!("the output's function failed: {error}");
         let (run, outcome) = self.outcome_of(call, failed).await?;
@@ -174,11 +198,18 @@ impl Functions {
         match self.transform(function, bucket, output, webhook).await {
             Ok(Transformed { run, request, stop }) => {
                 let duration = run.execution.duration;
-                Ok(Tried { request: Some(request), stop, error: None, duration })
+                let unmodified = run.execution.left.is_unmodified();
+                Ok(Tried { request: Some(request), stop, unmodified, error: None, duration })
             }
             Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
                 let duration = run.map(|run| run.execution.duration).unwrap_or_default();
-                Ok(Tried { request: None, stop: false, error: Some(reason), duration })
+                Ok(Tried {
+                    request: None,
+                    stop: false,
+                    unmodified: false,
+                    error: Some(reason),
+                    duration,
+                })
             }
             Err(FunctionFailed { reason, .. }) => {
                 Err(Error::unavailable(reason, Duration::from_secs(1)))
@@ -233,18 +264,40 @@ impl Functions {
     ) -> Result<Value, Error> {
         let Invoked { request, response, metadata, checks } = invoked;
         let detail = Detail::Cut(self.options.max_recorded_body_bytes);
-        let call = Call { account_id, function_id, request, response, metadata, checks, detail };
-        let Called { run, invocation, completion } = self.call(call).await?;
-        self.record(&run).await;
-        if let Err(error @ FunctionError::Busy) = &completion.result {
-            return Err(Error::unavailable(error.to_string(), Duration::from_secs(1)));
-        }
-        let whole = RunRecord {
-            given: Given::of(&invocation, Detail::Whole),
-            left: Left::of(&invocation, &completion, Detail::Whole),
-            ..RunRecord::clone(&run.execution)
+        let must = FunctionMust::Anything;
+        let call =
+            Call { account_id, function_id, request, response, metadata, checks, detail, must };
+        let called = self.call(call).await?;
+        self.record(&called.run).await;
+        called.answer()
+    }
+
+    /// Runs a source that no function has. It has no variables, and as there is no row of it, it
+    /// can keep no values.
+    pub(super) async fn try_source(
+        &self,
+        account_id: AccountId,
+        driver: Driver,
+        source: String,
+        invoked: Invoked,
+    ) -> Result<Value, Error> {
+        let Invoked { request, response, metadata, checks } = invoked;
+        let invocation = Invocation {
+            account_id,
+            function_id: self.ids.next(),
+            revision: 1,
+            driver,
+            source: source.into(),
+            config: Arc::default(),
+            metadata,
+            checks,
+            request,
+            response,
         };
-        Ok(whole.response())
+        let called = self.run(invocation, Detail::NoContent, FunctionMust::Anything).await;
+        let mut answer = called.answer()?;
+        answer["function_id"] = "".into();
+        Ok(answer)
     }
 
     /// Records a run that nothing is stored with.
@@ -284,7 +337,8 @@ impl Functions {
             false => Detail::Cut(self.options.max_recorded_body_bytes),
         };
         let (account_id, checks) = (webhook.account_id, webhook.checks.clone());
-        Call { account_id, function_id, request, response, metadata, checks, detail }
+        let must = FunctionMust::Anything;
+        Call { account_id, function_id, request, response, metadata, checks, detail, must }
     }
 
     /// What a call left; `say` makes the reason of a failure.
@@ -317,7 +371,8 @@ impl Functions {
 
     /// Runs a function of the account once.
     async fn call(&self, call: Call) -> Result<Called, Error> {
-        let Call { account_id, function_id, request, response, metadata, checks, detail } = call;
+        let Call { account_id, function_id, request, response, metadata, checks, detail, must } =
+            call;
         let script = self.cache.get(account_id, function_id).await?;
         let script = script.ok_or_else(|| Error::not_found("function"))?;
         let invocation = Invocation {
@@ -332,17 +387,27 @@ impl Functions {
             request,
             response,
         };
+        Ok(self.run(invocation, detail, must).await)
+    }
+
+    async fn run(&self, invocation: Invocation, detail: Detail, must: FunctionMust) -> Called {
         let started = self.clock.now();
-        let completion = match &self.runtime {
+        let mut completion = match &self.runtime {
             Some(runtime) => runtime.run(invocation.clone()).await,
             None => Completion {
-                result: Err(FunctionError::NoDriver(script.driver)),
+                result: Err(FunctionError::NoDriver(invocation.driver)),
                 logs: Vec::new(),
                 duration: Duration::ZERO,
             },
         };
-        let run = self.run_of(&invocation, started, &completion, detail);
-        Ok(Called { run, invocation, completion })
+        let mut left = Left::of(&invocation, &completion, detail);
+        if must == FunctionMust::Change && left.is_unmodified() {
+            completion.result = Err(FunctionError::Unmodified);
+            left = Left::of(&invocation, &completion, detail);
+        }
+        let given = Given::of(&invocation, detail);
+        let run = self.run_of(&invocation, started, &completion, (given, left));
+        Called { run, invocation, completion }
     }
 
     fn run_of(
@@ -350,7 +415,7 @@ impl Functions {
         invocation: &Invocation,
         started: Timestamp,
         completion: &Completion,
-        detail: Detail,
+        (given, left): (Given, Left),
     ) -> NewExecution {
         let id: ExecutionId = self.ids.next();
         let execution = RunRecord {
@@ -364,8 +429,8 @@ impl Functions {
                 Ok(_) => ExecutionStatus::Success,
                 Err(_) => ExecutionStatus::Error,
             },
-            given: Given::of(invocation, detail),
-            left: Left::of(invocation, completion, detail),
+            given,
+            left,
         };
         NewExecution::new(execution, self.options.kept_executions)
     }

@@ -1,11 +1,11 @@
 //! Which headers are kept, and which are sent along.
 
-use std::io::Write;
+use std::{io::Write, net::IpAddr};
 
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Uri,
-    header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, EXPECT, HOST},
+    header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, EXPECT, FORWARDED, HOST},
 };
 
 use crate::{
@@ -33,6 +33,9 @@ fn is_hop_by_hop(name: &str) -> bool {
 pub(super) static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 pub(super) static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 pub(super) static FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+static REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
+/// The marks of a relay begin with this.
+const MARK: &str = "x-webhook-relay-";
 static DELIVERY_ID: HeaderName = HeaderName::from_static("x-webhook-relay-id");
 
 /// What is kept of the headers that came: all but the bucket's own credentials,
@@ -52,6 +55,16 @@ pub(super) fn received(
         headers.insert(HOST, host);
     }
     Ok(headers)
+}
+
+/// Removes the marks of a relay that a sender wrote: what is stored and sent on has marks of this
+/// relay only. The count of relays is the exception, because it ends loops.
+pub(super) fn drop_marks(headers: &mut HeaderMap) {
+    let is_mark = |name: &&HeaderName| name.as_str().starts_with(MARK) && **name != hops::HEADER;
+    let marks: Vec<_> = headers.keys().filter(is_mark).cloned().collect();
+    for name in marks {
+        headers.remove(name);
+    }
 }
 
 /// What one message says of its own connection.
@@ -117,6 +130,7 @@ pub(super) fn forwarded(
     if let Some(host) = request_headers.get(HOST).filter(|_| !hop.has(&HOST)) {
         headers.insert(&FORWARDED_HOST, host.clone());
     }
+    claims_of_senders(&mut headers, webhook, request_headers.get(HOST));
     if let Ok(id) = HeaderValue::try_from(delivery.to_string()) {
         headers.insert(&DELIVERY_ID, id);
     }
@@ -128,6 +142,45 @@ pub(super) fn forwarded(
     }
     hops::write(webhook.checks.hops, &mut headers);
     headers
+}
+
+/// Keeps `X-Real-IP` and `Forwarded` of a sender from claiming another address: the first becomes
+/// the address of the sender, the second ends with it. Neither is added where the sender sent none.
+fn claims_of_senders(headers: &mut HeaderMap, webhook: &Webhook, host: Option<&HeaderValue>) {
+    let address = webhook.remote_addr;
+    if headers.remove(&REAL_IP).is_some()
+        && let Some(Ok(address)) = address.map(|ip| HeaderValue::try_from(ip.to_string()))
+    {
+        headers.insert(&REAL_IP, address);
+    }
+    if !headers.contains_key(FORWARDED) {
+        return;
+    }
+    let mut chain = Vec::with_capacity(128);
+    for before in headers.get_all(FORWARDED) {
+        // An open quotation would swallow what follows.
+        let quotes = before.as_bytes().iter().filter(|byte| **byte == b'"').count();
+        if quotes % 2 == 0 && !before.as_bytes().contains(&b'\\') {
+            chain.extend_from_slice(before.as_bytes());
+            chain.extend_from_slice(b", ");
+        }
+    }
+    // Writing to a vector does not fail.
+    let _ = match address {
+        Some(IpAddr::V4(ip)) => write!(chain, "for={ip}"),
+        Some(IpAddr::V6(ip)) => write!(chain, "for=\"[{ip}]\""),
+        None => write!(chain, "for=unknown"),
+    };
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".:-_[]".contains(byte);
+    if let Some(host) = host.and_then(|host| host.to_str().ok())
+        && host.as_bytes().iter().all(is_plain)
+    {
+        let _ = write!(chain, ";host=\"{host}\"");
+    }
+    let _ = write!(chain, ";proto={}", if webhook.secure { "https" } else { "http" });
+    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(chain)) {
+        headers.insert(FORWARDED, value);
+    }
 }
 
 #[cfg(test)]
@@ -199,6 +252,40 @@ mod tests {
         assert_eq!(sent["x-forwarded-proto"], "https");
         assert_eq!(sent["x-forwarded-host"], "a.example");
         assert_eq!((sent.len(), &sent["x-a"]), (4, &HeaderValue::from_static("1")));
+    }
+
+    #[test]
+    fn a_sender_writes_no_marks_of_the_relay_except_the_count() {
+        let names = ["x-webhook-relay-id", "x-webhook-relay-replay-of", "x-webhook-relay-made-up"];
+        let mut headers = HeaderMap::new();
+        for name in names.into_iter().chain(["x-webhook-relay-hops", "x-webhook-relayed"]) {
+            headers.append(name, HeaderValue::from_static("3"));
+            headers.append(name, HeaderValue::from_static("4"));
+        }
+        drop_marks(&mut headers);
+        assert_eq!((headers.keys_len(), hops::of(&headers)), (2, 4));
+        assert!(headers.contains_key("x-webhook-relayed"));
+    }
+
+    #[test]
+    fn no_header_claims_another_sender() {
+        let none = sent(&[("x-a", "1")], &HeaderMap::new());
+        assert!(!none.contains_key("x-real-ip") && !none.contains_key("forwarded"));
+        let own = "for=203.0.113.7;host=\"a.example\";proto=https";
+        for (claim, left) in [
+            ("for=192.0.2.1;proto=http", "for=192.0.2.1;proto=http, "),
+            ("for=\"[2001:db8::1]:80\"", "for=\"[2001:db8::1]:80\", "),
+            ("for=\"192.0.2.1", ""),
+            ("for=\"a\\\"", ""),
+        ] {
+            let headers = [("host", "a.example"), ("x-real-ip", "192.0.2.1"), ("forwarded", claim)];
+            let sent = sent(&headers, &HeaderMap::new());
+            assert_eq!(sent["x-real-ip"], "203.0.113.7");
+            assert_eq!(sent["forwarded"], format!("{left}{own}"), "{claim}");
+        }
+        let headers = [("host", "a\";for=b"), ("forwarded", "for=c"), ("connection", "x-real-ip")];
+        let sent = sent(&headers, &HeaderMap::new());
+        assert_eq!(sent["forwarded"], "for=c, for=203.0.113.7;proto=https");
     }
 
     #[test]

@@ -36,10 +36,12 @@ mod credentials;
 mod crons;
 mod deliver;
 mod detach;
+mod erase;
 mod fetched;
 mod findings;
 mod functions;
 mod headers;
+mod held;
 mod inject;
 mod keep;
 mod loops;
@@ -70,6 +72,7 @@ use self::{
     cluster::Cluster,
     crons::Crons,
     deliver::{Deliverer, DelivererParts, Workers},
+    erase::Eraser,
     fetched::FetchedKeys,
     findings::Findings,
     functions::Functions,
@@ -104,7 +107,7 @@ use crate::{
     function::FunctionRuntime,
     id::{AccountId, FunctionId, NodeId},
     ids::Ids,
-    model::{Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
+    model::{Driver, Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
     plan::Quotas,
     store::{ClientReport, Reported, Stores},
 };
@@ -118,6 +121,7 @@ pub struct Relay {
     resender: Arc<Resender>,
     crons: Arc<Crons>,
     pub(crate) replays: Arc<Replays>,
+    pub(crate) eraser: Arc<Eraser>,
     pub(crate) functions: Arc<Functions>,
     buckets: Arc<BucketCache>,
     pub(crate) findings: Arc<Findings>,
@@ -207,6 +211,16 @@ impl Relay {
             clock: clock.clone(),
             ids: ids.clone(),
         });
+        let eraser = Arc::new(Eraser {
+            node,
+            store: stores.erasures,
+            logs: stores.logs.clone(),
+            deliveries: intake.deliveries.clone(),
+            deliverer: deliverer.clone(),
+            clock: clock.clone(),
+            options: options.clone(),
+            changed: Notify::new(),
+        });
         let injector = Arc::new(Injector { functions: functions.clone(), intake: intake.clone() });
         let notifier = Arc::new(Notifier {
             watch: watch.clone(),
@@ -259,6 +273,7 @@ impl Relay {
             resender,
             crons,
             replays,
+            eraser,
             functions,
             buckets,
             findings,
@@ -355,6 +370,21 @@ impl Relay {
         self.functions.invoke(account, function, invoked).await
     }
 
+    /// The same for a source that no function has. Nothing of it is recorded.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` when too many functions are running.
+    pub(crate) async fn try_source(
+        &self,
+        account: AccountId,
+        driver: Driver,
+        source: String,
+        invoked: Invoked,
+    ) -> Result<serde_json::Value, Error> {
+        self.functions.try_source(account, driver, source, invoked).await
+    }
+
     pub(crate) fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
         self.clients.close(account, ends);
     }
@@ -376,6 +406,7 @@ impl Relay {
             crons: &self.crons,
             notifier: &self.notifier,
             replays: &self.replays,
+            eraser: &self.eraser,
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{crons::Crons, deliver::Deliverer, notify::Notifier, replays::Replays};
+use super::{
+    crons::Crons, deliver::Deliverer, erase::Eraser, held::keep_on, notify::Notifier,
+    replays::Replays,
+};
 use crate::{
     clock::{Clock, Timestamp},
     error::Error,
@@ -15,6 +18,7 @@ pub(super) struct Runner<'a> {
     pub(super) crons: &'a Arc<Crons>,
     pub(super) notifier: &'a Arc<Notifier>,
     pub(super) replays: &'a Arc<Replays>,
+    pub(super) eraser: &'a Arc<Eraser>,
 }
 
 impl Runner<'_> {
@@ -27,7 +31,8 @@ impl Runner<'_> {
             error = self.deliverer.run() => return Err(error),
             () = self.crons.run() => {}
             () = self.notifier.run() => {}
-            () = self.replays.run() => {}
+            () = keep_on(self.replays) => {}
+            () = keep_on(self.eraser) => {}
         }
         self.stop().await
     }
@@ -48,6 +53,7 @@ impl Runner<'_> {
         self.crons.release().await?;
         self.notifier.look_everywhere().await?;
         self.replays.release().await?;
+        self.eraser.release().await?;
         self.deliverer.start().await
     }
 
@@ -55,6 +61,7 @@ impl Runner<'_> {
         let stopped = self.deliverer.stop().await;
         self.crons.release().await?;
         self.replays.release().await?;
+        self.eraser.release().await?;
         stopped
     }
 }

@@ -1,6 +1,8 @@
 use http::HeaderValue;
 use proptest::prelude::*;
 
+use webhook_wire::described;
+
 use super::*;
 use crate::model::{Durability, Throttle};
 
@@ -225,7 +227,8 @@ fn the_next_attempt_waits_for_schedule_and_destination() {
 
 #[test]
 fn validation_names_the_field() {
-    let reason = |spec| validate(&spec).expect_err("invalid").to_string();
+    let validate = |spec: &OutputSpec| described::check(spec, "");
+    let reason = |spec: OutputSpec| validate(&spec).expect_err("invalid").to_string();
     for number in [-1, 0, 5, MAX_RETRIES] {
         validate(&retries(number)).expect("valid");
     }
@@ -242,7 +245,7 @@ fn validation_names_the_field() {
 
     let mut off = custom(&[], 0);
     off.durability.enabled = false;
-    validate(&off).expect("what is off is not looked at");
+    validate(&off).expect("a schedule that is off needs no delays");
 }
 
 fn any_spec() -> impl Strategy<Value = OutputSpec> {

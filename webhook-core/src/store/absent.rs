@@ -8,12 +8,12 @@ use crate::{
     error::{Error, ErrorKind},
     function::record::RunRecord,
     id::{
-        AccountId, BucketId, ExecutionId, FunctionId, NodeId, NotificationId, OutputId, ReplayId,
-        TokenId,
+        AccountId, BucketId, ErasureId, ExecutionId, FunctionId, NodeId, NotificationId, OutputId,
+        ReplayId, TokenId,
     },
     model::{
-        AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Cron, Execution, Log, Replay,
-        ReplayStatus, ReplayTotals, Subscription, Variable,
+        AccessToken, Account, ApiKey, Billing, BillingDetailsSpec, Cron, Erasure, Execution, Log,
+        Replay, ReplayStatus, ReplayTotals, Session, Subscription, Variable,
     },
 };
 
@@ -99,6 +99,7 @@ absent! { LogStore, "logs":
     fn waiting(AccountId, &[BucketId], Option<LogCursor>, usize) -> Vec<Log> = Vec::new();
     fn report(AccountId, &ClientReport) -> Reported;
     fn purge(&OldLogs, usize) -> u64;
+    fn erase(AccountId, &EraseWebhook) -> ErasedWebhook;
     fn forget_seen(Timestamp, usize) -> u64 = 0;
 }
 
@@ -113,6 +114,15 @@ absent! { ReplayStore, "replays":
     fn release_replays(NodeId) -> () = ();
     fn replay_waiting(ReplayId) -> Vec<(OutputId, u64)>;
     fn feed_replay(FeedReplay) -> Option<Vec<bool>>;
+}
+
+absent! { ErasureStore, "erasures":
+    fn create_erasure(&Erasure, usize) -> ();
+    fn erasure(AccountId, ErasureId) -> Option<Erasure> = None;
+    fn claim_erasures(ClaimErasures) -> Vec<Erasure>;
+    fn erasures_wake_at() -> Option<Timestamp> = None;
+    fn release_erasures(NodeId) -> () = ();
+    fn step_erasure(EraseStep) -> Option<Vec<EraseOutcome>>;
 }
 
 absent! { AccountStore, "accounts":
@@ -132,6 +142,13 @@ absent! { TokenStore, "access tokens":
     fn update_token(&AccessToken) -> ();
     fn note_login(TokenId, Timestamp) -> ();
     fn delete_token(AccountId, TokenId) -> ();
+}
+
+absent! { SessionStore, "sessions":
+    fn begin_session(&Session, usize) -> ();
+    fn session(&[u8; 32]) -> Option<Session>;
+    fn note_seen(&[u8; 32], Timestamp) -> ();
+    fn end_session(&[u8; 32]) -> ();
 }
 
 absent! { BillingStore, "billing":

@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     id::{AccountId, BucketId, DeliveryId, OutputId},
     model::{DeliveryStatus, Log, LogHead},
-    store::{LogCursor, LogSearch, LogsFound},
+    store::{EraseWebhook, ErasedWebhook, LogCursor, LogSearch, LogsFound, tally},
 };
 
 /// The reading side of the rows that [`DeliveryStore`](super::DeliveryStore) writes.
@@ -103,6 +103,21 @@ pub trait LogStore: Send + Sync + fmt::Debug {
     /// how many logs went: fewer than `limit` when no more are left.
     async fn purge(&self, old: &OldLogs, limit: usize) -> Result<u64, Error>;
 
+    /// Removes a webhook of the account whole, in one transaction: all of its deliveries,
+    /// whether or not a relay has still to attempt them, the runs of functions on them, and
+    /// its content. Lists and their totals have its logs no more. [Days](Self::days),
+    /// [minutes](Self::minutes) and [months](Self::received) count them as before, until
+    /// [`purge`](Self::purge) comes to their time. Its [keys](super::Accept::seen), which are
+    /// digests, stay until they end, so that a twin is still a duplicate.
+    ///
+    /// # Errors
+    /// * [`NotFound`](crate::ErrorKind::NotFound): the account has no such webhook.
+    /// * [`Conflict`](crate::ErrorKind::Conflict): a node whose lease lasts holds one of its
+    ///   deliveries and has not [given it up](EraseWebhook::given_up), or a consumer has
+    ///   leased one. Nothing is changed.
+    async fn erase(&self, account: AccountId, erase: &EraseWebhook)
+    -> Result<ErasedWebhook, Error>;
+
     /// Does what the store needs from time to time, at least every hour, such as making room for
     /// what comes after `now`. Most need nothing.
     async fn maintain(&self, _now: Timestamp) -> Result<(), Error> {
@@ -144,6 +159,16 @@ impl OldLogs {
     pub fn has(&self, status: DeliveryStatus) -> bool {
         let failed = matches!(status, DeliveryStatus::Failed | DeliveryStatus::Stalled);
         self.failed.is_none_or(|wanted| wanted == failed)
+    }
+
+    /// Whether all logs that are counted under `key` are meant.
+    #[must_use]
+    pub fn counts(&self, key: &tally::LogKey) -> bool {
+        let minute = Duration::from_millis(tally::MINUTE_MILLIS.unsigned_abs());
+        key.minute + minute <= self.before
+            && self.account_id.is_none_or(|account| key.account_id == account)
+            && self.bucket_id.is_none_or(|bucket| key.bucket_id == bucket)
+            && self.has(key.status)
     }
 }
 

@@ -21,6 +21,8 @@ mod cron;
 mod cursor;
 mod delivery;
 mod document;
+mod erase;
+mod erasure;
 mod function;
 mod kv;
 mod lease;
@@ -31,6 +33,7 @@ mod replay;
 mod route;
 mod row;
 mod search;
+mod session;
 pub mod tally;
 
 use std::sync::Arc;
@@ -48,6 +51,8 @@ pub use document::{
     DocumentKind, DocumentState, DocumentStore, Find, InputStore, MAX_VERSIONS, OutputStore,
     Refusal, RulesVersion, SCHEMA, StateChange,
 };
+pub use erase::{EraseWebhook, ErasedWebhook};
+pub use erasure::{ClaimErasures, EraseOutcome, EraseStep, ErasureStore, KEPT_ERASURES, may_erase};
 pub use function::{ExecutionPage, FunctionStore, NewExecution, too_many_variables};
 pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
 pub use lease::{Backlog, Extended, Lease, OwnQueue, OwnedQueue, QueueStore, Sweep};
@@ -62,6 +67,7 @@ pub use replay::{
 pub use route::RouteStore;
 pub use row::StoredDelivery;
 pub use search::{LogFilter, LogOrder, LogSearch, LogsFound, Scan, ScanBounds};
+pub use session::SessionStore;
 
 use absent::Absent;
 
@@ -95,9 +101,11 @@ pub struct Stores {
     pub notifications: Arc<dyn NotificationStore>,
     pub logs: Arc<dyn LogStore>,
     pub replays: Arc<dyn ReplayStore>,
+    pub erasures: Arc<dyn ErasureStore>,
     pub queues: Arc<dyn QueueStore>,
     pub accounts: Arc<dyn AccountStore>,
     pub tokens: Arc<dyn TokenStore>,
+    pub sessions: Arc<dyn SessionStore>,
     pub billing: Arc<dyn BillingStore>,
 }
 
@@ -112,9 +120,11 @@ impl Stores {
             + NotificationStore
             + LogStore
             + ReplayStore
+            + ErasureStore
             + QueueStore
             + AccountStore
             + TokenStore
+            + SessionStore
             + BillingStore
             + 'static,
     {
@@ -126,9 +136,11 @@ impl Stores {
             .with_notifications(store.clone())
             .with_logs(store.clone())
             .with_replays(store.clone())
+            .with_erasures(store.clone())
             .with_queues(store.clone())
             .with_accounts(store.clone())
             .with_tokens(store.clone())
+            .with_sessions(store.clone())
             .with_billing(store)
     }
 
@@ -144,9 +156,11 @@ impl Stores {
             notifications: absent.clone(),
             logs: absent.clone(),
             replays: absent.clone(),
+            erasures: absent.clone(),
             queues: absent.clone(),
             accounts: absent.clone(),
             tokens: absent.clone(),
+            sessions: absent.clone(),
             billing: absent,
         }
     }
@@ -198,6 +212,13 @@ impl Stores {
         self
     }
 
+    /// For erasing many stored webhooks. They are found as [logs](Self::with_logs).
+    #[must_use]
+    pub fn with_erasures(mut self, erasures: Arc<dyn ErasureStore>) -> Self {
+        self.erasures = erasures;
+        self
+    }
+
     /// For throttles that several nodes keep to together.
     #[must_use]
     pub fn with_queues(mut self, queues: Arc<dyn QueueStore>) -> Self {
@@ -216,6 +237,13 @@ impl Stores {
     #[must_use]
     pub fn with_tokens(mut self, tokens: Arc<dyn TokenStore>) -> Self {
         self.tokens = tokens;
+        self
+    }
+
+    /// For browsers that are signed in to the pages of an account.
+    #[must_use]
+    pub fn with_sessions(mut self, sessions: Arc<dyn SessionStore>) -> Self {
+        self.sessions = sessions;
         self
     }
 

@@ -205,7 +205,11 @@ impl LogCounters {
     }
 
     /// What the query counts, by moments that are so many milliseconds apart.
-    fn sums(&self, query: &CountQuery, unit_millis: i64) -> impl Iterator<Item = LogSums> {
+    pub(crate) fn sums(
+        &self,
+        query: &CountQuery,
+        unit_millis: i64,
+    ) -> impl Iterator<Item = LogSums> {
         let CountQuery { bucket_id, output_id, status, status_code, .. } = *query;
         let status = status.map(counted_as);
         let (from, to) = whole(query, unit_millis);

@@ -10,7 +10,9 @@ use tokio::time::sleep;
 use webhook_core::{
     BucketId, Error, ErrorKind, OutputId, Timestamp, TokioClock, Webhooks,
     admin::{Admin, AdminOptions, Caller},
-    model::{BucketSpec, Extension, Health, Output, OutputSpec, PauseRequest},
+    model::{
+        BucketSpec, Extension, Health, Output, OutputSpec, PauseRequest, credentials::AuthSpec,
+    },
     store::{Stores, memory::MemoryStore},
 };
 
@@ -230,7 +232,10 @@ impl House {
         let health = settings.spec.health.set();
         let health = health.map(|health| health.notify_after.as_secs() - 60);
         let auth = settings.spec.auth.set();
-        let auth = auth.map(|auth| auth.token.expose().parse().expect("a number"));
+        let auth = auth.map(|auth| match auth {
+            AuthSpec::Bearer(auth) => auth.token.expose().parse().expect("a number"),
+            other => panic!("{other:?}"),
+        });
         same("the settings", &[health, auth], &done.settings)?;
         let reason = |output: &Output| output.pauses.all().first().map(|it| it.reason.clone());
         same("the pauses", &[reason(list), reason(settings)], &done.reasons)?;

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 
-use crate::{Error, json};
+use crate::{
+    Error, Secret,
+    described::{Described, secrets},
+    json,
+};
 
 /// A field that clients of the interface do not know. They send whole resources without
 /// it, which must not take it away. So in an update, absent keeps what is stored, `null`
@@ -13,14 +17,14 @@ use crate::{Error, json};
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
-/// use webhook_wire::{Extension, ExtensionObject};
+/// use webhook_wire::{Described, Extension};
 ///
-/// #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Described)]
 /// struct Window {
-///     seconds: u64,
+///     /// The length of the window in seconds.
+///     #[field(label = "Seconds")]
+///     seconds: u32,
 /// }
-///
-/// impl ExtensionObject for Window {}
 ///
 /// #[derive(Deserialize)]
 /// struct Update {
@@ -45,15 +49,6 @@ pub enum Extension<T> {
     Set(T),
 }
 
-/// An object that can be an [`Extension`].
-pub trait ExtensionObject: Clone + Serialize + DeserializeOwned {
-    /// Shows each secret to `replace`, with its place in the object (`secrets[0].secret`),
-    /// and puts what that returns in its place.
-    fn replace_secrets(&mut self, replace: &mut dyn FnMut(&str, &str) -> Option<String>) {
-        let _ = replace;
-    }
-}
-
 impl<T> Extension<T> {
     /// The object, if there is one.
     #[must_use]
@@ -71,7 +66,7 @@ impl<T> Extension<T> {
     }
 }
 
-impl<T: ExtensionObject> Extension<T> {
+impl<T: Described + Clone> Extension<T> {
     /// Makes what a caller wrote what is to be stored after `stored`. A mask stands for the
     /// stored secret that it was made of: the one in the same place, or else, in a list
     /// whose order has changed, the only one that has this mask.
@@ -86,21 +81,21 @@ impl<T: ExtensionObject> Extension<T> {
             Self::Set(object) => {
                 let mut known = Vec::new();
                 if let Self::Set(stored) = stored {
-                    stored.clone().replace_secrets(&mut |place, secret| {
-                        known.push((place.to_owned(), secret.to_owned()));
-                        None
+                    secrets(&mut stored.clone(), "", &mut |place, secret| {
+                        known.push((place.to_owned(), secret.expose().to_owned()));
                     });
                 }
                 let mut unknown = None;
-                object.replace_secrets(&mut |place, text| {
-                    if !is_mask(text) {
-                        return None;
+                secrets(object, "", &mut |place, secret| {
+                    if !is_mask(secret.expose()) {
+                        return;
                     }
-                    let secret = unmasked(&known, place, text);
-                    if secret.is_none() {
-                        unknown.get_or_insert_with(|| format!("{field}.{place}"));
+                    match unmasked(&known, place, secret.expose()) {
+                        Some(stored) => *secret = Secret::new(stored),
+                        None => {
+                            unknown.get_or_insert_with(|| format!("{field}.{place}"));
+                        }
                     }
-                    secret.map(str::to_owned)
                 });
                 if let Some(place) = unknown {
                     return Err(Error::invalid(&place, "no stored secret has this mask"));
@@ -119,7 +114,7 @@ const SHOWN: usize = 4;
 const SHOWN_FROM: usize = 16;
 
 /// What an answer shows of a secret: enough to tell one from another, by whoever has them.
-fn mask(secret: &str) -> String {
+pub(crate) fn mask(secret: &str) -> String {
     let count = secret.chars().count();
     let shown = if count < SHOWN_FROM { 0 } else { SHOWN };
     let end: String = secret.chars().skip(count - shown).collect();
@@ -153,16 +148,16 @@ fn without_index(place: &str) -> (&str, &str) {
     }
 }
 
-impl<T: ExtensionObject> Serialize for Extension<T> {
+impl<T: Described + Clone + Serialize> Serialize for Extension<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self::Set(object) = self else { return serializer.serialize_none() };
         let mut shown = object.clone();
-        shown.replace_secrets(&mut |_, secret| Some(mask(secret)));
+        secrets(&mut shown, "", &mut |_, secret| *secret = Secret::new(mask(secret.expose())));
         shown.serialize(serializer)
     }
 }
 
-impl<'de, T: ExtensionObject> Deserialize<'de> for Extension<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Extension<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let object: Option<T> = json::optional_object(deserializer)?;
         Ok(object.map_or(Self::Reset, Self::Set))

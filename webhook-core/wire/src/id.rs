@@ -163,6 +163,9 @@ pub mod kind {
     /// A replay of many webhooks.
     #[derive(Debug)]
     pub enum Replay {}
+    /// An erasure of many webhooks.
+    #[derive(Debug)]
+    pub enum Erasure {}
     /// A reserved domain.
     #[derive(Debug)]
     pub enum Domain {}
@@ -197,6 +200,8 @@ pub type DeliveryId = Id<kind::Delivery>;
 pub type CronId = Id<kind::Cron>;
 /// Identifies a replay of many webhooks.
 pub type ReplayId = Id<kind::Replay>;
+/// Identifies an erasure of many webhooks.
+pub type ErasureId = Id<kind::Erasure>;
 /// Identifies a reserved domain.
 pub type DomainId = Id<kind::Domain>;
 /// Identifies an access token.

@@ -5,6 +5,9 @@ use std::{fmt, marker::PhantomData, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serializer, de};
 
+/// How many segments a dotted path into a JSON body may have, in rules and elsewhere.
+pub const MAX_PATH_SEGMENTS: usize = 64;
+
 /// `null` stands for the default: clients send it for empty maps and lists.
 pub fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
@@ -12,6 +15,12 @@ where
     T: Default + Deserialize<'de>,
 {
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Leaves a field out of what is written: `skip_serializing_if` keeps it in the schema of requests,
+/// which `skip_serializing` does not.
+pub fn always<T>(_: &T) -> bool {
+    true
 }
 
 /// As [`null_default`], for fields that tell `null`, which resets them, from being absent, which

@@ -7,6 +7,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     button.textContent = "Copied";
   });
 }
+// A function that takes something out has to change each webhook, unless somebody says otherwise.
+for (const choice of document.querySelectorAll("select[name=function_id]")) {
+  choice.addEventListener("change", () => {
+    const must = choice.form.elements.function_must;
+    if (must && choice.selectedOptions[0].text.endsWith("(redacts)")) must.value = "change";
+  });
+}
 // Single keys, unless something is typed or they were turned off (WCAG 2.1.4).
 const off = () => localStorage.getItem("keys") === "off";
 const rows = () => [...document.querySelectorAll("a.row")];

@@ -23,7 +23,7 @@ const browser = await chromium.launch({
   executablePath: process.env.TEST_CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"],
 });
-const state = await (async () => {
+let state = await (async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(link);
@@ -88,6 +88,7 @@ paths.set("runs", `${made}/runs`);
 paths.set("versions", `${made}/versions`);
 paths.set("version", `${made}/versions/1`);
 paths.set("replay-new", "/dashboard/replays/new?status=failed");
+paths.set("erasure-new", "/dashboard/erasures/new?status=failed");
 const [run] = await found(`${made}/runs`, "a.row");
 if (run) paths.set("run", run);
 paths.set("notification-new", "/dashboard/notifications/new");
@@ -255,6 +256,8 @@ if (images) {
   for (let at = wrong.length - 1; at >= 0; at--) {
     if (/status of 4(00|01|12)/.test(wrong[at])) wrong.splice(at, 1);
   }
+  // One of the tasks signs out, which ends the first session on the server.
+  state = await context.storageState();
   await context.close();
 }
 

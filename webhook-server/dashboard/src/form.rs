@@ -1,20 +1,19 @@
-//! Forms whose fields are the fields of the API.
+//! Forms whose fields are the fields of an object, as their declarations describe them.
 //!
-//! A form is filled from the JSON of what is edited and read back into it, so that the
-//! API's own checks and texts apply: what they say of a field is shown at that field.
+//! A form is filled from the object that it edits, and what a person typed goes into a copy of
+//! that, so that the checks and texts of the API apply: what they say of a field is shown at that
+//! field.
 
-mod convert;
 mod field;
-mod rows;
 mod submitted;
 
 use askama::Template;
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
-use webhook_core::{Error, ErrorKind};
+use webhook_core::{
+    Error, ErrorKind,
+    model::{Described, described},
+};
 
 pub(crate) use field::{Field, Kind};
-pub(crate) use rows::{listed, numbered};
 pub(crate) use submitted::Submitted;
 
 /// Fields under a common heading.
@@ -74,6 +73,105 @@ impl Form {
         form
     }
 
+    /// The fields of an object with their values, each under the heading of its declaration.
+    pub(crate) fn of(mut self, object: &dyn Described) -> Self {
+        self.add(object, "", "");
+        self
+    }
+
+    /// The fields of the object at `name` of another one; those of a new object where there is
+    /// none.
+    pub(crate) fn of_part(mut self, object: &dyn Described, name: &str) -> Self {
+        let value = object.fields().into_iter().find(|(field, _)| field.name == name);
+        if let Some((_, value)) = value {
+            match value.object() {
+                Some(part) => self.add(part, &format!("{name}."), ""),
+                None => {
+                    let blank = value.blank();
+                    blank.into_iter().for_each(|it| self.add(&*it, &format!("{name}."), ""));
+                }
+            }
+        }
+        self
+    }
+
+    fn add(&mut self, object: &dyn Described, place: &str, group: &'static str) {
+        let unset = object.unset();
+        for ((field, value), (_, default)) in object.fields().into_iter().zip(unset.fields()) {
+            if field.hidden {
+                continue;
+            }
+            let name = format!("{place}{}", field.name);
+            let group = if field.group.is_empty() { group } else { field.group };
+            if let Some(rows) = value.rows() {
+                // One row more than there are, for one more object.
+                let count = (rows.count() + 1).min(field.max.max(1));
+                let blank = value.blank();
+                for at in 0..count {
+                    if let Some(row) = rows.row(at).or(blank.as_deref()) {
+                        self.add_row(row, &format!("{name}.{at}."), at, field.label);
+                    }
+                }
+            } else if let Some(part) = value.object() {
+                self.add(part, &format!("{name}."), group);
+            } else if let Some(blank) = value.blank() {
+                self.add(&*blank, &format!("{name}."), group);
+            } else {
+                self.in_section(group, Field::described(name, field, value, &default.text()));
+            }
+        }
+    }
+
+    /// The fields of one object of a list, whose labels say which it is.
+    fn add_row(&mut self, row: &dyn Described, place: &str, at: usize, title: &'static str) {
+        let number = ["second", "third", "fourth", "fifth"].get(at.wrapping_sub(1));
+        for (index, (field, value)) in row.fields().into_iter().enumerate() {
+            let name = format!("{place}{}", field.name);
+            let mut shown = Field::described(name, field, value, "");
+            shown.required &= at == 0;
+            let label = if index == 0 { title } else { field.label };
+            shown.label = match number {
+                Some(number) => format!("{label} (the {number})").into(),
+                None => label.into(),
+            };
+            if at > 0 {
+                shown.help = "".into();
+            }
+            self.in_section("", shown);
+        }
+    }
+
+    /// Puts a field into the section of this heading, which is begun if there is none.
+    fn in_section(&mut self, legend: &'static str, field: Field) {
+        match self.sections.iter_mut().find(|section| section.legend == legend) {
+            Some(section) => section.fields.push(field),
+            None => {
+                let section = Section { legend, fields: vec![field], open: false };
+                let at = if legend.is_empty() { 0 } else { self.sections.len() };
+                self.sections.insert(at, section);
+            }
+        }
+    }
+
+    /// Changes the field of this name, where the page knows more than the declaration.
+    pub(crate) fn with(mut self, name: &str, change: impl FnOnce(Field) -> Field) -> Self {
+        if let Some(field) = self.fields_mut().find(|field| field.name == name) {
+            *field = change(field.clone());
+        }
+        self
+    }
+
+    /// Without the fields that `keep` refuses.
+    pub(crate) fn only(mut self, keep: impl Fn(&Field) -> bool) -> Self {
+        self.sections.iter_mut().for_each(|section| section.fields.retain(&keep));
+        self
+    }
+
+    /// The fields that belong to this object, of a form about several.
+    pub(crate) fn only_of(&self, object: &dyn Described) -> Self {
+        self.clone().only(|field| described::get(object, &field.name).is_some())
+    }
+
     /// A second button, which submits `then` besides.
     pub(crate) fn also(self, then: &'static str, label: &'static str) -> Self {
         Self { also: Some((then, label)), ..self }
@@ -84,49 +182,37 @@ impl Form {
     }
 
     /// With the values of this object.
-    pub(crate) fn filled(mut self, object: &impl Serialize) -> Self {
-        let object = json_of(object);
+    pub(crate) fn filled(mut self, object: &dyn Described) -> Self {
         for field in self.fields_mut() {
-            let mut path = field.name.split('.');
-            let value = path.try_fold(&object, |value, key| value.get(key));
-            if let Some(value) = value {
-                field.value = convert::text(field.kind, value);
+            if let Some(text) = described::get(object, &field.name) {
+                field.value = text;
             }
         }
         self
     }
 
-    /// Reads what was submitted into `base`, whose other fields stay.
+    /// Puts what was submitted into `object`, whose other fields stay.
     ///
     /// # Errors
     ///
     /// As the API says it, with the field.
-    pub(crate) fn read<T: DeserializeOwned>(
+    pub(crate) fn read(
         &self,
-        base: impl Serialize,
+        object: &mut dyn Described,
         submitted: &Submitted,
-    ) -> Result<T, Error> {
-        decode(self.object(json_of(&base), submitted)?)
-    }
-
-    /// What [`Form::read`] reads, before it is checked.
-    ///
-    /// # Errors
-    ///
-    /// With the field whose text cannot be on the wire.
-    pub(crate) fn object(&self, base: Value, submitted: &Submitted) -> Result<Value, Error> {
-        let mut object = base;
+    ) -> Result<(), Error> {
         for field in self.sections.iter().flat_map(|section| &section.fields) {
-            let text = match field.kind {
+            let typed = match field.kind {
                 Kind::Check => Some(if submitted.has(&field.name) { "true" } else { "false" }),
-                _ => submitted.get(&field.name),
+                Kind::Area | Kind::Password => submitted.get(&field.name),
+                _ => submitted.get(&field.name).map(str::trim),
             };
-            let Some(text) = text else { continue };
-            let value = convert::value(field.kind, text)
-                .map_err(|reason| Error::invalid(&field.name, reason))?;
-            put(&mut object, &field.name, value);
+            if let Some(typed) = typed {
+                described::set(object, &field.name, typed)?;
+            }
         }
-        Ok(object)
+        described::drop_empty_rows(object);
+        Ok(())
     }
 
     /// With what was typed, and what is wrong with it, if anything is.
@@ -144,16 +230,17 @@ impl Form {
     pub(crate) fn refused(mut self, submitted: &Submitted, error: &Error) -> Self {
         let message = error.to_string();
         let (path, reason) = message.split_once(": ").unwrap_or(("", &message));
-        let path = rows::numbered_path(path);
+        // `secrets[1].secret` as fields are called: `secrets.1.secret`.
+        let path = path.replace('[', ".").replace(']', "");
         let mut place = None;
         for field in self.fields_mut() {
             match field.kind {
                 Kind::Check => field.value = submitted.has(&field.name).to_string(),
                 // A secret that was typed is not sent back.
-                Kind::Password | Kind::Secret | Kind::SecretArea => {
+                Kind::Password | Kind::Secret => {
                     let typed = submitted.text(&field.name);
                     if !typed.is_empty() && typed != field.value {
-                        field.help = "Type it again: what was typed is not sent back.";
+                        field.help = "Type it again: what was typed is not sent back.".into();
                     }
                 }
                 _ => field.value = submitted.get(&field.name).unwrap_or_default().to_owned(),
@@ -171,63 +258,25 @@ impl Form {
     }
 }
 
-/// The JSON of an object, as on the wire.
-pub(crate) fn json_of(object: &impl Serialize) -> Value {
-    serde_json::to_value(object).unwrap_or_default()
-}
-
-/// Reads what is on the wire.
-///
-/// # Errors
-///
-/// As the API says it, with the field.
-pub(crate) fn decode<T: DeserializeOwned>(object: Value) -> Result<T, Error> {
-    serde_path_to_error::deserialize(object).map_err(|error| {
-        let path = error.path().to_string();
-        match error.into_inner().to_string() {
-            reason if reason.starts_with("rules") => Error::new(ErrorKind::Invalid, reason),
-            reason => Error::invalid(&path, reason),
-        }
-    })
-}
-
-/// Puts a value at its place; nothing takes what is there away.
-fn put(object: &mut Value, path: &str, value: Option<Value>) {
-    let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
-    let mut place = object;
-    for key in parents.split('.').filter(|key| !key.is_empty()) {
-        if !place.is_object() {
-            *place = Value::Object(serde_json::Map::new());
-        }
-        place = &mut place[key];
-    }
-    if !place.is_object() {
-        *place = Value::Object(serde_json::Map::new());
-    }
-    match (value, place.as_object_mut()) {
-        (Some(value), _) => place[name] = value,
-        (None, Some(fields)) => {
-            fields.shift_remove(name);
-        }
-        (None, None) => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use webhook_core::model::OutputSpec;
+    use webhook_conformance::{ExtendedOutput, arbitrary};
+    use webhook_core::model::{
+        BucketSpec, CronSpec, DomainSpec, FunctionSpec, InputSpec, NotificationSpec, OutputSpec,
+    };
 
     use super::*;
 
-    fn form() -> Form {
-        Form::new("/x", "Save").fields([
-            Field::text("name", "Name"),
-            Field::check("disabled", "Disabled"),
-            Field::number("throttle.rate", "Rate"),
-            Field::duration("throttle.deadline", "Deadline"),
-            Field::headers("headers", "Headers"),
-        ])
+    /// What a browser sends of a form as it is.
+    fn sent(form: &Form) -> Submitted {
+        let fields = form.sections.iter().flat_map(|section| &section.fields);
+        let typed =
+            fields.filter(|field| field.kind != Kind::Check || field.is_checked()).map(|field| {
+                let first = field.options.first().filter(|_| field.value.is_empty());
+                let value = first.map_or(&field.value, |(name, _)| name);
+                (field.name.clone().into_owned(), value.clone())
+            });
+        Submitted::of(typed.collect())
     }
 
     #[test]
@@ -238,30 +287,88 @@ mod tests {
         spec.disabled = true;
         spec.headers.0.append("x-a", "1".parse().expect("a value"));
         spec.headers.0.append("x-a", "2".parse().expect("a value"));
-        let json = serde_json::to_value(&spec).expect("JSON");
-        let filled = form().filled(&json);
-        let fields = filled.sections.iter().flat_map(|section| &section.fields);
-        let typed = fields
-            .filter(|field| field.kind != Kind::Check || field.is_checked())
-            .map(|field| (field.name.clone().into_owned(), field.value.clone()));
-        let read: OutputSpec = form().read(json, &Submitted::of(typed.collect()))?;
+        let form = Form::new("/x", "Save").of(&spec);
+        let mut read = spec.clone();
+        form.read(&mut read, &sent(&form))?;
+        // Defaults are written out.
+        (read.on_disabled, read.function_must) = (spec.on_disabled, spec.function_must);
         assert_eq!(read, spec);
+        let legends: Vec<_> = form.sections.iter().map(|section| section.legend).collect();
+        assert_eq!(legends, ["", "Request", "Retries", "Throttle", "Webhooks that clients missed"]);
         Ok(())
+    }
+
+    /// Of each field that the form shows, and of each part that has a page of its own.
+    fn comes_back<T: Described + Default + Clone>(parts: &[&str]) {
+        for seed in 0..64 {
+            let spec: T = arbitrary(seed);
+            let own = Form::new("/x", "Save").of(&spec);
+            let parts = parts.iter().filter_map(|part| {
+                let has = described::get(&spec, &format!("{part}.enabled")).is_some()
+                    || described::get(&spec, &format!("{part}.token")).is_some();
+                has.then(|| Form::new("/x", "Save").of_part(&spec, part))
+            });
+            for form in parts.chain([own]) {
+                let typed = sent(&form);
+                let (mut same, mut other) = (spec.clone(), arbitrary::<T>(seed + 1));
+                form.read(&mut same, &typed).expect("the same again");
+                // Another one of another type of credentials has other fields.
+                let is_read = form.read(&mut other, &typed).is_ok();
+                for field in form.sections.iter().flat_map(|section| &section.fields) {
+                    let text = |spec: &T| described::get(spec, &field.name).unwrap_or_default();
+                    let was = text(&spec);
+                    // A choice that was not made is the first one.
+                    let is_chosen = field.kind == Kind::Select && was.is_empty();
+                    assert!(is_chosen || text(&same) == was, "{}, seed {seed}", field.name);
+                    let is_read = is_read && field.kind != Kind::Secret;
+                    assert!(!is_read || is_chosen || text(&other) == was, "{}", field.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn arbitrary_specifications_survive_their_forms() {
+        comes_back::<OutputSpec>(&["signing", "auth", "health"]);
+        comes_back::<InputSpec>(&["signature", "deduplication"]);
+        comes_back::<BucketSpec>(&[]);
+        comes_back::<CronSpec>(&[]);
+        comes_back::<FunctionSpec>(&[]);
+        comes_back::<NotificationSpec>(&[]);
+        comes_back::<DomainSpec>(&[]);
+    }
+
+    #[test]
+    fn a_field_is_in_the_form_because_it_is_declared() {
+        let mut output = ExtendedOutput::default();
+        let form = Form::new("/x", "Save").of(&output);
+        let section = form.sections.last().expect("it has a heading");
+        let field = section.fields.first().expect("it is there");
+        assert_eq!((section.legend, &*field.label), ("People", "Watchers"));
+        assert_eq!(field.help, "The number of people who watch this output. 1 to 9.");
+        let typed = Submitted::of(vec![("watchers".to_owned(), "12".to_owned())]);
+        form.read(&mut output, &typed).expect("it is a number");
+        let error = described::check(&output, "").expect_err("it is out of range");
+        let form = form.refused(&typed, &error.into());
+        let shown = form.sections.last().and_then(|section| section.fields.first());
+        let error = shown.and_then(|field| field.error.as_deref());
+        assert_eq!(error, Some("must be 0 or from 1 to 9, not 12"));
     }
 
     #[test]
     fn what_is_wrong_is_shown_at_its_field_with_what_was_typed() {
+        let form = || Form::new("/x", "Save").of(&OutputSpec::default());
         let submitted =
             |name: &str, text: &str| Submitted::of(vec![(name.to_owned(), text.to_owned())]);
         for (name, text, said) in [
             ("throttle.rate", "many", "must be a whole number"),
-            ("throttle.rate", "-1", "invalid value"),
+            ("throttle.rate", "-1", "must be a whole number from 0"),
             ("throttle.deadline", "soon", "is not a duration"),
             ("headers", "no colon", "line 1"),
             ("headers", "a b: c", "not a header name"),
         ] {
             let typed = submitted(name, text);
-            let error = form().read::<OutputSpec>(json!({}), &typed).expect_err(text);
+            let error = form().read(&mut OutputSpec::default(), &typed).expect_err(text);
             let form = form().refused(&typed, &error);
             let mut fields = form.sections.iter().flat_map(|section| &section.fields);
             let field = fields.find(|field| field.name == name).expect("it is there");

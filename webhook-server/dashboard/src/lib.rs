@@ -29,12 +29,12 @@
 //! Cookies know no ports: take the session off what inputs receive with
 //! [`strip_session`] where both have one host.
 
+mod arriving;
 mod asset;
 mod bars;
 mod cross_origin;
 mod diff;
 mod form;
-mod moment;
 mod page;
 mod screen;
 mod session;
@@ -54,10 +54,13 @@ use axum::{
     middleware::{self, Next},
     response::{IntoResponse, Response},
 };
-use tokio::sync::{Semaphore, watch};
+use tokio::{
+    sync::{Semaphore, watch},
+    time::sleep,
+};
 use webhook_core::{AccountId, Clock, Error, SystemClock, Timestamp, Webhooks, admin::Admin};
 
-pub use session::{SessionKey, strip_session};
+pub use session::{SessionKey, strip_session, strip_set_session};
 
 /// The path that all pages are below.
 pub const PATH: &str = "/dashboard";
@@ -76,7 +79,8 @@ pub struct DashboardOptions {
     /// list reads the log only then. Without it a live list reads the log twice a second:
     /// right where other servers share the store.
     pub activity: Option<Activity>,
-    /// Requests that are answered at once; one more gets 503. 64.
+    /// Requests that are answered at the same time; one more gets 503. A request whose form is
+    /// still arriving does not count. 64.
     pub max_requests: usize,
     /// Live lists that are open at once; one more gets 503. 100.
     pub max_live: usize,
@@ -126,6 +130,8 @@ struct Shared {
     seal: session::Seal,
     links: session::Links,
     tries: tries::Tries,
+    /// The memory for forms while they arrive.
+    forms: arriving::Room,
     /// One permit for each request that may be answered at the same time.
     requests: Semaphore,
     /// One permit for each live list.
@@ -151,6 +157,7 @@ impl Dashboard {
             seal: session::Seal::new(&options.session_key),
             links: session::Links::default(),
             tries: tries::Tries::default(),
+            forms: arriving::Room::default(),
             requests: Semaphore::new(options.max_requests.min(Semaphore::MAX_PERMITS)),
             live: Arc::new(Semaphore::new(options.max_live.min(Semaphore::MAX_PERMITS))),
             closed: watch::Sender::new(false),
@@ -169,6 +176,7 @@ impl Dashboard {
         screen::router(self)
             .layer(middleware::from_fn(to_the_end))
             .layer(middleware::from_fn_with_state(self.clone(), within_limit))
+            .layer(middleware::from_fn_with_state(self.clone(), arriving::wait))
             .layer(middleware::from_fn(cross_origin::refuse))
             .layer(middleware::map_response(page::guard))
             .with_state(self.clone())
@@ -220,19 +228,23 @@ impl Dashboard {
     }
 }
 
-/// Requests beyond the limit are refused at once rather than queued.
+/// Requests beyond the limit are refused rather than queued. An answer that is held back has no
+/// permit meanwhile.
 async fn within_limit(
     State(dashboard): State<Dashboard>,
     request: Request,
     next: Next,
 ) -> Response {
-    match dashboard.shared.requests.try_acquire() {
-        Ok(_permit) => next.run(request).await,
-        Err(_) => {
-            let error = Error::unavailable("too many requests at once", Duration::from_secs(1));
-            page::Problem::from(error).into_response()
-        }
+    let Ok(permit) = dashboard.shared.requests.try_acquire() else {
+        let error = Error::unavailable("too many requests at once", Duration::from_secs(1));
+        return page::Problem::from(error).into_response();
+    };
+    let mut response = next.run(request).await;
+    drop(permit);
+    if let Some(tries::HeldBack(delay)) = response.extensions_mut().remove() {
+        sleep(delay).await;
     }
+    response
 }
 
 /// Finishes an operation even when its caller hangs up: otherwise a change could be

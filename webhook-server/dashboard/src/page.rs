@@ -73,6 +73,7 @@ impl Frame {
             Some("restored") => "Restored.",
             Some("saved") => "Saved.",
             Some("deleted") => "Deleted.",
+            Some("erased") => "Erased.",
             Some("sent") => "Sent. It appears below within a moment.",
             Some("tested") => "A test was put into its bucket.",
             Some("resent") => "Sent again as a new delivery.",

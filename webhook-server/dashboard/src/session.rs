@@ -1,16 +1,16 @@
-//! Who is signed in: a sealed cookie, and nothing stored.
+//! Browsers that are signed in: the cookie of each, and the session in the store that it names.
 
 mod links;
 mod seal;
 mod strip;
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
     http::{
         HeaderMap, HeaderValue, Method, StatusCode,
-        header::{COOKIE, SET_COOKIE},
+        header::{COOKIE, SET_COOKIE, USER_AGENT},
         request::Parts,
     },
     middleware::Next,
@@ -25,13 +25,15 @@ use webhook_core::{
 pub(crate) use links::Links;
 pub use seal::SessionKey;
 pub(crate) use seal::{Seal, Ticket};
-pub use strip::strip_session;
+pub use strip::{strip_session, strip_set_session};
 
 use crate::{Dashboard, PATH, page::Problem};
 
-/// The cookie's name over TLS, where browsers keep other hosts and plain http from
-/// setting it.
-const SECURE_NAME: &str = "__Secure-webhook-session";
+/// The cookie's name over TLS, where browsers keep other hosts, pages of plain http and other
+/// paths from setting it.
+const SECURE_NAME: &str = "__Host-webhook-session";
+/// Its name over TLS in earlier versions.
+const EARLIER_NAME: &str = "__Secure-webhook-session";
 /// Its name over plain http.
 const NAME: &str = "webhook-session";
 
@@ -64,6 +66,14 @@ impl Session {
         }
     }
 
+    /// Whether the credential still makes the same caller, and the session has not ended: for what
+    /// outlives a request.
+    pub(crate) async fn goes_on(&self) -> Result<bool, Error> {
+        let (admin, ticket) = (self.admin(), &self.ticket);
+        Ok(admin.is_still(&self.caller, &ticket.key, &ticket.secret).await?
+            && admin.session(&self.caller, &ticket.id).await?.is_some())
+    }
+
     /// Whether it reaches what belongs to the account as a whole.
     pub(crate) fn has_account(&self) -> bool {
         self.caller.require_account().is_ok()
@@ -87,42 +97,38 @@ pub(crate) async fn require(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let now = dashboard.now();
-    let secure = is_secure(&request);
-    let Some(ticket) = ticket(&dashboard, request.headers()) else {
+    let Some(ticket) = ticket(&dashboard, request.headers(), is_secure(request.extensions().get()))
+    else {
         return to_sign_in(&request);
     };
-    let caller = match dashboard.admin().authenticate(&ticket.key, &ticket.secret).await {
-        Ok(caller) => caller,
+    let caller = match caller(dashboard.admin(), &ticket).await {
+        Ok(Some(caller)) => caller,
+        Ok(None) => return to_sign_in(&request),
         Err(error) if error.kind() == ErrorKind::Unauthorized => return to_sign_in(&request),
         Err(error) => return Problem::from(error).into_response(),
     };
-    if let Err(error) = caller.require_api_access() {
-        return Problem::from(error).into_response();
-    }
-    let renewed = ticket.renewed(now);
     let session = Session { dashboard: dashboard.clone(), caller, ticket: Arc::new(ticket) };
     request.extensions_mut().insert(session);
-    let mut response = next.run(request).await;
-    // What signs out sets a cookie of its own.
-    if let Some(ticket) = renewed
-        && !response.headers().contains_key(SET_COOKIE)
-    {
-        match dashboard.shared.seal.seal(&ticket) {
-            Ok(sealed) => set(&mut response, &sealed, secure),
-            Err(error) => tracing::warn!(%error, "a session could not be renewed"),
-        }
-    }
-    response
+    next.run(request).await
 }
 
-fn ticket(dashboard: &Dashboard, headers: &HeaderMap) -> Option<Ticket> {
-    let now = dashboard.now();
+/// Who shows the ticket; none when the session has ended.
+async fn caller(admin: &Admin, ticket: &Ticket) -> Result<Option<Caller>, Error> {
+    let caller = admin.authenticate(&ticket.key, &ticket.secret).await?;
+    caller.require_api_access()?;
+    let Some(session) = admin.session(&caller, &ticket.id).await? else { return Ok(None) };
+    admin.note_session(&session).await?;
+    Ok(Some(caller))
+}
+
+/// The ticket that a request carries. Over TLS the cookie of plain http is ignored: a page of plain
+/// http could have set it.
+pub(crate) fn ticket(dashboard: &Dashboard, headers: &HeaderMap, secure: bool) -> Option<Ticket> {
+    let name = if secure { SECURE_NAME } else { NAME };
     let values = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let cookies = values.flat_map(|value| value.split(';')).filter_map(|it| it.split_once('='));
-    let ours = cookies.filter(|(name, _)| [NAME, SECURE_NAME].contains(&name.trim()));
-    let mut tickets = ours.filter_map(|(_, value)| dashboard.shared.seal.open(value.trim()));
-    tickets.find(|ticket| ticket.is_valid(now))
+    let mut ours = cookies.filter(|(found, _)| found.trim() == name);
+    ours.find_map(|(_, value)| dashboard.shared.seal.open(value.trim()))
 }
 
 fn to_sign_in(request: &Request) -> Response {
@@ -143,29 +149,76 @@ fn to_sign_in(request: &Request) -> Response {
     Redirect::to(&format!("{PATH}/sign-in?next={next}")).into_response()
 }
 
-/// Makes a session for a credential that was just found right.
-pub(crate) fn begin(
-    dashboard: &Dashboard,
-    key: Option<&str>,
-    secret: &str,
+/// A browser that signs in.
+#[derive(Debug)]
+pub(crate) struct Browser {
     secure: bool,
-    next: &str,
+    address: Option<IpAddr>,
+    agent: String,
+}
+
+impl Browser {
+    pub(crate) fn of(headers: &HeaderMap, client: Option<&ClientAddr>) -> Self {
+        let agent = headers.get(USER_AGENT).map(|it| String::from_utf8_lossy(it.as_bytes()));
+        Self {
+            secure: is_secure(client),
+            address: client.map(|client| client.ip),
+            agent: agent.unwrap_or_default().into_owned(),
+        }
+    }
+
+    pub(crate) fn asking(request: &Request) -> Self {
+        Self::of(request.headers(), request.extensions().get())
+    }
+
+    /// Begins a session with a credential that was just found right, and adds its cookie to the
+    /// answer.
+    pub(crate) async fn begin(
+        &self,
+        dashboard: &Dashboard,
+        caller: &Caller,
+        key: Option<&str>,
+        secret: &str,
+        mut response: Response,
+    ) -> Result<Response, Error> {
+        let id = dashboard.admin().begin_session(caller, self.address, &self.agent).await?;
+        let key = key.unwrap_or(API_KEY_USER).to_owned();
+        let sealed = dashboard.shared.seal.seal(&Ticket { key, secret: secret.to_owned(), id })?;
+        let (name, path, mark) = match self.secure {
+            // The prefix asks for this path.
+            true => (SECURE_NAME, "/", "; Secure"),
+            false => (NAME, PATH, ""),
+        };
+        append(
+            &mut response,
+            &format!("{name}={sealed}; Path={path}; HttpOnly; SameSite=Strict{mark}"),
+        );
+        Ok(response)
+    }
+}
+
+/// Ends the session that a request carries, on the server and in the browser.
+pub(crate) async fn end(
+    dashboard: &Dashboard,
+    headers: &HeaderMap,
+    client: Option<&ClientAddr>,
 ) -> Result<Response, Error> {
-    let ticket = Ticket::new(key.unwrap_or(API_KEY_USER), secret, dashboard.now());
-    let sealed = dashboard.shared.seal.seal(&ticket)?;
-    let mut response = Redirect::to(own_path(next)).into_response();
-    set(&mut response, &sealed, secure);
+    if let Some(ticket) = ticket(dashboard, headers, is_secure(client)) {
+        dashboard.admin().end_session(&ticket.id).await?;
+    }
+    let mut response = Redirect::to(&format!("{PATH}/sign-in")).into_response();
+    for (name, path, mark) in
+        [(NAME, PATH, ""), (EARLIER_NAME, PATH, "; Secure"), (SECURE_NAME, "/", "; Secure")]
+    {
+        let gone = format!("{name}=; Path={path}; Max-Age=0; HttpOnly; SameSite=Strict{mark}");
+        append(&mut response, &gone);
+    }
     Ok(response)
 }
 
-/// Ends the session in this browser.
-pub(crate) fn end() -> Response {
-    let mut response = Redirect::to(&format!("{PATH}/sign-in")).into_response();
-    for (name, secure) in [(NAME, ""), (SECURE_NAME, "; Secure")] {
-        let gone = format!("{name}=; Path={PATH}; Max-Age=0; HttpOnly; SameSite=Strict{secure}");
-        append(&mut response, &gone);
-    }
-    response
+/// To a page of these, after signing in.
+pub(crate) fn to(next: &str) -> Response {
+    Redirect::to(own_path(next)).into_response()
 }
 
 /// A path of these pages; the first page in place of anything else.
@@ -176,19 +229,15 @@ fn own_path(next: &str) -> &str {
     if is_own && is_plain { next } else { PATH }
 }
 
-fn set(response: &mut Response, sealed: &str, secure: bool) {
-    let (name, mark) = if secure { (SECURE_NAME, "; Secure") } else { (NAME, "") };
-    append(response, &format!("{name}={sealed}; Path={PATH}; HttpOnly; SameSite=Strict{mark}"));
-}
-
 fn append(response: &mut Response, cookie: &str) {
     if let Ok(value) = HeaderValue::try_from(cookie) {
         response.headers_mut().append(SET_COOKIE, value);
     }
 }
 
-pub(crate) fn is_secure(request: &Request) -> bool {
-    request.extensions().get::<ClientAddr>().is_some_and(|client| client.secure)
+/// Whether a request came over TLS, to this server or to a proxy in front of it.
+pub(crate) fn is_secure(client: Option<&ClientAddr>) -> bool {
+    client.is_some_and(|client| client.secure)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How often an address may try to sign in.
+//! Wrong credentials at the page for signing in. Right ones are never refused.
 
 use std::{
     collections::HashMap,
@@ -7,47 +7,46 @@ use std::{
     time::Duration,
 };
 
-use webhook_core::{Error, Timestamp};
+use webhook_core::Timestamp;
 
-/// Tries of one address within a [`WINDOW`].
+/// Wrong credentials of one address that are answered without delay within a [`WINDOW`].
 const MOST: u32 = 10;
 const WINDOW: Duration = Duration::from_secs(60);
-/// How many addresses are remembered. Past it those are forgotten whose window is over,
-/// and nobody new may try while there are none.
+/// How long each further answer is held back.
+const DELAY: Duration = Duration::from_secs(1);
+/// How many addresses are remembered. Past it the addresses whose window is over are forgotten.
+/// While there are none, wrong credentials of a new address count as one too many.
 const MAX_ADDRESSES: usize = 10_000;
 
-/// The addresses that have tried to sign in within the last minute.
+/// How long an answer waits before it is sent, in the extensions of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeldBack(pub(crate) Duration);
+
+/// The addresses that have shown wrong credentials within the last minute.
 #[derive(Debug, Default)]
 pub(crate) struct Tries {
     addresses: Mutex<HashMap<Option<IpAddr>, (Timestamp, u32)>>,
 }
 
 impl Tries {
-    /// Counts a try, or refuses it. Clients without a known address share one count.
-    pub(crate) fn count(&self, from: Option<IpAddr>, now: Timestamp) -> Result<(), Error> {
+    /// Counts wrong credentials, and says whether their answer is held back. Clients without a
+    /// known address share one count.
+    pub(crate) fn wrong(&self, from: Option<IpAddr>, now: Timestamp) -> Option<HeldBack> {
         let from = from.map(network);
         let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
         if addresses.len() >= MAX_ADDRESSES && !addresses.contains_key(&from) {
             addresses.retain(|_, (since, _)| now.since(*since) < WINDOW);
             if addresses.len() >= MAX_ADDRESSES {
-                return Err(too_many(WINDOW));
+                return Some(HeldBack(DELAY));
             }
         }
         let (since, count) = addresses.entry(from).or_insert((now, 0));
         if now.since(*since) >= WINDOW {
             (*since, *count) = (now, 0);
         }
-        if *count >= MOST {
-            return Err(too_many(WINDOW.saturating_sub(now.since(*since))));
-        }
-        *count += 1;
-        Ok(())
+        *count = count.saturating_add(1);
+        (*count > MOST).then_some(HeldBack(DELAY))
     }
-}
-
-fn too_many(after: Duration) -> Error {
-    let seconds = after.as_secs().max(1);
-    Error::busy(format!("too many tries to sign in: try again in {seconds} s"), after)
 }
 
 /// Of IPv6 the network of 64 bits, because one client has all addresses in it.
@@ -63,18 +62,19 @@ mod tests {
     use super::*;
 
     const START: Timestamp = Timestamp::from_secs(1_700_000_000);
+    const HELD: Option<HeldBack> = Some(HeldBack(DELAY));
 
     #[test]
-    fn ten_a_minute_and_address() {
+    fn ten_a_minute_and_address_are_answered_without_delay() {
         let tries = Tries::default();
         let one = Some(IpAddr::from([192, 0, 2, 1]));
         for _ in 0..MOST {
-            tries.count(one, START).expect("it may");
+            assert_eq!(tries.wrong(one, START), None);
         }
-        assert!(tries.count(one, START).is_err());
-        tries.count(Some(IpAddr::from([192, 0, 2, 2])), START).expect("another address");
-        tries.count(None, START).expect("an unknown one");
-        tries.count(one, START + WINDOW).expect("a minute later");
+        assert_eq!(tries.wrong(one, START), HELD);
+        assert_eq!(tries.wrong(Some(IpAddr::from([192, 0, 2, 2])), START), None, "another one");
+        assert_eq!(tries.wrong(None, START), None, "an unknown one");
+        assert_eq!(tries.wrong(one, START + WINDOW), None, "a minute later");
     }
 
     #[test]
@@ -82,13 +82,13 @@ mod tests {
         let tries = Tries::default();
         let ip = |text: &str| Some(text.parse().expect("an address"));
         for last in 0..MOST {
-            tries.count(ip(&format!("2001:db8::{last:x}")), START).expect("it may");
+            assert_eq!(tries.wrong(ip(&format!("2001:db8::{last:x}")), START), None);
         }
-        assert!(tries.count(ip("2001:db8::ffff"), START).is_err());
+        assert_eq!(tries.wrong(ip("2001:db8::ffff"), START), HELD);
         for number in 0..u32::try_from(MAX_ADDRESSES).expect("few") {
-            let _ = tries.count(Some(IpAddr::V4(number.into())), START);
+            let _ = tries.wrong(Some(IpAddr::V4(number.into())), START);
         }
-        assert!(tries.count(ip("192.0.2.1"), START).is_err(), "no room");
-        tries.count(ip("192.0.2.1"), START + WINDOW).expect("room again");
+        assert_eq!(tries.wrong(ip("192.0.2.1"), START), HELD, "no room");
+        assert_eq!(tries.wrong(ip("192.0.2.1"), START + WINDOW), None, "room again");
     }
 }

@@ -31,8 +31,10 @@ pub struct Answers {
 pub struct Known {
     pub(crate) manifest: Manifest,
     pub(crate) ids: HashMap<Address, String>,
-    /// What has a name that another of its kind has, too.
-    pub(crate) twice: BTreeSet<Address>,
+    /// The parts whose name here is not their name on the server, as [`Known::tell_apart`] made it.
+    pub(crate) renamed: BTreeSet<Address>,
+    /// Names that several parts have on the server, with the names of these parts here.
+    pub(crate) twice: BTreeMap<Address, Vec<String>>,
     notes: Vec<String>,
 }
 
@@ -42,29 +44,40 @@ impl Known {
     /// # Errors
     /// They are not those of a server that this program knows.
     pub fn of(answers: Answers) -> Result<Self, Error> {
-        let Answers { functions, variables, domains, buckets, crons } = answers;
+        let Answers { mut functions, variables, domains, mut buckets, mut crons } = answers;
         let manifest = Manifest::default();
-        let (ids, twice, notes) = Default::default();
-        let mut known = Self { manifest, ids, twice, notes };
+        let (ids, renamed, twice, notes) = Default::default();
+        let mut known = Self { manifest, ids, renamed, twice, notes };
+        // The bucket of a cron comes and goes with the cron.
+        buckets.retain(|bucket| text(bucket, "cron_id").is_empty());
+        known.tell_apart(&mut functions, Address::Function);
+        known.tell_apart(&mut buckets, Address::Bucket);
+        known.tell_apart(&mut crons, Address::Cron);
+        for bucket in &mut buckets {
+            let name = text(bucket, "name").to_owned();
+            let output = |part| Address::Output(name.clone(), part);
+            known.tell_apart(parts_mut(bucket, "outputs"), output);
+            let input = |part| Address::Input(name.clone(), part);
+            known.tell_apart(parts_mut(bucket, "inputs"), input);
+        }
         let mut names = HashMap::new();
         for function in &functions {
             names.insert(text(function, "id").to_owned(), text(function, "name").to_owned());
         }
-        let functions = functions.iter().filter_map(|function| {
+        let functions = functions.iter().map(|function| {
             let of_it = variables.get(text(function, "id"));
-            known.function(function, of_it.map_or(&[], Vec::as_slice)).transpose()
+            known.function(function, of_it.map_or(&[], Vec::as_slice))
         });
         let functions = functions.collect::<Result<Vec<_>, _>>()?;
-        let domains = domains.iter().filter_map(|domain| {
+        let domains = domains.iter().map(|domain| {
             let name = text(domain, "domain").to_owned();
-            known.learn(Address::Domain(name.clone()), domain).then_some(name)
+            known.learn(Address::Domain(name.clone()), domain);
+            name
         });
         let domains = domains.collect();
-        // Those of crons come and go with them.
-        let buckets = buckets.iter().filter(|bucket| text(bucket, "cron_id").is_empty());
-        let buckets = buckets.filter_map(|bucket| known.bucket(bucket, &names).transpose());
+        let buckets = buckets.iter().map(|bucket| known.bucket(bucket, &names));
         let buckets = buckets.collect::<Result<Vec<_>, _>>()?;
-        let crons = crons.iter().filter_map(|cron| known.cron(cron, &names).transpose());
+        let crons = crons.iter().map(|cron| known.cron(cron, &names));
         let crons = crons.collect::<Result<Vec<_>, _>>()?;
         let used = Vec::new();
         known.manifest = Manifest {
@@ -80,14 +93,8 @@ impl Known {
     /// All of it as a manifest.
     ///
     /// # Errors
-    /// Something has no name, or one that another of its kind has, too: an import of the
-    /// manifest could not tell them apart.
+    /// A value that the format cannot have.
     pub fn write(&self, format: Format) -> Result<Sealed, Error> {
-        if !self.twice.is_empty() {
-            let all: Vec<_> = self.twice.iter().map(ToString::to_string).collect();
-            let reason = format!("more than one has this name, or none: {}", all.join(", "));
-            return Err(Error::new("", reason));
-        }
         self.manifest.write(format)
     }
 
@@ -103,22 +110,35 @@ impl Known {
         self.ids.get(address).map(String::as_str)
     }
 
-    /// Whether nothing before had this name.
-    fn learn(&mut self, address: Address, resource: &Value) -> bool {
-        let is_nameless = text(resource, "name").is_empty() && text(resource, "domain").is_empty();
-        if self.ids.contains_key(&address) || is_nameless {
-            self.twice.insert(address);
-            return false;
-        }
+    fn learn(&mut self, address: Address, resource: &Value) {
         self.ids.insert(address, text(resource, "id").to_owned());
-        true
     }
 
-    fn function(&mut self, function: &Value, of_it: &[Value]) -> Result<Option<Function>, Error> {
-        let name = text(function, "name").to_owned();
-        if !self.learn(Address::Function(name.clone()), function) {
-            return Ok(None);
+    /// Gives each part of a list a name of its own: a part without a name is called by its
+    /// identifier, and of several parts with one name each has `#` and its identifier after it.
+    fn tell_apart(&mut self, parts: &mut [Value], address: impl Fn(String) -> Address) {
+        let mut count = HashMap::<_, usize>::new();
+        for part in parts.iter() {
+            *count.entry(text(part, "name").to_owned()).or_default() += 1;
         }
+        for part in parts {
+            let (id, name) = (text(part, "id"), text(part, "name").to_owned());
+            let own = match name.as_str() {
+                "" => id.to_owned(),
+                _ if count[&name] == 1 => continue,
+                name => format!("{name}#{id}"),
+            };
+            if !name.is_empty() {
+                self.twice.entry(address(name)).or_default().push(own.clone());
+            }
+            self.renamed.insert(address(own.clone()));
+            part["name"] = Value::String(own);
+        }
+    }
+
+    fn function(&mut self, function: &Value, of_it: &[Value]) -> Result<Function, Error> {
+        let name = text(function, "name").to_owned();
+        self.learn(Address::Function(name.clone()), function);
         let settings = answered(Kind::Function, function, &name, |_, _| None)?;
         let variables: BTreeMap<_, _> = of_it
             .iter()
@@ -128,29 +148,26 @@ impl Known {
             self.ids.insert(Address::Variable(name.clone(), key.clone()), key.clone());
         }
         let variables = (!variables.is_empty()).then_some(variables);
-        Ok(Some(Function { resource: Resource { name, settings }, variables }))
+        Ok(Function { resource: Resource { name, settings }, variables })
     }
 
     fn bucket(
         &mut self,
         bucket: &Value,
         functions: &HashMap<String, String>,
-    ) -> Result<Option<Bucket>, Error> {
+    ) -> Result<Bucket, Error> {
         let name = text(bucket, "name").to_owned();
-        if !self.learn(Address::Bucket(name.clone()), bucket) {
-            return Ok(None);
-        }
-        let of_function = |id: &str| functions.get(id).filter(|name| !name.is_empty()).cloned();
+        self.learn(Address::Bucket(name.clone()), bucket);
+        let of_function = |id: &str| functions.get(id).cloned();
         let settings = answered(Kind::Bucket, bucket, &name, |_, _| None)?;
         let outputs_of_it = parts(bucket, "outputs");
         let mut outputs = Vec::new();
         for output in outputs_of_it {
             let called = text(output, "name").to_owned();
-            if self.learn(Address::Output(name.clone(), called.clone()), output) {
-                let at = format!("{name}/{called}");
-                let settings = answered(Kind::Output, output, &at, |_, id| of_function(id))?;
-                outputs.push(Resource { name: called, settings });
-            }
+            self.learn(Address::Output(name.clone(), called.clone()), output);
+            let at = format!("{name}/{called}");
+            let settings = answered(Kind::Output, output, &at, |_, id| of_function(id))?;
+            outputs.push(Resource { name: called, settings });
         }
         let of_output = |id: &str| match id {
             ANY_OUTPUT => Some(ANY_OUTPUT.to_owned()),
@@ -162,28 +179,25 @@ impl Known {
         let mut inputs = Vec::new();
         for input in parts(bucket, "inputs") {
             let called = text(input, "name").to_owned();
-            if self.learn(Address::Input(name.clone(), called.clone()), input) {
-                let at = format!("{name}/{called}");
-                let settings = answered(Kind::Input, input, &at, |field, id| match field {
-                    ANSWERING_OUTPUT => of_output(id),
-                    _ => of_function(id),
-                })?;
-                inputs.push(Resource { name: called, settings });
-            }
+            self.learn(Address::Input(name.clone(), called.clone()), input);
+            let at = format!("{name}/{called}");
+            let settings = answered(Kind::Input, input, &at, |field, id| match field {
+                ANSWERING_OUTPUT => of_output(id),
+                _ => of_function(id),
+            })?;
+            inputs.push(Resource { name: called, settings });
         }
         let (inputs, outputs) = (Some(inputs), Some(outputs));
-        Ok(Some(Bucket { resource: Resource { name, settings }, inputs, outputs }))
+        Ok(Bucket { resource: Resource { name, settings }, inputs, outputs })
     }
 
     fn cron(
         &mut self,
         cron: &Value,
         functions: &HashMap<String, String>,
-    ) -> Result<Option<Resource>, Error> {
+    ) -> Result<Resource, Error> {
         let name = text(cron, "name").to_owned();
-        if !self.learn(Address::Cron(name.clone()), cron) {
-            return Ok(None);
-        }
+        self.learn(Address::Cron(name.clone()), cron);
         let settings = answered(Kind::Cron, cron, &name, |_, id| functions.get(id).cloned())?;
         if has_more(&cron["bucket"])? {
             self.notes.push(format!(
@@ -191,7 +205,7 @@ impl Known {
                  not in the manifest"
             ));
         }
-        Ok(Some(Resource { name, settings }))
+        Ok(Resource { name, settings })
     }
 }
 
@@ -218,6 +232,10 @@ fn answered(
         return Err(Error::new(at, "the server's answer is not an object"));
     };
     settings::answered(kind, fields, at, name_of)
+}
+
+fn parts_mut<'a>(bucket: &'a mut Value, key: &str) -> &'a mut [Value] {
+    bucket.get_mut(key).and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
 fn parts<'a>(bucket: &'a Value, key: &str) -> &'a [Value] {

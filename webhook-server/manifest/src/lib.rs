@@ -40,7 +40,7 @@ pub use address::Address;
 pub use known::{Answers, Known};
 pub use manifest::{Bucket, Function, Manifest, Resource, Sources};
 pub use plan::{Action, Plan, Step};
-pub use secrets::{Sealed, is_mask};
+pub use secrets::{Sealed, is_mask, is_secret};
 pub use settings::{Kind, references};
 pub use text::{Format, MAX_BYTES};
 

@@ -57,7 +57,8 @@ impl Plan {
     /// that the manifest has, what is not in it.
     ///
     /// # Errors
-    /// The manifest refers to what neither has; or the server has several of a name.
+    /// The manifest refers to a part that neither has, or to a name that several parts of the server
+    /// have.
     pub fn between(declared: &Manifest, known: &Known, prune: bool) -> Result<Self, Error> {
         let mut planning = Planning { declared, known, prune, steps: Vec::new(), last: Vec::new() };
         planning.functions()?;
@@ -237,6 +238,10 @@ impl Planning<'_> {
                         settings.entry(key.as_str()).or_insert(Value::Null);
                     }
                     let lines = diff::changed(&before.settings, &resource.settings, used);
+                    if self.known.renamed.contains(&address) {
+                        // An absent name keeps the name that the server has.
+                        settings.shift_remove("name");
+                    }
                     (Action::Update, lines)
                 }
             };
@@ -246,7 +251,6 @@ impl Planning<'_> {
             for before in known {
                 if !declared.clone().any(|resource| resource.name == before.name) {
                     let address = address(before.name.clone());
-                    self.unambiguous(&address, at)?;
                     self.delete(address);
                 }
             }
@@ -255,10 +259,10 @@ impl Planning<'_> {
     }
 
     fn unambiguous(&self, address: &Address, at: &str) -> Result<(), Error> {
-        match self.known.twice.contains(address) {
-            true => Err(Error::new(at, format!("the server has more than one {address}"))),
-            false => Ok(()),
-        }
+        let Some(names) = self.known.twice.get(address) else { return Ok(()) };
+        let names = names.join(" or ");
+        let reason = format!("the server has more than one {address}: say which, as {names}");
+        Err(Error::new(at, reason))
     }
 
     /// Whether the functions are there that a part refers to.

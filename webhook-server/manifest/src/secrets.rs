@@ -35,8 +35,9 @@ const SECRET: [&str; 9] = [
     "private_key",
 ];
 
-/// Whether the texts under this key are secrets.
-pub(crate) fn is_secret(key: &str) -> bool {
+/// Whether the texts under this key, of a field, a header or a variable, are taken for secrets.
+#[must_use]
+pub fn is_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     SECRET.iter().any(|part| key.contains(part))
 }

@@ -4,7 +4,9 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use webhook_core::model::{BucketSpec, CronSpec, FunctionSpec, InputSpec, OutputSpec};
+use webhook_core::model::{
+    BucketSpec, CronSpec, Described, FunctionSpec, InputSpec, OutputSpec, described,
+};
 
 use crate::{Error, secrets::is_mask};
 
@@ -59,8 +61,9 @@ pub(crate) fn declared(
         let key = ANSWERING_OUTPUT;
         take_text(&mut fields, key, at)?.map(|text| names.insert(key.to_owned(), text));
     }
-    let (known, defaults) = spelled(kind, &fields, at)?;
+    let (spec, known, defaults) = spelled(kind, &fields, at)?;
     unknown(&fields, &known, &defaults, at)?;
+    check(&*spec, &fields, at)?;
     Ok(settings(kind, known, &defaults, &mut |id| {
         names.get(id).and_then(Value::as_str).map(str::to_owned)
     }))
@@ -74,7 +77,7 @@ pub(crate) fn answered(
     at: &str,
     mut name_of: impl FnMut(&str, &str) -> Option<String>,
 ) -> Result<Map<String, Value>, Error> {
-    let (mut known, defaults) = spelled(kind, fields, at)?;
+    let (_, mut known, defaults) = spelled(kind, fields, at)?;
     // Which the others are follows from the names' order, so each is read before it is written.
     let mut ids = references(kind).into_iter().map(|(id, _)| id).collect::<Vec<_>>();
     if kind == Kind::Input {
@@ -201,9 +204,13 @@ fn defaults(kind: Kind) -> Map<String, Value> {
 
 type Fields = Map<String, Value>;
 
-/// The fields as the type spells them, and the defaults.
-fn spelled(kind: Kind, fields: &Map<String, Value>, at: &str) -> Result<(Fields, Fields), Error> {
-    let mut known = match kind {
+/// The part, its fields as the type spells them, and the defaults.
+fn spelled(
+    kind: Kind,
+    fields: &Fields,
+    at: &str,
+) -> Result<(Box<dyn Described>, Fields, Fields), Error> {
+    let (spec, mut known) = match kind {
         Kind::Function => respelled::<FunctionSpec>(fields, at),
         Kind::Bucket => respelled::<BucketSpec>(fields, at),
         Kind::Input => respelled::<InputSpec>(fields, at),
@@ -215,13 +222,33 @@ fn spelled(kind: Kind, fields: &Map<String, Value>, at: &str) -> Result<(Fields,
             unmask(spelled, given);
         }
     }
-    Ok((known, defaults(kind)))
+    Ok((spec, known, defaults(kind)))
 }
 
-fn respelled<T: DeserializeOwned + Serialize>(
-    fields: &Map<String, Value>,
+/// Refuses what a server would refuse of the fields alone, so that a manifest with a wrong field
+/// changes nothing. Masks stand for secrets that are not here, so a part with one is left to the
+/// server.
+fn check(spec: &dyn Described, fields: &Fields, at: &str) -> Result<(), Error> {
+    if fields.values().any(has_mask) {
+        return Ok(());
+    }
+    described::check(spec, "")
+        .map_err(|invalid| Error::new(format!("{at}.{}", invalid.field), invalid.reason))
+}
+
+fn has_mask(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_mask(text),
+        Value::Array(list) => list.iter().any(has_mask),
+        Value::Object(fields) => fields.values().any(has_mask),
+        _ => false,
+    }
+}
+
+fn respelled<T: DeserializeOwned + Serialize + Described + 'static>(
+    fields: &Fields,
     at: &str,
-) -> Result<Map<String, Value>, Error> {
+) -> Result<(Box<dyn Described>, Fields), Error> {
     let fields = Value::Object(fields.clone());
     let spec: T = serde_path_to_error::deserialize(fields).map_err(|error| {
         let path = error.path().to_string();
@@ -231,7 +258,8 @@ fn respelled<T: DeserializeOwned + Serialize>(
         };
         Error::new(place, error.inner().to_string())
     })?;
-    Ok(fields_of(&spec))
+    let known = fields_of(&spec);
+    Ok((Box::new(spec), known))
 }
 
 fn fields_of<T: Serialize>(spec: &T) -> Map<String, Value> {
@@ -245,8 +273,71 @@ fn fields_of<T: Serialize>(spec: &T) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use webhook_conformance::{ExtendedOutput, arbitrary};
 
     use super::*;
+
+    /// A server's answer, as a manifest and read from its text.
+    fn comes_back<T>(kind: Kind)
+    where
+        T: Described + Default + Serialize + DeserializeOwned,
+    {
+        for seed in 0..64 {
+            let answer = fields_of(&arbitrary::<T>(seed));
+            let settings = answered(kind, &answer, "it", |_, _| None).expect("an answer");
+            let text = serde_saphyr::to_string(&settings).expect("YAML");
+            let read: Map<String, Value> = serde_saphyr::from_str(&text).expect("YAML");
+            let declared = declared(kind, read, "it").expect("a manifest");
+            assert_eq!(declared, settings, "seed {seed}: {text}");
+            let mut whole = Value::Object(fields_of(&T::default()));
+            lay_over(&mut whole, Value::Object(settings));
+            let whole = whole.as_object().expect("an object");
+            assert_eq!(without_references(whole), without_references(&answer));
+        }
+    }
+
+    /// Puts settings over defaults.
+    fn lay_over(defaults: &mut Value, settings: Value) {
+        match (defaults, settings) {
+            (Value::Object(fields), Value::Object(settings)) => {
+                for (name, value) in settings {
+                    lay_over(fields.entry(name).or_insert(Value::Null), value);
+                }
+            }
+            (place, value) => *place = value,
+        }
+    }
+
+    /// What no manifest can name here.
+    fn without_references(fields: &Map<String, Value>) -> Map<String, Value> {
+        let mut fields = fields.clone();
+        fields.shift_remove(ANSWERING_OUTPUT);
+        // Empty and UTC are the same.
+        if fields.get("timezone") == Some(&json!("UTC")) {
+            fields.insert("timezone".to_owned(), json!(""));
+        }
+        fields
+    }
+
+    #[test]
+    fn arbitrary_specifications_survive_a_manifest() {
+        comes_back::<OutputSpec>(Kind::Output);
+        comes_back::<InputSpec>(Kind::Input);
+        comes_back::<BucketSpec>(Kind::Bucket);
+        comes_back::<CronSpec>(Kind::Cron);
+        comes_back::<FunctionSpec>(Kind::Function);
+    }
+
+    #[test]
+    fn a_field_is_in_a_manifest_because_it_is_declared() {
+        let given = json!({"name": "a", "watchers": 3});
+        let given = given.as_object().expect("an object");
+        let (_, known) = respelled::<ExtendedOutput>(given, "outputs[0]").expect("an output");
+        let defaults = fields_of(&ExtendedOutput::default());
+        assert!(unknown(given, &known, &defaults, "outputs[0]").is_ok());
+        let settings = settings(Kind::Output, known, &defaults, &mut |_| None);
+        assert_eq!(Value::Object(settings), json!({"name": "a", "watchers": 3}));
+    }
 
     #[test]
     fn secrets_that_a_type_masks_stay_what_they_are() {

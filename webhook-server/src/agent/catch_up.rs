@@ -76,11 +76,20 @@ impl CatchUp {
         }
     }
 
-    /// Prints a line, above the bar if there is one.
+    /// Prints a line on standard output, above the bar if there is one.
     pub(super) fn say(&self, line: &str) {
+        self.above(|| super::say(line));
+    }
+
+    /// The same on standard error.
+    pub(super) fn note(&self, line: &str) {
+        self.above(|| eprintln!("{line}"));
+    }
+
+    fn above(&self, print: impl FnOnce()) {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(waiting) => waiting.progress.aside(|| super::say(line)),
-            None => super::say(line),
+            Some(waiting) => waiting.progress.aside(print),
+            None => print(),
         }
     }
 }

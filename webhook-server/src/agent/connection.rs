@@ -1,6 +1,6 @@
 //! The agent's side of the WebSocket.
 
-use std::time::Duration;
+use std::{io::ErrorKind, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
 use http::{HeaderValue, Uri, header::USER_AGENT};
@@ -12,9 +12,13 @@ use tokio::{
 };
 use tokio_tungstenite::{
     WebSocketStream, client_async_with_config,
-    tungstenite::{Message, client::IntoClientRequest, protocol::WebSocketConfig},
+    tungstenite::{self, Message, client::IntoClientRequest, protocol::WebSocketConfig},
 };
-use webhook_core::{BucketId, DeliveryId, forward::ForwardError, model::Headers};
+use webhook_core::{
+    BucketId, DeliveryId,
+    forward::{ForwardError, http::describe_io},
+    model::Headers,
+};
 
 use super::{
     Broken,
@@ -206,8 +210,15 @@ impl Connection {
     }
 }
 
-fn lost(error: impl std::fmt::Display) -> Broken {
-    Broken::Passing(format!("the connection is lost: {error}"))
+fn lost(error: tungstenite::Error) -> Broken {
+    let why = match &error {
+        tungstenite::Error::Io(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            "the server closed it".to_owned()
+        }
+        tungstenite::Error::Io(error) => describe_io(error),
+        error => error.to_string(),
+    };
+    Broken::Passing(format!("the connection is lost: {why}"))
 }
 
 /// Opens the socket over a connection of the HTTP client, whose names, certificates and

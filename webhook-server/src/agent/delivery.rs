@@ -1,6 +1,7 @@
 //! One webhook to the local service, and the report about it.
 
 use std::{
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -12,7 +13,10 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use webhook_core::{
     Clock, SystemClock,
-    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    forward::{
+        ForwardError, ForwardRequest, ForwardResponse, Forwarder, guard::AddressGuard,
+        http::HttpForwarder,
+    },
     model::{Headers, OutputSpec},
     retry::{self, Next, Outcome, Progress},
 };
@@ -27,6 +31,7 @@ use super::{
     one_line,
     target::{Address, Target},
 };
+use crate::failure::Failure;
 
 /// How long one attempt may take.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,10 +42,35 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The longest pause between attempts to report.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
+/// The local service, and how it is reached. Nothing of it is the server's to say.
+pub(super) struct Local {
+    target: Target,
+    http: HttpForwarder,
+    /// Whether the certificate of the service is verified.
+    verifies: bool,
+}
+
+impl Local {
+    pub(super) fn new(
+        target: &Uri,
+        insecure: bool,
+        ca_file: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let mut http = HttpForwarder::builder().guard(AddressGuard::allow_all());
+        if let Some(path) = ca_file {
+            let of_file = format!("--ca-file {}", path.display());
+            let pem = std::fs::read(path).map_err(|error| Failure::io(of_file.clone(), error))?;
+            let trusting = http.add_root_certificates(&pem);
+            http = trusting.map_err(|error| Failure::new(format!("{of_file}: {error}")))?;
+        }
+        Ok(Self { target: Target::new(target), http: http.build(), verifies: !insecure })
+    }
+}
+
 /// Delivers webhooks, each once.
 pub(super) struct Deliverer {
     api: Arc<Api>,
-    target: Target,
+    local: Local,
     ledger: Ledger,
     leases: Arc<Leases>,
     catch_up: Arc<CatchUp>,
@@ -51,12 +81,11 @@ type Answer = Result<ForwardResponse, ForwardError>;
 impl Deliverer {
     pub(super) fn new(
         api: Arc<Api>,
-        target: &Uri,
+        local: Local,
         leases: Arc<Leases>,
         catch_up: Arc<CatchUp>,
     ) -> Arc<Self> {
-        let (target, ledger) = (Target::new(target), Ledger::default());
-        Arc::new(Self { api, target, ledger, leases, catch_up })
+        Arc::new(Self { api, local, ledger: Ledger::default(), leases, catch_up })
     }
 
     /// Delivers a webhook and reports what came of it. One that has been
@@ -71,7 +100,7 @@ impl Deliverer {
             Seen::UnderWay => return,
             Seen::Delivered(report) => report,
             Seen::New => {
-                let report = match self.target.address(&webhook.meta, &webhook.query) {
+                let report = match self.address(&webhook) {
                     Address::At(url) => self.attempt(webhook, &url).await,
                     Address::Elsewhere => return self.give_back(&webhook).await,
                     Address::Above => {
@@ -91,11 +120,19 @@ impl Deliverer {
         self.catch_up.delivered();
     }
 
+    /// Where a webhook goes. The user is told once that the output has another destination.
+    fn address(&self, webhook: &Webhook) -> Address {
+        let told = |line: &str| self.catch_up.note(line);
+        self.local.target.address(&webhook.meta, &webhook.query, told)
+    }
+
     /// Leaves a webhook that is not for this agent to another one.
     async fn give_back(&self, webhook: &Webhook) {
         let id = webhook.meta.id;
         let destination = one_line(&webhook.meta.output_destination);
-        eprintln!("{id} is given back: {destination} is not below the target of this agent");
+        self.catch_up.note(&format!(
+            "{id} is given back: {destination} is not below the target of this agent"
+        ));
         self.report(&format!("/v1/logs/{id}"), &json!({ "status": "received" })).await;
         self.ledger.forget(id);
         self.leases.let_go(id);
@@ -115,9 +152,10 @@ impl Deliverer {
         let mut request = ForwardRequest::new(method.clone(), url.clone());
         (request.headers, request.body) = (headers.0, body);
         request.timeout = ATTEMPT_TIMEOUT;
+        request.tls_verification = self.local.verifies;
         request.max_response_bytes = MAX_ANSWER_BYTES;
         let (answer, attempts, took) = self.send(request).await;
-        let path = url.path_and_query().map_or("/", |path| path.as_str());
+        let path = path_of(&url);
         let mut report = match &answer {
             Ok(response) => {
                 let status = response.status;
@@ -130,7 +168,7 @@ impl Deliverer {
                 })
             }
             Err(error) => {
-                self.line(method.as_str(), path, &error.to_string(), took);
+                self.line(method.as_str(), path, &told(error), took);
                 json!({ "status": "stalled", "status_code": 0 })
             }
         };
@@ -147,14 +185,24 @@ impl Deliverer {
         let mut attempts = 0;
         loop {
             let started = Instant::now();
-            let answer = self.api.http.forward(request.clone()).await;
+            let answer = self.local.http.forward(request.clone()).await;
             let took = started.elapsed();
             attempts += 1;
             let now = SystemClock.now();
             let outcome = Outcome::of(answer.as_ref(), now);
             let progress = Progress { attempts, received_at, now };
             match retry::next(&spec, &progress, outcome, fastrand::f64()) {
-                Next::RetryAt(at) if at.since(now) <= LONGEST_WAIT => sleep(at.since(now)).await,
+                Next::RetryAt(at) if at.since(now) <= LONGEST_WAIT => {
+                    let (method, path) = (request.method.as_str(), path_of(&request.url));
+                    let came = match &answer {
+                        Ok(response) => response.status.as_str().to_owned(),
+                        Err(error) => told(error),
+                    };
+                    let wait = at.since(now);
+                    let again = format!("{came}, sent again in {:.1} s", wait.as_secs_f64());
+                    self.line(method, path, &again, took);
+                    sleep(wait).await;
+                }
                 _ => return (answer, attempts, took),
             }
         }
@@ -170,8 +218,9 @@ impl Deliverer {
                     Broken::Passing(format!("the server answered {}", answer.status))
                 }
                 Ok(answer) => {
-                    let text = String::from_utf8_lossy(&answer.body);
-                    eprintln!("a report was refused: {}: {}", answer.status, text.trim());
+                    let text = one_line(String::from_utf8_lossy(&answer.body).trim());
+                    let status = answer.status;
+                    self.catch_up.note(&format!("a report was refused: {status}: {text}"));
                     return false;
                 }
                 Err(broken) => broken,
@@ -187,8 +236,21 @@ impl Deliverer {
         let seconds = SystemClock.now().as_secs().rem_euclid(86_400);
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         let millis = took.as_millis();
-        self.catch_up.say(&format!(
+        self.catch_up.say(&one_line(&format!(
             "{hour:02}:{minute:02}:{second:02}  {method:<6} {path}  {outcome}  {millis} ms"
-        ));
+        )));
+    }
+}
+
+fn path_of(url: &Uri) -> &str {
+    url.path_and_query().map_or("/", |path| path.as_str())
+}
+
+/// Why the local service gave no answer, and what to do about a certificate.
+fn told(error: &ForwardError) -> String {
+    let said = error.to_string();
+    match said.contains("tls: ") && said.contains("certificate ") && !said.contains("client") {
+        true => format!("{said} (--ca-file FILE trusts it, --insecure trusts any)"),
+        false => said,
     }
 }

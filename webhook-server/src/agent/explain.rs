@@ -26,9 +26,18 @@ pub(crate) async fn explain(options: Explain, key: Option<Secret>) -> Result<(),
     let api = access.api(key)?;
     let trace = api.json(Method::GET, &format!("/v1/logs/{log_id}/trace"), None).await?;
     match json {
-        true => print(&format!("{trace:#}\n")),
+        true => print(&format!("{}\n", escaped(&format!("{trace:#}")))),
         false => print(&told(&trace)),
     }
+}
+
+/// JSON with its control characters as escapes: a serializer leaves some of them as they are.
+fn escaped(json: &str) -> String {
+    let escape = |c: char| match c.is_control() && c != '\n' {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    json.chars().map(escape).collect()
 }
 
 /// The trace in lines, the most important first.
@@ -64,8 +73,13 @@ fn told(trace: &Value) -> String {
             true => " (the rules were changed since)",
             false => "",
         };
-        lines.push(format!("the rules {matched}{changed}: {}", text(&rules["text"])));
-        rule_lines(&rules["tree"], 1, &mut lines);
+        match rules["tree"]["and"].as_array().is_some_and(Vec::is_empty) {
+            true => lines.push(format!("{}{changed}", text(&rules["text"]))),
+            false => {
+                lines.push(format!("the rules {matched}{changed}: {}", text(&rules["text"])));
+                rule_lines(&rules["tree"], 1, &mut lines);
+            }
+        }
     }
     for attempt in list(&trace["attempts"]) {
         lines.push(attempt_line(attempt));
@@ -179,4 +193,17 @@ fn text(value: &Value) -> &str {
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn json_has_no_control_characters() {
+        let value = json!({"a": "\u{9b}2J\u{7f}\u{1b}[2Jé\n"});
+        let text = super::escaped(&format!("{value:#}"));
+        assert!(text.chars().all(|c| !c.is_control() || c == '\n'), "{text:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), value);
+    }
 }

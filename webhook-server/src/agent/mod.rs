@@ -4,7 +4,8 @@
 //! [`target`] says where a webhook goes, [`delivery`] sends it to the local service and reports
 //! what came of it, [`leases`] keeps what is in hand from other agents, and [`ledger`] remembers
 //! what has been delivered already. [`mod@explain`] and [`mod@tail`] show logs, [`mod@replay`]
-//! sends many again. [`progress`] shows how far it has come, and [`catch_up`] so what waited for
+//! sends many again, and [`mod@erase`] erases many. [`watch`] follows those, [`progress`] shows how
+//! far something has come, and [`catch_up`] so what waited for
 //! the agent.
 
 mod access;
@@ -12,15 +13,18 @@ mod api;
 mod catch_up;
 mod connection;
 mod delivery;
+mod erase;
 mod explain;
+mod filter;
 mod leases;
 mod ledger;
 mod progress;
 mod replay;
 mod tail;
 mod target;
+mod watch;
 
-use std::{io::Write, sync::Arc, time::Duration};
+use std::{io::Write, path::PathBuf, sync::Arc, time::Duration};
 
 use http::Uri;
 use serde_json::Value;
@@ -37,7 +41,8 @@ pub(crate) use api::Api;
 use api::Place;
 use catch_up::CatchUp;
 use connection::{Connection, Event};
-use delivery::Deliverer;
+use delivery::{Deliverer, Local};
+pub(crate) use erase::{Erase, erase};
 pub(crate) use explain::{Explain, explain};
 use leases::Leases;
 pub(crate) use replay::{Replay, replay};
@@ -73,6 +78,13 @@ pub(crate) struct Forward {
     /// The name or ID of a function that each webhook goes through first.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
+    /// Takes any certificate of the local service. The server cannot ask for that.
+    #[arg(long)]
+    insecure: bool,
+    /// A PEM file of certificates that the local service may show, or that its certificate may be
+    /// issued by, besides those that this machine trusts.
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    ca_file: Option<PathBuf>,
     #[command(flatten)]
     access: Access,
     /// Webhooks that are being delivered to the local service at once.
@@ -101,12 +113,9 @@ pub(crate) async fn run(options: Forward, key: Option<Secret>) -> Result<(), Fai
     let api = Arc::new(options.access.api(key)?);
     let slots = Arc::new(Semaphore::new(options.concurrency.into()));
     let (leases, catch_up) = (Leases::new(options.lease), Arc::<CatchUp>::default());
-    let deliverer = Deliverer::new(
-        Arc::clone(&api),
-        &options.target,
-        Arc::clone(&leases),
-        Arc::clone(&catch_up),
-    );
+    let local = Local::new(&options.target, options.insecure, options.ca_file.as_deref())?;
+    let deliverer =
+        Deliverer::new(Arc::clone(&api), local, Arc::clone(&leases), Arc::clone(&catch_up));
     let (freed, free) = mpsc::unbounded_channel();
 
     let mut agent = Agent {
@@ -122,7 +131,10 @@ pub(crate) async fn run(options: Forward, key: Option<Secret>) -> Result<(), Fai
     };
     let concurrency = agent.options.concurrency;
     tokio::select! {
-        ended = agent.forever() => return ended,
+        ended = agent.forever() => {
+            agent.catch_up.end();
+            return ended;
+        }
         () = leases.keep(&api) => {}
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
@@ -137,7 +149,10 @@ pub(crate) async fn run(options: Forward, key: Option<Secret>) -> Result<(), Fai
         () = leases.keep(&api) => {}
         _ = interrupt.recv() => {}
     }
-    leases.give_back(&api).await;
+    tokio::select! {
+        _ = timeout(FAREWELL, leases.give_back(&api)) => {}
+        _ = interrupt.recv() => {}
+    }
     Ok(())
 }
 
@@ -156,13 +171,15 @@ struct Agent {
 }
 
 /// Why a connection ended.
+///
+/// Some of its text is the server's, which may not move the cursor of a terminal.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Broken {
     /// Trying again may help.
-    #[error("{0}")]
+    #[error("{}", lines(.0))]
     Passing(String),
     /// It will not help, unless somebody does something about it.
-    #[error("{0}")]
+    #[error("{}", lines(.0))]
     Refused(String),
 }
 
@@ -179,9 +196,7 @@ impl Agent {
         loop {
             let started = Instant::now();
             let broken = match self.connected().await {
-                Broken::Refused(reason) if self.shown.is_none() => {
-                    return Err(Failure::new(reason));
-                }
+                broken @ Broken::Refused(_) if self.shown.is_none() => return Err(broken.into()),
                 broken => broken,
             };
             if started.elapsed() >= GOOD_CONNECTION {
@@ -189,7 +204,8 @@ impl Agent {
             }
             // Random, because agents that lost the same server would come back all at once.
             let wait = pause.mul_f64(0.5 + fastrand::f64() / 2.0);
-            eprintln!("{broken}; connecting again in {:.1} s", wait.as_secs_f64());
+            let seconds = wait.as_secs_f64();
+            self.catch_up.note(&format!("{broken}; connecting again in {seconds:.1} s"));
             sleep(wait).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -217,9 +233,9 @@ impl Agent {
         let Place { bucket_id, output_name, public_url, .. } = place;
         connection.subscribe(&bucket_id, &output_name, self.leases.lease(), room).await?;
         if self.shown.as_deref() != Some(&public_url) {
-            say(&format!("{public_url} -> {target}"));
+            self.catch_up.say(&format!("{} -> {target}", one_line(&public_url)));
         } else {
-            eprintln!("connected again");
+            self.catch_up.note("connected again");
         }
         self.shown = Some(public_url);
         loop {
@@ -241,7 +257,9 @@ impl Agent {
                 }
             };
             match event {
-                Event::Said(message) => eprintln!("server: {message}"),
+                Event::Said(message) => {
+                    self.catch_up.note(&format!("server: {}", one_line(&message)));
+                }
                 Event::Webhook(webhook) => {
                     // A server that leases nothing sends what there is: while all slots are
                     // busy nothing is read, and the server keeps what follows.
@@ -274,9 +292,14 @@ fn moment(seconds: &Value) -> String {
     rfc3339(Timestamp::from_millis(millis.round() as i64))
 }
 
-/// Text of senders and destinations, which may not move the cursor of a terminal.
-fn one_line(text: &str) -> String {
+/// Text of senders, destinations and servers, which may not move the cursor of a terminal.
+pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(4_096).collect()
+}
+
+/// The same of a text that may have several lines.
+pub(crate) fn lines(text: &str) -> String {
+    text.lines().map(one_line).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints a line. A closed standard output does not stop the deliveries.

@@ -1,31 +1,21 @@
 //! `replay`: many webhooks are sent again, after a look at which.
 
-use std::{
-    io::{IsTerminal, Write},
-    time::Duration,
-};
+use std::time::Duration;
 
 use http::Method;
-use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    time::sleep,
-};
 use webhook_core::{
-    DeliveryId, OutputId, ReplayId,
+    OutputId, ReplayId,
     model::{ReplaySpec, Secret},
 };
 
-use super::{Access, Api, Broken, LONGEST_PAUSE, moment, one_line, progress::Progress};
+use super::{
+    Access, Api,
+    filter::Filter,
+    moment, one_line,
+    watch::{Watched, confirmed, follow, text},
+};
 use crate::{failure::Failure, print::print};
-
-/// How often the server is asked how far it is.
-const PERIOD: Duration = Duration::from_millis(500);
-/// It is over, and not everything was sent.
-const INCOMPLETE: u8 = 3;
-/// Interrupted by SIGINT, as shells have it. The replay goes on.
-const INTERRUPTED: u8 = 130;
 
 /// Sends many stored webhooks again.
 #[derive(Clone, Debug, clap::Args)]
@@ -64,61 +54,6 @@ pub(crate) struct Replay {
     earlier: Earlier,
     #[command(flatten)]
     access: Access,
-}
-
-/// Which logs.
-#[derive(Clone, Debug, Default, Serialize, clap::Args)]
-#[command(next_help_heading = "Which webhooks")]
-struct Filter {
-    /// Of this bucket, by its name or ID.
-    #[arg(long, value_name = "NAME")]
-    bucket: Option<String>,
-    /// Received at this input, by its ID.
-    #[arg(long, value_name = "ID")]
-    input: Option<String>,
-    /// For this output, by its ID.
-    #[arg(long, value_name = "ID")]
-    output: Option<String>,
-    /// That stand so: failed, rejected, sent, …
-    #[arg(long, value_name = "STATUS")]
-    status: Option<String>,
-    /// Whose last attempt came to this: 404, 5xx; 0 is no answer.
-    #[arg(long, value_name = "CODE")]
-    status_code: Option<String>,
-    /// That ended for this reason: rules, signature, attempts_exhausted, …
-    #[arg(long, value_name = "REASON")]
-    reason: Option<String>,
-    /// Received with this method.
-    #[arg(long, value_name = "METHOD")]
-    method: Option<String>,
-    /// With this in what follows the input's address.
-    #[arg(long, value_name = "TEXT")]
-    path: Option<String>,
-    /// Whose last attempt took so long: 300ms, 1.5s.
-    #[arg(long, value_name = "DURATION")]
-    min_duration: Option<String>,
-    /// Whether they are from whom they say they are: true or false.
-    #[arg(long, value_name = "BOOL")]
-    verified: Option<String>,
-    /// Received from this moment on: 2026-11-24, 2026-11-24T09:30:00Z, or unix seconds.
-    #[arg(long, value_name = "MOMENT")]
-    from: Option<String>,
-    /// Received up to this moment; of a day, the whole day.
-    #[arg(long, value_name = "MOMENT")]
-    to: Option<String>,
-    /// With this in the path, a header, the body, the answer or the error.
-    #[arg(long, value_name = "TEXT")]
-    search: Option<String>,
-    /// With this in a header: Name:text; Name: is there.
-    #[arg(long, value_name = "NAME:TEXT")]
-    header: Option<String>,
-    /// With this in the body: path:text.
-    #[arg(long, value_name = "PATH:TEXT")]
-    payload: Option<String>,
-    /// This log; given more than once, these.
-    #[arg(long = "id", value_name = "LOG")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ids: Vec<DeliveryId>,
 }
 
 /// A replay that was started before.
@@ -160,7 +95,7 @@ pub(crate) async fn replay(options: Replay, key: Option<Secret>) -> Result<(), F
     let Earlier { watch, pause, resume, cancel } = options.earlier;
     if let Some(id) = watch {
         let replay = api.json(Method::GET, &path(&id), None).await?;
-        return follow(&api, replay).await;
+        return follow(&api, &REPLAY, replay).await;
     }
     let changes = [(pause, "paused"), (resume, "running"), (cancel, "cancelled")];
     for (id, status) in changes {
@@ -168,9 +103,10 @@ pub(crate) async fn replay(options: Replay, key: Option<Secret>) -> Result<(), F
         let change = json!({ "status": status });
         let replay = api.json(Method::PUT, &path(&id), Some(&change)).await?;
         if status == "running" {
-            return follow(&api, replay).await;
+            return follow(&api, &REPLAY, replay).await;
         }
-        return print(&format!("{} {}: {}\n", id, text(&replay["status"]), counts(&replay)));
+        let status = one_line(text(&replay["status"]));
+        return print(&format!("{id} {status}: {}\n", counts(&replay)));
     }
     start(&api, &options).await
 }
@@ -187,15 +123,15 @@ async fn start(api: &Api, options: &Replay) -> Result<(), Failure> {
     if plan["exact"] == true && plan["count"] == 0 {
         return Err(Failure::new("there is nothing to send again"));
     }
-    if !options.yes && !confirmed()? {
+    if !options.yes && !confirmed("send them again? [y/N] ", "nothing was sent: --yes starts it")? {
         return Err(Failure::new("nothing was sent"));
     }
     spec["dry_run"] = json!(false);
     let replay = api.json(Method::POST, "/v1/replays", Some(&spec)).await?;
-    print(&format!("replay {}\n", text(&replay["id"])))?;
+    print(&format!("replay {}\n", one_line(text(&replay["id"]))))?;
     match options.detach {
         true => Ok(()),
-        false => follow(api, replay).await,
+        false => follow(api, &REPLAY, replay).await,
     }
 }
 
@@ -214,17 +150,6 @@ impl Replay {
         });
         if let Some(output) = self.to_output {
             spec["to_output"] = json!(output);
-        }
-        spec
-    }
-}
-
-impl Filter {
-    /// The options that are given, as the API takes them.
-    fn spec(&self) -> Value {
-        let mut spec = json!(self);
-        if let Some(fields) = spec.as_object_mut() {
-            fields.retain(|_, value| !value.is_null());
         }
         spec
     }
@@ -267,74 +192,35 @@ fn taking(duration: Duration) -> String {
     }
 }
 
-/// Whether somebody says so. Who is no terminal cannot be asked.
-fn confirmed() -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::new("nothing was sent: --yes starts it"));
-    }
-    print("send them again? [y/N] ")?;
-    let mut said = String::new();
-    let read = std::io::stdin().read_line(&mut said);
-    read.map_err(|error| Failure::io("cannot read the answer", error))?;
-    Ok(matches!(&*said.trim().to_ascii_lowercase(), "y" | "yes"))
-}
+/// How a replay is watched.
+const REPLAY: Watched = Watched {
+    path: "/v1/replays/",
+    done: "queued",
+    total: "total",
+    counts,
+    interrupted: |id| {
+        format!(
+            "the replay goes on without this command: see it with `replay --watch {id}`, \
+             end it with `replay --cancel {id}`"
+        )
+    },
+    incomplete,
+};
 
-/// Shows how far a replay has come, until it is over or somebody has seen enough.
-async fn follow(api: &Api, mut replay: Value) -> Result<(), Failure> {
-    let listening = signal(SignalKind::interrupt());
-    let mut interrupt =
-        listening.map_err(|error| Failure::io("cannot listen for signals", error))?;
-    let id = text(&replay["id"]).to_owned();
-    let path = format!("/v1/replays/{id}");
-    let mut progress = Progress::new("queued", replay["total"].as_u64());
-    let mut pause = PERIOD;
-    loop {
-        let queued = replay["queued"].as_u64().unwrap_or_default();
-        if !matches!(text(&replay["status"]), "running" | "paused") {
-            progress.finish(queued, &counts(&replay));
-            return ended(&replay);
-        }
-        let is_paused = if replay["status"] == "paused" { "paused; " } else { "" };
-        progress.set(queued, &format!("{is_paused}{}", counts(&replay)));
-        tokio::select! {
-            () = sleep(pause) => {}
-            _ = interrupt.recv() => {
-                progress.finish(queued, &counts(&replay));
-                let _ = std::io::stderr().flush();
-                return Err(Failure::new(format!(
-                    "the replay goes on without this command: see it with `replay --watch {id}`, \
-                     end it with `replay --cancel {id}`"
-                )).with_code(INTERRUPTED));
-            }
-        }
-        match api.json(Method::GET, &path, None).await {
-            Ok(answer) => (replay, pause) = (answer, PERIOD),
-            Err(Broken::Passing(reason)) => {
-                pause = (pause * 2).min(LONGEST_PAUSE);
-                let seconds = pause.as_secs_f64();
-                progress.aside(|| eprintln!("{reason}; asking again in {seconds:.0} s"));
-            }
-            Err(refused) => return Err(refused.into()),
-        }
-    }
-}
-
-/// What is said at the end, and whether everything went well.
-fn ended(replay: &Value) -> Result<(), Failure> {
+/// Why a replay that is over has not sent everything.
+fn incomplete(replay: &Value) -> Option<String> {
     let id = text(&replay["id"]);
-    let failed = replay["failed"].as_u64().unwrap_or_default();
-    let incomplete = |what: String| Failure::new(one_line(&what)).with_code(INCOMPLETE);
-    match (text(&replay["status"]), failed) {
-        ("done", 0) => print(&format!("done: {}\n", counts(replay))),
-        ("done", failed) => Err(incomplete(format!(
+    match (text(&replay["status"]), replay["failed"].as_u64().unwrap_or_default()) {
+        ("done", 0) => None,
+        ("done", failed) => Some(format!(
             "done, and {failed} failed again: `tail` or GET /v1/logs?replay={id} shows them"
-        ))),
+        )),
         (status, _) => {
             let reason = match text(&replay["error"]) {
                 "" => String::new(),
                 error => format!(": {error}"),
             };
-            Err(incomplete(format!("the replay is {status}{reason}: {}", counts(replay))))
+            Some(format!("the replay is {status}{reason}: {}", counts(replay)))
         }
     }
 }
@@ -357,10 +243,6 @@ fn counts(replay: &Value) -> String {
 
 fn path(id: &ReplayId) -> String {
     format!("/v1/replays/{id}")
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -69,9 +69,9 @@ pub(crate) async fn tail(options: Tail, key: Option<Secret>) -> Result<(), Failu
                 print(&lines.collect::<String>())?;
                 shown.forget();
             }
-            Err(Broken::Passing(reason)) => {
+            Err(passing @ Broken::Passing(_)) => {
                 pause = (pause * 2).min(LONGEST_PAUSE);
-                eprintln!("{reason}; asking again in {} s", pause.as_secs());
+                eprintln!("{passing}; asking again in {} s", pause.as_secs());
             }
             Err(refused) => return Err(refused.into()),
         }
@@ -166,6 +166,7 @@ impl Shown {
 /// Moment, status, answer, duration, request, ID, and why it is no success.
 fn line_of(log: &Value) -> String {
     let (status, retries) = Shown::state(log);
+    let status = one_line(&status);
     let code = match log["status_code"].as_u64().unwrap_or_default() {
         0 => "-".to_owned(),
         code => code.to_string(),

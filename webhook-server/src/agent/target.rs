@@ -35,8 +35,9 @@ impl Target {
         Self { url: url.to_string(), is_told: AtomicBool::new(false) }
     }
 
-    /// Where a webhook with this query goes.
-    pub(super) fn address(&self, meta: &Meta, query: &str) -> Address {
+    /// Where a webhook with this query goes. `tell` is called once, when the output has another
+    /// destination.
+    pub(super) fn address(&self, meta: &Meta, query: &str, tell: impl FnOnce(&str)) -> Address {
         let destination = &meta.output_destination;
         let Some(extra_path) = &meta.extra_path else {
             let extra_path = self.below(destination);
@@ -47,11 +48,11 @@ impl Target {
         if join(&self.url, extra_path, "") != *destination
             && !self.is_told.swap(true, Ordering::Relaxed)
         {
-            eprintln!(
+            tell(&format!(
                 "the output leads to {}; this agent sends to {} all the same",
                 one_line(destination),
                 self.url
-            );
+            ));
         }
         match climbs(extra_path) {
             true => Address::Above,
@@ -82,7 +83,7 @@ mod tests {
             extra_path: extra_path.map(str::to_owned),
             leased_until: None,
         };
-        Target::new(&target.parse().expect("a URL")).address(&meta, "q=1")
+        Target::new(&target.parse().expect("a URL")).address(&meta, "q=1", |_| {})
     }
 
     #[test]

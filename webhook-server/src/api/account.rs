@@ -52,8 +52,9 @@ pub(crate) struct UpdateAPIKeyStatusResponse {
     enabled: bool,
 }
 
-/// Read the account's API key. One is made when there is none; it stays the
-/// same until it is regenerated.
+/// Read the account's API key.
+///
+/// One is made when there is none; it stays the same until it is regenerated.
 #[utoipa::path(
     get,
     path = "/v1/account/api-key",
@@ -66,6 +67,8 @@ pub(crate) async fn get_api_key(
 }
 
 /// Enable or disable the account's API key without replacing it.
+///
+/// While it is disabled, requests with it get 401. It is the same key when it is enabled again.
 #[utoipa::path(
     put,
     path = "/v1/account/api-key",
@@ -80,7 +83,9 @@ pub(crate) async fn update_api_key_status(
     Ok(Json(UpdateAPIKeyStatusResponse { enabled: key.enabled }))
 }
 
-/// Replace the account's API key. The old one is refused from then on.
+/// Replace the account's API key.
+///
+/// The old one is refused from then on.
 #[utoipa::path(
     post,
     path = "/v1/account/api-key",

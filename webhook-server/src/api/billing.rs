@@ -25,6 +25,8 @@ impl From<(BillingDetailsSpec, Option<String>)> for BillingDetails {
 }
 
 /// Read who the account's bills are made out to.
+///
+/// A detail that is not known is empty.
 #[utoipa::path(
     get,
     path = "/v1/billing-details",
@@ -39,8 +41,9 @@ pub(crate) async fn get_billing_details(
     Ok(Json(state.admin().billing_details(&caller).await?.into()))
 }
 
-/// Say who the account's bills are made out to, here and to the payment
-/// processor. When it refuses them, nothing is changed.
+/// Say who the account's bills are made out to, here and to the payment processor.
+///
+/// When it refuses them, nothing is changed.
 #[utoipa::path(
     put,
     path = "/v1/billing-details",

@@ -9,10 +9,13 @@ use webhook_core::{
 use super::{Answer, CreatedAnswer, Response, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
-    extract::{Flags, Ids, JsonObject},
+    compatibility::Spec,
+    extract::{Flags, Ids},
 };
 
 /// List the account's buckets with their inputs and outputs, oldest first.
+///
+/// An access token with scopes gets the buckets of its scopes.
 #[utoipa::path(
     get,
     path = "/v1/buckets",
@@ -24,7 +27,9 @@ pub(crate) async fn list_buckets(
     Ok(Json(state.admin().buckets(&caller).await?))
 }
 
-/// Make a bucket. It owns an input named `Default public endpoint` from the start.
+/// Make a bucket.
+///
+/// It owns an input named `Default public endpoint` from the start.
 #[utoipa::path(
     post,
     path = "/v1/buckets",
@@ -36,12 +41,14 @@ pub(crate) async fn list_buckets(
 )]
 pub(crate) async fn create_bucket(
     Authenticated(state, caller): Authenticated,
-    JsonObject(spec): JsonObject<BucketSpec>,
+    Spec(spec): Spec<BucketSpec>,
 ) -> CreatedAnswer<Bucket> {
     Ok(created(state.admin().create_bucket(&caller, spec).await?))
 }
 
 /// Read a bucket with its inputs and outputs.
+///
+/// The header `ETag` has its version, which an update can name in `If-Match`.
 #[utoipa::path(
     get,
     path = "/v1/buckets/{id}",
@@ -58,8 +65,9 @@ pub(crate) async fn get_bucket(
     Ok(Tagged(state.admin().bucket(&caller, id).await?))
 }
 
-/// Replace a bucket's settings. An absent name keeps the old one; any other
-/// absent field returns to its default.
+/// Replace a bucket's settings.
+///
+/// An absent name keeps the old one; any other absent field returns to its default.
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}",
@@ -72,12 +80,14 @@ pub(crate) async fn get_bucket(
 pub(crate) async fn update_bucket(
     Authenticated(state, caller): Authenticated,
     Ids(id): Ids<BucketId>,
-    JsonObject(spec): JsonObject<BucketSpec>,
+    Spec(spec): Spec<BucketSpec>,
 ) -> TaggedAnswer<Bucket> {
     Ok(Tagged(state.admin().update_bucket(&caller, id, spec).await?))
 }
 
-/// Delete a bucket. The default input alone does not keep it from being deleted.
+/// Delete a bucket.
+///
+/// The default input alone does not keep it from being deleted.
 #[utoipa::path(
     delete,
     path = "/v1/buckets/{id}",

@@ -43,8 +43,9 @@ impl From<CheckoutSession> for PlanChangeResponse {
     }
 }
 
-/// Start a checkout session for a new subscription. The subscription that the
-/// account has ends when the new one begins.
+/// Start a checkout session for a new subscription.
+///
+/// The subscription that the account has ends when the new one begins.
 #[utoipa::path(
     post,
     path = "/v1/checkout",
@@ -64,6 +65,8 @@ pub(crate) async fn start_checkout(
 }
 
 /// Start a checkout session that puts a means of payment on file.
+///
+/// The answer has the address of the payment processor's page. Nothing is paid there.
 #[utoipa::path(
     post,
     path = "/v1/checkout-setup",

@@ -14,6 +14,8 @@ pub(crate) struct ServerConfig {
 }
 
 /// Read the server's configuration.
+///
+/// It is the same for all callers.
 #[utoipa::path(
     get,
     path = "/v1/config",

@@ -47,6 +47,8 @@ pub(crate) struct Cron {
 }
 
 /// List the account's crons, oldest first.
+///
+/// Each has its bucket, and the moment of its next run.
 #[utoipa::path(
     get,
     path = "/v1/crons",
@@ -58,6 +60,8 @@ pub(crate) async fn list_crons(Authenticated(state, caller): Authenticated) -> A
 }
 
 /// Make a cron, and a bucket for it with an output to the destination.
+///
+/// Each run puts a webhook into that bucket, where it is stored, retried and logged as any other.
 #[utoipa::path(
     post,
     path = "/v1/crons",
@@ -77,6 +81,8 @@ pub(crate) async fn create_cron(
 }
 
 /// Get a cron.
+///
+/// The header `ETag` has its version, which an update can name in `If-Match`.
 #[utoipa::path(
     get,
     path = "/v1/crons/{id}",
@@ -89,8 +95,9 @@ pub(crate) async fn get_cron(
     Ok(Tagged(state.admin().cron(&caller, id).await?.into()))
 }
 
-/// Replace a cron, and the destination and function of its output. The next
-/// run stays unless something changes that it depends on.
+/// Replace a cron, and the destination and function of its output.
+///
+/// The next run stays unless something changes that it depends on.
 #[utoipa::path(
     put,
     path = "/v1/crons/{id}",
@@ -115,8 +122,9 @@ pub(crate) async fn update_cron(
     Ok(Tagged(state.admin().update_cron(&caller, id, spec).await?.into()))
 }
 
-/// Delete a cron and its bucket. What still waits there is not attempted any
-/// more; its logs stay.
+/// Delete a cron and its bucket.
+///
+/// What still waits there is not attempted any more; its logs stay.
 #[utoipa::path(
     delete,
     path = "/v1/crons/{id}",

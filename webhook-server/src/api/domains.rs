@@ -13,6 +13,8 @@ use crate::{
 };
 
 /// List the account's reserved domains, oldest first.
+///
+/// Inputs name one of them in `custom_domain`.
 #[utoipa::path(
     get,
     path = "/v1/domains",
@@ -24,9 +26,10 @@ pub(crate) async fn list_domains(
     Ok(Json(state.admin().domains(&caller).await?))
 }
 
-/// Reserve a domain: requests that name it as their host come to the inputs
-/// that have it as their `custom_domain`. An internationalised name is answered
-/// in its ASCII form.
+/// Reserve a domain.
+///
+/// Requests that name it as their host come to the inputs that have it as their `custom_domain`. An
+/// internationalised name is answered in its ASCII form.
 #[utoipa::path(
     post,
     path = "/v1/domains",
@@ -47,7 +50,9 @@ pub(crate) async fn create_domain(
     Ok(created(state.admin().reserve_domain(&caller, spec).await?))
 }
 
-/// Give a domain back. Requests that name it are webhooks no more.
+/// Give a domain back.
+///
+/// Requests that name it are webhooks no more.
 #[utoipa::path(
     delete,
     path = "/v1/domains/{id}",

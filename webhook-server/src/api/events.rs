@@ -34,11 +34,12 @@ pub(crate) struct Acknowledged {
     taken: Vec<DeliveryId>,
 }
 
-/// Take the oldest webhooks that wait for clients: those of internal outputs,
-/// and of buckets without outputs. Each is handed to exactly one consumer, and
-/// is `sent` before the answer is written. With `ack=manual` it is leased: it is this
-/// consumer's for a time, which says what became of it, and comes again otherwise. Access
-/// tokens without API access may take webhooks.
+/// Take the oldest webhooks that wait for clients.
+///
+/// Webhooks of internal outputs, and of buckets without outputs, wait for clients. Each is handed
+/// to exactly one consumer, and is `sent` before the answer is written. With `ack=manual` it is
+/// leased: it is this consumer's for a time, which says what became of it, and comes again
+/// otherwise. Access tokens without API access may take webhooks.
 #[utoipa::path(
     get,
     path = "/v1/events",
@@ -60,9 +61,10 @@ pub(crate) async fn take_events(
     Ok(Json(Events { logs, has_more, next_cursor }))
 }
 
-/// Say what became of webhooks that were taken: without `status` they are `sent`. What was
-/// leased is given back with `received`, and kept longer with `preparing` and `lease`. Access
-/// tokens without API access may report.
+/// Say what became of webhooks that were taken: without `status` they are `sent`.
+///
+/// `received` gives a leased webhook back, `preparing` with `lease` keeps it for longer.
+/// Access tokens without API access may report.
 #[utoipa::path(
     post,
     path = "/v1/events/ack",

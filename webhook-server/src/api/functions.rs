@@ -28,6 +28,8 @@ pub(crate) struct UpdateFunctionRequest;
 pub(crate) struct DeleteFunctionResponse {}
 
 /// List the account's functions, oldest first.
+///
+/// Their variables, versions and runs have operations of their own.
 #[utoipa::path(
     get,
     path = "/v1/functions",
@@ -42,7 +44,9 @@ pub(crate) async fn list_functions(
     Ok(Json(state.admin().functions(&caller).await?))
 }
 
-/// Make a function. `payload` is its source, or base64 of it; it must compile.
+/// Make a function.
+///
+/// `payload` is its source, or base64 of it; it must compile.
 #[utoipa::path(
     post,
     path = "/v1/functions",
@@ -63,6 +67,8 @@ pub(crate) async fn create_function(
 }
 
 /// Read a function with its source.
+///
+/// The header `ETag` has its version, which an update can name in `If-Match`.
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}",
@@ -75,8 +81,10 @@ pub(crate) async fn get_function(
     Ok(Tagged(state.admin().function(&caller, id).await?))
 }
 
-/// Replace a function. An absent name keeps the old one, variables and runs
-/// stay; the next webhook meets the new source.
+/// Replace a function.
+///
+/// An absent name keeps the old one, variables and runs stay; the next webhook meets the new
+/// source.
 #[utoipa::path(
     put,
     path = "/v1/functions/{id}",
@@ -95,9 +103,10 @@ pub(crate) async fn update_function(
     Ok(Tagged(state.admin().update_function(&caller, id, spec).await?))
 }
 
-/// Delete a function with its variables and the logs of its runs. One that an
-/// input or output uses is not deleted, because without it that would fail
-/// every webhook: detach it first.
+/// Delete a function with its variables and the logs of its runs.
+///
+/// One that an input or output uses is not deleted, because without it that would fail every
+/// webhook: detach it first.
 #[utoipa::path(
     delete,
     path = "/v1/functions/{id}",

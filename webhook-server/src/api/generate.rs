@@ -20,6 +20,8 @@ pub(crate) struct GenerateFunctionRequest {
     output_payload: Option<String>,
     /// Up to three more samples: the function must be right for all of them.
     examples: Option<Vec<GenerateFunctionExample>>,
+    /// The language: `lua` or `js`. Without it `additional_info` says the language, and `lua` is the default.
+    driver: Option<Driver>,
     /// Wishes in words, of which the language is understood: `in JavaScript`.
     additional_info: Option<String>,
 }
@@ -49,8 +51,9 @@ pub(crate) struct GenerateFunctionResponse {
     validation_err: String,
 }
 
-/// Write a function from a sample of what it gets and what it is to make of
-/// it. It is run on the sample, and not saved.
+/// Write a function from a sample of what it gets and what it is to make of it.
+///
+/// It is run on the sample, and not saved.
 #[utoipa::path(
     post,
     path = "/v1/functions-generate",
@@ -64,8 +67,13 @@ pub(crate) async fn generate_function(
     Authenticated(state, caller): Authenticated,
     JsonObject(request): JsonObject<GenerateFunctionRequest>,
 ) -> Answer<GenerateFunctionResponse> {
-    let GenerateFunctionRequest { input_payload, output_payload, examples, additional_info } =
-        request;
+    let GenerateFunctionRequest {
+        input_payload,
+        output_payload,
+        examples,
+        driver,
+        additional_info,
+    } = request;
     let example = |example: GenerateFunctionExample| GenerateExample {
         input: example.input,
         output: example.output,
@@ -74,6 +82,7 @@ pub(crate) async fn generate_function(
         input_payload: input_payload.unwrap_or_default(),
         output_payload: output_payload.unwrap_or_default(),
         examples: examples.unwrap_or_default().into_iter().map(example).collect(),
+        driver,
         additional_info: additional_info.unwrap_or_default(),
     };
     let GeneratedFunction { code, driver, validation_ok, validation_err } =

@@ -13,7 +13,9 @@ use crate::{
     extract::{Ids, JsonObject},
 };
 
-/// Make an input. Webhooks are sent to `/v1/webhooks/` and its ID.
+/// Make an input.
+///
+/// Webhooks are sent to `/v1/webhooks/` and its ID.
 #[utoipa::path(
     post,
     path = "/v1/buckets/{id}/inputs",
@@ -36,6 +38,8 @@ pub(crate) async fn create_input(
 }
 
 /// Get an input of a bucket, with its version as `ETag`.
+///
+/// An update can name that version in `If-Match`, and is refused when the input has changed since.
 #[utoipa::path(
     get,
     path = "/v1/buckets/{id}/inputs/{detailed}",
@@ -48,9 +52,10 @@ pub(crate) async fn get_input(
     Ok(Tagged(state.admin().input(&caller, bucket, id).await?))
 }
 
-/// Replace an input's settings. An absent name keeps the old one, and so do absent
-/// `signature` and `deduplication`, which `null` takes away; any other absent field returns
-/// to its default.
+/// Replace an input's settings.
+///
+/// An absent name keeps the old one, and so do absent `signature` and `deduplication`, which `null`
+/// takes away; any other absent field returns to its default.
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}/inputs/{detailed}",
@@ -68,7 +73,9 @@ pub(crate) async fn update_input(
     Ok(Tagged(state.admin().update_input(&caller, bucket, id, spec).await?))
 }
 
-/// Delete an input. Webhooks sent to it are refused from then on.
+/// Delete an input.
+///
+/// Webhooks sent to it are refused from then on.
 #[utoipa::path(
     delete,
     path = "/v1/buckets/{id}/inputs/{detailed}",
@@ -86,6 +93,7 @@ pub(crate) async fn delete_input(
 }
 
 /// Ask what an input says of a signature: of a log's webhook, or of a request that you give.
+///
 /// Nothing is stored or forwarded, and it works while `signature` is not enabled. Of a log, how
 /// long ago it was signed does not count.
 #[utoipa::path(

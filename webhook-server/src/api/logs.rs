@@ -9,7 +9,7 @@ use webhook_core::{
     BucketId, DeliveryId, Timestamp,
     admin::LogsPage,
     model::{Log, LogAction, LogReport},
-    store::{DayCount, LogsFound, MinuteCount},
+    store::{DayCount, ErasedWebhook, LogsFound, MinuteCount},
 };
 
 use super::{
@@ -94,9 +94,11 @@ pub(crate) struct MinuteStats {
     max_retries: u64,
 }
 
-/// List logs, newest first. An access token that reaches several buckets has
-/// to name one. With a parameter of a search it looks at logs one by one, within bounds of
-/// bytes and time: go on with `next_cursor` until `complete` is true.
+/// List logs, newest first.
+///
+/// An access token that reaches several buckets has to name one. With a parameter of a search it
+/// looks at logs one by one, within bounds of bytes and time: ask again with `next_cursor` until
+/// `complete` is true.
 #[utoipa::path(
     get,
     path = "/v1/logs",
@@ -134,6 +136,9 @@ pub(crate) async fn list_logs(
 }
 
 /// Read a log.
+///
+/// A log is one webhook at one output. It has the request, the answer of the destination and the
+/// history of the attempts.
 #[utoipa::path(
     get,
     path = "/v1/logs/{id}",
@@ -147,6 +152,8 @@ pub(crate) async fn get_log(
 }
 
 /// Read a log of a bucket.
+///
+/// The answer is the same as without the bucket in the path. A log of another bucket is 404.
 #[utoipa::path(
     get,
     path = "/v1/buckets/{id}/logs/{log_id}",
@@ -163,9 +170,10 @@ pub(crate) async fn get_bucket_log(
     Ok(Json(state.admin().bucket_log(&caller, bucket, id).await?))
 }
 
-/// Report what a client did with a webhook. It completes the answer of a sender
-/// that waits for it. A second final report is ignored. Access tokens without
-/// API access may report.
+/// Report what a client did with a webhook.
+///
+/// It completes the answer of a sender that waits for it. A second final report is ignored. Access
+/// tokens without API access may report.
 #[utoipa::path(
     put,
     path = "/v1/logs/{id}",
@@ -181,6 +189,9 @@ pub(crate) async fn report_log(
 }
 
 /// Send the webhook of a log again, as a log of its own.
+///
+/// Without `output` it goes to the same output, or to all enabled outputs of the bucket when the
+/// log is of none.
 #[utoipa::path(
     post,
     path = "/v1/logs/{id}/action",
@@ -200,7 +211,45 @@ pub(crate) async fn act_on_log(
     Ok(Response::of(id, "resent"))
 }
 
+/// The webhook that was erased.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErasedLog {
+    /// The log that was asked for.
+    #[schema(format = Uuid)]
+    id: String,
+    /// `erased`
+    status: &'static str,
+    /// All logs of its webhook, which are gone.
+    #[schema(value_type = Vec<String>)]
+    logs: Vec<DeliveryId>,
+    /// How many of them were still waiting for an output or a client.
+    withdrawn: u64,
+}
+
+/// Erase the webhook of a log, for all of its outputs.
+///
+/// Its logs, the runs of functions on it and its content are removed. Its waiting deliveries are
+/// withdrawn. Statistics stay as they are.
+#[utoipa::path(
+    delete,
+    path = "/v1/logs/{id}",
+    responses(
+        (status = 200, description = "What was erased", body = ErasedLog),
+        (status = 412, description = "An attempt of the webhook is in flight, or a consumer has \
+            leased it; nothing is changed"),
+    ),
+)]
+pub(crate) async fn erase_log(
+    Authenticated(state, caller): Authenticated,
+    Ids(id): Ids<DeliveryId>,
+) -> Answer<ErasedLog> {
+    let ErasedWebhook { logs, withdrawn, .. } = state.admin().erase_log(&caller, id).await?;
+    Ok(Json(ErasedLog { id: id.to_string(), status: "erased", logs, withdrawn }))
+}
+
 /// Count logs per day (UTC), oldest first; days without logs are left out.
+///
+/// Removed logs are not counted. Without a bucket the counts are of the whole account.
 #[utoipa::path(
     get,
     path = "/v1/logs-stats",
@@ -220,6 +269,8 @@ pub(crate) async fn log_stats(
 }
 
 /// Count logs per minute, oldest first; minutes without logs are left out.
+///
+/// Removed logs are not counted.
 #[utoipa::path(
     get,
     path = "/v1/logs/histogram",

@@ -10,6 +10,7 @@ pub(crate) mod clients;
 pub(crate) mod config;
 pub(crate) mod crons;
 pub(crate) mod domains;
+pub(crate) mod erasures;
 pub(crate) mod events;
 pub(crate) mod functions;
 pub(crate) mod generate;

@@ -14,6 +14,8 @@ use crate::{
 };
 
 /// List the account's notifications, oldest first.
+///
+/// A notification puts webhooks about failures of other buckets into a bucket of the account.
 #[utoipa::path(
     get,
     path = "/v1/notifications",
@@ -26,6 +28,8 @@ pub(crate) async fn list_notifications(
 }
 
 /// Make a notification: from now on what it is about puts webhooks into a bucket.
+///
+/// From there they are forwarded, filtered and logged as any other webhook.
 #[utoipa::path(
     post,
     path = "/v1/notifications",
@@ -44,6 +48,8 @@ pub(crate) async fn create_notification(
 }
 
 /// Get a notification.
+///
+/// The header `ETag` has its version, which an update can name in `If-Match`.
 #[utoipa::path(
     get,
     path = "/v1/notifications/{id}",
@@ -56,8 +62,9 @@ pub(crate) async fn get_notification(
     Ok(Tagged(state.admin().notification(&caller, id).await?))
 }
 
-/// Replace a notification. What happened while it was disabled, and is still so when it is
-/// enabled again, is told then.
+/// Replace a notification.
+///
+/// What happened while it was disabled, and is still so when it is enabled again, is told then.
 #[utoipa::path(
     put,
     path = "/v1/notifications/{id}",
@@ -73,6 +80,8 @@ pub(crate) async fn update_notification(
 }
 
 /// Delete a notification, and what it has still to tell.
+///
+/// Webhooks that it has put into its bucket stay there.
 #[utoipa::path(
     delete,
     path = "/v1/notifications/{id}",
@@ -86,8 +95,10 @@ pub(crate) async fn delete_notification(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Put a webhook of the type `notification.test` into the bucket of a notification, also of a
-/// disabled one. The answer has the webhook's ID, which is the event's.
+/// Try a notification: put a webhook of the type `notification.test` into its bucket.
+///
+/// A notification that is disabled can be tried as well. The answer has the webhook's ID, which is
+/// the event's.
 #[utoipa::path(
     post,
     path = "/v1/notifications/{id}/test",

@@ -9,10 +9,13 @@ use webhook_core::{
 use super::{Answer, CreatedAnswer, Response, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
+    compatibility::Spec,
     extract::{Flags, Ids, JsonObject, OptionalObject},
 };
 
-/// Make an output. Webhooks received from then on are forwarded to it.
+/// Make an output.
+///
+/// Webhooks received from then on are forwarded to it.
 #[utoipa::path(
     post,
     path = "/v1/buckets/{id}/outputs",
@@ -32,14 +35,16 @@ pub(crate) async fn create_output(
     Authenticated(state, caller): Authenticated,
     Ids(bucket): Ids<BucketId>,
     Flags { allow_loop, .. }: Flags,
-    JsonObject(spec): JsonObject<OutputSpec>,
+    Spec(spec): Spec<OutputSpec>,
 ) -> CreatedAnswer<Output> {
     let caller = caller.allowing_loops(allow_loop);
     Ok(created(state.admin().create_output(&caller, bucket, spec).await?))
 }
 
-/// How it stands with an output: how many webhooks wait for it and since when, and whether
-/// its circuit is open at this server. It is read off counts, and lists of outputs do not have it.
+/// Read the state of an output.
+///
+/// It says how many webhooks wait for the output, since when, and whether its circuit is open at
+/// this server. Lists of outputs do not have it.
 #[utoipa::path(
     get,
     path = "/v1/buckets/{id}/outputs/{detailed}/state",
@@ -53,6 +58,8 @@ pub(crate) async fn get_output_state(
 }
 
 /// Get an output of a bucket, with its version as `ETag`.
+///
+/// An update can name that version in `If-Match`, and is refused when the output has changed since.
 #[utoipa::path(
     get,
     path = "/v1/buckets/{id}/outputs/{detailed}",
@@ -65,9 +72,10 @@ pub(crate) async fn get_output(
     Ok(Tagged(state.admin().output(&caller, bucket, id).await?))
 }
 
-/// Replace an output's settings, rules included. An absent name keeps the old one, and so
-/// do absent `signing` and `auth`, which `null` takes away; any other absent field returns
-/// to its default.
+/// Replace an output's settings, rules included.
+///
+/// An absent name keeps the old one, and so do absent `signing` and `auth`, which `null` takes
+/// away; any other absent field returns to its default.
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}/outputs/{detailed}",
@@ -86,13 +94,15 @@ pub(crate) async fn update_output(
     Authenticated(state, caller): Authenticated,
     Ids((bucket, id)): Ids<(BucketId, OutputId)>,
     Flags { allow_loop, .. }: Flags,
-    JsonObject(spec): JsonObject<OutputSpec>,
+    Spec(spec): Spec<OutputSpec>,
 ) -> TaggedAnswer<Output> {
     let caller = caller.allowing_loops(allow_loop);
     Ok(Tagged(state.admin().update_output(&caller, bucket, id, spec).await?))
 }
 
-/// Delete an output. What still waits for it is not sent any more.
+/// Delete an output.
+///
+/// What still waits for it is not sent any more.
 #[utoipa::path(
     delete,
     path = "/v1/buckets/{id}/outputs/{detailed}",
@@ -109,8 +119,9 @@ pub(crate) async fn delete_output(
     Ok(Response::deleted(id))
 }
 
-/// Replace the filtering rules of an output, and nothing else of it. `{}` lets
-/// every webhook pass.
+/// Replace the filtering rules of an output, and nothing else of it.
+///
+/// `{}` lets every webhook pass.
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}/outputs/{detailed}/rules",
@@ -130,6 +141,8 @@ pub(crate) async fn put_rules(
 }
 
 /// Remove the filtering rules of an output: it gets every webhook from then on.
+///
+/// Nothing else of the output changes.
 #[utoipa::path(
     delete,
     path = "/v1/buckets/{id}/outputs/{detailed}/rules",
@@ -145,9 +158,11 @@ pub(crate) async fn delete_rules(
     Ok(Tagged(state.admin().delete_rules(&caller, bucket, id).await?))
 }
 
-/// Pause an output. Its waiting deliveries, and webhooks that are received for it, wait until it
-/// is resumed. No deadline comes nearer during the pause, and senders are answered immediately. If
-/// the output is paused already, the end and the reason of that pause change.
+/// Pause an output.
+///
+/// Its waiting deliveries, and webhooks that are received for it, wait until it is resumed. No
+/// deadline comes nearer during the pause, and senders are answered immediately. If the output is
+/// paused already, the end and the reason of that pause change.
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}/outputs/{detailed}/pause",
@@ -166,9 +181,10 @@ pub(crate) async fn pause_output(
     Ok(Tagged(state.admin().pause_output(&caller, bucket, id, request).await?))
 }
 
-/// Resume an output. What waited leaves in the order of receipt, at `rate` or ever faster;
-/// webhooks that are received from now on are not held back. Nothing happens to an output
-/// that is not paused.
+/// Resume an output.
+///
+/// What waited leaves in the order of receipt, at `rate` or ever faster; webhooks that are received
+/// from now on are not held back. Nothing happens to an output that is not paused.
 #[utoipa::path(
     put,
     path = "/v1/buckets/{id}/outputs/{detailed}/resume",

@@ -34,6 +34,8 @@ pub(crate) struct ReplayQuery {
 }
 
 /// List replays, newest first.
+///
+/// Each has its state and the counts of its webhooks.
 #[utoipa::path(
     get,
     path = "/v1/replays",
@@ -49,8 +51,9 @@ pub(crate) async fn list_replays(
     Ok(Json(state.admin().replays(&caller, before, limit).await?))
 }
 
-/// Send many webhooks again: those whose logs pass the filter, no faster than the rate. With
-/// `dry_run` nothing is sent: the answer says what would be.
+/// Send many webhooks again: those whose logs pass the filter, no faster than the rate.
+///
+/// With `dry_run` nothing is sent: the answer says what would be.
 #[utoipa::path(
     post,
     path = "/v1/replays",
@@ -80,6 +83,8 @@ pub(crate) async fn create_replay(
 }
 
 /// Get a replay, with what came of its webhooks so far.
+///
+/// The counts say how many webhooks were found, sent, failed and withdrawn.
 #[utoipa::path(
     get,
     path = "/v1/replays/{id}",
@@ -92,8 +97,10 @@ pub(crate) async fn get_replay(
     Ok(Json(state.admin().replay(&caller, id).await?))
 }
 
-/// Pause, resume or cancel a replay, or change its rate. What is absent stays. Cancelling
-/// withdraws what has not started.
+/// Pause, resume or cancel a replay, or change its rate.
+///
+/// A field that is absent stays as it is. A cancelled replay withdraws the deliveries that have
+/// not started.
 #[utoipa::path(
     put,
     path = "/v1/replays/{id}",

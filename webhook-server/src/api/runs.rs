@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use webhook_core::{
     Error, ExecutionId, FunctionId,
     admin::{ExecutionQuery, ExecutionsPage},
-    model::{Execution, InvokeRequest},
+    model::{Execution, InvokeRequest, TryRequest},
 };
 
 use super::Answer;
@@ -32,9 +32,11 @@ pub(crate) struct ExecuteLogs {
 }
 
 /// Run a function once on a request that you give, and see what it does.
-/// Nothing is forwarded. The body may be left out. The answer is an
-/// `ExecuteResponse`: what the function left, what of it it has changed,
-/// whether it stops the webhook, what it printed, and the error when it failed.
+///
+/// Nothing is forwarded. The body may be left out. The answer is an `ExecuteResponse`: what the
+/// function left, what of it it has changed, whether it stops the webhook, what it printed, how
+/// many
+/// milliseconds it took (`duration_ms`), and the error when it failed.
 #[utoipa::path(
     post,
     path = "/v1/functions/{id}/invoke",
@@ -52,6 +54,28 @@ pub(crate) async fn invoke_function(
     OptionalObject(request): OptionalObject<InvokeRequest>,
 ) -> Answer<Value> {
     Ok(Json(state.admin().invoke(&caller, id, request).await?))
+}
+
+/// Run a source once on a request that you give, before you make a function of it.
+///
+/// The source has no variables and keeps no values, and the run is not recorded. The answer is that
+/// of a function that is run.
+#[utoipa::path(
+    post,
+    path = "/v1/functions-invoke",
+    request_body = TryRequest,
+    responses(
+        (status = 200, description = "What it left, or why it failed", body = Object),
+        (status = 400, description = "The source does not compile, or the body is wrong, and the \
+            text names the field"),
+        (status = 429, description = "The account runs too many functions through the API"),
+    ),
+)]
+pub(crate) async fn try_function(
+    Authenticated(state, caller): Authenticated,
+    OptionalObject(request): OptionalObject<TryRequest>,
+) -> Answer<Value> {
+    Ok(Json(state.admin().try_function(&caller, request).await?))
 }
 
 /// Which runs. Empty text says nothing.
@@ -79,6 +103,8 @@ impl ExecutionRequest {
 }
 
 /// List the runs of a function, newest first.
+///
+/// A run has what the function printed, how long it took, and the error when it failed.
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/logs",
@@ -100,6 +126,8 @@ pub(crate) async fn list_runs(
 }
 
 /// Read one run of a function.
+///
+/// A run of another function is 404.
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/logs/{log_id}",
@@ -115,8 +143,10 @@ pub(crate) async fn get_run_of_function(
     Ok(Json(state.admin().execution_of(&caller, function, id).await?))
 }
 
-/// Read one run, which a log names as `input_function_execution_id` or
-/// `output_function_execution_id`.
+/// Read one run of a function by its ID alone.
+///
+/// A log names it as `input_function_execution_id` or `output_function_execution_id`. It has what
+/// the function printed, how long it took, and the error when it failed.
 #[utoipa::path(
     get,
     path = "/v1/exec-logs/{id}",

@@ -6,6 +6,8 @@ use webhook_core::model::signatures::{Preset, presets};
 use crate::auth::Authenticated;
 
 /// List the providers whose webhooks an input can verify, with what each needs.
+///
+/// `signature.provider` of an input names one of them.
 #[utoipa::path(
     get,
     path = "/v1/signature-providers",

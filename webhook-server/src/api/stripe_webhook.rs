@@ -14,8 +14,10 @@ pub(crate) struct Received {
     received: bool,
 }
 
-/// Take an event of the payment processor's, signed by it: the state of the
-/// subscription that it is about becomes the account's plan.
+/// Take an event of the payment processor, which has signed it.
+///
+/// The state of the subscription in the event becomes the account's plan. An event without a valid
+/// signature is 400, and changes nothing.
 #[utoipa::path(
     post,
     path = "/v1/stripe/webhook",

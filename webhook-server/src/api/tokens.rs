@@ -57,6 +57,8 @@ pub(crate) struct TokenCredential {
 }
 
 /// List the account's access tokens, oldest first.
+///
+/// Their secrets are not part of the answer.
 #[utoipa::path(
     get,
     path = "/v1/tokens",
@@ -67,7 +69,9 @@ pub(crate) async fn list_tokens(Authenticated(state, caller): Authenticated) -> 
     Ok(Json(tokens.into_iter().map(Token::from).collect()))
 }
 
-/// Make an access token. Its secret is shown in this answer and never again.
+/// Make an access token.
+///
+/// Its secret is shown in this answer and never again.
 #[utoipa::path(
     post,
     path = "/v1/tokens",
@@ -87,8 +91,9 @@ pub(crate) async fn create_token(
     Ok((StatusCode::CREATED, Json(credential)))
 }
 
-/// Replace an access token's description, scopes and API access; its secret
-/// stays. When its scopes change, what subscribes with it is disconnected.
+/// Replace an access token's description, scopes and API access; its secret stays.
+///
+/// When its scopes change, what subscribes with it is disconnected.
 #[utoipa::path(
     put,
     path = "/v1/tokens/{id}",
@@ -103,8 +108,9 @@ pub(crate) async fn update_token(
     Ok(Json(state.admin().update_token(&caller, id, spec).await?.into()))
 }
 
-/// Delete an access token. It is refused from then on, and what subscribes with
-/// it is disconnected.
+/// Delete an access token.
+///
+/// It is refused from then on, and what subscribes with it is disconnected.
 #[utoipa::path(
     delete,
     path = "/v1/tokens/{id}",

@@ -12,9 +12,11 @@ use crate::{
     extract::{Ids, JsonObject},
 };
 
-/// Why a webhook is where it is: what was checked, what functions changed, which rule
-/// decided with the value that it saw, and each attempt with where its time went. Computed
-/// when it is read. Secrets are masked; of ephemeral webhooks no values are told.
+/// Read why a webhook is where it is.
+///
+/// The trace says what was checked, what functions changed, which rule decided with the value that
+/// it saw, and where the time of each attempt went. It is computed when it is read. Secrets are
+/// masked; of ephemeral webhooks no values are told.
 #[utoipa::path(
     get,
     path = "/v1/logs/{id}/trace",
@@ -27,8 +29,9 @@ pub(crate) async fn get_trace(
     Ok(Json(state.admin().trace(&caller, id).await?))
 }
 
-/// What today's rules and function, or those that are given, would do with the webhook of a
-/// log. The webhook is not sent; what the function itself sends or keeps is sent and kept.
+/// What today's rules and function, or those that are given, would do with the webhook of a log.
+///
+/// The webhook is not sent; what the function itself sends or keeps is sent and kept.
 #[utoipa::path(
     post,
     path = "/v1/logs/{id}/explain",

@@ -52,6 +52,9 @@ pub(crate) struct PlanMeta {
 }
 
 /// Read how much of its plan the account uses.
+///
+/// It counts what was received and forwarded since the start of the period, next to the bounds of
+/// the plan.
 #[utoipa::path(
     get,
     path = "/v1/usage",

@@ -42,6 +42,9 @@ pub(crate) struct WrittenVariable {
 }
 
 /// List a function's variables with their values, in the order of their keys.
+///
+/// The function reads them while it runs. Their values are stored encrypted when the server has a
+/// key for that.
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/config",
@@ -56,6 +59,8 @@ pub(crate) async fn list_variables(
 }
 
 /// Set a variable of a function; the next run reads it.
+///
+/// A key that exists gets the new value.
 #[utoipa::path(
     put,
     path = "/v1/functions/{id}/config",
@@ -74,8 +79,9 @@ pub(crate) async fn put_variable(
     Ok(Json(state.admin().put_variable(&caller, id, key, value).await?.into()))
 }
 
-/// Remove a variable of a function. A key may have slashes, escaped or not; a
-/// client may escape those of the path as well.
+/// Remove a variable of a function.
+///
+/// A key may have slashes, escaped or not; a client may escape those of the path as well.
 #[utoipa::path(
     delete,
     path = "/v1/functions/{id}/config/{key}",

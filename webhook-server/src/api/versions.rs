@@ -27,9 +27,10 @@ fn number(version: &str) -> Result<u32, Error> {
     query::number("version", version, 1..=u32::MAX, 0)
 }
 
-/// List the versions of a function's source, without the sources, the newest first, which is
-/// what the function has. A version is made when the source or its language changes; the newest
-/// 100 are kept.
+/// List the versions of a function, without their sources, newest first.
+///
+/// The first one is what the function has. A version is made when the source or its language
+/// changes; the newest 100 are kept.
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/versions",
@@ -43,6 +44,8 @@ pub(crate) async fn list_versions(
 }
 
 /// Read a version of a function with its source.
+///
+/// Versions are numbered from 1.
 #[utoipa::path(
     get,
     path = "/v1/functions/{id}/versions/{version}",
@@ -59,9 +62,10 @@ pub(crate) async fn get_version(
     Ok(Json(state.admin().function_version(&caller, id, number(&version)?).await?))
 }
 
-/// Give a function the source of one of its versions again. The source is checked as in an
-/// update; the name, labels, variables and runs stay. Unless it is what the function has, this
-/// is a new version.
+/// Give a function the source of one of its versions again.
+///
+/// The source is checked as in an update; the name, labels, variables and runs stay. Unless it is
+/// what the function has, this is a new version.
 #[utoipa::path(
     post,
     path = "/v1/functions/{id}/versions/{version}/restore",
@@ -79,8 +83,10 @@ pub(crate) async fn restore_version(
     Ok(Tagged(state.admin().restore_function(&caller, id, number(&version)?).await?))
 }
 
-/// Make a function like this one, with another name: its source, labels and variables are
-/// copied; its runs, its versions and what it remembers are not.
+/// Make a function like this one, with another name.
+///
+/// The source, labels and variables are copied. Runs, versions and what the function remembers are
+/// not. Inputs and outputs continue to use the function that they name.
 #[utoipa::path(
     post,
     path = "/v1/functions/{id}/duplicate",

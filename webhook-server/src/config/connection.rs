@@ -34,7 +34,8 @@ pub(crate) struct ConnectionConfig {
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_stream_buffer_bytes: usize,
     /// All answers over 4 KiB together that wait to be read; over it clients
-    /// get 503. The pages of the reference are held once and do not count.
+    /// get 503. The pages of the reference are held once and do not count. A
+    /// sixteenth of the memory limit of a container, if that is less.
     #[arg(long, env = "WEBHOOK_MAX_SENDING_BYTES", default_value = "64MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_sending_bytes: usize,

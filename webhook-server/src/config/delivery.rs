@@ -19,7 +19,8 @@ pub(crate) struct DeliveryConfig {
     /// Deliveries of one output that may wait; over it senders get 503.
     #[arg(long, env = "WEBHOOK_OUTPUT_BACKLOG", default_value_t = 1_000_000, value_name = "COUNT")]
     pub(crate) output_backlog: u64,
-    /// Webhooks that wait in memory together; what exceeds it waits in the database.
+    /// Webhooks that wait in memory together; what exceeds it waits in the database. An eighth of
+    /// the memory limit of a container, if that is less.
     #[arg(long, env = "WEBHOOK_MEMORY_BUDGET", default_value = "64MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) memory_budget: usize,

@@ -16,7 +16,8 @@ pub(crate) struct FunctionConfig {
     #[arg(value_name = "true|false", action = clap::ArgAction::Set)]
     pub(crate) function_javascript: bool,
     /// Threads that run functions written in Lua, and functions in JavaScript
-    /// that compute at once; as many as cores, 4 at most, when it is not said.
+    /// that compute concurrently; as many as cores, 4 at most, when it is not said, and
+    /// one for each 256 MiB of the memory limit of a container.
     #[arg(long, env = "WEBHOOK_FUNCTION_THREADS", value_name = "COUNT")]
     pub(crate) function_threads: Option<NonZero<usize>>,
     /// Calls that wait for their turn in each language, half of them of one

@@ -16,7 +16,8 @@ pub(crate) struct IngestConfig {
     #[arg(long, env = "WEBHOOK_MAX_LARGE_BODY_BYTES", default_value = "25MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_large_body_bytes: usize,
-    /// All bodies that are being received together; over it senders get 503.
+    /// All bodies that are being received together; over it senders get 503. A quarter of the
+    /// memory limit of a container, if that is less.
     #[arg(long, env = "WEBHOOK_MAX_RECEIVING_BYTES", default_value = "256MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_receiving_bytes: usize,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use webhook_core::{admin::AdminOptions, forward::guard::AddressGuard};
 
 use super::{ConfigError, at_least_one, refuse_if, value};
-use crate::extract::MAX_REPORT_BYTES;
+use crate::{compatibility::Compatibility, extract::MAX_REPORT_BYTES};
 
 /// Clients that wait for an answer give up some time.
 const MAX_DELAY: Duration = Duration::from_secs(5);
@@ -14,6 +14,10 @@ const MAX_DELAY: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Management operations")]
 pub(crate) struct ManagementConfig {
+    /// Whose decisions count where the hosted product differs from the document, for Terraform:
+    /// with `hosted`, a missing function is 404, and an absent tls_verification or stream is false.
+    #[arg(long, env = "WEBHOOK_COMPATIBILITY", value_name = "hosted")]
+    pub(crate) compatibility: Option<Compatibility>,
     /// The longest body of a management request; over it 413.
     #[arg(long, env = "WEBHOOK_MAX_REQUEST_BYTES", default_value = "1MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
@@ -22,7 +26,7 @@ pub(crate) struct ManagementConfig {
     #[arg(long, env = "WEBHOOK_MAX_REQUESTS", default_value_t = 256, value_name = "COUNT")]
     pub(crate) max_requests: usize,
     /// Their bodies that are arriving, together, and half of it for one account;
-    /// over it 503.
+    /// over it 503. An eighth of the memory limit of a container, if that is less.
     #[arg(long, env = "WEBHOOK_MAX_ARRIVING_BYTES", default_value = "128MiB")]
     #[arg(value_name = "SIZE", value_parser = value::bytes)]
     pub(crate) max_arriving_bytes: usize,
@@ -78,6 +82,7 @@ impl ManagementConfig {
     pub(crate) fn admin_options(&self, guard: AddressGuard) -> AdminOptions {
         let mut options = AdminOptions::default();
         options.guard = guard;
+        options.missing_functions_are_not_found = self.compatibility.is_some();
         options.max_buckets_per_account = self.max_buckets;
         options.max_inputs_per_bucket = self.max_inputs;
         options.max_outputs_per_bucket = self.max_outputs;

@@ -16,6 +16,7 @@ mod ingest;
 mod listen;
 mod log;
 mod management;
+pub(crate) mod memory;
 mod metrics;
 mod objects;
 #[cfg(test)]
@@ -178,7 +179,8 @@ fn not_zero(option: &'static str, duration: Duration) -> Result<(), ConfigError>
     refuse_if(duration.is_zero(), option, "must not be zero")
 }
 
-/// Variables that look like options of this server and are none: most likely misspelt.
+/// Variables that look like options of this server and are none: most likely misspelt. The
+/// variables that Kubernetes makes of services do not count.
 #[allow(clippy::disallowed_methods, reason = "which variables are no options is the question")]
 pub(crate) fn unknown_variables() -> Vec<String> {
     use clap::CommandFactory;
@@ -187,11 +189,67 @@ pub(crate) fn unknown_variables() -> Vec<String> {
     let arguments = commands.flat_map(clap::Command::get_arguments);
     let known: Vec<_> = arguments.filter_map(clap::Arg::get_env).collect();
     let mut unknown: Vec<String> = std::env::vars_os()
+        .filter(|(name, _)| name.as_encoded_bytes().starts_with(b"WEBHOOK_"))
+        .filter(|(name, _)| !known.contains(&name.as_os_str()))
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
+        .filter(|(name, value)| !is_of_service(name, &value.to_string_lossy()))
         .map(|(name, _)| name)
-        .filter(|name| name.as_encoded_bytes().starts_with(b"WEBHOOK_"))
-        .filter(|name| !known.contains(&name.as_os_str()))
-        .map(|name| name.to_string_lossy().into_owned())
         .collect();
     unknown.sort();
     unknown
+}
+
+/// Whether Kubernetes, or Docker for a link, makes this variable of a service: of a service
+/// `webhook-server` it makes `WEBHOOK_SERVER_SERVICE_HOST` and `WEBHOOK_SERVER_PORT_80_TCP_ADDR`.
+fn is_of_service(name: &str, value: &str) -> bool {
+    if name.ends_with("_SERVICE_HOST") || name.ends_with("_SERVICE_PORT") {
+        return true;
+    }
+    if name.contains("_SERVICE_PORT_") {
+        return value.parse::<u16>().is_ok();
+    }
+    let is_protocol = |word: &str| matches!(word, "TCP" | "UDP" | "SCTP");
+    let Some((_, port)) = name.split_once("_PORT") else { return false };
+    match port.split('_').collect::<Vec<_>>()[..] {
+        [""] => value
+            .split_once("://")
+            .is_some_and(|(scheme, _)| is_protocol(&scheme.to_ascii_uppercase())),
+        ["", port, protocol] | ["", port, protocol, "PROTO" | "PORT" | "ADDR"] => {
+            port.parse::<u16>().is_ok() && is_protocol(protocol)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_service;
+
+    #[test]
+    fn variables_of_services_are_known() {
+        for (name, value) in [
+            ("WEBHOOK_SERVER_SERVICE_HOST", "10.0.0.7"),
+            ("WEBHOOK_SERVER_SERVICE_PORT", "80"),
+            ("WEBHOOK_SERVER_SERVICE_PORT_HTTP", "80"),
+            ("WEBHOOK_SERVER_PORT", "tcp://10.0.0.7:80"),
+            ("WEBHOOK_SERVER_PORT_80_TCP", "tcp://10.0.0.7:80"),
+            ("WEBHOOK_SERVER_PORT_80_TCP_PROTO", "tcp"),
+            ("WEBHOOK_SERVER_PORT_80_TCP_PORT", "80"),
+            ("WEBHOOK_SERVER_PORT_53_UDP_ADDR", "10.0.0.7"),
+            ("WEBHOOK_PORT", "tcp://10.0.0.7:80"),
+        ] {
+            assert!(is_of_service(name, value), "{name}");
+        }
+        for (name, value) in [
+            ("WEBHOOK_PORT", "8080"),
+            ("WEBHOOK_PORT", "https://hooks.example.com"),
+            ("WEBHOOK_SERVICE_PORT_NAME", "http"),
+            ("WEBHOOK_PORTS", "tcp://10.0.0.7:80"),
+            ("WEBHOOK_PORT_80", "80"),
+            ("WEBHOOK_PORT_HTTP_TCP", "80"),
+            ("WEBHOOK_MAX_BODY", "3MiB"),
+        ] {
+            assert!(!is_of_service(name, value), "{name}={value}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use http::Method;
 use serde_json::{Map, Value, json};
+use webhook_manifest::is_secret;
 
 use crate::agent::Api;
 
@@ -270,8 +271,12 @@ async fn ask(api: &Api, method: Method, path: &str, body: Option<&Value>) -> Res
     api.json(method, path, body).await.map_err(|broken| broken.to_string())
 }
 
-/// Cuts long texts, and says so.
+/// Cuts long texts, and says so. Each text that an export has a variable for is hidden: credentials
+/// of senders and destinations are of no use to an assistant.
 fn shorten(value: &mut Value) {
+    // A trace has a header's name in one field and its values in others.
+    let is_secret =
+        ["name", "header"].iter().any(|key| value[*key].as_str().is_some_and(is_secret));
     match value {
         Value::String(text) => {
             if let Some((end, _)) = text.char_indices().nth(MAX_TEXT) {
@@ -282,16 +287,52 @@ fn shorten(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(shorten),
         Value::Object(fields) => {
             for (key, field) in fields {
-                // Credentials of senders and destinations are of no use to an assistant.
-                let is_secret = matches!(key.as_str(), "password" | "token" | "secret")
-                    || key.eq_ignore_ascii_case("authorization");
-                match (is_secret, &*field) {
-                    (true, Value::String(text)) if !text.is_empty() => *field = json!("(secret)"),
-                    (true, Value::Array(_)) => *field = json!(["(secret)"]),
-                    _ => shorten(field),
+                match self::is_secret(key)
+                    || (is_secret && matches!(&**key, "value" | "from" | "to"))
+                {
+                    true => hide(field),
+                    false => shorten(field),
                 }
             }
         }
         _ => {}
+    }
+}
+
+/// Puts a mark in the place of each text.
+fn hide(value: &mut Value) {
+    match value {
+        Value::String(text) if !text.is_empty() => *value = json!("(secret)"),
+        Value::Array(items) => items.iter_mut().for_each(hide),
+        Value::Object(fields) => fields.values_mut().for_each(hide),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_export_hides_is_hidden() {
+        let mut value = json!({
+            "headers": {"X-Api-Key": ["k1"], "Cookie": ["c=k2"], "X-Gitlab-Token": ["k3"], "X-A": ["a"]},
+            "auth": {"type": "aws_sigv4", "secret_access_key": "k4", "session_token": "k5", "username": "u"},
+            "signature": {"secrets": [{"secret": "k6", "expires_at": 7}], "provider": "github"},
+            "key": {"type": "gcp", "private_key": "k7"},
+            "execute_request": {"header": {"Authorization": {"values": ["k8"]}}},
+            "rules": {"match": {"type": "payload-hmac-sha1", "secret": "k9"}},
+            "changes": [{"part": "header", "name": "X-Api-Key", "from": "k10", "to": "k11"},
+                {"part": "header", "name": "X-A", "from": "b", "to": "c"}],
+            "password": "", "token": null,
+        });
+        shorten(&mut value);
+        let text = value.to_string();
+        assert!((1..=11).all(|number| !text.contains(&format!("k{number}\""))), "{text}");
+        for kept in ["\"a\"", "\"u\"", "\"github\"", "\"b\"", "\"c\"", "payload-hmac-sha1"] {
+            assert!(text.contains(kept), "{kept}: {text}");
+        }
+        assert_eq!((&value["password"], &value["token"]), (&json!(""), &Value::Null));
+        assert_eq!(value["signature"]["secrets"][0]["expires_at"], 7);
     }
 }

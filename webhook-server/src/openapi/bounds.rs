@@ -1,13 +1,20 @@
-//! What values may be, where their types do not say it: the bounds are those
-//! that the library checks. Every number has some, and every text that a
-//! caller writes and that is checked.
+//! What values may be, where their types do not say it. The declarations of configured things
+//! state the bounds of their fields; the bounds of other schemas are here. Every number has
+//! bounds, and so has every text that a caller writes and that is checked.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use webhook_core::{
     admin::{AdminOptions, DrainQuery},
-    model::Deduplication,
-    retry,
+    model::{
+        BucketSpec, CronSpec, Described, DomainSpec, FunctionSpec, InputSpec, METHODS,
+        NotificationSpec, OutputSpec,
+        described::{Field, Shape},
+    },
 };
+
+use super::referred;
 
 type Schemas = Map<String, Value>;
 
@@ -18,16 +25,12 @@ const MAX_STATUS: u16 = 999;
 
 /// Puts bounds into the schemas.
 pub(super) fn state(schemas: &mut Schemas) {
+    for (name, spec) in configured() {
+        state_described(schemas, name, &*spec);
+    }
     merge(schemas, &fields());
     for (name, fields) in required() {
-        let Some(Value::Object(schema)) = schemas.get_mut(name) else { continue };
-        schema.insert("required".to_owned(), json!(fields));
-        // What has to be there has no default, and an empty one would not be valid.
-        for field in fields {
-            if let Some(Value::Object(property)) = schema["properties"].get_mut(field) {
-                property.remove("default");
-            }
-        }
+        require(schemas, name, fields);
     }
     if let Some(limit) = schemas.get_mut("Limit") {
         limit["minimum"] = json!(-1);
@@ -60,19 +63,141 @@ pub(super) fn state_of_operation(operation: &mut Map<String, Value>) {
     }
 }
 
-/// What has to be there. Of a resource: in each request and each answer.
-fn required() -> [(&'static str, &'static [&'static str]); 11] {
+/// The schemas of configured things, with the specification of each.
+pub(super) fn configured() -> [(&'static str, Box<dyn Described>); 9] {
+    [
+        ("Bucket", Box::new(BucketSpec::default())),
+        ("Input", Box::new(InputSpec::default())),
+        ("Output", Box::new(OutputSpec::default())),
+        ("Cron", Box::new(CronSpec::default())),
+        ("Notification", Box::new(NotificationSpec::default())),
+        ("Domain", Box::new(DomainSpec::default())),
+        ("Function", Box::new(FunctionSpec::default())),
+        ("CreateFunctionRequest", Box::new(FunctionSpec::default())),
+        ("UpdateFunctionRequest", Box::new(FunctionSpec::default())),
+    ]
+}
+
+/// Puts what declarations of fields say into a schema, and into the schemas of its objects.
+pub(super) fn state_described(schemas: &mut Schemas, name: &str, object: &dyn Described) {
+    let mut required = Vec::new();
+    for (field, value) in object.fields() {
+        let property = schemas.get_mut(name).and_then(|it| it["properties"].get_mut(field.name));
+        let Some(property) = property else { continue };
+        put(property, &keywords(field, value.shape()));
+        if field.required && name != "Function" {
+            required.push(field.name);
+        }
+        let parts = referred_in(property);
+        let Some(mut part) = value.blank() else { continue };
+        let kinds = part.kinds();
+        if kinds.is_empty() {
+            parts.iter().for_each(|name| state_described(schemas, name, &*part));
+        }
+        let Some(all) = parts.first().filter(|_| !kinds.is_empty()) else { continue };
+        let names = schemas.get(all).map(referred_in).unwrap_or_default();
+        for ((kind, _), name) in kinds.iter().zip(&names) {
+            part.set_kind(kind);
+            state_described(schemas, name, &*part);
+            state_kind(schemas, name, kind);
+        }
+        let place = |name: &String| format!("#/components/schemas/{name}");
+        let mapping = kinds.iter().zip(&names).map(|((kind, _), it)| (*kind, place(it)));
+        let mapping: BTreeMap<_, _> = mapping.collect();
+        schemas[all]["oneOf"] = names.iter().map(|it| json!({ "$ref": place(it) })).collect();
+        schemas[all]["discriminator"] = json!({ "propertyName": "type", "mapping": mapping });
+    }
+    if !required.is_empty() {
+        require(schemas, name, &required);
+    }
+}
+
+/// Puts the name of a kind into its schema, which allows no other properties.
+fn state_kind(schemas: &mut Schemas, name: &str, kind: &str) {
+    let Some(schema) = schemas.get_mut(name) else { return };
+    schema["properties"]["type"] = json!({ "type": "string", "enum": [kind] });
+    match schema["required"].as_array_mut() {
+        Some(required) => required.push(json!("type")),
+        None => schema["required"] = json!(["type"]),
+    }
+}
+
+/// The schemas of a property: its own, those of its parts, and those of its entries.
+fn referred_in(property: &Value) -> Vec<String> {
+    let mut found: Vec<_> = referred(property).map(str::to_owned).into_iter().collect();
+    for keyword in ["oneOf", "allOf", "anyOf"] {
+        let parts = property[keyword].as_array().into_iter().flatten();
+        found.extend(parts.flat_map(referred_in));
+    }
+    if property["items"].is_object() {
+        found.extend(referred_in(&property["items"]));
+    }
+    found
+}
+
+pub(super) fn keywords(field: &Field, shape: Shape) -> Value {
+    let mut keywords = Map::new();
+    let mut state = |keyword: &str, value: Value| keywords.insert(keyword.to_owned(), value);
+    let max = (field.max > 0).then_some(field.max);
+    let range = field.range.map(|(least, most)| (if field.or_zero { 0 } else { least }, most));
+    match shape {
+        Shape::Text | Shape::Secret => {
+            max.map(|max| state("maxLength", json!(max)));
+            field.required.then(|| state("minLength", json!(1)));
+        }
+        Shape::Reference => {
+            state("maxLength", json!(36));
+        }
+        Shape::Whole | Shape::Duration => {
+            if let Some((least, most)) = range {
+                state("minimum", json!(least));
+                state("maximum", json!(most));
+            }
+        }
+        Shape::Headers | Shape::Pairs => {
+            max.map(|max| state("maxProperties", json!(max)));
+        }
+        Shape::Texts | Shape::Rows | Shape::Durations => {
+            max.map(|max| state("maxItems", json!(max)));
+            field.required.then(|| state("minItems", json!(1)));
+            if let Some((least, most)) = range {
+                state("items", json!({ "minimum": least, "maximum": most }));
+            }
+        }
+        _ => {}
+    }
+    match shape {
+        Shape::Duration | Shape::Durations => {
+            state("description", json!(format!("{} In nanoseconds.", field.help)));
+        }
+        Shape::Moment if field.name != "starts_at" && field.name != "ends_at" => {
+            state("description", json!(format!("{} In unix seconds.", field.help)));
+        }
+        _ => {}
+    }
+    Value::Object(keywords)
+}
+
+/// States the required fields of a schema, which have no default.
+fn require(schemas: &mut Schemas, name: &str, fields: &[&str]) {
+    let Some(Value::Object(schema)) = schemas.get_mut(name) else { return };
+    schema.insert("required".to_owned(), json!(fields));
+    for field in fields {
+        if let Some(Value::Object(property)) = schema["properties"].get_mut(*field) {
+            property.remove("default");
+        }
+    }
+}
+
+/// The required fields of other schemas: in each request and each answer.
+fn required() -> [(&'static str, &'static [&'static str]); 7] {
     [
         ("BillingDetails", &["email"]),
-        ("CreateFunctionRequest", &["payload"]),
         ("Acknowledgement", &["ids"]),
-        ("Cron", &["schedule", "destination"]),
-        ("Domain", &["domain"]),
         ("GenerateFunctionRequest", &["input_payload", "output_payload"]),
         ("LogAction", &["action"]),
-        ("Notification", &["events", "to_bucket"]),
         ("PlanItem", &["price_id"]),
-        ("UpdateFunctionRequest", &["payload"]),
+        ("TryRequest", &["payload"]),
         ("Variable", &["key"]),
     ]
 }
@@ -82,97 +207,26 @@ fn fields() -> Value {
     let text = |max: usize| json!({ "maxLength": max });
     let filled = |max: usize| json!({ "minLength": 1, "maxLength": max });
     let whole = |min: i64, max: i64| json!({ "minimum": min, "maximum": max });
-    let nanoseconds = |max: std::time::Duration| json!({ "minimum": 0, "maximum": i64::try_from(max.as_nanos()).unwrap_or(i64::MAX) });
-    let name = text(options.max_name_bytes);
-    let description = text(options.max_description_bytes);
-    let credential = text(options.max_credential_bytes);
-    let destination = text(options.max_destination_bytes);
-    let reference = text(36);
-    let headers = json!({ "maxProperties": options.max_headers });
-    let metadata = json!({ "maxProperties": options.max_metadata });
     let status = whole(0, MAX_STATUS.into());
-    let scope = json!({
-        "maxItems": options.max_token_scopes,
-        "items": filled(options.max_name_bytes),
-    });
+    let scope = json!({ "maxItems": options.max_token_scopes, "items": filled(255) });
     let line = text(255);
-    let shortest = i64::try_from(retry::MIN_CUSTOM_DELAY.as_nanos()).unwrap_or(i64::MAX);
-    let mut delay = nanoseconds(retry::MAX_DEADLINE);
-    delay["minimum"] = json!(shortest);
-    let function = json!({
-        "name": name, "payload": { "minLength": 1 }, "metadata": metadata,
-    });
-    let lease = nanoseconds(DrainQuery::MAX_LEASE);
+    let lease = whole(0, i64::try_from(DrainQuery::MAX_LEASE.as_nanos()).unwrap_or(i64::MAX));
+    let methods = METHODS.map(|method| method.to_string());
     json!({
-        "Bucket": { "name": filled(options.max_name_bytes), "description": description },
-        "BucketAuth": { "username": credential, "password": credential, "token": credential },
-        "Input": {
-            "name": name, "description": description, "function_id": reference,
-            "headers": headers, "body": text(options.max_static_body_bytes),
-            "response_from_output": reference, "path_prefix": text(1 << 10),
-            "custom_domain": text(1 << 10), "tls_version": { "enum": ["", "1.2", "1.3"] },
-            // 0, or from 200 on.
-            "status_code": whole(0, 599),
-        },
-        "Output": {
-            "name": name, "description": description, "destination": destination,
-            "function_id": reference, "response_function_id": reference, "headers": headers,
-            "retries": whole(-1, retry::MAX_RETRIES.into()),
-            "timeout": { "minimum": 0, "maximum": options.max_timeout.as_secs() },
-        },
-        "Deduplication": {
-            "window": nanoseconds(Deduplication::MAX_WINDOW),
-            "key": { "maxItems": Deduplication::MAX_KEY_PARTS },
-            "exclude": { "maxItems": Deduplication::MAX_EXCLUDED },
-        },
+        // Only the operation that makes one requires it.
+        "Bucket": { "name": { "minLength": 1 } },
+        "Input": { "tls_version": { "enum": ["", "1.2", "1.3"] } },
         "KeyPart": { "name": filled(1 << 10) },
-        "OutputSigning": { "secrets": { "maxItems": 2 }, "prefix": text(64) },
-        "SigningSecret": {
-            "secret": filled(1 << 10),
-            "expires_at": { "minimum": 0 },
-        },
-        "OutputAuth": {
-            "username": text(4 << 10), "password": text(4 << 10), "token": text(4 << 10),
-            "name": text(4 << 10), "value": text(4 << 10), "token_url": text(2 << 10),
-            "client_id": text(4 << 10), "client_secret": text(4 << 10), "scope": text(4 << 10),
-            "audience": text(4 << 10), "access_key_id": text(4 << 10),
-            "secret_access_key": text(4 << 10), "session_token": text(4 << 10),
-            "region": text(4 << 10), "service": text(4 << 10),
-            "service_account": text(16 << 10), "target_audience": text(4 << 10),
-        },
-        "Throttle": {
-            "max_concurrent": whole(0, options.max_concurrent.into()),
-            "deadline": nanoseconds(options.max_deadline),
-        },
-        "Durability": {
-            "custom_delays": { "maxItems": retry::MAX_CUSTOM_DELAYS, "items": delay },
-            "deadline": nanoseconds(retry::MAX_DEADLINE),
-            "handoff_after": nanoseconds(options.max_deadline),
-        },
-        "Cron": {
-            "name": name, "schedule": { "minLength": 1 }, "headers": headers,
-            "destination": filled(options.max_destination_bytes), "function_id": reference,
-            "method": {
-                "enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
-            },
-        },
-        "Notification": {
-            "events": { "minItems": 1 }, "to_bucket": filled(options.max_name_bytes),
-            "buckets": { "maxItems": options.max_notified_buckets },
-            "min_interval": whole(1_000_000_000, 86_400_000_000_000),
-        },
-        "Domain": { "domain": filled(1 << 10) },
-        "Function": function, "CreateFunctionRequest": function, "UpdateFunctionRequest": function,
+        "Cron": { "method": { "enum": methods } },
         "GenerateFunctionRequest": {
             "input_payload": { "minLength": 1 }, "output_payload": { "minLength": 1 },
             "examples": { "maxItems": 3 },
         },
-        "Variable": {
-            "key": filled(options.max_name_bytes), "value": text(options.max_variable_bytes),
-        },
-        "Token": { "description": description },
+        "TryRequest": { "payload": { "minLength": 1 } },
+        "Variable": { "key": filled(255), "value": text(options.max_variable_bytes) },
+        "Token": { "description": text(4 << 10) },
         "TokenScopes": { "buckets": scope, "tunnels": scope },
-        "InvokedRequest": { "metadata": metadata },
+        "InvokedRequest": { "metadata": { "maxProperties": 100 } },
         "InvokedResponse": { "status": status },
         "BillingDetails": {
             "name": line, "line1": line, "line2": line, "city": line, "state": line,
@@ -191,10 +245,10 @@ fn fields() -> Value {
             "ids": { "minItems": 1, "maxItems": DrainQuery::MAX_LIMIT }, "lease": lease,
         },
         "Log": { "status_code": status },
-        "SignatureCheckRequest": { "log_id": reference },
+        "SignatureCheckRequest": { "log_id": text(36) },
         "CheckedRequest": { "body_encoding": { "enum": ["", "base64"] } },
         "LogAction": {
-            "action": { "enum": ["resend"] }, "output": reference,
+            "action": { "enum": ["resend"] }, "output": text(36),
             "process_policy": { "enum": ["", "skip", "force"] },
         },
     })

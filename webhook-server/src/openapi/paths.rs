@@ -7,7 +7,7 @@ use utoipa::openapi::{
 };
 
 /// The tag of the operations whose paths begin so; the last that fits decides.
-const TAGS: [(&str, &str); 21] = [
+const TAGS: [(&str, &str); 22] = [
     ("/v1/account", "Account API key"),
     ("/v1/billing-details", "Billing"),
     ("/v1/buckets", "Buckets"),
@@ -19,6 +19,7 @@ const TAGS: [(&str, &str); 21] = [
     ("/v1/connected-clients", "Other"),
     ("/v1/crons", "Cron jobs"),
     ("/v1/domains", "Domains"),
+    ("/v1/erasures", "Logs"),
     ("/v1/events", "Logs"),
     ("/v1/exec-logs", "Functions"),
     ("/v1/functions", "Functions"),
@@ -32,7 +33,8 @@ const TAGS: [(&str, &str); 21] = [
 ];
 
 /// Why an access token gets 403 where the path begins so.
-const FORBIDDEN: [(&str, &str); 4] = [
+const FORBIDDEN: [(&str, &str); 5] = [
+    ("/v1/erasures/{id}", "Its bucket is not in the access token's scope"),
     ("/v1/logs/{id}", "Its bucket is not in the access token's scope"),
     ("/v1/replays/{id}", "Its bucket is not in the access token's scope"),
     ("/v1/tokens", "The access token reaches some buckets only"),

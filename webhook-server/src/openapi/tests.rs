@@ -1,3 +1,4 @@
+mod options;
 mod validity;
 
 use std::collections::BTreeSet;
@@ -54,6 +55,7 @@ const OPERATIONS: &[Listed] = &[
     ("get", "/v1/logs", "", 200, "LogList", &[400, 403, 404, 429]),
     ("get", "/v1/logs/{id}", "", 200, "Log", &[403, 404]),
     ("put", "/v1/logs/{id}", "LogReport", 200, "Log", &[400, 403, 404]),
+    ("delete", "/v1/logs/{id}", "", 200, "ErasedLog", &[403, 404, 412]),
     ("post", "/v1/logs/{id}/action", "LogAction", 200, "GenericResult", &[400, 403, 404, 412]),
     ("get", "/v1/logs/{id}/trace", "", 200, "Trace", &[403, 404]),
     (
@@ -73,6 +75,8 @@ const OPERATIONS: &[Listed] = &[
     ("post", "/v1/replays", "Replay", 201, "Replay", &[200, 400, 403, 404, 412, 429]),
     ("get", "/v1/replays/{id}", "", 200, "Replay", &[403, 404]),
     ("put", "/v1/replays/{id}", "ReplayChange", 200, "Replay", &[400, 403, 404, 412]),
+    ("post", "/v1/erasures", "Erasure", 201, "Erasure", &[200, 400, 403, 404, 429]),
+    ("get", "/v1/erasures/{id}", "", 200, "Erasure", &[403, 404]),
     ("get", "/v1/tokens", "", 200, "[Token]", &[403]),
     ("post", "/v1/tokens", "Token", 201, "TokenCredential", &[400, 403, 412]),
     ("put", "/v1/tokens/{id}", "Token", 200, "Token", &[400, 403, 404]),
@@ -105,6 +109,7 @@ const OPERATIONS: &[Listed] = &[
     ("put", "/v1/functions/{id}/config", "Variable", 200, "Variable", &[400]),
     ("delete", "/v1/functions/{id}/config/{key}", "", 200, "DeleteFunctionResponse", &[400, 412]),
     ("post", "/v1/functions/{id}/invoke", "InvokeRequest", 200, "object", &[400, 429]),
+    ("post", "/v1/functions-invoke", "TryRequest", 200, "object", &[400, 429]),
     ("get", "/v1/functions/{id}/logs", "", 200, "ExecuteLogList", &[400]),
     ("get", "/v1/functions/{id}/logs/{log_id}", "", 200, "ExecuteLog", &[400]),
     ("get", "/v1/exec-logs/{id}", "", 200, "ExecuteLog", &[400]),
@@ -142,8 +147,32 @@ const OPERATIONS: &[Listed] = &[
 ];
 
 fn document() -> Value {
-    serde_json::from_str(&super::document_text().expect("the document can be written"))
+    document_at(None)
+}
+
+fn document_at(public_url: Option<&str>) -> Value {
+    serde_json::from_str(&super::document_text(public_url).expect("the document can be written"))
         .expect("the document is JSON")
+}
+
+#[test]
+fn every_operation_has_one_sentence_and_a_description() {
+    let mut document = document();
+    super::for_each_operation(&mut document, |method, path, operation| {
+        let [summary, description] = ["summary", "description"]
+            .map(|field| operation.get(field).and_then(Value::as_str).unwrap_or_default());
+        assert!(!summary.contains('\n') && summary.len() > 10, "{method} {path}: {summary}");
+        assert!(description.len() > 20, "{method} {path}: {description:?}");
+    });
+}
+
+#[test]
+fn the_document_names_the_public_address() {
+    let document = document_at(Some("https://hooks.example.com/relay"));
+    let urls: Vec<_> = document["servers"].as_array().expect("a list").iter().collect();
+    assert_eq!(urls.len(), 1);
+    assert_eq!(urls[0]["url"], "https://hooks.example.com/relay");
+    assert_eq!(self::document()["servers"][0]["url"], "/");
 }
 
 fn schema_name(content: &Value) -> String {

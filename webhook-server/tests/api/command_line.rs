@@ -188,6 +188,8 @@ async fn the_agents_help_shows_its_own_options() {
                 "server-url",
                 "concurrency",
                 "lease",
+                "insecure",
+                "ca-file",
                 "api-key",
                 "help",
             ][..],
@@ -270,4 +272,44 @@ async fn nodes_are_those_of_a_shared_database() {
     let said = String::from_utf8_lossy(&shown.stderr).into_owned();
     assert_eq!(shown.status.code(), Some(1));
     assert!(said.contains("set WEBHOOK_DATABASE_URL"), "{said}");
+}
+
+#[tokio::test]
+async fn what_an_operator_should_know_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), open).expect("the folder is ours");
+    let secrets = [
+        ("--api-key", "sk-0123456789012345678901234567890123456789012"),
+        ("--database-url", "postgres://u:s3cret@127.0.0.1:1/none"),
+    ];
+    let mut program = command(folder.path());
+    program.arg("check").args(secrets.iter().flat_map(|(option, value)| [*option, *value]));
+    program.args(["--max-connections", "1000000000"]);
+    // Variables that Kubernetes makes of a service.
+    program.env("WEBHOOK_SERVER_PORT", "tcp://10.0.0.7:80");
+    program.env("WEBHOOK_SERVER_SERVICE_HOST", "10.0.0.7").env("WEBHOOK_SERVER_PORTS", "1");
+    program.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
+    let output = program.output().await.expect("the program starts");
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    for line in [
+        "--api-key is on the command line",
+        "set WEBHOOK_API_KEY instead",
+        "--database-url is on the command line",
+        "WEBHOOK_SERVER_PORTS is not an option",
+        "other users of this machine may read the data folder",
+        "WEBHOOK_MAX_CONNECTIONS is 1000000000",
+    ] {
+        assert!(said.contains(line), "{line} is not in {said}");
+    }
+    let of_otel = "OTEL_EXPORTER_OTLP_ENDPOINT: this program was built without the feature otel";
+    assert_eq!(said.contains(of_otel), cfg!(not(feature = "otel")), "{said}");
+    let hidden = ["SERVICE_HOST", "WEBHOOK_SERVER_PORT is", "s3cret", "01234567890123"];
+    assert!(hidden.iter().all(|text| !said.contains(text)), "{said}");
+
+    let mut private = command(&folder.path().join("data"));
+    let output = private.arg("check").output().await.expect("the program starts");
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(!said.contains("may read") && !said.contains("command line"), "{said}");
 }

@@ -186,6 +186,27 @@ async fn bad_input_names_the_field() {
 }
 
 #[tokio::test]
+async fn answers_repeat_the_schedule_and_show_its_zone() {
+    let server = Server::start().await;
+    for (schedule, zone, shown) in [
+        ("TZ=europe/berlin 0 9 * * 5#2", "", "Europe/Berlin"),
+        ("CRON_TZ=Asia/Tokyo  30 0 9 LW * ?", "UTC", "Asia/Tokyo"),
+    ] {
+        let mut spec = with("schedule", json!(schedule));
+        spec["timezone"] = json!(zone);
+        spec["name"] = json!(shown);
+        let cron = create(&server, &spec).await;
+        assert_eq!((&cron["schedule"], &cron["timezone"]), (&json!(schedule), &json!(shown)));
+        // A client can write back the cron that it read.
+        assert_eq!(update(&server, &cron, &cron).await["next_run"], cron["next_run"]);
+    }
+    let mut spec = with("schedule", json!("TZ=Asia/Tokyo @daily"));
+    spec["timezone"] = json!("Europe/London");
+    let request = server.request("POST", PATH).json(&spec);
+    request.send().await.expect_error(400, "timezone: the schedule begins with TZ=Asia/Tokyo");
+}
+
+#[tokio::test]
 async fn bounds_are_400() {
     let options = [
         ("WEBHOOK_MAX_CRONS", "2"),
@@ -198,6 +219,7 @@ async fn bounds_are_400() {
         ("schedule", "@every 299s"),
         ("schedule", "*/4 * * * *"),
         ("schedule", "58,1 * * * *"),
+        ("schedule", "*/30 0 * * * *"),
         ("payload", "five!"),
     ] {
         let request = server.request("POST", PATH).json(&with(field, json!(value)));

@@ -22,7 +22,8 @@ fn text(value: &Value) -> String {
 /// Whether the server takes these options, on a data folder of its own.
 async fn check(options: BTreeMap<String, String>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut command = command(folder.path());
+    // The server would make it for its owner only.
+    let mut command = command(&folder.path().join("data"));
     for (name, value) in options {
         // The database, what goes with it, and the folder are those of the place.
         let of_the_place = ["WEBHOOK_DATABASE_URL", "WEBHOOK_NATS_URL", "WEBHOOK_DATA_DIR"];
@@ -126,6 +127,7 @@ async fn kubernetes_asks_what_is_answered() {
     let served = text(&of("Service")["spec"]["ports"][0]["targetPort"]);
     assert!(ports.contains_key(&served), "{served}");
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+    assert_eq!(pod["enableServiceLinks"], false);
     let user = pod["securityContext"]["runAsUser"].to_string();
     assert!(read("deploy/Dockerfile").contains(&format!("USER {user}:{user}")));
 

@@ -33,6 +33,24 @@ async fn the_printed_commands_show_a_webhook_arriving() {
 }
 
 #[tokio::test]
+async fn the_inbox_answers_only_under_a_loopback_name() {
+    let server = Server::start_with(&[("WEBHOOK_DEV", "true")]).await;
+    server.anonymous("POST", "/dev/inbox/a").body("mine").send().await.expect(200);
+    let port = server.base.rsplit(':').next().expect("a port");
+    for (host, status) in [
+        (format!("localhost:{port}"), 200),
+        (format!("rebound.example:{port}"), 403),
+        ("192.0.2.1".to_owned(), 403),
+    ] {
+        for path in ["/dev/received", "/dev/inbox"] {
+            let answer = server.anonymous("GET", path).header("host", &host).send().await;
+            let answer = answer.expect(status);
+            assert_eq!(answer.text().contains("only under a loopback address"), status == 403);
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_inbox_is_only_for_dev() {
     let server = Server::start().await;
     server.anonymous("POST", "/dev/inbox").send().await.expect_error(404, "no such path");

@@ -26,12 +26,14 @@ const FIRST: [&str; 11] = [
     "put_billing_details",
     "invoke_function",
 ];
-/// What a fresh server cannot do, which has no payment processor and nothing to replay.
-const REFUSED: [(&str, u16); 6] = [
+/// What a fresh server cannot do, which has no payment processor and nothing to replay or erase.
+const REFUSED: [(&str, u16); 8] = [
     ("start_checkout", 412),
     ("start_checkout_setup", 500),
     ("take_stripe_event", 404),
     ("create_replay", 400),
+    ("create_erasure", 400),
+    ("get_erasure", 404),
     ("get_replay", 404),
     ("update_replay", 404),
 ];
@@ -100,7 +102,9 @@ impl Tour {
         let log = tour.server.get("/v1/logs").await.expect(200).json()["data"][0].clone();
         tour.ids.insert("/v1/logs/", id(&log).to_owned());
         tour.ids.insert("/v1/functions/{id}/versions/", "1".to_owned());
-        tour.ids.insert("/v1/replays/", "00000000-0000-4000-8000-000000000000".to_owned());
+        for path in ["/v1/replays/", "/v1/erasures/"] {
+            tour.ids.insert(path, "00000000-0000-4000-8000-000000000000".to_owned());
+        }
         tour.ids.insert("/v1/buckets/{id}/logs/", id(&bucket).to_owned());
         tour.ids.insert("/v1/buckets/{id}/logs/{}/", id(&log).to_owned());
         tour

@@ -100,7 +100,12 @@ async fn explain_says_where_the_time_went_and_what_functions_did() {
     server.output(&gone, spec).await;
     send(&server, &gone, r#"{"action":"closed"}"#).await;
     let log = server.ended_logs(1).await.remove(0);
-    is_on_the_page(&explained(&server, &log).await);
+    let text = explained(&server, &log).await;
+    assert!(text.contains("\nthe output has no rules\n"), "{text}");
+    is_on_the_page(&text);
+    let path = format!("/v1/logs/{}/explain", id(&log));
+    let today = server.request("POST", &path).json(&json!({})).send().await.expect(200).json();
+    assert_eq!(today["verdict"], "would be sent to the output o: the output has no rules");
 
     let sink = Sink::start().await;
     let function = server
@@ -115,7 +120,8 @@ async fn explain_says_where_the_time_went_and_what_functions_did() {
     let text = explained(&server, log).await;
     assert!(text.contains("\n  body id: 7 -> 8\n"), "{text}");
     let of_function = text.lines().skip_while(|line| !line.starts_with("the output's function"));
-    let shown: Vec<_> = of_function.take_while(|line| !line.starts_with("the rules")).collect();
+    let shown: Vec<_> =
+        of_function.take_while(|line| !line.starts_with("the output has")).collect();
     is_on_the_page(&shown.join("\n"));
 }
 

@@ -215,6 +215,55 @@ async fn variables_and_escaped_slashes() {
 }
 
 #[tokio::test]
+async fn invoke_says_how_long_a_call_took() {
+    let server = Server::start().await;
+    let function = server.function("local n = 0 for i = 1, 100000 do n = n + i end print(n)").await;
+    let answer = server.invoke(&function, json!({})).await;
+    let took = answer["duration_ms"].as_f64().expect("a number");
+    assert!(took > 0.0 && took < 5_000.0, "{answer}");
+    let runs = server.runs(&function).await;
+    assert_eq!(
+        (took * 1e6).round(),
+        (runs[0]["duration"].as_f64().expect("a number") / 1e3).floor() * 1e3
+    );
+}
+
+#[tokio::test]
+async fn a_source_is_tried_before_it_is_saved() {
+    let server = Server::start().await;
+    let attempt =
+        async |body: Value| server.request("POST", "/v1/functions-invoke").json(&body).send().await;
+    let source = "print(r.RequestBody, cfg:GetValue('KEY')) r:SetRequestBody('left')";
+    let request = json!({"method": "PUT", "body": STANDARD.encode("body")});
+    let given = json!({"payload": source, "driver": "lua", "request": request});
+    let answer = attempt(given).await.expect(200).json();
+    assert_eq!(answer["logs"], json!(["body\tnil"]));
+    assert_eq!(answer["request"]["body"], STANDARD.encode("left"));
+    assert_eq!((&answer["function_id"], &answer["error"]), (&json!(""), &json!("")));
+    assert!(answer["duration_ms"].as_f64().is_some_and(|took| took > 0.0), "{answer}");
+    let encoded = json!({"payload": STANDARD.encode("print(r.ResponseStatusCode)"),
+        "response": {"status": 404}});
+    assert_eq!(attempt(encoded).await.expect(200).json()["logs"], json!(["404"]));
+    let failing = attempt(json!({"payload": "error('no')"})).await.expect(200).json();
+    assert!(failing["error"].as_str().is_some_and(|error| error.contains("no")), "{failing}");
+    // Nothing of it is saved, also not what it would keep.
+    let keeps = json!({"payload": "print(require('kv').set('a', 'b'))"});
+    let kept = attempt(keeps).await.expect(200).json();
+    assert!(kept["logs"][0].as_str().is_some_and(|log| log.contains("not found")), "{kept}");
+    assert_eq!(server.get(PATH).await.expect(200).json(), json!([]));
+
+    for (body, field) in [
+        (json!({}), "payload"),
+        (json!({"payload": "a ="}), "payload"),
+        (json!({"payload": "", "driver": "lua"}), "payload"),
+        (json!({"payload": "x", "driver": "wasm"}), "driver"),
+        (json!({"payload": "print(1)", "request": {"method": "a b"}}), "request.method"),
+    ] {
+        attempt(body).await.expect_error(400, field);
+    }
+}
+
+#[tokio::test]
 async fn invoke_takes_three_forms() {
     let server = Server::start().await;
     let source = r#"
@@ -361,6 +410,20 @@ async fn generate_writes_and_runs_a_function() {
         (json!({"examples": 7}), "examples: "),
         (json!({"examples": vec![json!({"input": "1", "output": "2"}); 5]}), "examples: 5 samples"),
     ] {
+        generate(&sample).await.expect_error(400, said);
+    }
+    // The language is the driver's, whatever the wishes say.
+    for (driver, info) in [("js", ""), ("lua", "in JavaScript")] {
+        let sample = json!({"input_payload": input, "output_payload": output,
+            "driver": driver, "additional_info": info});
+        let written = generate(&sample).await.expect(200).json();
+        let wanted = (&json!(driver), &json!(true));
+        assert_eq!((&written["driver"], &written["validation_ok"]), wanted, "{written}");
+    }
+    for (driver, said) in
+        [("wasm", "driver: functions are written in lua and js"), ("python", "driver: unknown")]
+    {
+        let sample = json!({"input_payload": "1", "output_payload": "2", "driver": driver});
         generate(&sample).await.expect_error(400, said);
     }
     // The sample that would decide is named.

@@ -69,6 +69,20 @@ async fn the_static_answer_is_what_senders_get() {
 }
 
 #[tokio::test]
+async fn an_answer_cannot_set_the_cookie_of_a_session() {
+    let server = Server::start().await;
+    let bucket = server.bucket("b").await;
+    let names = ["webhook-session", "__Secure-webhook-session", "__Host-webhook-session", "own"];
+    let cookies = names.map(|name| format!("{name}=x; Path=/"));
+    let spec = json!({"headers": {"Set-Cookie": cookies}});
+    let input = server.request("POST", &path(&bucket)).json(&spec).send().await.expect(201).json();
+    let webhook = format!("/v1/webhooks/{}", id(&input));
+    let answer = server.anonymous("POST", &webhook).body("x").send().await.expect(200);
+    let set: Vec<_> = answer.headers.get_all("set-cookie").iter().collect();
+    assert_eq!(set, ["own=x; Path=/"]);
+}
+
+#[tokio::test]
 async fn create_refuses() {
     let server = Server::start_with(&[("WEBHOOK_MAX_INPUTS", "2")]).await;
     let bucket = server.bucket("b").await;

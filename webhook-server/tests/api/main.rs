@@ -19,11 +19,13 @@ mod deploy;
 mod dev;
 mod document;
 mod domains;
+mod erase_command;
 mod events;
 mod examples;
 mod explain;
 mod extensions;
 mod first_start;
+mod function_must;
 mod functions;
 mod functions_model;
 #[path = "../harness/mod.rs"]

@@ -48,7 +48,8 @@ impl Folder {
         file: &Path,
         options: &[&str],
     ) -> Result<String, String> {
-        let mut arguments = vec!["apply", file.to_str().expect("text")];
+        let allowed = ["--secret", "FROM_OUTSIDE"];
+        let mut arguments = vec!["apply", file.to_str().expect("text"), allowed[0], allowed[1]];
         arguments.extend(options);
         self.run(Some(server), &arguments).await.map(|(out, _)| out)
     }
@@ -300,16 +301,66 @@ async fn what_is_wrong_is_said_before_anything_is_done() {
     let shown = folder.apply(&server, &file, &[]).await.expect("it is applied");
     assert!(shown.ends_with("to make: 1, to change: 0, to delete: 0\n"), "{shown}");
 
-    // Two of a name cannot be told apart.
-    let bucket = server.get("/v1/buckets").await.expect(200).json()[0].clone();
-    let path = format!("/v1/buckets/{}/inputs", bucket["id"].as_str().expect("an id"));
-    for _ in 0..2 {
-        server.request("POST", &path).json(&json!({"name": "twin"})).send().await.expect(201);
-    }
-    let error = folder.run(Some(&server), &["export"]).await.expect_err("twins");
-    assert!(error.contains("input x/twin"), "{error}");
     let error = folder.run(None, &["export"]).await.expect_err("nobody");
     assert!(error.contains("WEBHOOK_API_KEY"), "{error}");
+}
+
+#[tokio::test]
+async fn fields_are_checked_before_anything_is_done() {
+    let (folder, server) = (Folder::new(), Server::start().await);
+    for (text, said) in [
+        ("buckets: [{name: x, outputs: [{name: y, timeout: 999}]}]", "outputs[0].timeout: "),
+        ("buckets: [{name: x}]\ncrons: [{name: c, destination: http://z}]", "crons[0].schedule: "),
+        ("functions: [{name: \" f\", payload: x}]", "functions[0].name: "),
+    ] {
+        let file = folder.write("wrong.yaml", text);
+        for options in [&["--dry-run"][..], &[]] {
+            let error = folder.apply(&server, &file, options).await.expect_err(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+    assert_eq!(server.get("/v1/buckets").await.expect(200).json(), json!([]));
+}
+
+#[tokio::test]
+async fn parts_without_a_name_and_twins_are_told_apart_by_their_identifiers() {
+    let (folder, server) = (Folder::new(), Server::start().await);
+    let bucket = server.bucket("x").await;
+    let path = format!("/v1/buckets/{}/inputs", bucket["id"].as_str().expect("an id"));
+    let mut twins = Vec::new();
+    for _ in 0..2 {
+        let made = server.request("POST", &path).json(&json!({"name": "twin"})).send().await;
+        twins.push(made.expect(201).json()["id"].as_str().expect("an id").to_owned());
+    }
+    let cron = json!({"schedule": "@daily", "destination": "http://127.0.0.1:9"});
+    let cron = server.request("POST", "/v1/crons").json(&cron).send().await.expect(201).json();
+    let cron = cron["id"].as_str().expect("an id");
+
+    let exported = folder.export(&server, &[]).await;
+    for name in [format!("twin#{}", twins[0]), format!("twin#{}", twins[1]), cron.to_owned()] {
+        assert!(exported.contains(&format!("name: {name}")), "{name} is not in\n{exported}");
+    }
+    let file = folder.write("all.yaml", &exported);
+    let shown = folder.apply(&server, &file, &["--prune"]).await.expect("it is applied");
+    assert_eq!(shown, "to make: 0, to change: 0, to delete: 0\n");
+
+    // A change meets the part and leaves its name.
+    let name = format!("name: twin#{}", twins[1]);
+    let changed = exported.replace(&name, &format!("{name}\n    body: hello"));
+    let changed = changed.replace("'@daily'", "'@hourly'").replace("\"@daily\"", "\"@hourly\"");
+    let file = folder.write("all.yaml", &changed);
+    let shown = folder.apply(&server, &file, &[]).await.expect("it is applied");
+    assert!(shown.ends_with("to make: 0, to change: 2, to delete: 0\n"), "{shown}");
+    let input = server.get(&format!("{path}/{}", twins[1])).await.expect(200).json();
+    assert_eq!((&input["name"], &input["body"]), (&json!("twin"), &json!("hello")));
+    let cron = server.get(&format!("/v1/crons/{cron}")).await.expect(200).json();
+    assert_eq!((&cron["name"], &cron["schedule"]), (&json!(""), &json!("@hourly")));
+
+    let file = folder.write("one.yaml", "buckets: [{name: x, inputs: [{name: twin}]}]");
+    let error = folder.apply(&server, &file, &[]).await.expect_err("two have the name");
+    let said =
+        format!("the server has more than one input x/twin: say which, as twin#{}", twins[0]);
+    assert!(error.contains(&said), "{error}");
 }
 
 #[tokio::test]
@@ -416,4 +467,43 @@ async fn a_secret_that_is_masked_is_compared_by_its_mask() {
     let buckets = server.get("/v1/buckets").await.expect(200).json();
     assert_eq!(buckets[0]["inputs"][0].get("signature"), None);
     assert_eq!(folder.apply(&server, &file, &[]).await.as_deref(), Ok(nothing));
+}
+
+#[tokio::test]
+async fn a_manifest_has_no_variable_of_the_environment_that_is_not_named() {
+    let server = Server::start().await;
+    let folder = Folder::new();
+    let file = folder.path("greedy.yaml");
+    let manifest = "buckets: [{name: b, description: \"${WEBHOOK_API_KEY}${FROM_OUTSIDE}\"}]";
+    std::fs::write(&file, manifest).expect("a file");
+    let path = file.to_str().expect("text");
+    let said = folder.run(Some(&server), &["apply", path]).await.expect_err("refused");
+    assert!(said.contains("variables without a value: FROM_OUTSIDE, WEBHOOK_API_KEY"), "{said}");
+    let hint = "--secret FROM_OUTSIDE --secret WEBHOOK_API_KEY lets the manifest have them";
+    assert!(said.contains(hint) && !said.contains(&server.key), "{said}");
+    // One that is named does not open the others.
+    let arguments = ["apply", path, "--secret", "FROM_OUTSIDE"];
+    let said = folder.run(Some(&server), &arguments).await.expect_err("refused");
+    assert!(said.contains("variables without a value: WEBHOOK_API_KEY;"), "{said}");
+    // The file in the folder of the manifest has both; the file of --secrets comes first.
+    std::fs::write(folder.path(".env"), "WEBHOOK_API_KEY=a\nFROM_OUTSIDE=b\n").expect("a file");
+    std::fs::write(folder.path("more"), "FROM_OUTSIDE=c\n").expect("a file");
+    let more = folder.path("more");
+    let arguments = ["apply", path, "--secrets", more.to_str().expect("text")];
+    folder.run(Some(&server), &arguments).await.expect("it is applied");
+    let buckets = server.get("/v1/buckets").await.expect(200).json();
+    assert_eq!(buckets[0]["description"], "ac", "{buckets}");
+}
+
+#[tokio::test]
+async fn texts_of_a_server_move_no_cursor() {
+    let (folder, server) = (Folder::new(), Server::start().await);
+    let bucket = server.bucket("shop").await;
+    server.set_default_input(&bucket, json!({"body": "\u{1b}[2J\u{9b}31m"})).await;
+    let manifest = "buckets: [{name: shop, inputs: [{name: Default public endpoint, body: x}]}]\n";
+    let file = folder.write("shop.yaml", manifest);
+    let said = folder.apply(&server, &file, &["--dry-run"]).await.expect("a plan");
+    assert!(said.contains("31m") && said.contains(" -> "), "{said}");
+    assert!(said.chars().all(|c| !c.is_control() || c == '\n'), "{said:?}");
+    assert!(said.ends_with("to make: 0, to change: 1, to delete: 0\n"), "{said}");
 }

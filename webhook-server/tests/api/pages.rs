@@ -17,7 +17,14 @@ async fn metrics_count() {
     let bucket = server.bucket("b").await;
     let webhook = format!("/v1/webhooks/{}", default_input(&bucket));
     server.anonymous("POST", &webhook).body("x").send().await.expect(200);
-    let answer = server.anonymous("GET", "/metrics").send().await.expect(200);
+    let plain = server.anonymous("GET", "/metrics").send().await.expect(200);
+    assert!(plain.header("content-type").starts_with("text/plain; version=0.0.4"));
+    let text = plain.text();
+    assert!(text.contains("# TYPE webhook_received_total counter\n"), "{text}");
+    assert!(!text.contains("# EOF"), "{text}");
+    let accept = "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3";
+    let request = server.anonymous("GET", "/metrics").header("accept", accept);
+    let answer = request.send().await.expect(200);
     assert!(answer.header("content-type").starts_with("application/openmetrics-text"));
     let text = answer.text();
     for line in [

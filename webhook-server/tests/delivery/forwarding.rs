@@ -173,3 +173,35 @@ async fn a_private_destination_is_refused_unless_the_operator_allows_it() {
     told.await.expect("the attempt fails");
     assert!(sink.so_far().is_empty());
 }
+
+#[tokio::test]
+async fn marks_of_a_relay_are_not_the_senders_to_write() {
+    let sink = Sink::start().await;
+    let (server, bucket) = relay_to(&sink.base).await;
+    let request = server.anonymous("POST", &input_path(&bucket)).body("x");
+    let forged = [
+        ("x-webhook-relay-id", "01890a5d-ac96-774b-bcce-b302099a8057"),
+        ("x-webhook-relay-replay-of", "01890a5d-ac96-774b-bcce-b302099a8057"),
+        ("x-webhook-relay-anything", "1"),
+        ("x-webhook-relay-hops", "2"),
+        ("x-real-ip", "192.0.2.9"),
+        ("forwarded", "for=192.0.2.9"),
+    ];
+    let request = forged.iter().fold(request, |request, (name, value)| request.header(name, value));
+    request.send().await.expect(200);
+    let arrived = sink.received(1).await.remove(0);
+    let log = server.ended_logs(1).await.remove(0);
+    let header = |name: &str| arrived.head.headers[name].to_str().expect("text").to_owned();
+    assert_eq!(header("x-webhook-relay-id"), id(&log));
+    assert_eq!(header("x-webhook-relay-hops"), "3");
+    assert_eq!(header("x-real-ip"), "127.0.0.1");
+    let host = server.base.replace("http://", "");
+    let chain = format!("for=192.0.2.9, for=127.0.0.1;host=\"{host}\";proto=http");
+    assert_eq!(header("forwarded"), chain);
+    let stored = log["headers"].as_object().expect("headers");
+    let marks: Vec<_> = stored.keys().filter(|name| name.starts_with("X-Webhook-Relay")).collect();
+    assert_eq!(marks, ["X-Webhook-Relay-Hops"]);
+    for name in ["x-webhook-relay-replay-of", "x-webhook-relay-anything"] {
+        assert!(!arrived.head.headers.contains_key(name), "{name}");
+    }
+}

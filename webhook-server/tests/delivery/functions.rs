@@ -439,3 +439,62 @@ async fn accounts_have_functions_of_their_own_and_do_not_wait_for_each_other() {
     let error = runs[0]["execute_response"]["error"].as_str().expect("text");
     assert!(error.contains("limit exceeded") || error.contains("too many"), "{error}");
 }
+
+/// The cookbook's answers to the question of a browser.
+#[tokio::test]
+async fn a_cors_preflight_is_answered() {
+    let (server, bucket, sinks) = with_sinks(&[json!({})]).await;
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cookbook/handshakes.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let (_, recipe) = page.split_once("## Answer a CORS preflight").expect("the recipe");
+    let block = |language: &str| {
+        let (_, block) = recipe.split_once(&format!("```{language}\n")).expect("a block");
+        block.split_once("```").expect("its end").0.to_owned()
+    };
+    let allowed = "https://shop.example.com";
+    let path = input_path(&bucket);
+    let preflight = async || {
+        let request = server.anonymous("OPTIONS", &path).header("origin", allowed);
+        let request = request.header("access-control-request-method", "POST");
+        let request = request.header("access-control-request-headers", "content-type");
+        let answer = request.send().await.expect(200);
+        assert_eq!(answer.header("access-control-allow-origin"), allowed);
+        assert_eq!(answer.header("access-control-allow-headers"), "content-type");
+    };
+    // The static headers alone: the question is forwarded.
+    let mut spec: Value = serde_json::from_str(&block("json")).expect("JSON");
+    server.set_default_input(&bucket, spec.clone()).await;
+    preflight().await;
+    assert_eq!(sinks[0].received(1).await[0].head.method, "OPTIONS");
+    for (number, driver) in ["lua", "js"].into_iter().enumerate() {
+        let function = json!({"name": driver, "driver": driver, "payload": block(driver)});
+        spec["function_id"] = server.function_of(function).await["id"].clone();
+        server.set_default_input(&bucket, spec.clone()).await;
+        preflight().await;
+        let answer = post(&server, &bucket, "{}").await.expect(200);
+        assert_eq!(answer.header("access-control-allow-origin"), allowed);
+        // The question that the function stopped would have come before this webhook.
+        assert_eq!(sinks[0].received(2 + number).await[1 + number].head.method, "POST");
+    }
+    assert_eq!(sinks[0].so_far().len(), 3);
+}
+
+/// Faults of an account are told to the account.
+#[tokio::test]
+async fn a_failing_function_or_output_is_no_error_of_the_operator() {
+    let (server, bucket, _sinks) = with_sinks(&[]).await;
+    let output = json!({"name": "gone", "destination": "http://127.0.0.1:1", "retries": -1});
+    server.output(&bucket, output).await;
+    post(&server, &bucket, "x").await.expect(200);
+    server.ended_logs(1).await;
+    let function = server.function("error(\"a fault of the script\")").await;
+    server.set_default_input(&bucket, json!({"function_id": id(&function)})).await;
+    post(&server, &bucket, "y").await.expect(500);
+    let logs = server.ended_logs(2).await;
+    assert!(logs[0]["error"].as_str().expect("text").contains("a fault of the script"), "{logs:?}");
+    let request = server.anonymous("POST", &input_path(&bucket));
+    request.header("x-webhook-relay-hops", "999").body("z").send().await.expect(508);
+    let log = server.log();
+    assert!(log.contains("INFO") && log.contains("the input's function failed"), "{log}");
+    assert!(!log.contains("ERROR") && !log.contains("a fault of the script"), "{log}");
+}

@@ -10,6 +10,7 @@ mod crash;
 mod credentials;
 mod crons;
 mod destinations;
+mod erasing;
 mod forwarding;
 mod functions;
 mod loops;

@@ -71,6 +71,21 @@ async fn a_full_disk_is_not_ready_and_does_not_fill_the_log() {
     server.anonymous("POST", &path).body("x").send().await.expect(200);
 }
 
+#[tokio::test]
+async fn an_end_on_a_full_disk_is_an_error() {
+    let mut server = Server::start_after("trap '' XFSZ && ulimit -S -f 4096").await;
+    let bucket = server.bucket("events").await;
+    let path = input_path(&bucket);
+    send_until_refused(&server, &path, 256 << 10).await;
+    for _ in 0..10 {
+        send_until_refused(&server, &path, 100).await;
+    }
+    let ended = server.terminate().await;
+    assert_eq!(ended.code(), Some(1), "{}", server.log());
+    let said = "webhook-server: the database takes no changes: ";
+    assert!(server.log().contains(said), "{}", server.log());
+}
+
 /// The server can be read and takes no webhooks.
 #[tokio::test]
 async fn a_database_without_room_is_not_ready() {

@@ -1,6 +1,6 @@
 //! `webhook-server forward` as a process.
 
-use std::{collections::HashMap, process::Stdio, time::Duration};
+use std::{collections::HashMap, process::Stdio, sync::Arc, time::Duration};
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},
@@ -28,14 +28,9 @@ impl Agent {
     }
 
     async fn start_with(server: &Server, target: &str, options: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_webhook-server"))
-            .args(["forward", "--bucket", "laptop", target])
+        let mut child = command(&server.base, &server.key, target)
             .args(options)
-            .env_clear()
-            .env("WEBHOOK_SERVER_URL", &server.base)
-            .env("WEBHOOK_API_KEY", &server.key)
             .stdout(Stdio::piped())
-            .kill_on_drop(true)
             .spawn()
             .expect("the agent starts");
         let stdout = child.stdout.take().expect("standard output is piped");
@@ -65,6 +60,14 @@ impl Agent {
         let ended = timeout(PATIENCE, self.child.wait()).await.expect("it ends in time");
         assert!(ended.expect("a child").success());
     }
+}
+
+/// An agent of this server that is not started.
+fn command(server: &str, key: &str, target: &str) -> Command {
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_webhook-server"));
+    agent.args(["forward", "--bucket", "laptop", target]).env_clear().kill_on_drop(true);
+    agent.env("WEBHOOK_SERVER_URL", server).env("WEBHOOK_API_KEY", key);
+    agent
 }
 
 /// Waits until so many logs of the bucket have this status.
@@ -366,4 +369,162 @@ async fn wrong_credentials_end_it() {
         assert!(!ended.status.success(), "{key}: {ended:?}");
         assert!(!ended.stderr.is_empty());
     }
+}
+
+/// A service on this machine that speaks TLS with a certificate that is its own authority, as
+/// `openssl req -x509` makes it, and answers everything with 200; its port and its certificate.
+async fn https_service() -> (u16, String) {
+    let mut params = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).expect("names");
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let certificate = params.self_signed(&key).expect("a certificate");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![certificate.der().clone()],
+            rustls::pki_types::PrivateKeyDer::Pkcs8(key.serialize_der().into()),
+        )
+        .expect("a usable certificate");
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = listener.local_addr().expect("bound").port();
+    tokio::spawn(async move {
+        while let Ok((tcp, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let Ok(tls) = acceptor.accept(tcp).await else { return };
+                let ok = hyper::service::service_fn(async |_| {
+                    Ok::<_, std::convert::Infallible>(http::Response::new(String::new()))
+                });
+                let http = hyper::server::conn::http1::Builder::new();
+                drop(http.serve_connection(hyper_util::rt::TokioIo::new(tls), ok).await);
+            });
+        }
+    });
+    (port, certificate.pem())
+}
+
+#[tokio::test]
+async fn the_certificate_of_the_local_service_is_for_the_agent_to_judge() {
+    let server = Server::start().await;
+    let (port, pem) = https_service().await;
+    let target = format!("https://127.0.0.1:{port}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let ca = folder.path().join("ca.pem");
+    std::fs::write(&ca, pem).expect("a file");
+
+    let mut agent = Agent::start(&server, &target).await;
+    // What the server says of the output does not count.
+    let bucket = server.get("/v1/buckets").await.expect(200).json()[0].clone();
+    let mut output = bucket["outputs"][0].clone();
+    output["tls_verification"] = json!(false);
+    let path = format!("/v1/buckets/{}/outputs/{}", id(&bucket), id(&output));
+    server.request("PUT", &path).json(&output).send().await.expect(200);
+    let webhook = agent.path(&server);
+    server.anonymous("POST", &webhook).body("x").send().await.expect(200);
+    let line = agent.line().await;
+    let said = "tls: the certificate is self-signed: it is its own authority, and no trusted one \
+                (--ca-file FILE trusts it, --insecure trusts any), sent again in ";
+    assert!(line.contains(said), "{line}");
+    agent.interrupt().await;
+
+    for options in [&["--insecure"][..], &["--ca-file", ca.to_str().expect("text")]] {
+        let mut agent = Agent::start_with(&server, &target, options).await;
+        server.anonymous("POST", &webhook).body("x").send().await.expect(200);
+        let line = agent.line().await;
+        assert!(line.contains("  200  "), "{options:?}: {line}");
+        agent.interrupt().await;
+    }
+    std::fs::write(&ca, "no certificate").expect("a file");
+    for (options, said) in [
+        (&["--ca-file", ca.to_str().expect("text")][..], "no certificate in the PEM text"),
+        (&["--ca-file", "nowhere.pem"], "--ca-file nowhere.pem: No such file"),
+        (&["--ca-file", "a", "--insecure"], "cannot be used with"),
+    ] {
+        let ended = command(&server.base, &server.key, &target).args(options).output();
+        let ended = timeout(PATIENCE, ended).await.expect("it ends").expect("it starts");
+        let error = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!ended.status.success() && error.contains(said), "{options:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn each_attempt_has_a_line() {
+    let sink = Sink::scripted(|number| Reply::Status(if number == 0 { 500 } else { 200 })).await;
+    let server = Server::start().await;
+    let mut agent = Agent::start(&server, &format!("{}/hook", sink.base)).await;
+    server.anonymous("POST", &agent.path(&server)).body("x").send().await.expect(200);
+    let first = agent.line().await;
+    assert!(first.contains("POST   /hook  500, sent again in "), "{first}");
+    let second = agent.line().await;
+    assert!(second.contains("POST   /hook  200  "), "{second}");
+}
+
+/// A server that puts control characters into everything that it says.
+#[tokio::test]
+async fn the_server_moves_no_cursor() {
+    const EVIL: &str = "\u{1b}[2J\u{9b}31m\r";
+    let sink = Sink::answering(|_| {
+        let text = format!("no{EVIL} such account\n");
+        Reply::With(http::Response::builder().status(403).body(text.into()).expect("an answer"))
+    })
+    .await;
+    let ended = command(&sink.base, "sk-0123456789", "http://localhost:1").output();
+    let ended = timeout(PATIENCE, ended).await.expect("it ends").expect("it starts");
+    let said = String::from_utf8(ended.stderr).expect("text");
+    assert!(!ended.status.success() && said.contains("such account"), "{said}");
+    assert!(said.chars().all(|c| !c.is_control() || c == '\n'), "{said:?}");
+
+    // What senders and owners of a bucket choose.
+    let (server, sink) = (Server::start().await, Sink::start().await);
+    let bucket = server.bucket("laptop").await;
+    let spec = json!({"internal": true, "name": "agent", "destination": "http://localhost:1"});
+    server.output(&bucket, spec).await;
+    let mut agent = Agent::start(&server, &sink.base).await;
+    let path = format!("{}/a%1b%9b", agent.path(&server));
+    server.anonymous("POST", &path).body("x").send().await.expect(200);
+    let line = agent.line().await;
+    assert!(line.contains("/a%1b%9b  200") && line.chars().all(|c| !c.is_control()), "{line:?}");
+}
+
+/// The bar of what waited ends with the agent, and what was delivered is said.
+#[tokio::test]
+async fn an_interrupt_ends_what_is_shown() {
+    let sink = Sink::scripted(|_| Reply::Hang(Duration::from_secs(1))).await;
+    let server = Server::start().await;
+    let mut agent = Agent::start(&server, &sink.base).await;
+    let path = agent.path(&server);
+    agent.interrupt().await;
+    for _ in 0..5 {
+        server.anonymous("POST", &path).body("x").send().await.expect(200);
+    }
+    // A terminal, where the bar is drawn.
+    let line = format!(
+        "exec {} forward --bucket laptop --concurrency 1 {}",
+        env!("CARGO_BIN_EXE_webhook-server"),
+        sink.base
+    );
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &line, "/dev/null"]).env("WEBHOOK_SERVER_URL", &server.base);
+    terminal.env("WEBHOOK_API_KEY", &server.key).env("TERM", "xterm");
+    terminal.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    let Ok(mut terminal) = terminal.spawn() else {
+        return println!("skipped: there is no script on this machine to make a terminal");
+    };
+    let mut stdout = terminal.stdout.take().expect("it is piped");
+    sink.received(1).await;
+    let id = terminal.id().expect("it runs");
+    let kill = format!("kill -INT $(cat /proc/{id}/task/{id}/children)");
+    assert!(Command::new("sh").args(["-c", &kill]).status().await.expect("sh").success());
+    let mut shown = Vec::new();
+    let read = tokio::io::AsyncReadExt::read_to_end(&mut stdout, &mut shown);
+    timeout(PATIENCE, read).await.expect("it ends in time").expect("text");
+    let shown = String::from_utf8_lossy(&shown).into_owned();
+    let last = shown.rfind("caught up [").expect("the bar was drawn");
+    // After the bar's last state there is nothing but whole lines.
+    assert!(shown[last..].contains('\n'), "{shown:?}");
+    assert!(timeout(PATIENCE, terminal.wait()).await.expect("ended").expect("a child").success());
 }

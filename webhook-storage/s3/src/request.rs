@@ -8,8 +8,8 @@ use webhook_core::{
     Timestamp,
     forward::{ForwardError, ForwardRequest, ForwardResponse},
     model::{
-        Durability, OutputSpec, Secret,
-        credentials::{AuthSpec, CredentialType, Request},
+        Durability, OutputSpec,
+        credentials::{AuthSpec, AwsAuth, Request},
     },
     retry::{self, Next, Outcome, Progress},
 };
@@ -93,14 +93,13 @@ impl S3 {
 /// What signs, in the words of an output.
 fn auth(options: &S3Options) -> AuthSpec {
     let S3Options { region, access_key_id, secret_access_key, session_token, .. } = options;
-    let mut auth = AuthSpec::default();
-    auth.kind = CredentialType::AwsSigv4;
-    auth.service = "s3".to_owned();
-    auth.region.clone_from(region);
-    auth.access_key_id.clone_from(access_key_id);
-    auth.secret_access_key = secret_access_key.clone();
-    auth.session_token = session_token.clone().unwrap_or_else(|| Secret::new(""));
-    auth
+    AuthSpec::AwsSigv4(AwsAuth {
+        service: "s3".to_owned(),
+        region: region.clone(),
+        access_key_id: access_key_id.clone(),
+        secret_access_key: secret_access_key.clone(),
+        session_token: session_token.clone().unwrap_or_default(),
+    })
 }
 
 /// What an answer comes to

@@ -3,6 +3,8 @@
 #[cfg(feature = "sqlite")]
 mod backup;
 #[cfg(feature = "sqlite")]
+mod free_pages;
+#[cfg(feature = "sqlite")]
 mod lock;
 #[cfg(feature = "sqlite")]
 mod look;
@@ -20,10 +22,13 @@ use webhook_core::Error;
 
 #[cfg(feature = "postgres")]
 pub(crate) use self::postgres::is_sealed as is_sealed_there;
+#[cfg(all(test, feature = "sqlite"))]
+pub(crate) use self::writing::Turns;
 pub(crate) use self::writing::{Transaction, Writing};
 #[cfg(feature = "sqlite")]
 pub(crate) use self::{
-    backup::back_up, look::is_sealed, sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::WriteLock,
+    backup::back_up, free_pages::overwrite_free_pages, look::is_sealed,
+    sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::WriteLock,
 };
 
 use crate::{DatabaseUrl, StorageOptions, fault};

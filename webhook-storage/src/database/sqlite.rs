@@ -138,8 +138,8 @@ fn settings(path: &Path, busy_timeout: Duration, purpose: Use) -> SqliteConnectO
         .statement_cache_capacity(STATEMENTS)
         .row_buffer_size(ROWS_AHEAD)
         .pragma("wal_autocheckpoint", WAL_AUTOCHECKPOINT_PAGES)
-        // What a delete removes is not to be found in the file afterwards.
-        .pragma("secure_delete", "FAST")
+        // Removed content is overwritten.
+        .pragma("secure_delete", "ON")
         .thread_name(move |number| format!("sqlite-{}-{number}", purpose.name()));
     if purpose != Use::Writing { settings.pragma("query_only", "ON") } else { settings }
 }

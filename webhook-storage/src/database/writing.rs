@@ -1,19 +1,28 @@
 //! The connection that writes, and the lock that it takes.
 
-use std::{ops::Deref, sync::Arc};
+use std::{ops::Deref, sync::Arc, thread::Thread};
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult,
     QueryResult, Statement, TransactionOptions,
 };
-use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// The right to write to a SQLite file.
 ///
 /// SQLite has one lock for all who write, and who finds it taken asks again
 /// after some sleep: beside a writer that is never idle it would wait for ever.
 /// This one is handed on in the order of asking.
-pub(crate) type WriteLock = Arc<Mutex<()>>;
+pub(crate) type WriteLock = Arc<Mutex<Turns>>;
+
+/// What the thread of the writer learns of others who write.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    /// The thread, once it runs.
+    pub(crate) thread: Option<Thread>,
+    /// Whether another has had a turn since the thread last asked.
+    pub(crate) others_wrote: bool,
+}
 
 /// A connection that writes when it has the lock. With PostgreSQL there are
 /// several, which need none.
@@ -42,17 +51,14 @@ impl Writing {
 
     /// Begins a transaction, which has the lock until it ends.
     pub(super) async fn begin(&self, options: TransactionOptions) -> Result<Transaction, DbErr> {
-        let lock = match &self.lock {
-            Some(lock) => Some(Arc::clone(lock).lock_owned().await),
-            None => None,
-        };
+        let lock = self.wait().await;
         let inner = super::begun(&self.connection, options).await?;
         Ok(Transaction { inner, _lock: lock })
     }
 
-    async fn wait(&self) -> Option<MutexGuard<'_, ()>> {
+    async fn wait(&self) -> Option<Turn> {
         match &self.lock {
-            Some(lock) => Some(lock.lock().await),
+            Some(lock) => Some(Turn(Arc::clone(lock).lock_owned().await)),
             None => None,
         }
     }
@@ -91,7 +97,20 @@ impl ConnectionTrait for Writing {
 pub(crate) struct Transaction {
     // Ends before the lock is handed on.
     inner: DatabaseTransaction,
-    _lock: Option<OwnedMutexGuard<()>>,
+    _lock: Option<Turn>,
+}
+
+/// The lock while one of these connections has it. At its end the thread of the writer is told.
+#[derive(Debug)]
+struct Turn(OwnedMutexGuard<Turns>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.others_wrote = true;
+        if let Some(thread) = &self.0.thread {
+            thread.unpark();
+        }
+    }
 }
 
 impl Deref for Transaction {

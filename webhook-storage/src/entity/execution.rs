@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use sea_orm::prelude::Uuid;
 use webhook_core::{
-    AccountId, Error, ExecutionId, FunctionId, function::record::RunRecord, model::Execution,
+    AccountId, Error, ExecutionId, FunctionId, WebhookId, function::record::RunRecord,
+    model::Execution,
 };
 
 use super::{millis, moment, name, named, nanos, table};
@@ -26,11 +27,13 @@ table! {
         response: String,
         /// Both, in the others.
         content: Option<Vec<u8>>,
+        /// The webhook that it led to, or that it was a part of an attempt of.
+        webhook_id: Option<Uuid>,
     }
 }
 
 impl Model {
-    pub(crate) fn of(run: &RunRecord) -> Result<Self, Error> {
+    pub(crate) fn of(run: &RunRecord, webhook: Option<WebhookId>) -> Result<Self, Error> {
         let RunRecord { id, function_id, account_id, created, updated, duration, status, .. } = run;
         let RunRecord { given, left, .. } = run;
         Ok(Self {
@@ -44,6 +47,7 @@ impl Model {
             request: String::new(),
             response: String::new(),
             content: Some(codec::encode_run(given, left)),
+            webhook_id: webhook.map(|id| id.as_uuid()),
         })
     }
 

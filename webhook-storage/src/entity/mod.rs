@@ -8,11 +8,13 @@ pub(crate) mod access_token;
 pub(crate) mod account;
 pub(crate) mod api_key;
 pub(crate) mod delivery;
+pub(crate) mod erasure;
 pub(crate) mod execution;
 pub(crate) mod head;
 pub(crate) mod meta;
 pub(crate) mod notification;
 pub(crate) mod replay;
+pub(crate) mod session;
 pub(crate) mod variable;
 pub(crate) mod webhook;
 

@@ -1,7 +1,11 @@
 //! What notifications have told.
 
 use sea_orm::prelude::Uuid;
-use webhook_core::{BucketId, NotificationId, model::NotificationEvent, store::Notice};
+use webhook_core::{
+    BucketId, NotificationId,
+    model::{Choice, NotificationEvent},
+    store::Notice,
+};
 
 use super::{millis, moment};
 use crate::{
@@ -16,7 +20,7 @@ pub(crate) const NOTICE_COLUMNS: &str = "notification_id, event, subject, bucket
 pub(crate) fn notice_values(notice: &Notice) -> Vec<Param<'_>> {
     vec![
         notice.notification.as_uuid().into(),
-        notice.event.as_str().into(),
+        notice.event.name().into(),
         notice.subject.into(),
         notice.bucket.map(|id| id.as_uuid()).into(),
         millis(notice.moment).into(),
@@ -36,7 +40,7 @@ pub(crate) fn count(notice: &Notice) -> i64 {
 /// The notice of a row; none when this program does not know its event.
 pub(crate) fn notice(row: &tx::Row<'_>) -> Result<Option<Notice>, DatabaseError> {
     let event: String = row.get("event")?;
-    let Some(event) = NotificationEvent::from_name(&event) else { return Ok(None) };
+    let Ok(event) = NotificationEvent::of_name(&event) else { return Ok(None) };
     let id = NotificationId::from_uuid(row.get("notification_id")?);
     let bucket = row.get::<Option<Uuid>>("bucket_id")?.map(BucketId::from_uuid);
     let mut notice = Notice::new(id, event, row.get("subject")?, bucket, moment(0));

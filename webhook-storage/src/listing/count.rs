@@ -142,7 +142,7 @@ fn over_tallies(
 /// own for each would cost more than the sums, because SQLite's thread hands
 /// over, and wakes who asked, row by row.
 const SUMS: &str = "SELECT string_agg(sums, ' ') AS sums FROM (SELECT \
-    CONCAT_WS(' ', moment, status, SUM(logs), \
+    CONCAT_WS(' ', {moment}, status, SUM(logs), \
     SUM(CASE WHEN status_code <> 0 THEN logs ELSE 0 END), \
     SUM(CASE WHEN status_code <> 0 THEN micros ELSE 0 END), \
     SUM(CASE WHEN retries > 0 THEN logs ELSE 0 END), \
@@ -203,14 +203,11 @@ pub(crate) async fn sums(
     if buckets.ids.is_empty() {
         return Ok(Vec::new());
     }
-    let tail = " AND logs > 0 GROUP BY moment, status) AS counted";
     let (from, to) = whole(query, unit);
     let stretch = (millis(from), millis(to));
-    let folded = over_tallies(SUMS, buckets, span, stretch, query, tail);
-    let folded = tx.query_one(folded, |row| row.get::<Option<String>>("sums")).await?;
-    let folded = read_sums(&folded.flatten().unwrap_or_default())?.into_iter();
+    let known = folded(tx, buckets, (span, "moment"), stretch, query).await?.into_iter();
     let group = |sums: &LogSums| (millis(sums.moment), number(sums.status));
-    let mut sums: BTreeMap<Group, LogSums> = folded.map(|sums| (group(&sums), sums)).collect();
+    let mut sums: BTreeMap<Group, LogSums> = known.map(|sums| (group(&sums), sums)).collect();
 
     let mut fewer = BTreeSet::new();
     for change in buckets.changes(deltas, span, stretch, query) {
@@ -232,7 +229,46 @@ pub(crate) async fn sums(
             }
         }
     }
-    Ok(sums.into_values().filter(|sums| sums.logs > 0).collect())
+    sums.retain(|_, sums| sums.logs > 0);
+    // Erased logs have tallies of minutes alone.
+    let moment = format!("(moment - moment % {unit})");
+    for erased in folded(tx, buckets, (Span::Erased, &moment), stretch, query).await? {
+        let known = sums
+            .entry(group(&erased))
+            .or_insert_with(|| LogSums::new(erased.moment, erased.status));
+        known.logs += erased.logs;
+        known.answered += erased.answered;
+        known.micros += erased.micros;
+        known.retried += erased.retried;
+        known.retry_count += erased.retry_count;
+        known.max_retries = known.max_retries.max(erased.max_retries);
+    }
+    Ok(sums.into_values().collect())
+}
+
+/// What the tallies of a span sum up to, over moments that this expression tells apart.
+async fn folded(
+    tx: &impl Read,
+    buckets: &Buckets,
+    (span, moment): (Span, &str),
+    stretch: Stretch,
+    query: &CountQuery,
+) -> Result<Vec<LogSums>, DatabaseError> {
+    let tail = format!(" AND logs > 0 GROUP BY {moment}, status) AS counted");
+    let select = SUMS.replace("{moment}", moment);
+    let folded = over_tallies(&select, buckets, span, stretch, query, &tail);
+    let folded = tx.query_one(folded, |row| row.get::<Option<String>>("sums")).await?;
+    Ok(read_sums(&folded.flatten().unwrap_or_default())?)
+}
+
+/// The buckets of the account that have erased logs in their statistics.
+pub(crate) async fn buckets_of_erased(
+    tx: &impl Read,
+    account: Uuid,
+) -> Result<Vec<Uuid>, DatabaseError> {
+    let sql = "SELECT DISTINCT bucket_id FROM tally WHERE span = ? AND account_id = ?";
+    let values = [Span::Erased.number().into(), account.into()];
+    tx.query(with(sql, values), |row| row.get("bucket_id")).await
 }
 
 /// The most retries of each of the groups, some of whose logs with retries are gone: no sum

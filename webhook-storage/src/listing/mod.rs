@@ -13,7 +13,7 @@ mod range;
 mod sources;
 mod time;
 
-pub(crate) use count::{Buckets, received, sums, total};
+pub(crate) use count::{Buckets, buckets_of_erased, received, sums, total};
 pub(crate) use index_range::{IndexRange, Kind};
 pub(crate) use load::{Loaded, heads, load};
 pub(crate) use page::{first, merge};

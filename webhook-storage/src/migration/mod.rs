@@ -9,6 +9,7 @@ mod deltas;
 pub(crate) mod documents;
 mod domains;
 mod endings;
+mod erasures;
 mod extensions;
 mod hand_overs;
 mod history;
@@ -28,6 +29,7 @@ mod replays;
 mod retention;
 mod runs;
 mod seen;
+mod sessions;
 mod shards;
 mod sweeps;
 mod versions;
@@ -83,6 +85,8 @@ const STEPS: &[Step] = &[
     (shards::REMOVED, |_| shards::DROP.to_owned()),
     ("m0039_hops", |_| hops::SCHEMA.to_owned()),
     (documents::STEP, documents::sql),
+    ("m0041_sessions", |_| sessions::SCHEMA.to_owned()),
+    ("m0042_erasures", |_| erasures::SCHEMA.to_owned()),
 ];
 
 /// Which steps were applied. The table is the one that sea-orm-migration keeps,

@@ -23,7 +23,7 @@ use crate::{
 #[async_trait]
 impl DeliveryStore for Storage {
     async fn accept(&self, mut accept: Accept) -> Result<Accepted, Error> {
-        let runs = Record::of(mem::take(&mut accept.runs))?;
+        let runs = Record::of(mem::take(&mut accept.runs), accept.webhook.id)?;
         // Before the commit: no row names an object that is not there. Where the commit fails
         // the object stays behind, as nobody knows whether it was made.
         let object = self.put_body(&accept.webhook).await?;
@@ -40,7 +40,7 @@ impl DeliveryStore for Storage {
     }
 
     async fn settle(&self, mut settle: Settle) -> Result<(), Error> {
-        let runs = Record::of(mem::take(&mut settle.runs))?;
+        let runs = Record::of(mem::take(&mut settle.runs), settle.origin.webhook_id)?;
         self.write(WithRuns { what: settle, runs }).await
     }
 

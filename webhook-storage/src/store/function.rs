@@ -69,8 +69,7 @@ impl FunctionStore for Storage {
     }
 
     async fn record_execution(&self, execution: &RunRecord, keep: usize) -> Result<(), Error> {
-        let execution = Model::of(execution)?;
-        self.write(Record { execution, keep }).await
+        self.write(Record::alone(execution, keep)?).await
     }
 
     async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {

@@ -6,8 +6,9 @@ use webhook_core::{
     AccountId, BucketId, Error, Timestamp,
     model::{DeliveryStatus, Log},
     store::{
-        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogHeads, LogOrder, LogPage,
-        LogQuery, LogSearch, LogStore, LogsFound, MinuteCount, OldLogs, Reported, Scan,
+        ClientReport, CountQuery, DayCount, Drain, Drained, EraseWebhook, ErasedWebhook, LogCursor,
+        LogHeads, LogOrder, LogPage, LogQuery, LogSearch, LogStore, LogsFound, MinuteCount,
+        OldLogs, Reported, Scan,
         tally::{self, DAY_MILLIS, LogSums, MINUTE_MILLIS},
     },
 };
@@ -134,6 +135,14 @@ impl LogStore for Storage {
         self.purge_old(old, limit).await
     }
 
+    async fn erase(
+        &self,
+        account: AccountId,
+        erase: &EraseWebhook,
+    ) -> Result<ErasedWebhook, Error> {
+        self.erase_webhook(account, erase).await
+    }
+
     #[cfg(feature = "postgres")]
     async fn maintain(&self, now: Timestamp) -> Result<(), Error> {
         crate::days::make_ahead(self.database(), now).await
@@ -222,11 +231,14 @@ impl Storage {
     ) -> Result<Vec<LogSums>, Error> {
         self.count(account, async |snapshot, deltas| {
             let account = account.as_uuid();
-            let sources = match query.bucket_id {
-                Some(_) => Vec::new(),
-                None => listing::sources(snapshot, deltas, account, None).await?,
-            };
-            let buckets = buckets_of(account, query.bucket_id, &sources);
+            let mut buckets = buckets_of(account, query.bucket_id, &[]);
+            if query.bucket_id.is_none() {
+                let sources = listing::sources(snapshot, deltas, account, None).await?;
+                buckets.ids = sources.into_iter().map(|source| source.bucket_id).collect();
+                buckets.ids.extend(listing::buckets_of_erased(snapshot, account).await?);
+                buckets.ids.sort_unstable();
+                buckets.ids.dedup();
+            }
             Ok(listing::sums(snapshot, deltas, &buckets, unit, query).await?)
         })
         .await

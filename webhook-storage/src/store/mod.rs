@@ -5,13 +5,17 @@ mod billing;
 mod bodies;
 mod cron;
 mod delivery;
+mod erase;
+mod erasure;
 mod function;
+mod held;
 mod log;
 mod notification;
 mod purge;
 mod purge_turn;
 mod queue;
 mod replay;
+mod session;
 mod stop;
 mod token;
 

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use sea_orm::prelude::Uuid;
 use webhook_core::{
     BucketId, Error, NotificationId, Timestamp,
+    model::Choice,
     store::{Note, Notice, NoticeSent, NotificationStore},
 };
 
@@ -114,7 +115,7 @@ impl NotificationStore for Storage {
             told.into(),
             told.into(),
             notice.notification.as_uuid().into(),
-            notice.event.as_str().into(),
+            notice.event.name().into(),
             notice.subject.into(),
             millis(due_at).into(),
         ];

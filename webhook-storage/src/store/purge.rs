@@ -6,7 +6,10 @@ use sea_orm::prelude::Uuid;
 use webhook_core::{
     Error, Timestamp,
     model::DeliveryStatus,
-    store::{LogCursor, OldLogs, tally::DAY_MILLIS},
+    store::{
+        LogCursor, OldLogs,
+        tally::{DAY_MILLIS, MINUTE_MILLIS},
+    },
 };
 
 use super::purge_turn::PurgeTurn;
@@ -62,6 +65,7 @@ impl Storage {
         old: &OldLogs,
         limit: usize,
     ) -> Result<u64, Error> {
+        self.forget_erased(old).await?;
         let Dropped { logs: mut purged, in_use } = self.drop_days(old).await?;
         if in_use {
             return Ok(purged);
@@ -153,31 +157,17 @@ impl Storage {
         offset: usize,
         limit: usize,
     ) -> Result<(Vec<Step>, usize), DatabaseError> {
-        let OldLogs { account_id, bucket_id, failed, before, .. } = *old;
         let read = &self.database().read;
+        let mut conditions = Conditions::default();
+        conditions.add("span = 1 AND moment < ? AND logs > 0", millis(old.before));
+        conditions.of(old);
+        let Conditions { sql, mut values } = conditions;
         let sql = format!(
             "SELECT DISTINCT moment, account_id, bucket_id, output_id, status FROM tally \
-             WHERE span = 1 AND moment < ? AND logs > 0{}{}{} \
-             ORDER BY moment, account_id, bucket_id, output_id, status LIMIT ? OFFSET ?",
-            if account_id.is_some() { " AND account_id = ?" } else { "" },
-            if bucket_id.is_some() { " AND bucket_id = ?" } else { "" },
-            match failed {
-                None => "",
-                Some(true) => " AND status IN (?, ?)",
-                Some(false) => " AND status NOT IN (?, ?)",
-            },
+             WHERE {sql} \
+             ORDER BY moment, account_id, bucket_id, output_id, status LIMIT ? OFFSET ?"
         );
-        let [some, offset] =
-            [TALLIES_AT_ONCE, offset].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        let mut values = vec![Param::from(millis(before))];
-        values.extend(account_id.map(|account| account.as_uuid().into()));
-        values.extend(bucket_id.map(|bucket| bucket.as_uuid().into()));
-        if failed.is_some() {
-            values.extend(
-                [DeliveryStatus::Failed, DeliveryStatus::Stalled].map(number).map(Param::from),
-            );
-        }
-        values.extend([some.into(), offset.into()]);
+        values.extend([TALLIES_AT_ONCE, offset].map(Param::count));
         let ranges = read.query(with(sql, values), range).await?;
 
         let (mut steps, mut left) = (Vec::new(), limit);
@@ -219,6 +209,17 @@ impl Storage {
         Ok(Step { day, buckets, logs })
     }
 
+    /// Counts no erased logs any more that are so old.
+    async fn forget_erased(&self, old: &OldLogs) -> Result<(), Error> {
+        let mut conditions = Conditions::default();
+        conditions.add("span = ?", Span::Erased.number());
+        conditions.add(" AND moment <= ?", millis(old.before).saturating_sub(MINUTE_MILLIS));
+        conditions.of(old);
+        let Conditions { sql, values } = conditions;
+        let forget = with(format!("DELETE FROM tally WHERE {sql}"), values);
+        self.database().write.execute(forget).await.map(drop).about("tally")
+    }
+
     /// Removes the tallies of a day that count nothing any more.
     async fn forget_tallies(&self, step: &Step) -> Result<(), Error> {
         let write = &self.database().write;
@@ -238,6 +239,40 @@ impl Storage {
             }
         }
         Ok(())
+    }
+}
+
+/// Which tallies are meant.
+#[derive(Default)]
+struct Conditions {
+    sql: String,
+    values: Vec<Param<'static>>,
+}
+
+impl Conditions {
+    fn add(&mut self, condition: &str, value: impl Into<Param<'static>>) {
+        self.sql.push_str(condition);
+        self.values.push(value.into());
+    }
+
+    /// The tallies of the account, the bucket and the statuses of old logs.
+    fn of(&mut self, old: &OldLogs) {
+        let OldLogs { account_id, bucket_id, failed, .. } = *old;
+        if let Some(account) = account_id {
+            self.add(" AND account_id = ?", account.as_uuid());
+        }
+        if let Some(bucket) = bucket_id {
+            self.add(" AND bucket_id = ?", bucket.as_uuid());
+        }
+        if let Some(failed) = failed {
+            self.sql.push_str(if failed {
+                " AND status IN (?, ?)"
+            } else {
+                " AND status NOT IN (?, ?)"
+            });
+            let failed = [DeliveryStatus::Failed, DeliveryStatus::Stalled];
+            self.values.extend(failed.map(number).map(Param::from));
+        }
     }
 }
 

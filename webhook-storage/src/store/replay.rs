@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use sea_orm::{DbBackend, prelude::Uuid};
+use sea_orm::prelude::Uuid;
 use webhook_core::{
     AccountId, Error, NodeId, OutputId, ReplayId, Timestamp,
     model::{Replay, ReplayStatus, ReplayTotals},
     store::{ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayItem, ReplayStore, ReplayedWebhook},
 };
 
+use super::held;
 use crate::{
     Storage,
-    entity::{Table, delivery, millis, moment, replay::Model},
+    entity::{Table, delivery, replay::Model},
     fault::About,
     objects::Bodies,
     tx::{Param, Read, Row, Tx, over_set, with},
@@ -20,17 +21,6 @@ use crate::{
 };
 
 const WHAT: &str = "replay";
-
-/// Holds what nobody goes on with. Rows that another node is just claiming are left to it.
-const CLAIM: &str = "UPDATE replay SET wakes_at = ?, held_by = ? WHERE id IN (SELECT id FROM \
-    replay WHERE wakes_at <= ? ORDER BY wakes_at LIMIT ?{skip}) RETURNING {columns}";
-
-const RELEASE: &str = "UPDATE replay SET wakes_at = 0, held_by = NULL WHERE held_by = ?";
-
-/// Everything that is over and older than the newest so many of an account.
-const TRIM: &str = "DELETE FROM replay WHERE account_id = ? AND finished_at IS NOT NULL AND id <= \
-    (SELECT id FROM replay WHERE account_id = ? AND finished_at IS NOT NULL ORDER BY id DESC \
-    LIMIT 1 OFFSET ?)";
 
 const WAITING: &str = "SELECT output_id, COUNT(*) AS logs FROM delivery WHERE replay_id = ? \
     AND due_at IS NOT NULL AND attempts = 0 GROUP BY output_id";
@@ -45,9 +35,8 @@ impl ReplayStore for Storage {
     }
 
     async fn replay(&self, account: AccountId, id: ReplayId) -> Result<Option<Replay>, Error> {
-        let values = [id.as_uuid().into(), account.as_uuid().into()];
-        let tail = "WHERE id = ? AND account_id = ?";
-        Model::select_one(&self.database().read, tail, values).await?.map(Model::read).transpose()
+        let row = held::one::<Model>(self.database(), account, id.as_uuid()).await?;
+        row.map(Model::read).transpose()
     }
 
     async fn replays(
@@ -94,23 +83,16 @@ impl ReplayStore for Storage {
 
     async fn claim_replays(&self, claim: ClaimReplays) -> Result<Vec<Replay>, Error> {
         let ClaimReplays { node, now, until, limit, .. } = claim;
-        let skip = self.database().write.on_postgres(" FOR UPDATE SKIP LOCKED");
-        let values =
-            [millis(until).into(), node.as_uuid().into(), millis(now).into(), Param::count(limit)];
-        let sql = CLAIM.replace("{skip}", skip).replace("{columns}", Model::COLUMNS);
-        let rows = self.database().write.query(with(sql, values), Model::of_row).await;
+        let rows = held::claim(self.database(), (node, now, until, limit)).await;
         rows.about(WHAT)?.into_iter().map(Model::read).collect()
     }
 
     async fn replays_wake_at(&self) -> Result<Option<Timestamp>, Error> {
-        let first = "SELECT MIN(wakes_at) AS wakes_at FROM replay WHERE wakes_at IS NOT NULL";
-        let read = |row: &Row<'_>| row.get::<Option<i64>>("wakes_at");
-        Ok(self.database().read.query_one(with(first, []), read).await?.flatten().map(moment))
+        Ok(held::wakes_at::<Model>(self.database()).await?)
     }
 
     async fn release_replays(&self, node: NodeId) -> Result<(), Error> {
-        let release = with(RELEASE, [node.as_uuid().into()]);
-        self.database().write.execute(release).await.map(drop).about(WHAT)
+        held::release::<Model>(self.database(), node).await.about(WHAT)
     }
 
     async fn replay_waiting(&self, id: ReplayId) -> Result<Vec<(OutputId, u64)>, Error> {
@@ -166,17 +148,9 @@ impl Storage {
 }
 
 async fn create(tx: &impl Tx, replay: &Replay, row: &Model, most: usize) -> Result<(), Error> {
-    let account = replay.account_id.as_uuid();
-    if tx.backend() == DbBackend::Postgres {
-        // Of two that begin at once the second sees the first.
-        let lock = with("SELECT id FROM account WHERE id = ? FOR UPDATE", [account.into()]);
-        tx.query(lock, |_| Ok(())).await.about(WHAT)?;
-    }
-    let open = "WHERE account_id = ? AND finished_at IS NULL ORDER BY id";
-    let open = Model::select(tx, open, [account.into()]).await.about(WHAT)?;
+    let open = held::open::<Model>(tx, replay.account_id).await.about(WHAT)?;
     let open = open.into_iter().map(Model::read).collect::<Result<Vec<_>, _>>()?;
     replay.may_begin(open.iter(), most)?;
     tx.insert(&Model::insert(""), std::slice::from_ref(row), Model::values).await.about(WHAT)?;
-    let trim = with(TRIM, [account.into(), account.into(), Param::count(KEPT_REPLAYS)]);
-    tx.execute(trim).await.map(drop).about(WHAT)
+    held::trim::<Model>(tx, replay.account_id, KEPT_REPLAYS).await.about(WHAT)
 }

@@ -29,6 +29,8 @@ pub(crate) enum Span {
     Minute,
     /// Webhooks, where the others count logs: see [`LogCounters::receive`].
     Month,
+    /// Logs that were erased, by their minute. They count in statistics.
+    Erased,
 }
 
 impl Span {
@@ -142,6 +144,18 @@ pub(crate) async fn write(tx: &impl Tx, changes: Vec<Change>) -> Result<(), Data
     Ok(())
 }
 
+/// Adds erased logs to the tallies that statistics count. No other function writes these rows.
+pub(crate) async fn write_erased(tx: &impl Tx, erased: &LogCounters) -> Result<(), DatabaseError> {
+    let of_minute = |(key, LogCount { logs, micros, .. })| {
+        let key = Key { span: Span::Erased, ..minute(&key) };
+        Change { key, logs, micros }
+    };
+    let mut changes: Vec<_> = erased.logs().map(of_minute).collect();
+    changes.sort_unstable_by_key(|change| change.key);
+    tx.insert(&CHANGE, &changes, values).await?;
+    Ok(())
+}
+
 /// The minutes and months that change, in order: the others follow from them.
 pub(crate) fn changes(counters: &LogCounters) -> Vec<Change> {
     let logs = counters.logs().map(|(key, LogCount { logs, micros, .. })| Change {
@@ -179,7 +193,7 @@ pub(crate) fn spans(changes: impl Iterator<Item = Change>) -> Vec<Change> {
             let moment = match span {
                 Span::Ever => 0,
                 Span::Day => millis(tally::floor(moment(key.moment), DAY_MILLIS)),
-                Span::Minute | Span::Month => key.moment,
+                Span::Minute | Span::Month | Span::Erased => key.moment,
             };
             let sums = sums.entry(Key { span, moment, ..key }).or_default();
             *sums = (sums.0 + logs, sums.1 + micros);

@@ -26,6 +26,16 @@ pub(crate) async fn storage_in(folder: &tempfile::TempDir) -> Result<Storage, Er
     Storage::connect(&options_in(folder)?).await
 }
 
+/// How often the bytes are in the files of the folder.
+pub(crate) fn found_in(folder: &tempfile::TempDir, bytes: &[u8]) -> std::io::Result<usize> {
+    let mut found = 0;
+    for file in std::fs::read_dir(folder)? {
+        let content = std::fs::read(file?.path())?;
+        found += content.windows(bytes.len()).filter(|some| *some == bytes).count();
+    }
+    Ok(found)
+}
+
 /// The same, changed.
 pub(crate) fn changed<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
     change(&mut value);

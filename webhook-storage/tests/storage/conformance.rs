@@ -66,6 +66,9 @@ macro_rules! suites_of_days {
         mod replays {
             webhook_conformance::replay_store_conformance!(crate::conformance::$database);
         }
+        mod erasures {
+            webhook_conformance::erasure_store_conformance!(crate::conformance::$database);
+        }
         mod queues {
             webhook_conformance::queue_store_conformance!(crate::conformance::$database);
         }
@@ -98,6 +101,9 @@ macro_rules! suites {
             }
             mod tokens {
                 webhook_conformance::token_store_conformance!(crate::conformance::$database);
+            }
+            mod sessions {
+                webhook_conformance::session_store_conformance!(crate::conformance::$database);
             }
             mod domains {
                 webhook_conformance::domain_store_conformance!(crate::conformance::$database);

@@ -47,7 +47,7 @@ pub(crate) fn run(
     let folder = tempfile::tempdir_in(folder)?;
     let database = Connection::open(folder.path().join("webhooks.db"))?;
     database.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST; \
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; \
          PRAGMA wal_autocheckpoint = 1000;",
     )?;
     database.set_prepared_statement_cache_capacity(200);

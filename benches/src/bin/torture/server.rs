@@ -2,11 +2,9 @@
 
 use std::{
     fs::File,
-    io::{BufRead, BufReader},
     net::SocketAddr,
     path::Path,
     process::{Command, Stdio},
-    sync::mpsc,
 };
 
 use benches::{
@@ -50,18 +48,7 @@ impl Server {
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(log)?);
         let mut process = Process::spawn(&mut command)?;
-        let stdout = process.stdout()?;
-        let (said, listening) = mpsc::channel();
-        // Reads on, so that the server can go on printing.
-        std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if let Some(address) = line.strip_prefix("listening on http://") {
-                    let _ = said.send(address.to_owned());
-                }
-            }
-        });
-        let address = listening.recv_timeout(context.patience);
-        let address = address.map_err(|_| "the server does not start")?.parse()?;
+        let address = process.address(context.patience)?;
         Ok(Self { process, address, api: Api(address) })
     }
 }

@@ -1,5 +1,6 @@
 //! Cases for [`DocumentStore`](webhook_core::store::DocumentStore), by what they are about.
 
+pub mod arbitrary;
 pub mod bounds;
 pub mod names;
 pub mod state;

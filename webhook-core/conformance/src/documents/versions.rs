@@ -1,7 +1,7 @@
 //! Cases for the versions of documents.
 
 use webhook_core::{
-    AccountId,
+    AccountId, Timestamp,
     model::{
         Extension, Function, Output, Pause, PauseChange, Secret,
         credentials::{SigningSecret, SigningSpec},
@@ -27,7 +27,7 @@ fn in_version(output: &Output, version: u64) -> Output {
         output.spec.headers.0.insert("x-secret", http::HeaderValue::from(version));
         output.spec.signing = Extension::Set(with(SigningSpec::default(), |signing| {
             let secret = Secret::new(format!("secret {version}"));
-            signing.secrets.push(SigningSecret { secret, expires_at: 0 });
+            signing.secrets.push(SigningSecret { secret, expires_at: Timestamp::default() });
         }));
         output.version = version;
     })

@@ -2,6 +2,7 @@
 
 pub mod count;
 pub mod drain;
+pub mod erase;
 pub mod lease;
 pub mod page;
 pub mod purge;

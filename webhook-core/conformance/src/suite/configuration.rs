@@ -33,6 +33,9 @@ macro_rules! account_store_conformance {
 macro_rules! document_store_conformance {
     ($make:expr) => {
         $crate::conformance_tests! { $make;
+            $crate::documents::arbitrary {
+                arbitrary_specifications_are_read_back,
+            }
             $crate::documents::writers {
                 two_writers_of_one_document_lose_nothing,
             }
@@ -202,6 +205,7 @@ macro_rules! function_store_conformance {
                 runs_that_cannot_be_kept_are_passed_over,
                 runs_with_webhooks_keep_the_newest,
                 runs_stay_when_ephemeral_content_goes,
+                runs_go_with_an_erased_webhook,
                 concurrent_webhooks_with_runs_are_all_stored,
             }
             $crate::kv {
@@ -283,6 +287,22 @@ macro_rules! cron_store_conformance {
                 concurrent_advances_of_a_cron_succeed_once,
                 concurrent_update_and_advance_exclude_each_other,
                 concurrent_crons_with_one_bucket_name_store_one,
+            }
+        }
+    };
+}
+
+/// Tests a [`SessionStore`](webhook_core::store::SessionStore); see [`conformance`](crate).
+#[macro_export]
+macro_rules! session_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::session {
+                every_field_of_a_session_round_trips,
+                a_session_that_ended_is_absent,
+                the_time_of_the_last_page_is_noted,
+                sessions_that_ended_go_when_one_begins,
+                an_account_has_so_many_sessions_at_most,
             }
         }
     };

@@ -18,6 +18,23 @@ macro_rules! replay_store_conformance {
     };
 }
 
+/// Tests an [`ErasureStore`](webhook_core::store::ErasureStore); see [`conformance`](crate).
+#[macro_export]
+macro_rules! erasure_store_conformance {
+    ($make:expr) => {
+        $crate::conformance_tests! { $make;
+            $crate::erasure {
+                every_field_of_an_erasure_round_trips,
+                open_erasures_of_an_account_are_bounded,
+                erasures_that_are_over_have_a_bound,
+                an_erasure_is_held_by_one_node,
+                a_step_of_an_erasure_is_taken_once,
+                concurrent_steps_of_an_erasure_are_taken_once,
+            }
+        }
+    };
+}
+
 /// Tests a [`QueueStore`](webhook_core::store::QueueStore); see [`conformance`](crate).
 #[macro_export]
 macro_rules! queue_store_conformance {
@@ -241,6 +258,16 @@ macro_rules! log_store_conformance {
                 concurrent_purges_and_accepts_disturb_nothing,
                 concurrent_purges_count_each_log_once,
                 concurrent_purge_and_redeliver_exclude_each_other,
+            }
+            $crate::log::erase {
+                erased_webhook_is_gone_whole,
+                webhook_of_another_account_is_not_erased,
+                webhook_in_flight_is_not_erased,
+                erased_webhooks_count_in_statistics,
+                erased_webhooks_are_counted_until_their_minute_is_purged,
+                twin_of_an_erased_webhook_is_a_duplicate,
+                concurrent_erasures_and_redeliveries_exclude_each_other,
+                concurrent_erasures_and_outcomes_exclude_each_other,
             }
         }
     };

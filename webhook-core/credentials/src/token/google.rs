@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use url::form_urlencoded::Serializer;
 
 use super::{Fetch, Token, oauth2};
-use crate::{AuthSpec, CredentialError};
+use crate::{CredentialError, GoogleAuth};
 
 const TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -24,7 +24,7 @@ const LIFE_SECS: i64 = 3_600;
 
 pub(super) async fn ask(
     fetch: &dyn Fetch,
-    auth: &AuthSpec,
+    auth: &GoogleAuth,
     now: i64,
 ) -> Result<Token, CredentialError> {
     let account = ServiceAccount::read(auth.service_account.expose())

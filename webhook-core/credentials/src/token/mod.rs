@@ -23,7 +23,7 @@ use webhook_wire::Secret;
 
 pub(crate) use google::ServiceAccount;
 
-use crate::{AuthSpec, CredentialError, CredentialType};
+use crate::{AuthSpec, CredentialError};
 
 /// How many tokens are kept. With more, those that expire first go.
 pub const MAX_TOKENS: usize = 4_096;
@@ -154,7 +154,7 @@ impl Tokens {
         auth: &AuthSpec,
         now: i64,
     ) -> Result<Option<Token>, CredentialError> {
-        if !auth.kind.has_token() {
+        if !auth.has_token() {
             return Ok(None);
         }
         let key = key(owner, auth);
@@ -223,42 +223,20 @@ fn make_room(slots: &mut HashMap<[u8; 32], Slot>, key: &[u8; 32], now: i64) {
 }
 
 async fn ask(fetch: Arc<dyn Fetch>, auth: AuthSpec, now: i64) -> Result<Token, CredentialError> {
-    match auth.kind {
-        CredentialType::GcpServiceAccount => google::ask(&*fetch, &auth, now).await,
-        _ => oauth2::ask(&*fetch, &auth, now).await,
+    match &auth {
+        AuthSpec::GcpServiceAccount(auth) => google::ask(&*fetch, auth, now).await,
+        AuthSpec::Oauth2ClientCredentials(auth) => oauth2::ask(&*fetch, auth, now).await,
+        _ => Err(CredentialError::new("the credentials need no token")),
     }
 }
 
-/// What tells credentials apart, of which none is kept.
+/// A digest that tells credentials apart. It reveals no secret.
 fn key(owner: &[u8], auth: &AuthSpec) -> [u8; 32] {
-    let AuthSpec {
-        kind,
-        token_url,
-        client_id,
-        client_secret,
-        client_auth,
-        scope,
-        audience,
-        service_account,
-        target_audience,
-        ..
-    } = auth;
+    let auth = serde_json::to_vec(auth).unwrap_or_default();
     let mut context = Context::new(&SHA256);
-    for part in [
-        owner,
-        kind.as_str().as_bytes(),
-        token_url.as_bytes(),
-        client_id.as_bytes(),
-        client_secret.expose().as_bytes(),
-        format!("{client_auth:?}").as_bytes(),
-        scope.as_bytes(),
-        audience.as_bytes(),
-        service_account.expose().as_bytes(),
-        target_audience.as_bytes(),
-    ] {
-        context.update(&part.len().to_be_bytes());
-        context.update(part);
-    }
+    context.update(&owner.len().to_be_bytes());
+    context.update(owner);
+    context.update(&auth);
     let mut key = [0; 32];
     key.copy_from_slice(context.finish().as_ref());
     key

@@ -11,14 +11,14 @@ use serde_json::Value;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
 use super::{Answer, Fetch, Question, Token};
-use crate::{AuthSpec, ClientAuth, CredentialError, apply::hidden};
+use crate::{ClientAuth, CredentialError, OAuth2Auth, apply::hidden};
 
 /// How much of a server's own words is passed on.
 const MAX_QUOTED_CHARS: usize = 200;
 
 pub(super) async fn ask(
     fetch: &dyn Fetch,
-    auth: &AuthSpec,
+    auth: &OAuth2Auth,
     now: i64,
 ) -> Result<Token, CredentialError> {
     let (headers, form) = question(auth)?;
@@ -28,7 +28,7 @@ pub(super) async fn ask(
     Token::new(text, granted.expires_in, now)
 }
 
-fn question(auth: &AuthSpec) -> Result<(HeaderMap, String), CredentialError> {
+fn question(auth: &OAuth2Auth) -> Result<(HeaderMap, String), CredentialError> {
     let (id, secret) = (auth.client_id.as_str(), auth.client_secret.expose());
     let mut form = Serializer::new(String::new());
     form.append_pair("grant_type", "client_credentials");

@@ -5,9 +5,10 @@ use futures_util::future::join_all;
 use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 use serde_json::{Value, json};
 use url::form_urlencoded;
+use webhook_wire::described::check;
 
 use super::*;
-use crate::ClientAuth;
+use crate::{ClientAuth, OAuth2Auth};
 
 /// A server of tokens that answers as it was told, one after the other.
 #[derive(Debug, Default)]
@@ -54,7 +55,16 @@ fn oauth2() -> AuthSpec {
         "client_id": "me: and", "client_secret": "s3cret/+", "scope": "a b", "audience": "api",
     }));
     let spec: AuthSpec = spec.expect("a spec");
-    spec.check().expect("a right spec");
+    check(&spec, "auth.").expect("a right spec");
+    spec
+}
+
+/// The same, changed.
+fn with(change: impl Fn(&mut OAuth2Auth)) -> AuthSpec {
+    let mut spec = oauth2();
+    if let AuthSpec::Oauth2ClientCredentials(auth) = &mut spec {
+        change(auth);
+    }
     spec
 }
 
@@ -77,7 +87,7 @@ async fn the_client_shows_its_secret_as_rfc_6749_says() {
     assert_eq!(form["grant_type"], "client_credentials");
     assert_eq!((&*form["scope"], &*form["audience"], form.len()), ("a b", "api", 3));
 
-    let post = AuthSpec { client_auth: Some(ClientAuth::ClientSecretPost), ..oauth2() };
+    let post = with(|auth| auth.client_auth = Some(ClientAuth::ClientSecretPost));
     assert_eq!(text(&tokens, &post, 0).await.as_deref(), Ok("t2"), "another way, another token");
     let form = server.form(1);
     assert_eq!((&*form["client_id"], &*form["client_secret"]), ("me: and", "s3cret/+"));
@@ -192,11 +202,11 @@ async fn no_more_tokens_are_kept_than_there_is_room_for() {
     let answers = (0..MAX_TOKENS as i64 + 2).map(|number| granted("t", 100_000 - number));
     let tokens = Tokens::new(Server::new(answers));
     for number in 0..MAX_TOKENS + 2 {
-        let auth = AuthSpec { client_id: number.to_string(), ..oauth2() };
+        let auth = with(|auth| auth.client_id = number.to_string());
         assert_eq!(text(&tokens, &auth, 0).await.as_deref(), Ok("t"));
     }
     assert_eq!(tokens.slots().len(), MAX_TOKENS);
-    let first = AuthSpec { client_id: "0".to_owned(), ..oauth2() };
+    let first = with(|auth| auth.client_id = "0".to_owned());
     assert!(tokens.slots().contains_key(&key(b"account", &first)), "it expires last");
 }
 
@@ -222,10 +232,10 @@ async fn google_gets_a_signed_assertion() {
     ]);
     let tokens = Tokens::new(server.clone());
     let by_scope = google(json!({"scope": "https://www.googleapis.com/auth/pubsub"}));
-    by_scope.check().expect("a right spec");
+    check(&by_scope, "auth.").expect("a right spec");
     assert_eq!(text(&tokens, &by_scope, 1_000).await.as_deref(), Ok("access"));
     let by_audience = google(json!({"target_audience": "https://service.run.app"}));
-    by_audience.check().expect("a right spec");
+    check(&by_audience, "auth.").expect("a right spec");
     for now in [1_000, 1_939] {
         assert_eq!(text(&tokens, &by_audience, now).await.as_ref(), Ok(&id_token), "at {now}");
     }
@@ -259,7 +269,7 @@ async fn google_gets_a_signed_assertion() {
 
 #[test]
 fn a_token_of_google_is_for_a_scope_or_for_an_audience() {
-    let error = |rest| google(rest).check().expect_err("not both, not none").to_string();
+    let error = |rest| check(&google(rest), "auth.").expect_err("not both, not none").to_string();
     assert!(error(json!({})).starts_with("auth.scope: must not be empty unless"));
     let both = json!({"scope": "a", "target_audience": "b"});
     assert!(error(both).starts_with("auth.target_audience: cannot be set together"));

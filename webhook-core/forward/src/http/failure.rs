@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::client::conn::TrySendError;
 
+use super::tls_words;
 use crate::{ForwardError, message::Outgoing};
 
 /// What hyper sends.
@@ -29,6 +30,8 @@ pub(super) enum Cause {
     Closed,
     /// The answer says its body's length and codes it in chunks.
     TwoLengths,
+    /// The answer is a message of TLS, and the request was sent without it.
+    Tls,
 }
 
 /// hyper did not get an answer. A request that it gives back has not left; `take_back`
@@ -80,6 +83,7 @@ impl Cause {
                 let reason = refused("head", "unexpected transfer-encoding");
                 (reason.clone(), reason.into())
             }
+            Self::Tls => (SPEAKS_TLS.to_owned(), SPEAKS_TLS.into()),
         }
     }
 }
@@ -108,9 +112,16 @@ fn refused(what: &str, why: impl std::fmt::Display) -> String {
     format!("the answer's {what} is refused: {why}")
 }
 
+const SPEAKS_TLS: &str =
+    "the destination speaks TLS at this port: its address begins with https://";
 const CLOSED_EARLY: &str = "the destination closed the connection before its answer was complete";
 
-fn describe_io(error: &io::Error) -> String {
+/// What went wrong with a connection, in words, also where TLS ended it.
+#[must_use]
+pub fn describe_io(error: &io::Error) -> String {
+    if let Some(words) = tls_words::of(error) {
+        return words;
+    }
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {

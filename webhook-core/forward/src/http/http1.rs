@@ -30,7 +30,15 @@ use crate::{
 mod tests;
 
 /// What reads and writes, or why no further request can be sent.
-type Driver<S> = Result<http1::Connection<TokioIo<S>, Body>, Option<hyper::Error>>;
+type Driver<S> = Result<http1::Connection<TokioIo<S>, Body>, Ended>;
+
+/// How a connection ended.
+#[derive(Default)]
+struct Ended {
+    error: Option<hyper::Error>,
+    /// Whether the destination answered with a message of TLS.
+    in_tls: bool,
+}
 
 /// A connection. It has no task of its own: whoever uses it also drives it, and
 /// dropping it closes it at once.
@@ -81,8 +89,8 @@ where
     ) -> Result<ForwardResponse, Failure> {
         let Self { sender, driver, host } = self;
         drive(driver, &mut Context::from_waker(Waker::noop()));
-        if let Err(error) = driver {
-            let cause = error.take().map_or(Cause::Closed, Cause::Hyper);
+        if let Err(ended) = driver {
+            let cause = ended.error.take().map_or(Cause::Closed, Cause::Hyper);
             return Err(Failure::Unwritten(Box::new(outgoing), cause));
         }
         let ends = says_close(&outgoing.headers);
@@ -101,13 +109,21 @@ where
             })
             .await
         };
+        if matches!(driver, Err(Ended { in_tls: true, .. })) {
+            return exchanged.map_err(|_| Failure::Broken(Cause::Tls));
+        }
         // What is left of an answer is not read.
         let is_cut = exchanged.as_ref().is_ok_and(|response| response.truncated);
         if is_cut || ends {
-            *driver = Err(None);
+            *driver = Err(Ended::default());
         }
         exchanged
     }
+}
+
+/// Whether an answer begins as an alert or a handshake of TLS 1.
+fn is_tls(answer: &[u8]) -> bool {
+    matches!(answer, [0x15 | 0x16, 0x03, ..])
 }
 
 /// Reads and writes as much as there is.
@@ -118,7 +134,9 @@ where
     if let Ok(connection) = driver
         && let Poll::Ready(ended) = Pin::new(connection).poll(cx)
     {
-        *driver = Err(ended.err());
+        let over = std::mem::replace(driver, Err(Ended::default()));
+        let in_tls = over.is_ok_and(|connection| is_tls(&connection.into_parts().read_buf));
+        *driver = Err(Ended { error: ended.err(), in_tls });
     }
 }
 

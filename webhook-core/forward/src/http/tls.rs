@@ -1,17 +1,23 @@
 //! TLS: whom to trust, and what a failed handshake means.
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
-    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    client::{
+        WebPkiServerVerifier,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        verify_server_name,
+    },
     crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
     pki_types::{CertificateDer, ServerName, UnixTime},
+    server::ParsedCertificate,
 };
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 use url::Host;
 
+use super::tls_words;
 use crate::ForwardError;
 
 /// The two ways to speak TLS. They share no session, so that one made without
@@ -40,9 +46,14 @@ impl Tls {
             tracing::warn!("no root certificates on this system; using Mozilla's");
             roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
         }
-        roots.add_parsable_certificates(extra_roots);
+        roots.add_parsable_certificates(extra_roots.iter().cloned());
+        let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider());
+        let chains = chains.build().expect("there are roots, and no lists of revoked certificates");
+        let verifier = Arc::new(Verifier { chains, named: extra_roots });
         Self {
-            verifying: connector(|builder| builder.with_root_certificates(roots)),
+            verifying: connector(|builder| {
+                builder.dangerous().with_custom_certificate_verifier(verifier)
+            }),
             trusting_all: connector(|builder| {
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(TrustAll))
             }),
@@ -74,7 +85,7 @@ impl Tls {
             }
         };
         connected.map_err(|error| ForwardError::Connect {
-            reason: explain(&error),
+            reason: tls_words::of_handshake(&error),
             source: Some(error.into()),
             timings: None,
         })
@@ -103,30 +114,61 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-fn explain(error: &io::Error) -> String {
-    let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-    let Some(cause) = cause else {
-        return match error.kind() {
-            io::ErrorKind::UnexpectedEof => "tls: the destination closed the connection".to_owned(),
-            _ => format!("tls: {error}"),
-        };
-    };
-    let Error::InvalidCertificate(certificate) = cause else {
-        return format!("tls: {cause}");
-    };
-    let reason = match certificate {
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "has expired",
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "is not valid yet"
+/// Verifies the chain of a destination's certificate up to a root.
+///
+/// A certificate that `openssl req -x509` makes is its own authority, and no chain may end with an
+/// authority's certificate. One that the operator has named is trusted all the same.
+#[derive(Debug)]
+struct Verifier {
+    chains: Arc<WebPkiServerVerifier>,
+    /// The certificates that are trusted besides those of the operating system.
+    named: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified = self.chains.verify_server_cert(certificate, intermediates, name, ocsp, now);
+        match verified {
+            // The dates were looked at before.
+            Err(error)
+                if tls_words::is_own_authority(&error)
+                    && self.named.iter().any(|named| named == certificate) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
         }
-        CertificateError::UnknownIssuer => "is not issued by a trusted authority",
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "is for another host"
-        }
-        CertificateError::Revoked => "was revoked",
-        other => return format!("tls: certificate: {other}"),
-    };
-    format!("tls: certificate {reason}")
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chains.supported_verify_schemes()
+    }
 }
 
 /// Takes any certificate, for outputs whose `tls_verification` is off. The

@@ -103,7 +103,7 @@ pub(crate) struct Searched {
 #[async_trait]
 impl<V: Validate> FunctionGenerator for SearchGenerator<V> {
     async fn generate(&self, request: GenerateRequest) -> Result<GeneratedFunction, GenerateError> {
-        let wish = Wish::of(&request.additional_info);
+        let wish = Wish::of(&request)?;
         let pairs = pairs(request, self.limits.max_examples)?;
         Ok(self.search(&pairs, wish.driver).await?.function)
     }
@@ -146,7 +146,7 @@ pub(crate) struct Pair {
 
 /// The samples of a request. The first two fields may be empty when there are examples.
 pub(crate) fn pairs(request: GenerateRequest, most: usize) -> Result<Vec<Pair>, GenerateError> {
-    let GenerateRequest { input_payload, output_payload, examples, additional_info: _ } = request;
+    let GenerateRequest { input_payload, output_payload, examples, .. } = request;
     let mut pairs = Vec::with_capacity(examples.len() + 1);
     if examples.is_empty() || !input_payload.is_empty() || !output_payload.is_empty() {
         pairs.push(Pair::sample(input_payload, output_payload));

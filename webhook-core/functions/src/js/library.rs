@@ -7,9 +7,10 @@
 use std::collections::HashSet;
 
 use super::{
-    names::{MODULES, OF_WEB},
+    names::{MODULES, OF_WEB, PLAIN_WORDS, means_module},
     reach::{Reach, has_patterns, is_literal},
     source::words,
+    styles,
 };
 use crate::list::list_of;
 
@@ -41,12 +42,14 @@ pub(super) fn needs_whole(word: &str) -> bool {
     let knows_languages =
         matches!(word, "normalize" | "Intl" | "localeCompare") || word.starts_with("toLocale");
     // Ways to what a function is called with, and styles that give it something else than `r`.
+    let waits = matches!(word, "setTimeout" | "clearTimeout");
     let hides_names = matches!(word, "arguments" | "handler" | "addHandler" | "eval" | "with");
     is_object
         || makes_patterns
         || knows_languages
         || GIVE_BYTES.contains(&word)
         || hides_names
+        || waits
         || MODULES.contains(&word)
         || OF_WEB.contains(&word)
 }
@@ -55,13 +58,19 @@ impl Library {
     /// What a source needs. `names` has all names of the library, and is `None` where there is
     /// none.
     pub(super) fn of(source: &str, names: Option<&HashSet<String>>) -> Self {
+        if styles::of(source).is_some() {
+            return Self::Whole;
+        }
         let known = match Reach::of(source) {
             Reach::All => return Self::Whole,
             Reach::Words(known) => known,
         };
         // A comment that ends before a pattern is taken for one that begins.
         let has_patterns = has_patterns(source) || source.contains("*//");
-        let needs_whole = has_patterns || known.iter().any(|word| needs_whole(word));
+        let calls = |(name, _): &(&str, _)| known.contains(name) && means_module(source, name);
+        let needs_whole = has_patterns
+            || known.iter().any(|word| needs_whole(word))
+            || PLAIN_WORDS.iter().any(calls);
         match names {
             Some(names) if !needs_whole => match fields(source) {
                 Some(fields) if fields.iter().all(|field| is_ready(field)) => {
@@ -234,6 +243,8 @@ mod tests {
             "crypto.sha256('a')",
             "new URL('a')",
             "http.get('a')",
+            "r.setHeader('a', id.uuid())",
+            "r.body = template.render('{{a}}', { a: 1 })",
             // The request itself, whose fields may all be read.
             "const a = { ...r }",
             "JSON.stringify(r)",
@@ -322,6 +333,7 @@ mod tests {
             "const a = { b: 1 }; r.setHeader('a', '' + a.b)",
             "try { throw 'a' } catch (a) { r.body = a }",
             "const f = (a) => a + 1; r.body = f(1) / 2",
+            "const id = 'a'; r.body = id",
             "async function f() { await 1; r.body = 'a' } await f()",
             "// What it does.\nfunction transform(r) {\n  r.body = 'a';\n  return r;\n}\n",
             "async function transform(r) { if (r.method === 'GET') return; r.body = 'a'; return r }",

@@ -37,9 +37,12 @@ mod options;
 mod place;
 mod queue;
 mod reach;
+mod seen;
 mod source;
+mod styles;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod turns;
 mod vm;
 mod worker;
@@ -148,6 +151,7 @@ impl FunctionRuntime for JsRuntime {
         }
         source::inspect(source, self.shared.limits.source_bytes)?;
         source::uses_webhook(source)?;
+        seen::refuse(source)?;
         // Nobody's function yet: a lane of its own.
         let account = AccountId::from_uuid(uuid::Uuid::nil());
         self.call(account, Task::Check(source.to_owned())).await.result.map(drop)

@@ -56,7 +56,6 @@ impl Bounds {
     }
 
     /// How many bytes are left.
-    #[cfg(test)]
     pub(crate) const fn bytes(self) -> usize {
         self.bytes
     }

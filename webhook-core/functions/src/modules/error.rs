@@ -21,4 +21,12 @@ impl ModuleError {
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::Invalid(message.into())
     }
+
+    /// The same, with the name of the module before its message.
+    pub(crate) fn of(self, module: &str) -> Self {
+        match self {
+            Self::Invalid(message) => Self::Invalid(format!("{module}: {message}")),
+            other => other,
+        }
+    }
 }

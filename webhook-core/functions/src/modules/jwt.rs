@@ -1,45 +1,22 @@
-//! JSON web tokens: HS256, RS256 and ES256.
+//! JSON web tokens.
 
-use ring::{
-    hmac,
-    rand::SystemRandom,
-    signature::{
-        ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, UnparsedPublicKey,
-    },
-};
 use serde_json::{Value, json};
 use webhook_core::encoding::Base64;
 
-use super::{Bounds, ModuleError, Output, encoding::base64_decode, keys, tree::from_json};
+use super::{
+    Bounds, ModuleError, Output,
+    encoding::base64_decode,
+    keys::{self, Private},
+    signature::Scheme,
+    tree::from_json,
+};
 
 /// How a token is signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Algorithm {
-    Hs256,
-    Rs256,
-    Es256,
-}
-
-impl Algorithm {
-    pub(crate) fn named(name: &str) -> Result<Self, ModuleError> {
-        match name {
-            "HS256" => Ok(Self::Hs256),
-            "RS256" => Ok(Self::Rs256),
-            "ES256" => Ok(Self::Es256),
-            _ => {
-                let shown: String = name.chars().take(16).collect();
-                Err(ModuleError::invalid(format!("jwt: unknown algorithm {shown:?}")))
-            }
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Hs256 => "HS256",
-            Self::Rs256 => "RS256",
-            Self::Es256 => "ES256",
-        }
-    }
+pub(crate) fn algorithm(name: &str) -> Result<Scheme, ModuleError> {
+    Scheme::named(name).ok_or_else(|| {
+        let shown: String = name.chars().take(16).collect();
+        ModuleError::invalid(format!("jwt: unknown algorithm {shown:?}"))
+    })
 }
 
 /// A token with these claims, of at most `longest` bytes as JSON. The key is a
@@ -47,7 +24,7 @@ impl Algorithm {
 pub(crate) fn sign(
     claims: &Value,
     key: &[u8],
-    algorithm: Algorithm,
+    algorithm: Scheme,
     longest: usize,
 ) -> Result<String, ModuleError> {
     if !claims.is_object() {
@@ -61,24 +38,8 @@ pub(crate) fn sign(
     };
     let mut token = format!("{}.{}", part(&header)?, part(claims)?);
     let data = token.as_bytes();
-    let rng = SystemRandom::new();
-    let signature = match algorithm {
-        Algorithm::Hs256 => {
-            hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), data).as_ref().to_vec()
-        }
-        Algorithm::Rs256 => {
-            let pair = keys::rsa_private(key)?;
-            let mut signature = vec![0; pair.public().modulus_len()];
-            pair.sign(&RSA_PKCS1_SHA256, &rng, data, &mut signature)
-                .map_err(|_| ModuleError::invalid("jwt: signing failed"))?;
-            signature
-        }
-        Algorithm::Es256 => {
-            let pair = keys::ec_private(key, &rng)?;
-            let signature = pair.sign(&rng, data);
-            signature.map_err(|_| ModuleError::invalid("jwt: signing failed"))?.as_ref().to_vec()
-        }
-    };
+    let private = if algorithm.is_secret() { Private::Secret(key) } else { Private::Pem(key) };
+    let signature = algorithm.sign(private, data)?;
     token.push('.');
     token.push_str(&Base64::UrlSafe.encode(&signature));
     Ok(token)
@@ -89,7 +50,7 @@ pub(crate) fn sign(
 pub(crate) fn verify(
     token: &str,
     key: &[u8],
-    algorithms: &[Algorithm],
+    algorithms: &[Scheme],
     now: i64,
     mut bounds: Bounds,
 ) -> Result<Value, ModuleError> {
@@ -102,25 +63,17 @@ pub(crate) fn verify(
     };
     let header = part(header)?;
     let name = header.get("alg").and_then(Value::as_str).ok_or_else(malformed)?;
-    let algorithm = Algorithm::named(name)?;
+    let algorithm = self::algorithm(name)?;
     if !algorithms.contains(&algorithm) {
         return Err(ModuleError::invalid(format!("jwt: signed with {name}, which is not allowed")));
     }
     let signature =
         base64_decode(signature.as_bytes(), Base64::UrlSafe).map_err(|_| malformed())?;
     let data = signed.as_bytes();
-    let verified = match algorithm {
-        Algorithm::Hs256 => hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, key), data, &signature),
-        Algorithm::Rs256 => {
-            let key = keys::public(key)?;
-            UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key).verify(data, &signature)
-        }
-        Algorithm::Es256 => {
-            let key = keys::public(key)?;
-            UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key).verify(data, &signature)
-        }
-    };
-    verified.map_err(|_| ModuleError::invalid("jwt: wrong signature"))?;
+    let public = if algorithm.is_secret() { key.to_vec() } else { keys::public(key)? };
+    if !algorithm.verify(&public, data, &signature) {
+        return Err(ModuleError::invalid("jwt: wrong signature"));
+    }
     let claims = part(claims)?;
     let time = |name: &str| claims.get(name).and_then(Value::as_f64);
     if time("exp").is_some_and(|expires| now as f64 >= expires) {
@@ -136,14 +89,14 @@ pub(crate) fn verify(
 mod tests {
     use super::*;
 
-    fn sign(claims: &Value, key: &[u8], algorithm: Algorithm) -> Result<String, ModuleError> {
+    fn sign(claims: &Value, key: &[u8], algorithm: Scheme) -> Result<String, ModuleError> {
         super::sign(claims, key, algorithm, 1_000)
     }
 
     fn verify(
         token: &str,
         key: &[u8],
-        algorithms: &[Algorithm],
+        algorithms: &[Scheme],
         now: i64,
     ) -> Result<Value, ModuleError> {
         super::verify(token, key, algorithms, now, Bounds::of_memory(10_000))
@@ -155,17 +108,17 @@ mod tests {
             eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.\
             SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c";
         let key = b"your-256-bit-secret";
-        let claims = verify(token, key, &[Algorithm::Hs256], 0).expect("a good token");
+        let claims = verify(token, key, &[Scheme::Hs256], 0).expect("a good token");
         assert_eq!(claims["name"], "John Doe");
-        assert_eq!(sign(&claims, key, Algorithm::Hs256).as_deref(), Ok(token));
-        assert!(verify(token, b"other", &[Algorithm::Hs256], 0).is_err());
-        assert!(verify(token, key, &[Algorithm::Rs256], 0).is_err());
+        assert_eq!(sign(&claims, key, Scheme::Hs256).as_deref(), Ok(token));
+        assert!(verify(token, b"other", &[Scheme::Hs256], 0).is_err());
+        assert!(verify(token, key, &[Scheme::Rs256], 0).is_err());
     }
 
     #[test]
     fn times_are_checked() {
-        let token = sign(&json!({"exp": 100, "nbf": 50}), b"k", Algorithm::Hs256).expect("signed");
-        let verify = |now| verify(&token, b"k", &[Algorithm::Hs256], now);
+        let token = sign(&json!({"exp": 100, "nbf": 50}), b"k", Scheme::Hs256).expect("signed");
+        let verify = |now| verify(&token, b"k", &[Scheme::Hs256], now);
         assert!(verify(50).is_ok() && verify(99).is_ok());
         assert!(verify(49).is_err() && verify(100).is_err());
     }
@@ -174,26 +127,47 @@ mod tests {
     fn malformed_tokens_are_refused() {
         let none = "eyJhbGciOiJub25lIn0.e30.";
         for token in ["", ".", "..", "a.b.c", "e30.e30.", none] {
-            assert!(verify(token, b"k", &[Algorithm::Hs256], 0).is_err(), "{token}");
+            assert!(verify(token, b"k", &[Scheme::Hs256], 0).is_err(), "{token}");
         }
-        assert!(sign(&json!([]), b"k", Algorithm::Hs256).is_err());
-        assert!(sign(&json!({}), b"k", Algorithm::Rs256).is_err());
-        assert!(sign(&json!({}), b"k", Algorithm::Es256).is_err());
+        assert!(sign(&json!([]), b"k", Scheme::Hs256).is_err());
+        assert!(sign(&json!({}), b"k", Scheme::Rs256).is_err());
+        assert!(sign(&json!({}), b"k", Scheme::Es256).is_err());
+    }
+
+    /// RFC 8410, 10
+    const ED25519: &str = "-----BEGIN PRIVATE KEY-----\n\
+        MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n";
+    const ED25519_PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\n\
+        MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n";
+
+    #[test]
+    fn secrets_sign_with_each_hash() {
+        for algorithm in [Scheme::Hs384, Scheme::Hs512] {
+            let token = sign(&json!({"a": 1}), b"k", algorithm).expect("any bytes are a secret");
+            assert_eq!(verify(&token, b"k", &[algorithm], 0), Ok(json!({"a": 1})));
+            assert!(verify(&token, b"k", &[Scheme::Hs256], 0).is_err());
+        }
     }
 
     #[test]
     fn key_pairs_sign_and_verify() {
         let pairs = [
-            (Algorithm::Rs256, include_str!("keys/rsa.pem"), include_str!("keys/rsa.pub.pem")),
-            (Algorithm::Es256, include_str!("keys/ec.pem"), include_str!("keys/ec.pub.pem")),
-            (Algorithm::Es256, include_str!("keys/ec-sec1.pem"), include_str!("keys/ec.pub.pem")),
+            (Scheme::Rs256, include_str!("keys/rsa.pem"), include_str!("keys/rsa.pub.pem")),
+            (Scheme::Es256, include_str!("keys/ec.pem"), include_str!("keys/ec.pub.pem")),
+            (Scheme::Es256, include_str!("keys/ec-sec1.pem"), include_str!("keys/ec.pub.pem")),
+            (Scheme::Rs384, include_str!("keys/rsa.pem"), include_str!("keys/rsa.pub.pem")),
+            (Scheme::Rs512, include_str!("keys/rsa.pem"), include_str!("keys/rsa.pub.pem")),
+            (Scheme::Ps256, include_str!("keys/rsa.pem"), include_str!("keys/rsa.pub.pem")),
+            (Scheme::Ps384, include_str!("keys/rsa.pem"), include_str!("keys/rsa.pub.pem")),
+            (Scheme::Ps512, include_str!("keys/rsa.pem"), include_str!("keys/rsa.pub.pem")),
+            (Scheme::EdDsa, ED25519, ED25519_PUBLIC),
         ];
         for (algorithm, private, public) in pairs {
             let claims = json!({"a": 1});
             let token = sign(&claims, private.as_bytes(), algorithm).expect("a good key");
             assert_eq!(verify(&token, public.as_bytes(), &[algorithm], 0), Ok(claims));
             // A public key is no secret: the algorithm of the token is not believed.
-            let forged = sign(&json!({"a": 2}), public.as_bytes(), Algorithm::Hs256);
+            let forged = sign(&json!({"a": 2}), public.as_bytes(), Scheme::Hs256);
             let forged = forged.expect("any bytes are a secret");
             assert!(verify(&forged, public.as_bytes(), &[algorithm], 0).is_err());
         }
@@ -203,10 +177,10 @@ mod tests {
     fn claims_are_bounded() {
         let key = b"k";
         let long = json!({"a": "x".repeat(1_000)});
-        assert_eq!(sign(&long, key, Algorithm::Hs256), Err(ModuleError::TooLong));
+        assert_eq!(sign(&long, key, Scheme::Hs256), Err(ModuleError::TooLong));
         let wide = json!({"a": vec![Value::Null; 150]});
-        let token = sign(&wide, key, Algorithm::Hs256).expect("short");
-        let read = verify(&token, key, &[Algorithm::Hs256], 0);
+        let token = sign(&wide, key, Scheme::Hs256).expect("short");
+        let read = verify(&token, key, &[Scheme::Hs256], 0);
         assert_eq!(read, Err(ModuleError::TooLarge));
     }
 }

@@ -2,7 +2,7 @@
 
 use ring::{
     rand::SystemRandom,
-    signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, RsaKeyPair},
+    signature::{EcdsaKeyPair, EcdsaSigningAlgorithm, Ed25519KeyPair, RsaKeyPair},
 };
 use rustls_pki_types::pem::{self, SectionKind};
 
@@ -18,8 +18,35 @@ fn section(pem: &[u8]) -> Result<(SectionKind, Vec<u8>), ModuleError> {
     }
 }
 
-pub(super) fn rsa_private(pem: &[u8]) -> Result<RsaKeyPair, ModuleError> {
-    let pair = match section(pem)? {
+/// A private key, or a secret.
+#[derive(Clone, Copy)]
+pub(crate) enum Private<'k> {
+    Secret(&'k [u8]),
+    Pem(&'k [u8]),
+    #[cfg(any(feature = "js", test))]
+    Pkcs8(&'k [u8]),
+}
+
+impl<'k> Private<'k> {
+    pub(super) const fn bytes(self) -> &'k [u8] {
+        match self {
+            Self::Secret(bytes) | Self::Pem(bytes) => bytes,
+            #[cfg(any(feature = "js", test))]
+            Self::Pkcs8(bytes) => bytes,
+        }
+    }
+
+    fn section(self) -> Result<(SectionKind, Vec<u8>), ModuleError> {
+        match self {
+            Self::Secret(pem) | Self::Pem(pem) => section(pem),
+            #[cfg(any(feature = "js", test))]
+            Self::Pkcs8(der) => Ok((SectionKind::PrivateKey, der.to_vec())),
+        }
+    }
+}
+
+pub(super) fn rsa_private(key: Private<'_>) -> Result<RsaKeyPair, ModuleError> {
+    let pair = match key.section()? {
         (SectionKind::PrivateKey, der) => RsaKeyPair::from_pkcs8(&der),
         (SectionKind::RsaPrivateKey, der) => RsaKeyPair::from_der(&der),
         _ => return Err(ModuleError::invalid("key: expected an RSA private key")),
@@ -27,21 +54,39 @@ pub(super) fn rsa_private(pem: &[u8]) -> Result<RsaKeyPair, ModuleError> {
     pair.map_err(|error| ModuleError::invalid(format!("key: not an RSA private key ({error})")))
 }
 
-pub(super) fn ec_private(pem: &[u8], rng: &SystemRandom) -> Result<EcdsaKeyPair, ModuleError> {
-    let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
-    let wrong = || ModuleError::invalid("key: not a P-256 private key with its public key");
-    match section(pem)? {
+pub(super) fn ec_private(
+    key: Private<'_>,
+    algorithm: &'static EcdsaSigningAlgorithm,
+    rng: &SystemRandom,
+) -> Result<EcdsaKeyPair, ModuleError> {
+    let wrong = || ModuleError::invalid("key: not a private key of the curve with its public key");
+    match key.section()? {
         (SectionKind::PrivateKey, der) => EcdsaKeyPair::from_pkcs8(algorithm, &der, rng),
         (SectionKind::EcPrivateKey, der) => {
             let (private, public) = sec1(&der).ok_or_else(wrong)?;
             EcdsaKeyPair::from_private_key_and_public_key(algorithm, private, public, rng)
         }
-        _ => return Err(ModuleError::invalid("key: expected a P-256 private key")),
+        _ => return Err(ModuleError::invalid("key: expected an EC private key")),
     }
     .map_err(|_| wrong())
 }
 
-/// The key inside a `PUBLIC KEY`: for RSA the modulus and exponent, for P-256 the point.
+pub(super) fn ed25519_private(key: Private<'_>) -> Result<Ed25519KeyPair, ModuleError> {
+    match key.section()? {
+        (SectionKind::PrivateKey, der) => Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der)
+            .map_err(|_| ModuleError::invalid("key: not an Ed25519 private key")),
+        _ => Err(ModuleError::invalid("key: expected an Ed25519 private key")),
+    }
+}
+
+/// The key inside of the DER of a public key.
+#[cfg(feature = "js")]
+pub(crate) fn public_of_der(der: &[u8]) -> Result<Vec<u8>, ModuleError> {
+    let key = subject_public_key(der).map(<[u8]>::to_vec);
+    key.ok_or_else(|| ModuleError::invalid("key: malformed public key"))
+}
+
+/// The key inside a `PUBLIC KEY`: for RSA the modulus and exponent, for EC the point.
 pub(super) fn public(pem: &[u8]) -> Result<Vec<u8>, ModuleError> {
     match section(pem)? {
         (SectionKind::PublicKey, der) => {

@@ -152,7 +152,7 @@ pub(super) async fn defined_in_lua(runtimes: &Runtimes) -> BTreeSet<String> {
 
 /// Names that only differ in `camelCase` from those of Lua are the same.
 pub(super) async fn defined_in_js(runtimes: &Runtimes) -> BTreeSet<String> {
-    let walk = "const objects = ['r', 'cfg', 'console', 'process', 'base64', 'crypto', 'csv', 'hex', 'http', 'jwt', 'kv', 'time', 'url', 'xml', 'yaml'];
+    let walk = "const objects = ['r', 'cfg', 'console', 'process', '$transform', 'base64', 'crypto', 'csv', 'hex', 'http', 'id', 'jmespath', 'jwt', 'kv', 'template', 'time', 'url', 'xml', 'yaml'];
       for (const name of Object.getOwnPropertyNames(globalThis)) {
         if (!objects.includes(name)) { console.log(name); continue; }
         for (const field of Object.getOwnPropertyNames(globalThis[name])) console.log(name + '.' + field);

@@ -59,5 +59,14 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
                 },
             )
             .case("an event", zoom(r#"{"event":"meeting.started","payload":{}}"#), |left| left),
+        scenario("Answer a CORS preflight")
+            .case("the question of a browser", post("").method(Method::OPTIONS), |left| {
+                // A server answers 200 where no status is set.
+                left.answers(0, "")
+                    .answer_header("access-control-allow-origin", "https://shop.example.com")
+                    .answer_header("access-control-allow-headers", "content-type")
+                    .stopped()
+            })
+            .case("an event", post("{}"), |left| left),
     ]
 }

@@ -11,6 +11,14 @@ use crate::complete;
 
 /// Each takes minutes to years when nothing looks at the time meanwhile.
 const SCRIPTS: &[(&str, &str)] = &[
+    ("replaceAll, a long text at each place", "'a'.repeat(1e6).replaceAll('a', 'b'.repeat(1e6))"),
+    ("replaceAll, a long text between all", "'a'.repeat(1e6).replaceAll('', 'b'.repeat(1e6))"),
+    ("replaceAll, a long text for a pattern", "'a'.repeat(1e6).replaceAll(/a/g, 'b'.repeat(1e6))"),
+    (
+        "replaceAll, long texts of a function",
+        "'a'.repeat(1e6).replaceAll('a', () => 'b'.repeat(1e6))",
+    ),
+    ("join of a long text", "new Array(1e6).fill('a').join('b'.repeat(1e6))"),
     ("replaceAll, a template at each place", "'x'.repeat(1e6).replaceAll('', '$&'.repeat(4e6))"),
     (
         "replaceAll, an object",

@@ -132,6 +132,34 @@ async fn values_last_from_one_call_to_the_next() -> Tested {
 }
 
 #[tokio::test]
+async fn a_script_that_only_counts_runs() -> Tested {
+    let world = World::new();
+    for (driver, runtime) in world.runtimes()? {
+        for source in pick(
+            driver,
+            "require('kv').incr('calls')\0local function count() require('kv').incr('calls') end count()",
+            "kv.incr('calls')\0const count = () => kv.incr('calls'); count()\0\
+             ['a'].forEach(() => kv.incr('calls'))\0\
+             await new Promise(f => setTimeout(f, 1)); kv.incr('calls')\0\
+             function count() { kv.incr('calls') } setTimeout(count, 1)",
+        )
+        .split('\0')
+        {
+            let function = world.function(driver).await?;
+            assert_eq!(runtime.check(driver, source).await, Ok(()), "{driver}: {source}");
+            assert_eq!(run(&*runtime, &function, source).await?, "", "{driver}: {source}");
+            let read = pick(
+                driver,
+                "r:SetRequestBody(require('kv').get('calls'))",
+                "r.body = kv.get('calls')",
+            );
+            assert_eq!(run(&*runtime, &function, read).await?, "1", "{driver}: {source}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_rate_is_limited_by_a_counter_that_expires() -> Tested {
     let world = World::new();
     for (driver, runtime) in world.runtimes()? {

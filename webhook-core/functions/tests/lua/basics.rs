@@ -69,6 +69,14 @@ async fn errors_carry_the_line_and_the_name() {
         ("\nerror('boom')", "function:2: boom"),
         ("error('boom', 0)", "boom"),
         ("error({})", "(error object is a table value)"),
+        (
+            "error(setmetatable({code = 7}, {__tostring = function(e) return 'code ' .. e.code end}))",
+            "code 7",
+        ),
+        (
+            "error(setmetatable({}, {__tostring = function() while true do end end}))",
+            "(error object is a table value)",
+        ),
         ("local t = {}\nt[nil] = 1", "function:2: table index is nil"),
         ("return #nil_one", "function:1: attempt to get length of a nil value (global 'nil_one')"),
         ("string.rep()", "function:1: bad argument #1 to 'rep' (string expected, got no value)"),
@@ -104,7 +112,7 @@ async fn a_response_function_reads_and_changes_the_answer() {
     let response = outcome.response.expect("a response");
     assert_eq!((response.status, &response.body[..]), (200, &b"yes"[..]));
     assert!(outcome.response_modified);
-    call.source = "return r.ResponseBody".into();
+    call.source = "local _ = r.ResponseBody".into();
     let outcome = runtime().run(call.clone()).await.result.expect("a good script");
     assert!(!outcome.response_modified);
     assert_eq!(outcome.response, call.response);

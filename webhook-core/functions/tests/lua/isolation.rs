@@ -145,7 +145,7 @@ async fn a_caller_that_goes_away_ends_its_call() {
     let gone = runtime.run(invocation("require('time').sleep(4)"));
     assert!(tokio::time::timeout(Duration::from_millis(50), gone).await.is_err());
     let started = Instant::now();
-    assert!(runtime.run(invocation("return 1")).await.result.is_ok());
+    assert!(runtime.run(invocation("return")).await.result.is_ok());
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 

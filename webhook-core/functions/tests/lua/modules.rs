@@ -27,7 +27,7 @@ async fn json_keeps_integers_nulls_and_empty_objects() {
         "##,
         &[
             "1\tinteger\t1.0\tfloat\tä\n\ttrue\tnull\ttrue\t3",
-            r#"{"b":true,"big":1.2345678901234567e+19,"f":1.0,"i":1,"l":[1,[],{}],"n":null,"o":{},"s":"ä\n"}"#,
+            r#"{"b":true,"big":12345678901234567890,"f":1.0,"i":1,"l":[1,[],{}],"n":null,"o":{},"s":"ä\n"}"#,
             "[]\t[1,2,{\"a\":\"x\"}]\t{\"1001\":2,\"1002\":3,\"7\":1}\t\"q\\\"\\n\"",
             r#"{"a":{"n":null},"m":2.5,"z":1}	null	1000000000000000.0	-0.5"#,
             "nil\tjson: eof while parsing an object at line 1 column 1",
@@ -254,6 +254,63 @@ async fn documents() {
 #[tokio::test]
 async fn only_modules_can_be_required() {
     let error = failure("require('os')").await.to_string();
-    assert_eq!(error, "function:1: module 'os' not found");
+    assert_eq!(
+        error,
+        "function:1: module 'os' not found: os.time and os.date are there without it"
+    );
     prints("print(require('json') == require('json'))", &["true"]).await;
+}
+
+#[tokio::test]
+async fn jmespath_template_and_id() {
+    prints(
+        r##"
+        local json, jmespath, template, id = require("json"), require("jmespath"), require("template"), require("id")
+        local t = json.decode('{"items":[{"sku":"a","n":1},{"sku":"b","n":820982911946154508123}],"price":19.90,"o":{}}')
+        print(json.encode(jmespath.search("items[?n > `1`]", t)), jmespath.search(t, "items[0].sku"))
+        print(json.encode(jmespath.search("{p: price, o: o, none: bad}", t)))
+        print(jmespath.search("missing", t) == json.null, jmespath.search("length(items)", t))
+        print(jmespath.search("items[", t))
+        print(jmespath.search("a", print))
+        print(template.render("{{#items}}{{sku}}={{n}};{{/items}}{{price}}", t))
+        print(template.render('{"a":"{{a}}"}', {a = '"'}, "json"))
+        print(template.render("\n{{#items}}", t))
+        print(template.render("", t, "xml"))
+        print(#id.uuid(), id.uuid():sub(15, 15), id.uuid_v7():sub(15, 15), #id.ulid(), #id.nano_id(), #id.nano_id(5))
+        print(id.nano_id(0))
+        print(id.nano_id(257))
+        print(id.ulid() ~= id.ulid())
+        "##,
+        &[
+            r#"[{"n":820982911946154508123,"sku":"b"}]	a"#,
+            r#"{"none":null,"o":{},"p":19.90}"#,
+            "true\t2",
+            "nil\tjmespath: the expression ends too early",
+            "nil\tjmespath: a function cannot be encoded",
+            "a=1;b=820982911946154508123;19.90",
+            r#"{"a":"\""}"#,
+            "nil\ttemplate: line 2: {{#items}} has no {{/items}}",
+            "nil\ttemplate: \"xml\" is no way to write values: leave it out, or write \"json\" or \"html\"",
+            "36\t4\t7\t26\t21\t5",
+            "nil\tid: the length must be 1 to 256",
+            "nil\tid: the length must be 1 to 256",
+            "true",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn jmespath_and_templates_end_at_the_limits_of_a_call() {
+    let many = "local t = {} for i = 1, 1000 do t[i] = i end ";
+    for (source, limit) in [
+        ("require('jmespath').search('[@,@]' .. (' | [@,@]'):rep(60), t)", "string size"),
+        (
+            "require('template').render(('{{#a}}'):rep(3) .. '{{b}}' .. ('{{/a}}'):rep(3), {a = t})",
+            "compute time",
+        ),
+    ] {
+        let error = failure(&format!("{many}{source}")).await.to_string();
+        assert!(error.contains(limit), "{source}: {error}");
+    }
 }

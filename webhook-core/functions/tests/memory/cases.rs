@@ -76,7 +76,7 @@ pub(super) const CASES: &[Case] = &[
         "local b = require('base64').url_encode local s = b('{\"alg\":\"HS256\"}') .. '.' .. b('[' .. ('[],'):rep(1e6) .. '0]') require('jwt').verify(s .. '.' .. b(require('crypto').hmac('sha256', s, 'k', true)), 'k')",
         "memory",
     ),
-    lua("lua_form", "return r.RequestFormData", "well")
+    lua("lua_form", "local _ = r.RequestFormData", "well")
         .with(form, "application/x-www-form-urlencoded"),
     lua("lua_body_as_csv", "require('csv').decode(r.RequestBody)", "memory")
         .with(lines, "text/csv"),

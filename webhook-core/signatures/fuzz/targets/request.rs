@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use libfuzzer_sys::fuzz_target;
 use webhook_signatures::{
-    Keys, Now, Request, Secret, SecretSpec, SignatureSpec, Verdict, Verifier, presets,
+    Keys, Now, Request, Secret, SecretSpec, SignatureSpec, Timestamp, Verdict, Verifier, presets,
 };
 
 const P256: &str = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g==";
@@ -25,7 +25,8 @@ static VERIFIERS: LazyLock<Vec<Verifier>> = LazyLock::new(|| {
                     "ecdsa-p256-sha256" => P256.to_owned(),
                     _ => "abcd".repeat(8),
                 };
-                spec.secrets.push(SecretSpec { secret: Secret::new(secret), expires_at: 0 });
+                let expires_at = Timestamp::default();
+                spec.secrets.push(SecretSpec { secret: Secret::new(secret), expires_at });
             }
         }
         Verifier::new(&spec).expect("a preset")

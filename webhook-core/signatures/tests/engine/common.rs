@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ring::hmac;
-use webhook_signatures::{Now, Request, Secret, SecretSpec, SignatureSpec, Verifier};
+use webhook_signatures::{Now, Request, Secret, SecretSpec, SignatureSpec, Timestamp, Verifier};
 
 pub(crate) const NOW: Now = Now::from_unix_seconds(1_767_225_600);
 pub(crate) const URL: &str = "https://hooks.example.com/v1/webhooks/abc";
@@ -44,7 +44,10 @@ impl Sent {
 }
 
 pub(crate) fn spec(provider: &str, secrets: &[&str], parameters: &[(&str, &str)]) -> SignatureSpec {
-    let secret = |secret: &&str| SecretSpec { secret: Secret::new(*secret), expires_at: 0 };
+    let secret = |secret: &&str| SecretSpec {
+        secret: Secret::new(*secret),
+        expires_at: Timestamp::default(),
+    };
     let parameter = |(name, value): &(&str, &str)| ((*name).to_owned(), Secret::new(*value));
     SignatureSpec {
         provider: provider.to_owned(),

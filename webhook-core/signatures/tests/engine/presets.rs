@@ -1,6 +1,8 @@
 //! The table of providers.
 
-use webhook_signatures::{Invalid, Secret, SecretSpec, SignatureSpec, Verifier, presets};
+use webhook_signatures::{
+    Invalid, Secret, SecretSpec, SignatureSpec, Timestamp, Verifier, presets,
+};
 
 /// A secret that the provider's scheme can read, and parameters.
 pub(crate) fn filled(name: &str) -> SignatureSpec {
@@ -21,7 +23,10 @@ pub(crate) fn filled(name: &str) -> SignatureSpec {
                     }
                     _ => "abcd".repeat(8),
                 };
-                spec.secrets.push(SecretSpec { secret: Secret::new(secret), expires_at: 0 });
+                spec.secrets.push(SecretSpec {
+                    secret: Secret::new(secret),
+                    expires_at: Timestamp::default(),
+                });
             }
             _ => {}
         }

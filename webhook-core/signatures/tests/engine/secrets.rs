@@ -1,9 +1,11 @@
 //! Several secrets, keys that are fetched, and what two requests have in common.
 
+use std::time::Duration;
+
 use serde_json::json;
 use webhook_signatures::{
     Action, KeyKind, KeyRequest, Keys, MAX_KEY_DOCUMENT_BYTES, Now, Reason, Secret, SecretSpec,
-    SignatureSpec, Verdict, Verifier,
+    SignatureSpec, Timestamp, Verdict, Verifier,
 };
 
 use crate::common::{NOW, Sent, mac, spec, verifier};
@@ -25,7 +27,7 @@ fn failed(reason: Reason) -> Verdict {
 fn a_secret_verifies_until_it_expires_and_not_longer() {
     const END: i64 = 1_767_225_700;
     let mut spec = spec("github", &["new", "old"], &[]);
-    spec.secrets[1].expires_at = END;
+    spec.secrets[1].expires_at = Timestamp::from_secs(END);
     let verifier = Verifier::new(&spec).expect("a spec");
     let at =
         |secret: &str, now| verifier.verify(&github(secret, "{}").request(), now, &Keys::new());
@@ -51,7 +53,7 @@ fn a_secret_verifies_until_it_expires_and_not_longer() {
 #[test]
 fn an_expired_secret_answers_no_handshake() {
     let mut spec = spec("x", &["old"], &[]);
-    spec.secrets[0].expires_at = 1_767_225_600;
+    spec.secrets[0].expires_at = Timestamp::from_secs(1_767_225_600);
     let verifier = Verifier::new(&spec).expect("a spec");
     let sent = Sent::get("crc_token=abc");
     assert_eq!(verifier.challenge(&sent.request(), NOW, &Keys::new()), None);
@@ -426,7 +428,7 @@ fn stripe_sent() -> Sent {
 fn the_tolerance_is_the_accounts_or_the_providers() {
     assert_eq!(verifier("stripe", &["s1"], &[]).tolerance_nanos(), 300_000_000_000);
     assert_eq!(verifier("linear", &["s1"], &[]).tolerance_nanos(), 60_000_000_000);
-    let spec = SignatureSpec { tolerance: 7_000_000_000, ..spec("stripe", &["s1"], &[]) };
+    let spec = SignatureSpec { tolerance: Duration::from_secs(7), ..spec("stripe", &["s1"], &[]) };
     assert_eq!(Verifier::new(&spec).expect("a spec").tolerance_nanos(), 7_000_000_000);
 }
 
@@ -445,7 +447,10 @@ fn an_hmac_of_the_body_needs_no_scheme() {
     }))
     .expect("a spec");
     assert_eq!(read, spec);
-    assert_eq!(read.secrets, [SecretSpec { secret: Secret::new("s1"), expires_at: 0 }]);
+    assert_eq!(
+        read.secrets,
+        [SecretSpec { secret: Secret::new("s1"), expires_at: Timestamp::default() }]
+    );
 }
 
 #[test]

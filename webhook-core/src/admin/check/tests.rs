@@ -7,6 +7,8 @@ use crate::{
     model::{BucketSpec, InputSpec, OutputSpec},
 };
 
+const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
+
 fn spec<T: serde::de::DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("the spec is well-formed")
 }
@@ -34,7 +36,7 @@ fn assert_fields<T: serde::de::DeserializeOwned>(
 fn buckets() {
     let long = "n".repeat(256);
     assert_fields::<BucketSpec>(
-        bucket,
+        |spec, _| fields(spec),
         &[
             (json!({}), None),
             (json!({"name": "orders", "description": "two\nlines"}), None),
@@ -59,7 +61,7 @@ fn inputs() {
     let many: serde_json::Map<String, Value> =
         (0..101).map(|n| (format!("X-{n}"), json!("v"))).collect();
     assert_fields::<InputSpec>(
-        input,
+        |spec, _| input(spec, &InputSpec::default(), NOW),
         &[
             (json!({}), None),
             (json!({"status_code": 200, "headers": {"Location": "/x"}, "body": "ok"}), None),
@@ -98,6 +100,8 @@ fn outputs() {
         (json!({"headers": {"Host": "user@a"}}), Some("headers.Host")),
         (json!({"headers": {"Host": "not a host"}}), Some("headers.Host")),
         (json!({"headers": {"Transfer-Encoding": "x"}}), Some("headers.Transfer-Encoding")),
+        (json!({"runbook": "https://wiki.example.com/billing"}), None),
+        (json!({"runbook": "r".repeat(8_193)}), Some("runbook")),
         (json!({"retries": -1}), None),
         (json!({"retries": -2}), Some("retries")),
         (json!({"retries": 1_001}), Some("retries")),
@@ -141,7 +145,7 @@ fn outputs() {
         (json!({"durability": {"deadline": 2_592_000_000_000_000_i64}}), None),
     ];
     let rows: Vec<_> = rows.into_iter().map(|(json, field)| (output_with(json), field)).collect();
-    assert_fields::<OutputSpec>(output, &rows);
+    assert_fields::<OutputSpec>(|spec, options| output(spec, NOW, options), &rows);
 }
 
 #[test]
@@ -173,7 +177,7 @@ fn destinations() {
     for destination in refused {
         let output_spec = spec(json!({"destination": destination}));
         assert_eq!(
-            field(output(&output_spec, &options)).as_deref(),
+            field(output(&output_spec, NOW, &options)).as_deref(),
             Some("destination"),
             "{destination:?}"
         );
@@ -181,7 +185,7 @@ fn destinations() {
     let allowed = ["https://example.com", "HTTP://EXAMPLE.com:8080/a?b=c", "http://8.8.8.8/"];
     for destination in allowed {
         let output_spec = spec(json!({"destination": destination}));
-        assert_eq!(field(output(&output_spec, &options)), None, "{destination:?}");
+        assert_eq!(field(output(&output_spec, NOW, &options)), None, "{destination:?}");
     }
 }
 
@@ -192,10 +196,10 @@ fn private_destinations_are_for_internal_outputs_and_open_guards() {
     let closed = AdminOptions::default();
     let open = AdminOptions { guard: AddressGuard::allow_all(), ..AdminOptions::default() };
 
-    assert!(output(&spec(private.clone()), &closed).is_err());
-    assert!(output(&spec(private), &open).is_ok());
-    assert!(output(&spec(internal), &closed).is_ok());
-    assert!(output(&spec(json!({"internal": true})), &closed).is_ok());
+    assert!(output(&spec(private.clone()), NOW, &closed).is_err());
+    assert!(output(&spec(private), NOW, &open).is_ok());
+    assert!(output(&spec(internal), NOW, &closed).is_ok());
+    assert!(output(&spec(json!({"internal": true})), NOW, &closed).is_ok());
     let malformed = json!({"internal": true, "destination": "no url"});
-    assert!(output(&spec(malformed), &closed).is_err());
+    assert!(output(&spec(malformed), NOW, &closed).is_err());
 }

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::{
     super::{Admin, Caller, check, log::within},
-    RUNNING, as_invalid,
+    RUNNING,
 };
 use crate::{
     error::{Error, ErrorKind},
     function::generate::{GenerateError, GenerateRequest, GeneratedFunction},
     id::{ExecutionId, FunctionId},
-    model::{Execution, InvokeRequest},
+    model::{Execution, FunctionSpec, InvokeRequest, TryRequest},
     store::ExecutionPage,
 };
 
@@ -75,7 +75,7 @@ impl Admin {
     pub async fn execution(&self, caller: &Caller, id: ExecutionId) -> Result<Execution, Error> {
         caller.require_account()?;
         let execution = self.stores.functions.execution(caller.account_id(), id).await?;
-        execution.ok_or_else(|| as_invalid(Error::not_found("execution log")))
+        execution.ok_or_else(|| self.missing(Error::not_found("execution log")))
     }
 
     /// One run of this function of the account.
@@ -88,7 +88,7 @@ impl Admin {
         let execution = self.execution(caller, id).await?;
         match execution.function_id == function {
             true => Ok(execution),
-            false => Err(as_invalid(Error::not_found("execution log"))),
+            false => Err(self.missing(Error::not_found("execution log"))),
         }
     }
 
@@ -103,11 +103,33 @@ impl Admin {
     ) -> Result<Value, Error> {
         caller.require_account()?;
         let invoked = request.into_invoked()?;
-        check::metadata(&invoked.metadata, &self.options)?;
+        check::metadata(&invoked.metadata)?;
         let account = caller.account_id();
         let limit = self.options.max_invocations_per_account;
         let _entered = self.running.enter(account, limit, RUNNING)?;
-        self.relay.invoke(account, id, invoked).await.map_err(as_invalid)
+        self.relay.invoke(account, id, invoked).await.map_err(|error| self.missing(error))
+    }
+
+    /// Runs a source once, as [`invoke`](Self::invoke) runs a function, and answers the same. The
+    /// source is not saved, has no variables and keeps no values, and the run is not recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](ErrorKind::Invalid) for a source that does not compile, and for a request that
+    /// cannot be one, with the field.
+    pub async fn try_function(&self, caller: &Caller, request: TryRequest) -> Result<Value, Error> {
+        caller.require_account()?;
+        let TryRequest { payload, driver, request, response } = request;
+        let invoked = InvokeRequest { request, response, ..InvokeRequest::default() };
+        let invoked = invoked.into_invoked()?;
+        check::metadata(&invoked.metadata)?;
+        let spec = FunctionSpec::new("", driver, payload);
+        check::fields(&spec)?;
+        let account = caller.account_id();
+        let limit = self.options.max_invocations_per_account;
+        let _entered = self.running.enter(account, limit, RUNNING)?;
+        let source = self.source(driver, spec.payload).await?;
+        self.relay.try_source(account, driver, source, invoked).await
     }
 
     /// Writes a function that turns the input payload into the output payload,

@@ -44,8 +44,8 @@ impl Admin {
         mut spec: FunctionSpec,
     ) -> Result<Function, Error> {
         caller.require_account()?;
-        check::name("name", &spec.name, &self.options)?;
-        check::function(&spec, &self.options)?;
+        check::name("name", &spec.name)?;
+        check::fields(&spec)?;
         spec.payload = self.source(spec.driver, spec.payload).await?;
         self.add_function(caller, spec).await
     }
@@ -82,7 +82,7 @@ impl Admin {
     ) -> Result<Function, Error> {
         caller.require_account()?;
         self.owned_function(caller, id).await?;
-        check::function(&spec, &self.options)?;
+        check::fields(&spec)?;
         spec.payload = self.source(spec.driver, spec.payload).await?;
         self.change_function(caller, id, |former| {
             let old_name = std::mem::replace(former, spec.clone()).name;
@@ -131,7 +131,7 @@ impl Admin {
                 let message = format!("the function is in use by {user}: detach it there first");
                 return Err(Error::new(ErrorKind::Invalid, message));
             }
-            deleted => deleted.map_err(|error| as_invalid(error.into()))?,
+            deleted => deleted.map_err(|error| self.missing(error.into()))?,
         }
         self.tell(|it| it.function_changed(account, id));
         Ok(())
@@ -159,7 +159,7 @@ impl Admin {
         let account = caller.account_id();
         let versions = self.stores.documents.function_versions(account, id).await?;
         match versions.is_empty() {
-            true => Err(as_invalid(Error::not_found("function"))),
+            true => Err(self.missing(Error::not_found("function"))),
             false => Ok(versions),
         }
     }
@@ -190,7 +190,7 @@ impl Admin {
             self.function_version(caller, id, version).await?;
         let payload = payload.unwrap_or_default();
         let spec = FunctionSpec::new("", driver, payload);
-        check::function(&spec, &self.options)?;
+        check::fields(&spec)?;
         self.compile(driver, &spec.payload).await?;
         self.change_function(caller, id, |function| {
             function.driver = driver;
@@ -208,13 +208,13 @@ impl Admin {
         name: String,
     ) -> Result<Function, Error> {
         caller.require_account()?;
-        check::name("name", &name, &self.options)?;
+        check::name("name", &name)?;
         let FunctionSpec { driver, payload, metadata, .. } =
             self.owned_function(caller, id).await?.spec;
         let account = caller.account_id();
         let variables = self.stores.functions.variables(account, id).await?;
         let spec = FunctionSpec { name, driver, payload, metadata };
-        check::function(&spec, &self.options)?;
+        check::fields(&spec)?;
         self.compile(spec.driver, &spec.payload).await?;
         let copy = self.add_function(caller, spec).await?;
         for variable in variables {
@@ -227,7 +227,7 @@ impl Admin {
                 // No caller knows of the copy yet, and half a copy would be no help.
                 let documents = &self.stores.documents;
                 let _ = documents.delete::<Function>(account, copy.id.as_uuid()).await;
-                return Err(as_invalid(error));
+                return Err(self.missing(error));
             }
         }
         Ok(copy)
@@ -265,7 +265,7 @@ impl Admin {
         let put = self.stores.functions.put_variable(account, &variable, bound).await;
         put.map_err(|error| match error.kind() {
             ErrorKind::Conflict => error.with_kind(ErrorKind::Invalid),
-            _ => as_invalid(error),
+            _ => self.missing(error),
         })?;
         self.tell(|it| it.function_changed(account, function_id));
         Ok(variable)
@@ -282,14 +282,22 @@ impl Admin {
         let account = caller.account_id();
         self.owned_function(caller, function).await?;
         let deleted = self.stores.functions.delete_variable(account, function, key).await;
-        deleted.map_err(as_invalid)?;
+        deleted.map_err(|error| self.missing(error))?;
         self.tell(|it| it.function_changed(account, function));
         Ok(())
     }
 
+    /// The error of a missing function, variable or run, with the kind that the operator chose.
+    fn missing(&self, error: Error) -> Error {
+        match self.options.missing_functions_are_not_found {
+            true => error,
+            false => as_invalid(error),
+        }
+    }
+
     async fn owned_function(&self, caller: &Caller, id: FunctionId) -> Result<Function, Error> {
         let function = self.stores.documents.get(caller.account_id(), id.as_uuid()).await?;
-        function.ok_or_else(|| as_invalid(Error::not_found("function")))
+        function.ok_or_else(|| self.missing(Error::not_found("function")))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId},
     model::{Bucket, Log, Resend},
     relay::ConnectedClient,
-    store::{BucketStore, Find},
+    store::{BucketStore, ErasedWebhook, Find},
 };
 
 impl Admin {
@@ -51,6 +51,21 @@ impl Admin {
             self.reached_log(caller, resend.log).await?;
         }
         self.relay.resend(caller.account_id(), resend).await
+    }
+
+    /// Erases the webhook of a log: all of its logs, whatever their outputs, the runs of
+    /// functions on it, and its content. What still waits of it is withdrawn. Statistics
+    /// count its logs as before, and a twin of it is still a duplicate.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound) when the account has no such log;
+    /// [`Conflict`](crate::ErrorKind::Conflict) while an attempt of the webhook is in flight, or
+    /// a consumer has it leased: nothing is changed then.
+    pub async fn erase_log(&self, caller: &Caller, id: DeliveryId) -> Result<ErasedWebhook, Error> {
+        caller.require_api_access()?;
+        let log = self.reached_log(caller, id).await?;
+        self.relay.eraser.erase(caller.account_id(), log.webhook.id).await
     }
 
     /// The clients of the account that are connected, to other relays over the same stores,

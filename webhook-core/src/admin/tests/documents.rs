@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     model::{
         Extension, Health, Notification, NotificationEvent, NotificationSpec, PauseRequest,
-        PausedBy,
+        PausedBy, described,
     },
     store::{
         ApplyError, Change, Document, DocumentKey, DocumentKind, DocumentStore, Find, Refusal,
@@ -126,7 +126,8 @@ async fn two_that_change_different_extensions_at_once_are_both_heard() -> Result
         assert_eq!(stored.version, 1 + 2 * round);
         let notify_after = stored.spec.health.set().map(|health| health.notify_after);
         assert_eq!(notify_after, Some(Duration::from_secs(60 * round)));
-        assert_eq!(stored.spec.auth.set().map(|auth| &*auth.username), Some(&*round.to_string()));
+        let username = described::get(&stored.spec, "auth.username");
+        assert_eq!(username, Some(round.to_string()));
     }
     Ok(())
 }

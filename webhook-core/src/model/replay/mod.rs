@@ -6,6 +6,7 @@ mod plan;
 pub use filter::ReplayFilter;
 pub use plan::{ReplayPlan, ReplayTotals};
 use serde::{Deserialize, Serialize};
+use webhook_wire::{Choice, Described};
 
 use super::{ProcessPolicy, RateInterval, report::process_policy, wire};
 use crate::{
@@ -15,40 +16,48 @@ use crate::{
 };
 
 /// What is to be sent again, and how.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReplaySpec {
     /// Which logs. It is closed when the replay is made: what is stored later is not sent.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field]
     pub filter: ReplayFilter,
     /// Where to: the ID of an output of the bucket that the webhooks are of. Empty for the output
     /// of each log, and for all enabled outputs where a log has none.
     #[serde(with = "wire::optional_id")]
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[field]
     pub to_output: Option<OutputId>,
     /// `skip` sends again what was sent; `force` runs rules and functions anew, and verifies
     /// signatures that were refused again.
     #[serde(deserialize_with = "process_policy")]
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[field]
     pub process_policy: ProcessPolicy,
     /// Which first.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field]
     pub order: ReplayOrder,
     /// So many webhooks in each `interval`, 1 to 10 000.
+    #[field]
     pub rate: u32,
     /// What the rate counts in.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field]
     pub interval: RateInterval,
     /// How many of its webhooks may wait for one output, 1 to 1 000: there it pauses, so that what
     /// comes in meanwhile does not wait behind them.
+    #[field]
     pub max_waiting: u32,
     /// For people.
     #[serde(deserialize_with = "wire::null_default")]
+    #[field]
     pub description: String,
     /// Whether only to say what it would do.
-    #[serde(deserialize_with = "wire::null_default", skip_serializing)]
+    #[serde(deserialize_with = "wire::null_default", skip_serializing_if = "wire::always")]
     #[cfg_attr(feature = "openapi", schema(write_only))]
     pub dry_run: bool,
 }
@@ -77,7 +86,7 @@ impl Default for ReplaySpec {
 }
 
 /// Which webhooks of a replay come first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Choice)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReplayOrder {
@@ -90,7 +99,7 @@ pub enum ReplayOrder {
 }
 
 /// Where a replay stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Choice)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -7,6 +7,7 @@ mod attempt;
 mod circuit;
 mod claim;
 mod dispatch;
+mod erase;
 mod fate;
 mod health;
 mod history;

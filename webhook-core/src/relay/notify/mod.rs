@@ -25,6 +25,8 @@ use super::{
     options::RelayOptions,
     run::sleep_until,
 };
+use webhook_wire::Choice;
+
 use crate::{
     clock::{Clock, Timestamp},
     error::Error,
@@ -304,13 +306,13 @@ impl Notifier {
         let id = notification.id.as_uuid();
         let name = [
             id.as_bytes().as_slice(),
-            notice.event.as_str().as_bytes(),
+            notice.event.name().as_bytes(),
             notice.subject.as_bytes(),
             &due.as_millis().to_be_bytes(),
         ];
         let told = Told {
             id: derived_id(&name.concat(), due),
-            kind: notice.event.as_str(),
+            kind: notice.event.name(),
             source,
             subject: Some(format!("{}s/{}", event::kind(notice.event), notice.subject)),
             time: notice.last_at,

@@ -30,7 +30,7 @@ use crate::{
         cache::{BucketCache, DomainCache, DomainRoutes},
         checks::{Checked, Checker},
         cluster::Cluster,
-        functions::{FunctionFailed, FunctionFailure, Functions, INPUT_FAILED, InputDecision},
+        functions::{FunctionFailed, FunctionFailure, Functions, InputDecision},
         headers, loops,
         observer::Observer,
         options::RelayOptions,
@@ -134,11 +134,8 @@ impl Receiver {
         let mut response = match answered {
             Ok(response) => response,
             Err(error) => {
-                let response = response::refusal(&error);
-                if response.status().is_server_error() {
-                    self.refusals.tell(id, &error);
-                }
-                response
+                self.refusals.tell(id, &error);
+                response::refusal(&error)
             }
         };
         if let Ok(value) = HeaderValue::try_from(id.to_string()) {
@@ -207,7 +204,10 @@ impl Receiver {
             received_at,
         };
 
-        let seen = match self.checker.check(&bucket, input, &mut webhook, &parts.uri).await? {
+        let checked = self.checker.check(&bucket, input, &mut webhook, &parts.uri).await?;
+        // Only now: a relay behind another one may find duplicates by its marks.
+        headers::drop_marks(&mut webhook.request.headers);
+        let seen = match checked {
             Checked::Passed(seen) => seen,
             Checked::Challenge(mut challenge) => {
                 if let Some(action) = challenge.action.take() {
@@ -247,7 +247,7 @@ impl Receiver {
                     runs.extend(run);
                     self.intake.keep(webhook, runs, &bucket, why, &reason, false).await?;
                     ticket.used();
-                    return Err(Error::new(ErrorKind::Internal, INPUT_FAILED).caused_by(reason));
+                    return Ok(self.refusals.of_function(id));
                 }
                 // As with every 503 nothing is stored: the sender comes again.
                 Err(FunctionFailed { reason, .. }) => {

@@ -5,9 +5,18 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
+use http::Response;
+use http_body_util::Full;
 use tokio::time::Instant;
 
-use crate::{error::Error, id::WebhookId, lock::Lock};
+use super::response;
+use crate::{
+    error::{Error, ErrorKind},
+    id::WebhookId,
+    lock::Lock,
+    relay::functions::INPUT_FAILED,
+};
 
 /// How much time lies between two lines for one reason.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -60,8 +69,12 @@ enum Note {
 }
 
 impl Refusals {
-    /// Says in the log, now or soon, that the webhook was not taken.
+    /// Says in the log, now or soon, that the webhook was not taken, where the operator can do
+    /// something about it. A sender's fault is no line; neither is a loop, which is the account's.
     pub(super) fn tell(self: &Arc<Self>, id: WebhookId, error: &Error) {
+        if error.kind() == ErrorKind::Loop || !error.kind().status().is_server_error() {
+            return tracing::debug!(webhook = %id, %error, "webhook not taken");
+        }
         let refusal = Refusal::new(id, error);
         match self.note(&refusal, Instant::now()) {
             Note::Now => {
@@ -77,6 +90,13 @@ impl Refusals {
             }
             Note::Counted => {}
         }
+    }
+
+    /// The answer where the function of an input failed. The account's log has the reason, and the
+    /// operator has nothing to mend.
+    pub(super) fn of_function(&self, id: WebhookId) -> Response<Full<Bytes>> {
+        tracing::info!(webhook = %id, "{INPUT_FAILED}");
+        response::refusal(&Error::new(ErrorKind::Internal, INPUT_FAILED))
     }
 
     fn tell_rest(&self, reason: &str) {

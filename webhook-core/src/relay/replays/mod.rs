@@ -13,15 +13,21 @@ mod step;
 use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tokio::{sync::Notify, task::JoinSet};
+use tokio::sync::Notify;
 
 pub(super) use self::items::targets;
 pub(crate) use self::source::Source;
+pub(super) use self::source::{Looked, place};
 use self::{
     pace::{Pace, TICK},
     step::Stepped,
 };
-use super::{notify::Watch, options::RelayOptions, resend::Resender, run::sleep_until};
+use super::{
+    held::{HOLD, Held, LOOK_AGAIN},
+    notify::Watch,
+    options::RelayOptions,
+    resend::Resender,
+};
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
@@ -29,16 +35,6 @@ use crate::{
     model::{Bucket, Log, Replay, ReplaySpec, ReplayStatus},
     store::{ClaimReplays, FeedReplay, LogStore, Pending, ReplayStore},
 };
-
-/// How long a node holds a replay that it goes on with; it says more often that it does.
-const HOLD: Duration = Duration::from_secs(15);
-/// How soon a replay is looked at again that waits for room or for the store, and how soon it
-/// learns that somebody has changed it.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// How often other nodes of a shared store look whether one is to be gone on with.
-const SHARED: Duration = Duration::from_secs(5);
-/// How many go on at once here; others wait.
-const AT_ONCE: usize = 64;
 
 /// Names the log that a replay found.
 static REPLAY_OF: HeaderName = HeaderName::from_static("x-webhook-relay-replay-of");
@@ -87,75 +83,6 @@ impl Replays {
     /// Leaves what this node goes on with to any node.
     pub(super) async fn release(&self) -> Result<(), Error> {
         self.store.release_replays(self.node).await
-    }
-
-    /// Goes on with replays for as long as this is awaited. Where none runs the store is asked
-    /// nothing, unless others share it.
-    pub(super) async fn run(self: &Arc<Self>) {
-        let mut running = JoinSet::new();
-        loop {
-            let wake = self.claim(&mut running).await.unwrap_or_else(|error| {
-                tracing::error!(%error, "replays cannot be read");
-                Some(self.clock.now() + LOOK_AGAIN)
-            });
-            let shared = self.options.crons_max_age.map(|_| self.clock.now() + SHARED);
-            let next = wake.into_iter().chain(shared).min();
-            tokio::select! {
-                () = sleep_until(&*self.clock, next) => {}
-                () = self.changed.notified() => {}
-                Some(_) = running.join_next() => {}
-            }
-        }
-    }
-
-    /// Goes on with those that nobody goes on with; when to look again.
-    async fn claim(
-        self: &Arc<Self>,
-        running: &mut JoinSet<()>,
-    ) -> Result<Option<Timestamp>, Error> {
-        let now = self.clock.now();
-        let wake = self.store.replays_wake_at().await?;
-        let room = AT_ONCE.saturating_sub(running.len());
-        if room == 0 {
-            return Ok(None);
-        }
-        if wake.is_none_or(|wake| wake > now) {
-            return Ok(wake);
-        }
-        let claim = ClaimReplays::new(self.node, now, now + HOLD, room);
-        for replay in self.store.claim_replays(claim).await? {
-            let replays = Arc::clone(self);
-            running.spawn(async move { replays.go_on(replay).await });
-        }
-        self.store.replays_wake_at().await
-    }
-
-    /// Goes on with a replay to its end, or until it is no longer this node's.
-    async fn go_on(self: Arc<Self>, replay: Replay) {
-        tracing::info!(replay = %replay.id, cursor = replay.cursor, "goes on");
-        let now = self.clock.now();
-        let pace = Pace::new(&replay.spec, now);
-        let mut going = Going { replay, pace, all_queued: false, rest: TICK, held_at: now };
-        loop {
-            let until = match self.turn(&mut going).await {
-                Ok(Turn::Until(moment)) => moment,
-                Ok(Turn::Over) => return,
-                Err(error) if error.kind() == ErrorKind::Invalid => {
-                    let replay = &mut going.replay;
-                    tracing::error!(replay = %replay.id, %error, "it cannot go on");
-                    replay.error = error.to_string();
-                    match self.finish(replay, ReplayStatus::Failed).await {
-                        Ok(()) => return,
-                        Err(_) => self.clock.now() + LOOK_AGAIN,
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(replay = %going.replay.id, %error, "it waits");
-                    self.clock.now() + LOOK_AGAIN
-                }
-            };
-            self.clock.sleep_until(until).await;
-        }
     }
 
     async fn turn(self: &Arc<Self>, going: &mut Going) -> Result<Turn, Error> {
@@ -234,6 +161,52 @@ impl Replays {
     /// Ends what waits here of a replay that was cancelled.
     pub(crate) async fn withdraw(&self, id: ReplayId) {
         self.resender.intake.deliverer.withdraw(id).await;
+    }
+}
+
+impl Held for Replays {
+    type Item = Replay;
+    const WHAT: &'static str = "replays";
+
+    fn parts(&self) -> (&dyn Clock, &RelayOptions, &Notify) {
+        (&*self.clock, &self.options, &self.changed)
+    }
+
+    async fn wakes_at(&self) -> Result<Option<Timestamp>, Error> {
+        self.store.replays_wake_at().await
+    }
+
+    async fn claim(&self, now: Timestamp, limit: usize) -> Result<Vec<Replay>, Error> {
+        self.store.claim_replays(ClaimReplays::new(self.node, now, now + HOLD, limit)).await
+    }
+
+    /// Continues a replay until it is over, or until another node holds it.
+    async fn go_on(self: Arc<Self>, replay: Replay) {
+        tracing::info!(replay = %replay.id, cursor = replay.cursor, "goes on");
+        let now = self.clock.now();
+        let pace = Pace::new(&replay.spec, now);
+        let mut going = Going { replay, pace, all_queued: false, rest: TICK, held_at: now };
+        loop {
+            let until = match self.turn(&mut going).await {
+                Ok(Turn::Until(moment)) => moment,
+                Ok(Turn::Over) => return,
+                Err(error) if error.kind() == ErrorKind::Invalid => {
+                    let replay = &mut going.replay;
+                    // The account reads the error in the replay.
+                    tracing::info!(replay = %replay.id, %error, "it cannot go on");
+                    replay.error = error.to_string();
+                    match self.finish(replay, ReplayStatus::Failed).await {
+                        Ok(()) => return,
+                        Err(_) => self.clock.now() + LOOK_AGAIN,
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(replay = %going.replay.id, %error, "it waits");
+                    self.clock.now() + LOOK_AGAIN
+                }
+            };
+            self.clock.sleep_until(until).await;
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     clock::Timestamp,
     error::Error,
-    id::{AccountId, DeliveryId},
-    model::{Log, Replay, ReplayOrder},
+    id::{AccountId, BucketId, DeliveryId},
+    model::{Erasure, Log, Replay, ReplayFilter, ReplayOrder},
     store::{
         DeliveryStore, LogCursor, LogFilter, LogOrder, LogQuery, LogSearch, LogStore, ScanBounds,
     },
@@ -28,6 +28,41 @@ pub(crate) struct Source {
     ids: Vec<DeliveryId>,
 }
 
+/// The logs of an account that pass a filter, up to a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'w> {
+    account: AccountId,
+    bucket: Option<BucketId>,
+    filter: &'w ReplayFilter,
+    until: Timestamp,
+    order: ReplayOrder,
+}
+
+impl<'w> From<&'w Replay> for Wanted<'w> {
+    fn from(replay: &'w Replay) -> Self {
+        let Replay { account_id: account, bucket_id: bucket, created_at: until, spec, .. } = replay;
+        let (filter, order) = (&spec.filter, spec.order);
+        Self { account: *account, bucket: *bucket, filter, until: *until, order }
+    }
+}
+
+impl<'w> From<&'w Erasure> for Wanted<'w> {
+    fn from(erasure: &'w Erasure) -> Self {
+        let Erasure { account_id: account, bucket_id: bucket, created_at: until, spec, .. } =
+            erasure;
+        let (filter, order) = (&spec.filter, ReplayOrder::Receipt);
+        Self { account: *account, bucket: *bucket, filter, until: *until, order }
+    }
+}
+
+/// The place that a stored cursor stands for; none for the start, whose cursor is empty.
+pub(crate) fn place(cursor: &str) -> Result<Option<LogCursor>, Error> {
+    match cursor {
+        "" => Ok(None),
+        cursor => cursor.parse().map(Some).map_err(|error| Error::invalid("cursor", error)),
+    }
+}
+
 /// What a look found.
 #[derive(Debug, Default)]
 pub(crate) struct Looked {
@@ -40,34 +75,26 @@ pub(crate) struct Looked {
 }
 
 impl Source {
-    /// The logs of a replay.
+    /// The logs that are wanted.
     ///
     /// # Errors
     ///
-    /// `Invalid` when its filter cannot be read.
+    /// `Invalid` when the filter cannot be read.
     pub(crate) fn new(
-        replay: &Replay,
+        wanted: Wanted<'_>,
         logs: Arc<dyn LogStore>,
         deliveries: Arc<dyn DeliveryStore>,
     ) -> Result<Self, Error> {
-        let filter = &replay.spec.filter;
+        let Wanted { account, bucket, filter, until, order } = wanted;
         let mut ids = filter.ids.clone();
         ids.sort_unstable();
         ids.dedup();
-        if replay.spec.order == ReplayOrder::Newest {
+        if order == ReplayOrder::Newest {
             ids.reverse();
         }
-        let mut query = filter.log_query(replay.created_at)?;
-        query.bucket_id = replay.bucket_id;
-        Ok(Self {
-            logs,
-            deliveries,
-            account: replay.account_id,
-            query,
-            filter: filter.log_filter()?,
-            order: replay.spec.order,
-            ids,
-        })
+        let mut query = filter.log_query(until)?;
+        query.bucket_id = bucket;
+        Ok(Self { logs, deliveries, account, query, filter: filter.log_filter()?, order, ids })
     }
 
     /// The next logs after a place, `most` at most.

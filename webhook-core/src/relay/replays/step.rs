@@ -3,14 +3,15 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::{
-    HOLD, Replays, Source,
+    Replays, Source,
     items::{Item, outputs, targets},
-    source::Looked,
+    source::{Looked, place},
 };
 use crate::{
     error::{Error, ErrorKind},
     id::OutputId,
     model::{Log, Output, Replay},
+    relay::held::HOLD,
     store::{FeedReplay, LogCursor},
 };
 
@@ -38,11 +39,8 @@ impl Replays {
         most: usize,
     ) -> Result<Stepped, Error> {
         let deliveries = self.resender.intake.deliveries.clone();
-        let source = Source::new(replay, self.logs.clone(), deliveries)?;
-        let place = match &*replay.cursor {
-            "" => None,
-            cursor => Some(cursor.parse::<LogCursor>().map_err(|e| Error::invalid("cursor", e))?),
-        };
+        let source = Source::new(replay.into(), self.logs.clone(), deliveries)?;
+        let place = place(&replay.cursor)?;
         let Looked { logs, mut until, complete } = source.next(place, most.min(MOST)).await?;
         let mut waiting: HashMap<_, _> =
             self.store.replay_waiting(replay.id).await?.into_iter().collect();

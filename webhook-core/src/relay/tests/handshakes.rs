@@ -246,7 +246,7 @@ async fn of_two_secrets_that_are_handed_over_at_once_the_first_one_is_kept() {
     let world = raced(1, |input| {
         let Extension::Set(spec) = &mut input.spec.signature else { panic!("a signature") };
         let secret = Secret::new("other");
-        spec.secrets.push(SecretSpec { secret, expires_at: 0 });
+        spec.secrets.push(SecretSpec { secret, expires_at: Timestamp::default() });
     })
     .await;
     let answer = world.hook_secret("first").await;

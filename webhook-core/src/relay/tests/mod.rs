@@ -6,6 +6,7 @@ mod credentials;
 mod crons;
 mod delivering;
 mod duplicates;
+mod erasing;
 mod failing;
 mod forwarding;
 mod functions;

@@ -150,7 +150,7 @@ async fn very_many_failures_are_one_event_and_the_end_is_one_more() {
     let all_but_of_queues: Vec<_> = NotificationEvent::ALL
         .iter()
         .copied()
-        .filter(|event| !event.as_str().starts_with("queue."))
+        .filter(|event| !event.to_string().starts_with("queue."))
         .collect();
     let made = house.notify(&all_but_of_queues).await;
     house.forwarder.script(HOOK, [unavailable()]);

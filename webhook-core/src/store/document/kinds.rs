@@ -10,9 +10,8 @@ use crate::{
     error::Error,
     id::{AccountId, BucketId, CronId, DomainId, FunctionId, InputId, OutputId},
     model::{
-        Bucket, BucketAuth, BucketSpec, Cron, CronSpec, Domain, DomainSpec, Extension,
-        ExtensionObject, Function, FunctionSpec, Input, InputSpec, Notification, NotificationSpec,
-        Output, OutputSpec,
+        Bucket, BucketSpec, Cron, CronSpec, Described, Domain, DomainSpec, Function, FunctionSpec,
+        Input, InputSpec, Notification, NotificationSpec, Output, OutputSpec, described,
     },
 };
 
@@ -66,48 +65,37 @@ struct Facts<S = Map<String, Value>> {
     spec: S,
 }
 
-/// The fields of a specification, as they are stored.
-struct Fields(Map<String, Value>);
-
-impl Fields {
-    fn of(spec: &impl Serialize) -> Result<Self, Error> {
-        match serde_json::to_value(spec).map_err(Error::internal)? {
-            Value::Object(fields) => Ok(Self(fields)),
-            _ => Err(Error::internal("a specification is no object")),
+/// The texts of what is stored openly, and of what is sealed: fields with secrets in them.
+fn texts<S: Serialize + Described + Clone + Default>(
+    spec: &S,
+    mut facts: Facts,
+) -> Result<(String, String), Error> {
+    let Value::Object(mut fields) = serde_json::to_value(spec).map_err(Error::internal)? else {
+        return Err(Error::internal("a specification is no object"));
+    };
+    // On the wire the secrets of extension fields are masked.
+    described::secrets(&mut spec.clone(), "", &mut |place, secret| {
+        let (name, rest) = place.split_once('.').unwrap_or((place, ""));
+        let pointer = format!("/{}", rest.replace(['.', '['], "/").replace(']', ""));
+        if let Some(stored) = fields.get_mut(name).and_then(|it| it.pointer_mut(&pointer)) {
+            *stored = Value::String(secret.expose().to_owned());
+        }
+    });
+    let defaults = serde_json::to_value(S::default()).map_err(Error::internal)?;
+    let mut sealed = Map::new();
+    for (field, _) in spec.fields().iter().filter(|(field, _)| field.sealed) {
+        let value = fields.remove(field.name);
+        if let Some(value) = value.filter(|value| defaults.get(field.name) != Some(value)) {
+            sealed.insert(field.name.to_owned(), value);
         }
     }
-
-    /// The object itself: on the wire its secrets are masked.
-    fn extension<T: ExtensionObject>(
-        mut self,
-        name: &str,
-        field: &Extension<T>,
-    ) -> Result<Self, Error> {
-        if let Some(object) = field.set() {
-            let object = serde_json::to_value(object).map_err(Error::internal)?;
-            self.0.insert(name.to_owned(), object);
-        }
-        Ok(self)
-    }
-
-    /// The texts of what is stored openly, and of what is sealed: fields with secrets in them.
-    fn into_texts(mut self, mut facts: Facts, sealed: &[&str]) -> Result<(String, String), Error> {
-        let mut secrets = Map::new();
-        for name in sealed {
-            if let Some(value) = self.0.remove(*name)
-                && value.as_object().is_none_or(|object| !object.is_empty())
-            {
-                secrets.insert((*name).to_owned(), value);
-            }
-        }
-        facts.spec = self.0;
-        let json = serde_json::to_string(&facts).map_err(Error::internal)?;
-        let secrets = match secrets.is_empty() {
-            true => String::new(),
-            false => serde_json::to_string(&secrets).map_err(Error::internal)?,
-        };
-        Ok((json, secrets))
-    }
+    facts.spec = fields;
+    let json = serde_json::to_string(&facts).map_err(Error::internal)?;
+    let secrets = match sealed.is_empty() {
+        true => String::new(),
+        false => serde_json::to_string(&sealed).map_err(Error::internal)?,
+    };
+    Ok((json, secrets))
 }
 
 impl Document {
@@ -178,13 +166,11 @@ impl Configured for Bucket {
 
     fn document(&self, account: AccountId) -> Result<Document, Error> {
         let facts = Facts { cron_id: self.cron_id, suspended: self.suspended, ..Facts::default() };
-        let BucketAuth { kind, username, password, token, .. } = self.spec.auth.clone();
-        let auth = BucketAuth { kind, username, password, token, ..BucketAuth::default() };
-        let mut fields = Fields::of(&self.spec)?.extension("retention", &self.spec.retention)?;
-        if auth == BucketAuth::default() {
-            fields.0.remove("auth");
-        }
-        let texts = fields.into_texts(facts, &["auth"])?;
+        let mut spec = self.spec.clone();
+        // What it shows of the bucket itself is not stored.
+        let auth = &mut spec.auth;
+        (auth.id, auth.created_at, auth.updated_at) = Default::default();
+        let texts = texts(&spec, facts)?;
         let times = (self.created_at, self.updated_at);
         Ok(Document {
             bucket_id: Some(self.id),
@@ -217,10 +203,7 @@ impl Configured for Input {
             ..Facts::default()
         };
         let spec = &self.spec;
-        let fields = Fields::of(spec)?
-            .extension("signature", &spec.signature)?
-            .extension("deduplication", &spec.deduplication)?;
-        let texts = fields.into_texts(facts, &["signature"])?;
+        let texts = texts(spec, facts)?;
         let mut uses = functions([spec.function_id]);
         uses.extend(self.domain_id.map(|id| Domain::key(id.as_uuid())));
         let times = (self.created_at, self.updated_at);
@@ -261,11 +244,7 @@ impl Configured for Output {
             ..Facts::default()
         };
         let spec = &self.spec;
-        let fields = Fields::of(spec)?
-            .extension("signing", &spec.signing)?
-            .extension("auth", &spec.auth)?
-            .extension("health", &spec.health)?;
-        let texts = fields.into_texts(facts, &["headers", "rules", "signing", "auth"])?;
+        let texts = texts(spec, facts)?;
         let times = (self.created_at, self.updated_at);
         let (pauses, failing_since) = (self.pauses.clone(), self.failing_since);
         let state = DocumentState { pauses, failing_since, ..DocumentState::default() };
@@ -303,7 +282,7 @@ impl Configured for Cron {
             output_id: Some(self.output_id),
             ..Facts::default()
         };
-        let texts = Fields::of(&self.spec)?.into_texts(facts, &["headers"])?;
+        let texts = texts(&self.spec, facts)?;
         let times = (self.created_at, self.updated_at);
         let cron = CronState::starting(self.next_run);
         Ok(Document {
@@ -343,7 +322,7 @@ impl Configured for Function {
             revised: Some(self.revised.as_millis()),
             ..Facts::default()
         };
-        let texts = Fields::of(&self.spec)?.into_texts(facts, &[])?;
+        let texts = texts(&self.spec, facts)?;
         let times = (self.created, self.updated);
         Ok(Document {
             name: self.spec.name.clone(),
@@ -368,7 +347,7 @@ impl Configured for Domain {
     const KIND: DocumentKind = DocumentKind::Domain;
 
     fn document(&self, account: AccountId) -> Result<Document, Error> {
-        let texts = Fields::of(&self.spec)?.into_texts(Facts::default(), &[])?;
+        let texts = texts(&self.spec, Facts::default())?;
         let times = (self.created_at, self.updated_at);
         Ok(Document {
             name: self.spec.domain.clone(),
@@ -393,7 +372,7 @@ impl Configured for Notification {
     const KIND: DocumentKind = DocumentKind::Notification;
 
     fn document(&self, account: AccountId) -> Result<Document, Error> {
-        let texts = Fields::of(&self.spec)?.into_texts(Facts::default(), &[])?;
+        let texts = texts(&self.spec, Facts::default())?;
         let times = (self.created_at, self.updated_at);
         let last_sent_at = self.last_sent_at;
         let state = DocumentState { last_sent_at, ..DocumentState::default() };
@@ -425,6 +404,31 @@ mod tests {
 
     use super::*;
     use crate::model::Secret;
+
+    /// A field of an output that this file does not know.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, webhook_wire::Described)]
+    struct Extended {
+        /// The number of people who watch this output.
+        #[field(label = "Watchers", sealed)]
+        watchers: u32,
+        /// The room of those people.
+        #[field(label = "Room")]
+        room: String,
+    }
+
+    #[test]
+    fn a_field_is_stored_because_it_is_declared() -> Result<(), Error> {
+        let spec = Extended { watchers: 3, room: "r".to_owned() };
+        let texts = texts(&spec, Facts::default())?;
+        assert_eq!(texts.0, r#"{"spec":{"room":"r"}}"#);
+        assert_eq!(texts.1, r#"{"watchers":3}"#, "it is sealed, as it says");
+        let now = Timestamp::from_secs(1);
+        let id = Uuid::nil();
+        let account = AccountId::generate();
+        let document = Document::new::<Output>(id, account, 1, (now, now), texts);
+        assert_eq!(document.parse::<Extended>()?.spec, spec);
+        Ok(())
+    }
 
     /// A document that is not whole is refused, and the refusal repeats no secret.
     #[test]

@@ -147,7 +147,7 @@ impl Queue {
 #[async_trait]
 impl DeliveryStore for MemoryStore {
     async fn accept(&self, mut accept: Accept) -> Result<Accepted, Error> {
-        let runs = mem::take(&mut accept.runs);
+        let (webhook, runs) = (accept.webhook.id, mem::take(&mut accept.runs));
         let insert = || match accept.seen.is_empty() {
             true => {
                 let arrival = Arrival::of(accept);
@@ -155,7 +155,7 @@ impl DeliveryStore for MemoryStore {
             }
             false => self.queue().insert_unseen(accept),
         };
-        self.with_runs(runs, insert, |to| *to == Accepted::Stored)
+        self.with_runs(webhook, runs, insert, |to| *to == Accepted::Stored)
     }
 
     async fn claim(&self, claim: Claim) -> Result<Claimed, Error> {
@@ -163,8 +163,8 @@ impl DeliveryStore for MemoryStore {
     }
 
     async fn settle(&self, mut settle: Settle) -> Result<(), Error> {
-        let runs = mem::take(&mut settle.runs);
-        self.with_runs(runs, || self.queue().settle(settle), |()| true)
+        let (webhook, runs) = (settle.origin.webhook_id, mem::take(&mut settle.runs));
+        self.with_runs(webhook, runs, || self.queue().settle(settle), |()| true)
     }
 
     async fn redeliver(&self, account: AccountId, redeliver: Redeliver) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use crate::{
     clock::Timestamp,
     error::Error,
     function::record::RunRecord,
-    id::{AccountId, ExecutionId, FunctionId},
+    id::{AccountId, ExecutionId, FunctionId, WebhookId},
     model::{Execution, Variable},
     store::{
         ExecutionPage, FunctionStore, KvEntry, KvKey, KvValue, KvWrite, NewExecution,
@@ -20,8 +20,15 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Functions {
     rows: HashMap<FunctionId, Stored>,
-    /// Which function a run is kept with.
-    of_execution: HashMap<ExecutionId, FunctionId>,
+    /// Where each run is kept.
+    of_execution: HashMap<ExecutionId, Place>,
+}
+
+/// Which function a run is kept with, and the webhook that it led to.
+#[derive(Clone, Copy)]
+struct Place {
+    function: FunctionId,
+    webhook: Option<WebhookId>,
 }
 
 /// Removes the rows that belong to a removed function.
@@ -65,7 +72,24 @@ impl Functions {
             .ok_or_else(|| Error::not_found("function"))
     }
 
-    fn record(&mut self, execution: Execution, keep: usize) -> Result<(), Error> {
+    /// Removes the runs on a webhook that is erased.
+    pub(super) fn forget_runs_on(&mut self, webhook: WebhookId) {
+        let rows = &mut self.rows;
+        self.of_execution.retain(|id, place| {
+            let stays = place.webhook != Some(webhook);
+            if !stays && let Some(stored) = rows.get_mut(&place.function) {
+                stored.executions.remove(id);
+            }
+            stays
+        });
+    }
+
+    fn record(
+        &mut self,
+        execution: Execution,
+        webhook: Option<WebhookId>,
+        keep: usize,
+    ) -> Result<(), Error> {
         let (id, function_id) = (execution.id, execution.function_id);
         if self.of_execution.contains_key(&id) {
             return Err(Error::conflict("a run with this id exists"));
@@ -76,7 +100,7 @@ impl Functions {
         while stored.executions.len() > keep {
             dropped.extend(stored.executions.pop_first().map(|(id, _)| id));
         }
-        self.of_execution.insert(id, function_id);
+        self.of_execution.insert(id, Place { function: function_id, webhook });
         for id in dropped {
             self.of_execution.remove(&id);
         }
@@ -86,9 +110,10 @@ impl Functions {
 
 impl MemoryStore {
     /// Makes a change of the queue, and records the runs behind it if it was `made`: whoever
-    /// reads finds both or neither.
+    /// reads finds both or neither. They are runs on this webhook.
     pub(super) fn with_runs<T>(
         &self,
+        webhook: WebhookId,
         runs: Vec<NewExecution>,
         change: impl FnOnce() -> Result<T, Error>,
         made: impl FnOnce(&T) -> bool,
@@ -103,7 +128,7 @@ impl MemoryStore {
         if made(&changed) {
             for (execution, keep) in runs {
                 // One of a function that is gone, or that is recorded already.
-                let _ = functions.record(execution, keep);
+                let _ = functions.record(execution, Some(webhook), keep);
             }
         }
         Ok(changed)
@@ -186,14 +211,15 @@ impl FunctionStore for MemoryStore {
 
     async fn record_execution(&self, execution: &RunRecord, keep: usize) -> Result<(), Error> {
         let execution = execution.execution();
-        self.functions.lock().record(execution, keep)
+        self.functions.lock().record(execution, None, keep)
     }
 
     async fn purge_executions(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
         let mut functions = self.functions.lock();
         let Functions { rows, of_execution, .. } = &mut *functions;
         // The order of identifiers is that of the runs.
-        let mut old: Vec<_> = of_execution.iter().map(|(id, function)| (*id, *function)).collect();
+        let mut old: Vec<_> =
+            of_execution.iter().map(|(id, place)| (*id, place.function)).collect();
         old.sort_unstable();
         let mut gone = 0;
         for (id, function) in old.into_iter().take(limit) {
@@ -213,8 +239,8 @@ impl FunctionStore for MemoryStore {
         id: ExecutionId,
     ) -> Result<Option<Execution>, Error> {
         let functions = self.functions.lock();
-        let function = functions.of_execution.get(&id);
-        let stored = function.and_then(|function| functions.get(account, *function));
+        let place = functions.of_execution.get(&id);
+        let stored = place.and_then(|place| functions.get(account, place.function));
         Ok(stored.and_then(|stored| stored.executions.get(&id)).cloned())
     }
 

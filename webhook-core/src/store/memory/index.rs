@@ -1,6 +1,9 @@
 //! What is found and counted over the rows.
 
-use std::{collections::BTreeSet, hash::Hash};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    hash::Hash,
+};
 
 use foldhash::{HashMap, HashSet};
 
@@ -9,7 +12,10 @@ use crate::{
     clock::{Month, Timestamp},
     id::{AccountId, DeliveryId, NodeId, OutputId},
     model::Webhook,
-    store::{ClaimOrder, CountQuery, DayCount, MinuteCount, tally::LogCounters},
+    store::{
+        ClaimOrder, CountQuery, DayCount, MinuteCount, OldLogs,
+        tally::{self, CountedLog, LogCounters, LogSums},
+    },
 };
 
 /// Takes an item out of one of the sets, and the set with the last item.
@@ -149,7 +155,12 @@ impl OutputIndex {
 #[derive(Debug, Default)]
 pub(super) struct AccountCounters {
     accounts: HashMap<AccountId, LogCounters>,
+    /// Logs that were erased and count in statistics, at most [`MAX_ERASED`].
+    erased: VecDeque<CountedLog>,
 }
+
+/// How many logs that were erased count in statistics; the last ones do.
+const MAX_ERASED: usize = 100_000;
 
 impl AccountCounters {
     pub(super) fn add(&mut self, webhook: &Webhook, row: &Row) {
@@ -175,10 +186,33 @@ impl AccountCounters {
     }
 
     pub(super) fn days(&self, account: AccountId, query: &CountQuery) -> Vec<DayCount> {
-        self.accounts.get(&account).map(|counters| counters.days(query)).unwrap_or_default()
+        tally::days(self.sums(account, query, tally::DAY_MILLIS))
     }
 
     pub(super) fn minutes(&self, account: AccountId, query: &CountQuery) -> Vec<MinuteCount> {
-        self.accounts.get(&account).map(|counters| counters.minutes(query)).unwrap_or_default()
+        tally::minutes(self.sums(account, query, tally::MINUTE_MILLIS))
+    }
+
+    /// What the query counts, the logs that were erased among it.
+    fn sums(&self, account: AccountId, query: &CountQuery, unit_millis: i64) -> Vec<LogSums> {
+        let mut erased = LogCounters::default();
+        let of_account = |log: &&CountedLog| log.key.account_id == account;
+        self.erased.iter().filter(of_account).for_each(|log| erased.add(*log));
+        let there = self.accounts.get(&account).into_iter();
+        let there = there.flat_map(|counters| counters.sums(query, unit_millis));
+        there.chain(erased.sums(query, unit_millis)).collect()
+    }
+
+    /// Counts a log in statistics that is erased.
+    pub(super) fn erase(&mut self, log: CountedLog) {
+        if self.erased.len() == MAX_ERASED {
+            self.erased.pop_front();
+        }
+        self.erased.push_back(log);
+    }
+
+    /// Counts no erased logs any more that are old.
+    pub(super) fn forget_erased(&mut self, old: &OldLogs) {
+        self.erased.retain(|log| !old.counts(&log.key));
     }
 }

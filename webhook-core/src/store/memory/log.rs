@@ -16,8 +16,9 @@ use crate::{
     id::{AccountId, BucketId},
     model::{Attempt, DeliveryStatus, Log, LogHead},
     store::{
-        ClientReport, CountQuery, DayCount, Drain, Drained, LogCursor, LogHeads, LogOrder, LogPage,
-        LogQuery, LogSearch, LogStore, LogsFound, MinuteCount, OldLogs, Reported, Scan,
+        ClientReport, CountQuery, DayCount, Drain, Drained, EraseWebhook, ErasedWebhook, LogCursor,
+        LogHeads, LogOrder, LogPage, LogQuery, LogSearch, LogStore, LogsFound, MinuteCount,
+        OldLogs, Reported, Scan,
     },
 };
 
@@ -143,6 +144,7 @@ impl Queue {
         for LogCursor { id, .. } in &gone {
             self.remove(*id);
         }
+        self.index.counters.forget_erased(old);
         u64::try_from(gone.len()).unwrap_or(u64::MAX)
     }
 }
@@ -222,6 +224,14 @@ impl LogStore for MemoryStore {
 
     async fn purge(&self, old: &OldLogs, limit: usize) -> Result<u64, Error> {
         Ok(self.queue().purge(old, limit))
+    }
+
+    async fn erase(
+        &self,
+        account: AccountId,
+        erase: &EraseWebhook,
+    ) -> Result<ErasedWebhook, Error> {
+        self.erase_webhook(account, erase)
     }
 
     async fn forget_seen(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {

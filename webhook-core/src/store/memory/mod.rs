@@ -5,6 +5,8 @@ mod catalog;
 mod cron;
 mod delivery;
 mod documents;
+mod erase;
+mod erasure;
 mod function;
 mod index;
 mod log;
@@ -14,6 +16,7 @@ mod replay;
 mod retention;
 mod row;
 mod seen;
+mod session;
 #[cfg(test)]
 mod tests;
 
@@ -24,10 +27,12 @@ use std::{
 
 use account::{Accounts, Bills, Tokens};
 use documents::Directory;
+use erasure::Erasures;
 use function::Functions;
 use notification::Notices;
 use queue::{Locked, Queue};
 use replay::Replays;
+use session::Sessions;
 
 use crate::lock::Lock;
 
@@ -65,6 +70,8 @@ use crate::lock::Lock;
 /// buckets, inputs, outputs, functions, access tokens, domains, crons and notifications are not: their
 /// callers limit them.
 ///
+/// Statistics count the last 100 000 logs that were [erased](super::LogStore::erase).
+///
 /// # Deleted outputs
 ///
 /// What waits for an output when it is deleted becomes
@@ -85,10 +92,13 @@ pub struct MemoryStore {
     functions: Lock<Functions>,
     queue: Lock<Queue>,
     tokens: Lock<Tokens>,
+    sessions: Lock<Sessions>,
     /// Taken after `directory`.
     notices: Lock<Notices>,
     /// Taken before `queue`.
     replays: Lock<Replays>,
+    /// Taken before `functions`.
+    erasures: Lock<Erasures>,
 }
 
 impl MemoryStore {
@@ -109,8 +119,10 @@ impl MemoryStore {
             functions: Lock::default(),
             queue: Lock::new(Queue::new(max_webhooks, Self::DEFAULT_MAX_BYTES)),
             tokens: Lock::default(),
+            sessions: Lock::default(),
             notices: Lock::default(),
             replays: Lock::default(),
+            erasures: Lock::default(),
         }
     }
 

@@ -42,11 +42,6 @@ impl Submitted {
         self.get(name).unwrap_or_default()
     }
 
-    /// As if the field were not in the form, when nothing was typed into it.
-    pub(crate) fn forget_if_empty(&mut self, name: &str) {
-        self.0.retain(|(known, value)| known != name || !value.is_empty());
-    }
-
     /// Whether a box of this name is checked.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()

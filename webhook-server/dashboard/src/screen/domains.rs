@@ -9,7 +9,6 @@ use axum::{
     http::StatusCode,
     routing::{get, post},
 };
-use serde_json::json;
 use webhook_core::{
     DomainId, Timestamp,
     model::{Bucket, DomainSpec},
@@ -18,7 +17,7 @@ use webhook_core::{
 use super::{Asked, done, edit::refusal};
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Submitted},
+    form::{Form, Submitted},
     page::{Frame, Problem, Reply, page_with},
     session::Session,
     show::{self, Mark},
@@ -71,10 +70,7 @@ impl Certificate {
 }
 
 fn form() -> Form {
-    let name = Field::text("domain", "Domain")
-        .required()
-        .help("Such as hooks.example.com. Its DNS has to lead to this server.");
-    Form::new(format!("{PATH}/domains"), "Reserve").fields([name])
+    Form::new(format!("{PATH}/domains"), "Reserve").of(&DomainSpec::default())
 }
 
 fn inputs(buckets: &[Bucket], domain: &str) -> Vec<(String, String)> {
@@ -109,8 +105,9 @@ async fn list(session: Session, asked: Asked) -> Reply {
 }
 
 async fn reserve(session: Session, submitted: Submitted) -> Reply {
-    let reserved = match form().read::<DomainSpec>(json!({}), &submitted) {
-        Ok(spec) => session.admin().reserve_domain(&session.caller, spec).await,
+    let mut spec = DomainSpec::default();
+    let reserved = match form().read(&mut spec, &submitted) {
+        Ok(()) => session.admin().reserve_domain(&session.caller, spec).await,
         Err(error) => Err(error),
     };
     match reserved {

@@ -2,8 +2,7 @@
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
-use serde::{Serialize, de::DeserializeOwned};
-use webhook_core::{Error, ErrorKind};
+use webhook_core::{Error, ErrorKind, model::Described};
 
 use crate::{
     form::{Form, Submitted},
@@ -64,15 +63,16 @@ impl Edit {
         Ok(page_with(status, &self))
     }
 
-    /// What `then` makes of what was submitted; the form again when that cannot be done.
-    pub(crate) async fn submit<T: DeserializeOwned>(
+    /// What `then` makes of `spec` with what was submitted; the form again when that cannot be
+    /// done.
+    pub(crate) async fn submit<T: Described>(
         self,
-        base: impl Serialize,
+        mut spec: T,
         submitted: &Submitted,
         then: impl AsyncFnOnce(T) -> Result<Response, Error>,
     ) -> Reply {
-        let done = match self.form.read(base, submitted) {
-            Ok(read) => then(read).await,
+        let done = match self.form.read(&mut spec, submitted) {
+            Ok(()) => then(spec).await,
             Err(error) => Err(error),
         };
         done.or_else(|error| self.refuse(submitted, error))

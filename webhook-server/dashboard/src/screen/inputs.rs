@@ -14,12 +14,7 @@ use super::{
     of_bucket::{self, At, OfBucket, link},
     part,
 };
-use crate::{
-    Dashboard,
-    form::{Field, Form},
-    page::PartLink,
-    session::Session,
-};
+use crate::{Dashboard, form::Form, page::PartLink, session::Session};
 
 pub(crate) fn router() -> Router<Dashboard> {
     of_bucket::router::<Input>(part::router::<Signature>().merge(part::router::<Duplicates>()))
@@ -54,33 +49,11 @@ impl OfBucket for Input {
             (String::new(), "the static answer".to_owned()),
             ("anyOutput".to_owned(), "the answer of the first output that has one".to_owned()),
         ];
-        form.fields([
-            Field::text("name", "Name"),
-            Field::area("description", "Description").rows(2),
-            Field::select("function_id", "Function")
-                .options(function_options(functions))
-                .help("It sees each webhook before it is routed."),
-        ])
-        .section("Answer")
-        .fields([
-            Field::select("response_from_output", "Senders get")
-                .options(answers.into_iter().chain(outputs)),
-            Field::number("status_code", "Status").help("200 when it is empty."),
-            Field::headers("headers", "Headers")
-                .help("One in each line, such as Content-Type: application/json"),
-            Field::area("body", "Body"),
-        ])
-        .section("Custom domain")
-        .fields([
-            Field::text("custom_domain", "Domain").help("One that the account has reserved."),
-            Field::text("path_prefix", "Path prefix"),
-            Field::check("strip_path_prefix", "Drop the prefix when forwarding"),
-            Field::select("tls_version", "Oldest TLS").options([
-                ("", "1.2"),
-                ("1.2", "1.2 (said)"),
-                ("1.3", "1.3"),
-            ]),
-        ])
+        form.with("function_id", |field| field.options(function_options(functions)))
+            .with("response_from_output", |field| field.options(answers.into_iter().chain(outputs)))
+            .with("tls_version", |field| {
+                field.options([("", "1.2"), ("1.2", "1.2 (said)"), ("1.3", "1.3")])
+            })
     }
 
     fn parts(&self) -> Vec<PartLink> {
@@ -110,6 +83,16 @@ impl OfBucket for Input {
 /// No function, or one of these.
 pub(super) fn function_options(functions: &[Function]) -> Vec<(String, String)> {
     let none = (String::new(), "none".to_owned());
-    let known = functions.iter().map(|it| (it.id.to_string(), it.spec.name.clone()));
+    let known = functions.iter().map(|it| {
+        // The script of the page goes by this mark.
+        let mark = if redacts(&it.spec.payload) { " (redacts)" } else { "" };
+        (it.id.to_string(), format!("{}{mark}", it.spec.name))
+    });
     std::iter::once(none).chain(known).collect()
+}
+
+/// Whether a source speaks of taking something out: then a run that changes nothing is a mistake.
+fn redacts(source: &str) -> bool {
+    let source = source.to_ascii_lowercase();
+    ["delete", "redact", "mask", "***"].iter().any(|word| source.contains(word))
 }

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::{
     Router,
     extract::Extension,
-    http::header::SET_COOKIE,
+    http::HeaderMap,
     routing::{get, post},
 };
 use webhook_core::{
@@ -21,7 +21,7 @@ use crate::{
     Dashboard, PATH,
     form::Submitted,
     page::{Frame, Problem, Reply, page},
-    session::{self, Session},
+    session::{Browser, Session},
     show,
 };
 
@@ -119,20 +119,20 @@ async fn switch(session: Session, submitted: Submitted) -> Reply {
 }
 
 /// Replaces the API key. Whoever was signed in with the old one goes on with the new one.
-async fn rotate(session: Session, client: Option<Extension<ClientAddr>>) -> Reply {
+async fn rotate(
+    session: Session,
+    client: Option<Extension<ClientAddr>>,
+    headers: HeaderMap,
+) -> Reply {
     let key = session.admin().regenerate_api_key(&session.caller).await?;
     let new = (session.ticket.key == API_KEY_USER).then(|| key.key.expose().to_owned());
     let mut shown = keys(&session, key, true).await?;
     shown.frame = shown.frame.noticing(Some("rotated"));
-    let mut response = page(&shown);
-    if let Some(secret) = new {
-        let secure = client.is_some_and(|Extension(client)| client.secure);
-        let begun = session::begin(&session.dashboard, None, &secret, secure, PATH)?;
-        for cookie in begun.headers().get_all(SET_COOKIE) {
-            response.headers_mut().append(SET_COOKIE, cookie.clone());
-        }
-    }
-    Ok(response)
+    let shown = page(&shown);
+    let Some(secret) = new else { return Ok(shown) };
+    let browser = Browser::of(&headers, client.as_deref());
+    session.admin().end_session(&session.ticket.id).await?;
+    Ok(browser.begin(&session.dashboard, &session.caller, None, &secret, shown).await?)
 }
 
 #[cfg(test)]

@@ -132,9 +132,7 @@ impl Live {
             return true;
         }
         self.checked = Instant::now();
-        let (ticket, caller) = (&self.session.ticket, &self.session.caller);
-        let still = self.session.admin().is_still(caller, &ticket.key, &ticket.secret).await;
-        still.unwrap_or(false)
+        self.session.goes_on().await.unwrap_or(false)
     }
 
     async fn list(&self) -> Result<String, Error> {

@@ -3,12 +3,12 @@
 use webhook_core::{
     Error,
     admin::LogQuery,
-    model::{Bucket, DeliveryStatus, LogHead, ReplayFilter},
+    model::{Bucket, DeliveryStatus, LogHead, ReplayFilter, described},
     store::{LogCursor, LogFilter},
 };
 
 use super::Asked;
-use crate::{moment, session::Session};
+use crate::session::Session;
 
 /// Which webhooks a list shows.
 #[derive(Debug)]
@@ -62,8 +62,8 @@ pub(crate) fn read(asked: &Asked, buckets: &[Bucket], scoped: bool) -> Result<Wa
         let status = DeliveryStatus::from_wire(text);
         query.status = Some(status.ok_or_else(|| Error::invalid("status", "is unknown"))?);
     }
-    let moment = |name: &'static str| match asked.get(name).map(moment::read) {
-        Some(None) => Err(Error::invalid(name, moment::EXPECTED)),
+    let moment = |name: &'static str| match asked.get(name).map(described::moment) {
+        Some(None) => Err(Error::invalid(name, described::NO_MOMENT)),
         found => Ok(found.flatten()),
     };
     query.from = moment("from")?.map(|(start, _)| start);

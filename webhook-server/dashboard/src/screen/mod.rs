@@ -6,6 +6,7 @@ mod compare;
 mod crons;
 mod domains;
 mod edit;
+mod erasures;
 mod functions;
 mod inputs;
 mod kept;
@@ -35,7 +36,7 @@ use axum::{
 use webhook_core::{
     BucketId, Error, ErrorKind,
     admin::{BucketCron, LogQuery},
-    model::{Bucket, Function, Log, LogHead, Notification, Replay},
+    model::{Bucket, Erasure, Function, Log, LogHead, Notification, Replay},
 };
 
 use crate::{Dashboard, PATH, asset, page::Problem, session, session::Session};
@@ -50,6 +51,7 @@ pub(crate) fn router(dashboard: &Dashboard) -> Router<Dashboard> {
         .merge(compare::router())
         .merge(crons::router())
         .merge(domains::router())
+        .merge(erasures::router())
         .merge(functions::router())
         .merge(inputs::router())
         .merge(keys::router())
@@ -133,6 +135,7 @@ macro_rules! named {
 
 named!(Bucket, "bucket", bucket);
 named!(BucketCron, "cron", cron, require_account);
+named!(Erasure, "erasure", erasure);
 named!(Function, "function", function, require_account);
 named!(Log, "webhook", log);
 named!(Notification, "notification", notification, require_account);

@@ -5,8 +5,7 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use serde_json::{Value, json};
-use webhook_core::model::{Bucket, Notification, NotificationEvent, NotificationSpec};
+use webhook_core::model::{Bucket, Choice, Notification, NotificationEvent, NotificationSpec};
 
 use super::{
     Asked, On, done,
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Submitted, json_of},
+    form::{Form, Submitted},
     page::{Frame, Reply, page},
     session::Session,
     show,
@@ -52,7 +51,7 @@ impl Row {
             let known = buckets.iter().find(|bucket| bucket.id.to_string() == *id);
             known.map_or("(deleted)".to_owned(), |bucket| bucket.spec.name.clone())
         };
-        let events: Vec<_> = spec.events.iter().map(|event| event.as_str()).collect();
+        let events: Vec<_> = spec.events.iter().map(|event| event.name()).collect();
         Self {
             id: notification.id.to_string(),
             events: events.join(", "),
@@ -78,24 +77,11 @@ async fn list(session: Session, asked: Asked) -> Reply {
     }))
 }
 
-fn form(action: String, submit: &'static str, buckets: &[Bucket]) -> Form {
+fn form(action: String, submit: &'static str, spec: &NotificationSpec, buckets: &[Bucket]) -> Form {
     let choose = (String::new(), "choose one".to_owned());
     let all = buckets.iter().map(|bucket| (bucket.id.to_string(), bucket.spec.name.clone()));
-    Form::new(action, submit).fields([
-        Field::lines("events", "Events").rows(10).help("One in each line."),
-        Field::select("to_bucket", "Its webhooks come into")
-            .options(std::iter::once(choose).chain(all))
-            .help("A bucket of its own: what happens there is told by no notification."),
-        Field::lines("buckets", "About these buckets")
-            .rows(2)
-            .help("One in each line, by name; all of them when it is empty."),
-        Field::duration("min_interval", "At most one in").help(
-            "Of the same event about the same; such as 15m. What happens in between is counted.",
-        ),
-        Field::number("queue_deep_at", "A queue is deep with")
-            .help("So many webhooks that wait for an output; 1000 when it is empty."),
-        Field::check("disabled", "It is switched off"),
-    ])
+    let options = std::iter::once(choose).chain(all);
+    Form::new(action, submit).of(spec).with("to_bucket", |field| field.options(options))
 }
 
 fn frame(session: &Session, title: &str) -> Frame {
@@ -103,20 +89,19 @@ fn frame(session: &Session, title: &str) -> Frame {
 }
 
 /// The spec as a form shows it, with buckets by their names.
-fn shown(spec: &NotificationSpec, buckets: &[Bucket]) -> Value {
-    let mut shown = json_of(spec);
-    let name = |id: &String| {
+fn shown(spec: &NotificationSpec, buckets: &[Bucket]) -> NotificationSpec {
+    let mut shown = spec.clone();
+    for id in &mut shown.buckets {
         let known = buckets.iter().find(|bucket| bucket.id.to_string() == *id);
-        known.map_or_else(|| id.clone(), |bucket| bucket.spec.name.clone())
-    };
-    shown["buckets"] = json!(spec.buckets.iter().map(name).collect::<Vec<_>>());
+        known.inspect(|bucket| id.clone_from(&bucket.spec.name));
+    }
     shown
 }
 
 fn creating(session: &Session, buckets: &[Bucket]) -> Edit {
     let spec = NotificationSpec::new(NotificationEvent::ALL, "");
-    let form = form(format!("{PATH}/notifications/new"), "Create", buckets);
-    Edit::new(frame(session, "New notification"), form.filled(&shown(&spec, buckets))).lead(
+    let form = form(format!("{PATH}/notifications/new"), "Create", &spec, buckets);
+    Edit::new(frame(session, "New notification"), form).lead(
         "When something happens to an output, its queue, a function, a signature or a replay, a \
          webhook comes into a bucket, which forwards it as any other.",
     )
@@ -129,7 +114,7 @@ fn editing(session: &Session, notification: &Notification, buckets: &[Bucket]) -
         format!("{path}/delete"),
         "What it has still to tell goes with it. Its bucket stays.",
     );
-    let form = form(path, "Save", buckets).filled(&shown(&notification.spec, buckets));
+    let form = form(path, "Save", &shown(&notification.spec, buckets), buckets);
     Edit::new(frame(session, "Notification"), form).removed_by(remove)
 }
 
@@ -147,7 +132,7 @@ async fn create(session: Session, submitted: Submitted) -> Reply {
         admin.create_notification(&session.caller, spec).await?;
         Ok(done("/notifications", "created"))
     };
-    page.submit(json!({}), &submitted, then).await
+    page.submit(NotificationSpec::default(), &submitted, then).await
 }
 
 async fn one(On(session, found): On<Notification>) -> Reply {
@@ -162,7 +147,7 @@ async fn save(On(session, found): On<Notification>, submitted: Submitted) -> Rep
         admin.update_notification(&session.caller, found.id, spec).await?;
         Ok(done("/notifications", "saved"))
     };
-    page.submit(&found.spec, &submitted, then).await
+    page.submit(found.spec.clone(), &submitted, then).await
 }
 
 /// Puts a webhook into its bucket that says nothing but that it comes.

@@ -7,11 +7,9 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
 use webhook_core::{
     Error,
-    model::{Bucket, Function},
+    model::{Bucket, Described, Function},
 };
 
 use super::{
@@ -21,14 +19,14 @@ use super::{
 };
 use crate::{
     Dashboard, PATH,
-    form::{Form, Submitted, decode, json_of},
+    form::{Form, Submitted},
     page::{Frame, PartLink, Problem, Reply},
     session::Session,
 };
 
 /// An input or an output.
 pub(super) trait OfBucket: Clone + Send + Sync + 'static {
-    type Spec: Default + Serialize + DeserializeOwned + Send + Sync;
+    type Spec: Described + Default + Clone + Send + Sync;
     /// What it is called in a sentence, and in front of its name.
     const WORD: &'static str;
     const TITLE: &'static str;
@@ -40,6 +38,7 @@ pub(super) trait OfBucket: Clone + Send + Sync + 'static {
     fn id(&self) -> String;
     fn name(&self) -> &str;
     fn spec(&self) -> &Self::Spec;
+    /// What the page knows more of its fields than their declarations.
     fn form(form: Form, bucket: &Bucket, functions: &[Function]) -> Form;
     /// The pages below its own, as this one links to them.
     fn parts(&self) -> Vec<PartLink>;
@@ -101,23 +100,6 @@ impl<T: OfBucket> At<T> {
         done(&format!("/buckets/{}", self.bucket.id), what)
     }
 
-    /// The stored part, or a new one with the defaults, and whether the part is stored.
-    pub(super) fn part<P: Default + Serialize>(&self, name: &str) -> (Value, bool) {
-        let stored = &json_of(self.it.spec())[name];
-        match stored.is_object() {
-            true => (stored.clone(), true),
-            false => (json_of(&P::default()), false),
-        }
-    }
-
-    /// Stores this as a part of it; null takes the part away.
-    pub(super) async fn put_part(&self, name: &str, part: Value) -> Result<(), Error> {
-        let mut spec = json_of(self.it.spec());
-        spec[name] = part;
-        T::update(self, decode(spec)?).await?;
-        Ok(())
-    }
-
     async fn editing(&self) -> Result<Edit, Problem> {
         let frame = Frame::new(&self.session, "Buckets", self.title());
         let mut frame = in_bucket(frame, &self.bucket);
@@ -126,11 +108,14 @@ impl<T: OfBucket> At<T> {
             part.path = format!("{}/{}", self.path(), part.path);
         }
         let functions = functions(&self.session).await?;
-        let form = T::form(Form::new(self.path(), "Save"), &self.bucket, &functions);
+        let form = Form::new(self.path(), "Save").of(self.it.spec());
+        let form = T::form(form, &self.bucket, &functions);
         let delete = format!("{}/delete", self.path());
-        Ok(Edit::new(frame, form.filled(self.it.spec()))
-            .lead(T::lead(self).await?)
-            .removed_by(Remove::new(T::DELETE, delete, T::WARNING)))
+        Ok(Edit::new(frame, form).lead(T::lead(self).await?).removed_by(Remove::new(
+            T::DELETE,
+            delete,
+            T::WARNING,
+        )))
     }
 }
 
@@ -157,9 +142,10 @@ pub(super) fn router<T: OfBucket>(parts: Router<Dashboard>) -> Router<Dashboard>
 
 fn creating<T: OfBucket>(session: &Session, bucket: &Bucket, functions: &[Function]) -> Edit {
     let action = format!("{PATH}/buckets/{}/{}s/new", bucket.id, T::WORD);
-    let form = T::form(Form::new(action, "Create"), bucket, functions);
+    let form = Form::new(action, "Create").of(&T::Spec::default());
+    let form = T::form(form, bucket, functions);
     let frame = Frame::new(session, "Buckets", format!("New {}", T::WORD));
-    Edit::new(in_bucket(frame, bucket), form.filled(&T::Spec::default()))
+    Edit::new(in_bucket(frame, bucket), form)
 }
 
 async fn new<T: OfBucket>(On(session, bucket): On<Bucket>) -> Reply {
@@ -172,7 +158,7 @@ async fn create<T: OfBucket>(On(session, bucket): On<Bucket>, submitted: Submitt
         T::create(&session, &bucket, spec).await?;
         Ok(done(&format!("/buckets/{}", bucket.id), "created"))
     };
-    page.submit(json!({}), &submitted, create).await
+    page.submit(T::Spec::default(), &submitted, create).await
 }
 
 async fn show<T: OfBucket>(at: At<T>) -> Reply {
@@ -185,7 +171,7 @@ async fn save<T: OfBucket>(at: At<T>, submitted: Submitted) -> Reply {
         T::update(&at, spec).await?;
         Ok(at.done("saved"))
     };
-    page.submit(at.it.spec(), &submitted, save).await
+    page.submit(at.it.spec().clone(), &submitted, save).await
 }
 
 async fn delete<T: OfBucket>(at: At<T>) -> Reply {

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Dashboard,
-    form::{Field, Form},
+    form::Form,
     page::{PartLink, Reply},
     session::Session,
     show,
@@ -66,74 +66,8 @@ impl OfBucket for Output {
     }
 
     fn form(form: Form, _: &Bucket, functions: &[Function]) -> Form {
-        form.fields([
-            Field::text("name", "Name").required(),
-            Field::text("destination", "Destination")
-                .help("An http or https URL. What follows the input's address is added."),
-            Field::area("description", "Description").rows(2),
-            Field::select("function_id", "Function")
-                .options(function_options(functions))
-                .help("It changes or filters this output's copy."),
-            Field::check("internal", "For connected clients only"),
-            Field::check("disabled", "Disabled"),
-            Field::select("on_disabled", "What comes while it is disabled")
-                .options([("skip", "is not stored for it"), ("park", "waits until it is enabled")]),
-        ])
-        .section("Request")
-        .fields([
-            Field::headers("headers", "Headers")
-                .help("One in each line. They replace those of the webhook."),
-            Field::check("lock_path", "Send to the destination's path only"),
-            Field::number("timeout", "Timeout of an attempt, in seconds")
-                .help("0 to 180; 30 when it is empty."),
-            Field::check("tls_verification", "Verify the certificate"),
-            Field::select("response_function_id", "Function for the answer")
-                .options(function_options(functions)),
-        ])
-        .section("Retries")
-        .fields([
-            Field::number("retries", "Attempts after the first three")
-                .help("-1 for a single attempt in all."),
-            Field::check("durability.enabled", "Try for longer, by a schedule"),
-            Field::select("durability.schedule", "Schedule").options([
-                ("seconds", "from 1 s to 5 min, over 25 minutes"),
-                ("medium", "from 10 s to 1 h, over 16 hours"),
-                ("long", "from 30 s to 24 h, over 30 days"),
-                ("custom", "the delays below"),
-            ]),
-            Field::durations("durability.custom_delays", "Delays")
-                .help("Such as 10s, 1m, 1h. The last one is repeated."),
-            Field::duration("durability.deadline", "Give up after"),
-            Field::duration(
-                "durability.handoff_after",
-                "A sender that waits for the answer is kept for",
-            ),
-        ])
-        .section("Throttle")
-        .fields([
-            Field::check("throttle.enabled", "Limit how fast webhooks leave"),
-            Field::select("throttle.mode", "Limit")
-                .options([("rate", "so many per interval"), ("concurrency", "so many at once")]),
-            Field::number("throttle.rate", "Webhooks per interval"),
-            Field::interval("throttle.interval", "Interval"),
-            Field::number("throttle.max_concurrent", "Requests at once")
-                .help("1 is strictly in the order of receipt."),
-            Field::number("throttle.max_queue_depth", "How many may wait")
-                .help("Over it the sender gets 429. Empty for any number."),
-            Field::duration("throttle.deadline", "How long one may wait")
-                .help("24h when it is empty."),
-        ])
-        .section("What clients missed")
-        .fields([
-            Field::check(
-                "replay_missing.enabled",
-                "Limit what connecting clients get of what they missed",
-            )
-            .help("For outputs that are for connected clients only."),
-            Field::duration("replay_missing.lookback", "Received within the last")
-                .help("Empty for any time."),
-            Field::number("replay_missing.limit", "At most so many").help("Empty for any number."),
-        ])
+        form.with("function_id", |field| field.options(function_options(functions)))
+            .with("response_function_id", |field| field.options(function_options(functions)))
     }
 
     fn parts(&self) -> Vec<PartLink> {

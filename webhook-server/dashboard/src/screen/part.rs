@@ -11,8 +11,10 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
-use serde_json::{Value, json};
-use webhook_core::{Error, Timestamp};
+use webhook_core::{
+    Error, Timestamp,
+    model::{Described, Secret, described},
+};
 
 use super::{
     Asked, done,
@@ -21,12 +23,12 @@ use super::{
 };
 use crate::{
     Dashboard,
-    form::{self, Field, Form, Submitted},
+    form::{Field, Form, Kind, Submitted},
     page::{Frame, Problem, Reply, page, page_with},
     show::Mark,
 };
 
-/// A part of an input or an output that has a page of its own.
+/// A part of an input or an output that has a page of its own: the object in one of its fields.
 pub(super) trait PartOf: 'static {
     type Of: OfBucket;
     /// Its field, and the end of the address of its page.
@@ -34,8 +36,15 @@ pub(super) trait PartOf: 'static {
     /// The missing choice, for the error of a page without a form.
     const CHOICE: &'static str = "page";
 
-    /// The page, and what is stored of the part or what a new one begins with.
-    fn page(at: &At<Self::Of>, asked: &Asked) -> (Part, Value);
+    /// The page, and the specification with what is stored of the part, or with what a new one
+    /// begins with.
+    fn page(at: &At<Self::Of>, asked: &Asked) -> (Part, SpecOf<Self>);
+
+    /// Takes the part away.
+    fn reset(spec: &mut SpecOf<Self>);
+
+    /// Puts a new secret before the present ones, which end at `until`.
+    fn rotate(_: &mut SpecOf<Self>, _new: Secret, _until: Timestamp, _now: Timestamp) {}
 
     /// What it says of stored webhooks.
     fn test(
@@ -45,6 +54,9 @@ pub(super) trait PartOf: 'static {
         std::future::ready(Ok(None))
     }
 }
+
+/// The specification that has a part.
+pub(super) type SpecOf<P> = <<P as PartOf>::Of as OfBucket>::Spec;
 
 /// The pages of a part.
 pub(super) fn router<P: PartOf>() -> Router<Dashboard> {
@@ -61,34 +73,42 @@ async fn show<P: PartOf>(at: At<P::Of>, asked: Asked) -> Reply {
     Ok(page.show())
 }
 
-/// Stores what was made of the submitted fields, if it could be made.
-async fn put<P: PartOf>(
-    at: &At<P::Of>,
-    made: Result<Value, Error>,
-    what: &str,
-) -> Result<Response, Error> {
-    at.put_part(P::NAME, made?).await?;
+/// Stores the specification with its part.
+async fn put<P: PartOf>(at: &At<P::Of>, spec: SpecOf<P>, what: &str) -> Result<Response, Error> {
+    P::Of::update(at, spec).await?;
     Ok(done(&format!("{}/{}", at.place(), P::NAME), what))
 }
 
 async fn save<P: PartOf>(at: At<P::Of>, asked: Asked, submitted: Submitted) -> Reply {
-    let (page, part) = P::page(&at, &asked);
+    let (page, mut spec) = P::page(&at, &asked);
     let form = page.form.as_ref().ok_or_else(|| Problem::no(P::CHOICE))?;
-    let saved = put::<P>(&at, read(form, P::NAME, &part, &submitted), "saved").await;
+    let saved = match form.read(&mut spec, &submitted) {
+        Ok(()) => put::<P>(&at, spec, "saved").await,
+        Err(error) => Err(error),
+    };
     saved.or_else(|error| page.refuse(&submitted, error))
 }
 
 /// Puts a new secret next to the stored ones.
 async fn rotate<P: PartOf>(at: At<P::Of>, submitted: Submitted) -> Reply {
-    let (page, part) = P::page(&at, &Asked::default());
+    let (page, mut spec) = P::page(&at, &Asked::default());
     let form = page.rotation.as_ref().ok_or_else(|| Problem::no("secret"))?;
-    let rotated = rotated(&part, form, &submitted, at.session.now());
-    let saved = put::<P>(&at, rotated, "replaced").await;
+    let now = at.session.now();
+    let mut rotation = Rotation::default();
+    let saved = match form.read(&mut rotation, &submitted).and_then(|()| rotation.check(now)) {
+        Ok(()) => {
+            P::rotate(&mut spec, rotation.new_secret, rotation.until, now);
+            put::<P>(&at, spec, "replaced").await
+        }
+        Err(error) => Err(error),
+    };
     saved.or_else(|error| page.refuse_rotation(&submitted, error, P::NAME))
 }
 
 async fn remove<P: PartOf>(at: At<P::Of>) -> Reply {
-    Ok(put::<P>(&at, Ok(Value::Null), "saved").await?)
+    let mut spec = at.it.spec().clone();
+    P::reset(&mut spec);
+    Ok(put::<P>(&at, spec, "saved").await?)
 }
 
 #[derive(Template)]
@@ -171,98 +191,48 @@ impl Part {
     }
 }
 
-/// Rows for the secrets that are stored, as many as `stored`, and one more up to `most`.
-pub(super) fn secrets(part: &str, title: &'static str, stored: usize, most: usize) -> Vec<Field> {
-    let rows = (0..(stored + 1).min(most)).flat_map(|at| {
-        let secret = format!("{part}.secrets.{at}.secret");
-        let ends = format!("{part}.secrets.{at}.expires_at");
-        let (label, ending) = match at {
-            0 => (title, "Ends"),
-            1 => ("A second secret", "Ends (the second)"),
-            2 => ("A third secret", "Ends (the third)"),
-            3 => ("A fourth secret", "Ends (the fourth)"),
-            _ => ("A fifth secret", "Ends (the fifth)"),
-        };
-        [
-            Field::secret(secret, label).help(match at < stored {
-                true => "What is stored is shown by its end only; leave that to keep it.",
-                false => "",
-            }),
-            Field::moment(ends, ending)
-                .help("A day or a moment like 2026-01-31T12:00:00Z; empty for never."),
-        ]
-    });
-    rows.collect()
-}
-
-/// How many secrets there are.
-pub(super) fn count(part: &Value) -> usize {
-    part["secrets"].as_array().map_or(0, Vec::len)
-}
-
-/// The form with the fields of this part, filled from what is stored.
-pub(super) fn filled(form: Form, name: &str, part: &Value) -> Form {
-    let mut part = part.clone();
-    form::numbered(&mut part, "secrets");
-    form.filled(&json!({ name: part }))
-}
-
-/// What was submitted of this part, in place of what `part` has of it.
-///
-/// # Errors
-///
-/// With the field whose text cannot be on the wire.
-fn read(form: &Form, name: &str, part: &Value, submitted: &Submitted) -> Result<Value, Error> {
-    let mut part = part.clone();
-    if let Value::Object(fields) = &mut part {
-        // The rows say all of them.
-        fields.shift_remove("secrets");
-    }
-    let mut object = form.object(json!({ name: part }), submitted)?;
-    form::listed(&mut object[name], "secrets", "secret");
-    Ok(object[name].take())
-}
-
 /// The form that puts a new secret beside the present ones.
 pub(super) fn rotation(action: String, now: Timestamp) -> Form {
-    let until = now + Duration::from_secs(86_400);
-    let until = jiff::Timestamp::from_second(until.as_secs())
-        .map_or_else(|_| String::new(), |moment| moment.to_string());
-    Form::new(action, "Replace").fields([
-        Field::password("new_secret", "New secret").required(),
-        Field::moment("until", "The present one ends")
-            .help("A day or a moment like 2026-01-31T12:00:00Z.")
-            .value(until),
-    ])
+    let rotation = Rotation { until: now + Duration::from_secs(86_400), ..Rotation::default() };
+    Form::new(action, "Replace")
+        .of(&rotation)
+        .with("new_secret", |field| Field { kind: Kind::Password, ..field })
 }
 
-/// The part with the new secret before those that have not ended, which end by then.
-///
-/// # Errors
-///
-/// With the field that cannot be read.
-fn rotated(
-    part: &Value,
-    form: &Form,
-    submitted: &Submitted,
+/// A new secret.
+#[derive(Default, Described)]
+struct Rotation {
+    /// The new secret.
+    #[field(label = "New secret", required, brief)]
+    new_secret: Secret,
+    /// A day or a moment like 2026-01-31T12:00:00Z.
+    #[field(label = "The present one ends")]
+    until: Timestamp,
+}
+
+impl Rotation {
+    fn check(&self, now: Timestamp) -> Result<(), Error> {
+        described::check(self, "")?;
+        match self.until <= now {
+            true => Err(Error::invalid("until", "must be later than now")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Puts a new secret before the secrets that have not ended, which end at `until`.
+pub(super) fn put_first<T>(
+    secrets: &mut Vec<T>,
+    new: T,
+    end_of: impl Fn(&mut T) -> &mut Timestamp,
+    until: Timestamp,
     now: Timestamp,
-) -> Result<Value, Error> {
-    let typed = form.object(json!({}), submitted)?;
-    let (secret, until) = (&typed["new_secret"], typed["until"].as_i64().unwrap_or_default());
-    if secret.as_str().is_none_or(str::is_empty) {
-        return Err(Error::invalid("new_secret", "must not be empty"));
-    }
-    if until <= now.as_secs() {
-        return Err(Error::invalid("until", "must be later than now"));
-    }
-    let present = part["secrets"].as_array().cloned().unwrap_or_default().into_iter();
-    let present = present.filter_map(|mut secret| {
-        let ends = secret["expires_at"].as_i64().unwrap_or_default();
-        secret["expires_at"] = json!(if ends == 0 { until } else { ends.min(until) });
-        (ends == 0 || ends > now.as_secs()).then_some(secret)
+) {
+    secrets.retain_mut(|secret| {
+        let end = end_of(secret);
+        let is_over = *end != Timestamp::default() && *end <= now;
+        *end = if *end == Timestamp::default() { until } else { until.min(*end) };
+        !is_over
     });
-    let new = json!({"secret": secret, "expires_at": 0});
-    let mut part = part.clone();
-    part["secrets"] = std::iter::once(new).chain(present).collect();
-    Ok(part)
+    secrets.insert(0, new);
 }

@@ -2,22 +2,23 @@
 
 mod new;
 
+pub(super) use self::new::{filter_fields, further_filter_fields, with_filter};
+
 use askama::Template;
 use axum::{
     Router,
     routing::{get, post},
 };
-use serde_json::json;
 use webhook_core::{
     Error,
     admin::Admin,
-    model::{Replay, ReplayChange, ReplayStatus},
+    model::{Choice, Described, RateInterval, Replay, ReplayChange, ReplayStatus},
 };
 
 use super::{Asked, On, done, edit::refusal, rows::Names};
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Submitted, decode, json_of},
+    form::{Field, Form, Submitted},
     page::{Frame, Problem, Reply, page, page_with},
     session::Session,
     show::{self, Mark},
@@ -59,7 +60,7 @@ impl Row {
     }
 }
 
-fn mark(status: ReplayStatus) -> Mark {
+pub(super) fn mark(status: ReplayStatus) -> Mark {
     let (class, sign) = match status {
         ReplayStatus::Running => ("good", "▸"),
         ReplayStatus::Paused => ("warn", "‖"),
@@ -75,24 +76,24 @@ fn what(replay: &Replay, names: &Names) -> String {
     if !replay.spec.description.is_empty() {
         return replay.spec.description.clone();
     }
-    let filter = json_of(&replay.spec.filter);
-    let said = filter.as_object().into_iter().flatten().map(|(name, value)| {
-        let text = value.as_str().unwrap_or_default();
-        let named = match name.as_str() {
-            "ids" => return format!("{} that were chosen", value.as_array().map_or(0, Vec::len)),
+    let filter = &replay.spec.filter;
+    let said = filter.fields().into_iter().filter_map(|(field, value)| {
+        let text = value.text();
+        let named = match field.name {
+            _ if text.is_empty() => return None,
+            "ids" => return Some(format!("{} that were chosen", filter.ids.len())),
             "bucket" => text.parse().ok().map(|id| names.bucket(id)),
             "output" => text.parse().ok().map(|id| names.output(Some(id))),
             _ => None,
         };
-        format!("{} {}", name.replace('_', " "), named.unwrap_or(text))
+        Some(format!("{} {}", field.name.replace('_', " "), named.unwrap_or(&text)))
     });
     let said = said.collect::<Vec<_>>().join(", ");
     if said.is_empty() { "everything".to_owned() } else { said }
 }
 
 fn rate(replay: &Replay) -> String {
-    let interval = json_of(&replay.spec.interval);
-    format!("{} per {}", replay.spec.rate, interval.as_str().unwrap_or("second"))
+    format!("{} per {}", replay.spec.rate, replay.spec.interval.name())
 }
 
 /// What the buckets and outputs that filters name are called.
@@ -134,7 +135,7 @@ fn frame(session: &Session, title: &str) -> Frame {
 fn pace() -> Vec<Field> {
     vec![
         Field::number("rate", "Webhooks").help("1 to 10 000"),
-        Field::interval("interval", "In each"),
+        Field::select("interval", "In each").options(RateInterval::NAMES.iter().copied()),
     ]
 }
 
@@ -183,12 +184,22 @@ async fn change(
 /// Another rate.
 async fn save(On(session, replay): On<Replay>, submitted: Submitted) -> Reply {
     let form = rate_form(&replay);
-    let read = form.read(json!({}), &submitted);
+    let mut spec = replay.spec.clone();
+    let read = form.read(&mut spec, &submitted).map(|()| {
+        let mut change = ReplayChange::default();
+        (change.rate, change.interval) = (Some(spec.rate), Some(spec.interval));
+        change
+    });
     change(&session, &replay, read, &submitted).await
 }
 
 /// Pauses, resumes or cancels it.
 async fn change_status(On(session, replay): On<Replay>, submitted: Submitted) -> Reply {
-    let read = decode(json!({ "status": submitted.text("status") }));
+    let status = ReplayStatus::of_name(submitted.text("status"));
+    let read = status.map_err(|reason| Error::invalid("status", reason)).map(|status| {
+        let mut change = ReplayChange::default();
+        change.status = Some(status);
+        change
+    });
     change(&session, &replay, read, &submitted).await
 }

@@ -2,22 +2,18 @@
 
 use askama::Template;
 use axum::{
-    extract::{FromRequest, Path, Request, State},
-    http::StatusCode,
+    extract::{Extension, FromRequest, Path, Request, State},
+    http::{HeaderMap, StatusCode},
     response::Response,
 };
-use webhook_core::{
-    Error, ErrorKind,
-    admin::{API_KEY_USER, Caller},
-    relay::ClientAddr,
-};
+use webhook_core::{Error, ErrorKind, admin::Caller, relay::ClientAddr};
 
 use super::Asked;
 use crate::{
     Dashboard, PATH, cross_origin,
     form::Submitted,
     page::{Frame, Reply, page, page_with},
-    session,
+    session::{self, Browser},
 };
 
 #[derive(Template)]
@@ -40,33 +36,38 @@ pub(crate) async fn show(asked: Asked) -> Response {
 
 pub(crate) async fn sign_in(State(dashboard): State<Dashboard>, request: Request) -> Reply {
     let from = request.extensions().get::<ClientAddr>().map(|client| client.ip);
-    let secure = session::is_secure(&request);
-    let tried = dashboard.shared.tries.count(from, dashboard.now());
+    let browser = Browser::asking(&request);
     let submitted = Submitted::from_request(request, &()).await?;
     let next = submitted.text("next");
     let (key, secret) = (submitted.text("key").trim(), submitted.text("secret").trim());
     let admin = dashboard.admin();
-    let found = match (tried, secret) {
-        (Err(error), _) => Err(error),
-        (Ok(()), "") => admin.authenticate_api_key(key).await.map(|caller| (caller, None, key)),
-        (Ok(()), _) => {
+    let found = match secret {
+        "" => admin.authenticate_api_key(key).await.map(|caller| (caller, None, key)),
+        _ => {
             let caller = admin.authenticate(key, secret).await;
             caller.map(|caller| (caller, Some(key), secret))
         }
     };
-    let found =
-        found.and_then(|(caller, key, secret)| caller.require_api_access().map(|()| (key, secret)));
+    let found = found.and_then(|(caller, key, secret)| {
+        caller.require_api_access()?;
+        Ok((caller, key, secret))
+    });
     match found {
-        Ok((key, secret)) => Ok(session::begin(&dashboard, key, secret, secure, next)?),
+        Ok((caller, key, secret)) => {
+            Ok(browser.begin(&dashboard, &caller, key, secret, session::to(next)).await?)
+        }
+        Err(error) if error.kind() == ErrorKind::Unauthorized => {
+            let message = "This is no API key and no token of this server, or it is disabled.";
+            let page = SignIn::new(next, Some(message.to_owned()));
+            let mut response = page_with(StatusCode::UNAUTHORIZED, &page);
+            if let Some(held_back) = dashboard.shared.tries.wrong(from, dashboard.now()) {
+                response.extensions_mut().insert(held_back);
+            }
+            Ok(response)
+        }
         Err(error) => {
-            let status = error.kind().status();
-            let message = match error.kind() {
-                ErrorKind::Unauthorized => {
-                    "This is no API key and no token of this server, or it is disabled.".to_owned()
-                }
-                _ => error.to_string(),
-            };
-            Ok(page_with(status, &SignIn::new(next, Some(message))))
+            let page = SignIn::new(next, Some(error.to_string()));
+            Ok(page_with(error.kind().status(), &page))
         }
     }
 }
@@ -87,10 +88,15 @@ pub(crate) async fn by_link(
         return Ok(page_with(StatusCode::NOT_FOUND, &page));
     };
     let key = dashboard.admin().api_key(&Caller::for_account(account)).await?;
-    let secure = session::is_secure(&request);
-    Ok(session::begin(&dashboard, Some(API_KEY_USER), key.key.expose(), secure, PATH)?)
+    let caller = dashboard.admin().authenticate_api_key(key.key.expose()).await?;
+    let (browser, page) = (Browser::asking(&request), session::to(PATH));
+    Ok(browser.begin(&dashboard, &caller, None, key.key.expose(), page).await?)
 }
 
-pub(crate) async fn sign_out() -> Response {
-    session::end()
+pub(crate) async fn sign_out(
+    State(dashboard): State<Dashboard>,
+    client: Option<Extension<ClientAddr>>,
+    headers: HeaderMap,
+) -> Reply {
+    Ok(session::end(&dashboard, &headers, client.as_deref()).await?)
 }

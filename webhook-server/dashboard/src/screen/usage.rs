@@ -5,7 +5,6 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use serde_json::json;
 use webhook_core::{
     Error, ErrorKind,
     model::{BillingDetailsSpec, PlanChange},
@@ -18,7 +17,7 @@ use super::{
 };
 use crate::{
     Dashboard, PATH,
-    form::{Field, Form, Submitted},
+    form::{Form, Submitted},
     page::{Frame, Problem, Reply, page, page_with},
     session::Session,
     show,
@@ -138,21 +137,8 @@ async fn editing(session: &Session) -> Result<Edit, Problem> {
         Err(error) if error.kind() == ErrorKind::NotFound => BillingDetailsSpec::default(),
         Err(error) => return Err(error.into()),
     };
-    let fields = [
-        ("name", "Name"),
-        ("email", "Email"),
-        ("line1", "Street and number"),
-        ("line2", "What else the address needs"),
-        ("city", "Town"),
-        ("state", "State, province or county"),
-        ("postal_code", "Postal code"),
-        ("country", "Country, as two letters"),
-        ("tax_id", "Tax ID"),
-        ("tax_id_type", "Type of the tax ID, such as eu_vat"),
-    ];
-    let fields = fields.map(|(name, label)| Field::text(name, label));
-    let form = Form::new(format!("{PATH}/usage/billing-details"), "Save").fields(fields);
-    let page = Edit::new(frame(session, "Billing details"), form.filled(&known));
+    let form = Form::new(format!("{PATH}/usage/billing-details"), "Save").of(&known);
+    let page = Edit::new(frame(session, "Billing details"), form);
     Ok(page.lead("Who bills are made out to."))
 }
 
@@ -166,5 +152,5 @@ async fn save_details(session: Session, submitted: Submitted) -> Reply {
         session.admin().put_billing_details(&session.caller, spec).await?;
         Ok(done("/usage", "saved"))
     };
-    page.submit(json!({}), &submitted, then).await
+    page.submit(BillingDetailsSpec::default(), &submitted, then).await
 }

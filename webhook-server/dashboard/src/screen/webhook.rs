@@ -13,7 +13,10 @@ use axum::{
     response::IntoResponse,
     routing::{get, post},
 };
-use webhook_core::model::{Log, ProcessPolicy, Resend};
+use webhook_core::{
+    Error,
+    model::{Log, ProcessPolicy, Resend},
+};
 
 use super::{On, done};
 use crate::{
@@ -28,6 +31,7 @@ pub(crate) fn router() -> Router<Dashboard> {
         .route("/webhooks/{log}/body", get(download))
         .route("/webhooks/{log}/try", get(sample::lead))
         .route("/webhooks/{log}/resend", post(resend))
+        .route("/webhooks/{log}/erase", post(erase))
         .route("/webhooks/{log}/edit", get(edit_and_send::show).post(edit_and_send::submit))
 }
 
@@ -46,6 +50,16 @@ async fn download(On(_, log): On<Log>) -> Reply {
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"webhook-{id}.bin\"")),
     ];
     Ok((StatusCode::OK, headers, request.body).into_response())
+}
+
+/// Erases the webhook, if the box is ticked.
+async fn erase(On(session, log): On<Log>, submitted: Submitted) -> Reply {
+    if !submitted.has("sure") {
+        let reason = "must be ticked: what is erased does not come back";
+        return Err(Error::invalid("sure", reason).into());
+    }
+    session.admin().erase_log(&session.caller, log.delivery.id).await?;
+    Ok(done("/webhooks", "erased"))
 }
 
 async fn resend(On(session, log): On<Log>, submitted: Submitted) -> Reply {

@@ -95,6 +95,8 @@ struct Webhooks {
     filtered: String,
     /// Where all that match are sent again.
     replay: String,
+    /// Where all that match are erased.
+    erase: String,
 }
 
 pub(crate) fn router() -> Router<Dashboard> {
@@ -168,6 +170,7 @@ async fn list(session: Session, headers: HeaderMap, asked: Asked) -> Reply {
         kept: kept::read(&headers),
         filtered: asked.with(&[("cursor", ""), ("live", "")]),
         replay: format!("{PATH}/replays/new?{}", asked.with(&[])),
+        erase: format!("{PATH}/erasures/new?{}", asked.with(&[])),
     };
     Ok(page_with(status, &page))
 }

@@ -1,6 +1,6 @@
 //! What the cookie holds, encrypted.
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
@@ -8,16 +8,10 @@ use ring::{
     rand::{SecureRandom, SystemRandom},
 };
 use serde::{Deserialize, Serialize};
-use webhook_core::{Error, Timestamp};
+use webhook_core::Error;
 
-/// A session ends when nobody has used it for so long.
-const IDLE: Duration = Duration::from_secs(12 * 60 * 60);
-/// And in any case so long after it began.
-const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// How old the note of its last use may be.
-const RENEWED_AFTER: Duration = Duration::from_secs(5 * 60);
 /// What the seal is for: nothing else that this key may have sealed is a session.
-const PURPOSE: &[u8] = b"webhook-dashboard session 1";
+const PURPOSE: &[u8] = b"webhook-dashboard session 2";
 
 /// 32 secret bytes that seal sessions. `Debug` does not show them.
 #[derive(Clone)]
@@ -37,7 +31,8 @@ impl fmt::Debug for SessionKey {
     }
 }
 
-/// What a session is: the credential that was shown, and when.
+/// What a browser shows: the session that the store knows, and the credential that it signed in
+/// with.
 ///
 /// The credential itself is in it, because the stores find an access token by its key and
 /// secret. It is encrypted, and of no use to who has no key of this server.
@@ -49,35 +44,14 @@ pub(crate) struct Ticket {
     /// The token's secret, or the API key.
     #[serde(rename = "s")]
     pub(crate) secret: String,
-    /// When the session began, in milliseconds since 1970.
-    #[serde(rename = "b")]
-    began: i64,
-    /// When it was last used, a few minutes more or less.
-    #[serde(rename = "u")]
-    used: i64,
+    /// The secret identifier of the session.
+    #[serde(rename = "i")]
+    pub(crate) id: String,
 }
 
 impl fmt::Debug for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ticket").field("began", &self.began).finish_non_exhaustive()
-    }
-}
-
-impl Ticket {
-    pub(crate) fn new(key: &str, secret: &str, now: Timestamp) -> Self {
-        let now = now.as_millis();
-        Self { key: key.to_owned(), secret: secret.to_owned(), began: now, used: now }
-    }
-
-    pub(crate) fn is_valid(&self, now: Timestamp) -> bool {
-        now.since(Timestamp::from_millis(self.used)) < IDLE
-            && now.since(Timestamp::from_millis(self.began)) < LONGEST
-    }
-
-    /// The session with the note that it was used now, when the last one is old.
-    pub(crate) fn renewed(&self, now: Timestamp) -> Option<Self> {
-        let is_old = now.since(Timestamp::from_millis(self.used)) >= RENEWED_AFTER;
-        is_old.then(|| Self { used: now.as_millis(), ..self.clone() })
+        f.write_str("Ticket(…)")
     }
 }
 
@@ -120,12 +94,15 @@ impl Seal {
 mod tests {
     use super::*;
 
-    const START: Timestamp = Timestamp::from_secs(1_700_000_000);
+    fn ticket() -> Ticket {
+        let [key, secret, id] = ["whr", "sk-secret", "an identifier"].map(str::to_owned);
+        Ticket { key, secret, id }
+    }
 
     #[test]
     fn only_this_key_opens_what_it_sealed() -> Result<(), Error> {
         let [seal, other] = [1, 2].map(|byte| Seal::new(&SessionKey::new([byte; 32])));
-        let ticket = Ticket::new("whr", "sk-secret", START);
+        let ticket = ticket();
         let sealed = seal.seal(&ticket)?;
         assert_eq!(seal.open(&sealed), Some(ticket.clone()));
         assert_ne!(seal.seal(&ticket)?, sealed, "no two are alike");
@@ -144,18 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn a_session_ends_when_it_is_idle_and_after_a_week() {
-        let hour = Duration::from_secs(60 * 60);
-        let mut ticket = Ticket::new("whr", "sk-secret", START);
-        assert!(ticket.is_valid(START + hour * 11) && !ticket.is_valid(START + hour * 12));
-        assert_eq!(ticket.renewed(START), None);
-        for passed in (11..7 * 24).step_by(11) {
-            let now = START + hour * passed;
-            assert!(ticket.is_valid(now), "after {passed} hours");
-            ticket = ticket.renewed(now).expect("it is old");
-        }
-        assert!(!ticket.is_valid(START + hour * 7 * 24));
-        assert!(!format!("{ticket:?}").contains("sk-secret"));
-        assert_eq!(format!("{:?}", SessionKey::new([1; 32])), "SessionKey(…)");
+    fn secrets_are_not_shown() {
+        let shown = format!("{:?}{:?}", ticket(), SessionKey::new([1; 32]));
+        assert_eq!(shown, "Ticket(…)SessionKey(…)");
     }
 }

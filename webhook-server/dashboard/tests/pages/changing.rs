@@ -29,12 +29,12 @@ async fn a_bucket_is_made_changed_and_deleted() -> Result<(), Error> {
     assert!(made.spec.retention.is_unset());
     let settings = house.get(&format!("{path}/settings")).await.expect(200);
     assert!(!settings.text.contains("pass word"), "what is set is not shown again");
-    // What is not typed again stays.
+    // The mask that is shown keeps it.
     let form = [
         ("name", "renamed"),
         ("auth.type", "basic"),
         ("auth.username", "u"),
-        ("auth.password", ""),
+        ("auth.password", "********"),
         ("auth.token", ""),
     ];
     house.post(&format!("{path}/settings"), &form).await.expect(303);
@@ -200,6 +200,23 @@ async fn a_webhook_is_sent_edited_and_sent_again() -> Result<(), Error> {
     let before = house.latest().await.delivery.id;
     house.post(&format!("{path}/resend"), &[]).await.expect(303);
     assert_ne!(house.latest().await.delivery.id, before);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_webhook_is_erased_when_that_is_said() -> Result<(), Error> {
+    let house = House::build().await?;
+    let log = house.webhook().await.delivery.id;
+    let path = format!("/dashboard/webhooks/{log}");
+    let page = house.get(&path).await.expect(200);
+    assert_eq!(page.texts("#erase"), ["Erase this webhook"]);
+    let refused = house.post(&format!("{path}/erase"), &[]).await.expect(400);
+    assert!(refused.texts(".lead")[0].starts_with("sure: must be ticked"));
+    house.get(&path).await.expect(200);
+    let answer = house.post(&format!("{path}/erase"), &[("sure", "true")]).await.expect(303);
+    assert_eq!(answer.header("location"), "/dashboard/webhooks?done=erased");
+    house.get(&path).await.expect(404);
+    house.post(&format!("{path}/erase"), &[("sure", "true")]).await.expect(404);
     Ok(())
 }
 

@@ -1,6 +1,9 @@
 //! What an output signs and authenticates with.
 
-use webhook_core::{Error, model::OutputSpec};
+use webhook_core::{
+    Error,
+    model::{Described, OutputSpec},
+};
 
 use crate::harness::{House, select};
 
@@ -57,7 +60,7 @@ async fn webhooks_are_signed_and_the_secret_is_replaced() -> Result<(), Error> {
     let stored = output(&house).await?;
     let secrets = &stored.signing.set().expect("it is there").secrets;
     assert_eq!(secrets[0].secret.expose(), "the-second-secret-of-all");
-    assert_eq!((secrets[1].expires_at, secrets.len()), (4_102_444_800, 2));
+    assert_eq!((secrets[1].expires_at.as_secs(), secrets.len()), (4_102_444_800, 2));
     // A third one is one too many while the first has not ended.
     let answer = house.post(&format!("{path}/rotate"), &new).await.expect(400);
     assert!(!answer.texts(".error").is_empty(), "{}", answer.text);
@@ -106,7 +109,7 @@ async fn credentials_are_chosen_filled_in_masked_and_taken_away() -> Result<(), 
         house.post(&of_kind, &form).await.expect(303);
         let stored = output(&house).await?;
         let auth = stored.auth.set().expect(kind);
-        assert_eq!(auth.kind.as_str(), kind);
+        assert_eq!(auth.kind(), kind);
         let page = house.get(&path).await.expect(200);
         assert!(!page.text.contains(secret), "{kind} is masked");
         let mask = value(&house, &path, field).await;

@@ -14,7 +14,7 @@ use webhook_core::{
 use crate::harness::House;
 
 /// A program is a word in each line: `upper` changes the body, `print` prints the variables,
-/// `fail` fails. There are no others.
+/// `fail` fails, `mask` does nothing. There are no others.
 #[derive(Debug)]
 pub(crate) struct Words;
 
@@ -22,7 +22,7 @@ pub(crate) struct Words;
 impl FunctionRuntime for Words {
     async fn check(&self, _: Driver, source: &str) -> Result<(), FunctionError> {
         let mut lines = (1..).zip(source.lines());
-        match lines.find(|(_, word)| !["upper", "print", "fail", ""].contains(word)) {
+        match lines.find(|(_, word)| !["upper", "print", "fail", "mask", ""].contains(word)) {
             Some((line, _)) => {
                 Err(FunctionError::Compile { line, reason: "no such word".to_owned() })
             }
@@ -121,6 +121,24 @@ async fn a_function_that_is_used_says_where_and_stays() -> Result<(), Error> {
     let path = format!("/dashboard/functions/{function}/delete");
     let answer = house.post(&path, &[]).await.expect(400);
     assert!(answer.texts("[role=alert]")[0].contains("in use by the input \"shop\""));
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_redacts_is_marked_where_it_is_chosen() -> Result<(), Error> {
+    let house = House::build().await?;
+    for (name, source) in [("plain", "upper"), ("masking", "mask")] {
+        let spec = FunctionSpec::new(name, Driver::Lua, source);
+        house.webhooks.admin().create_function(&house.me, spec).await?;
+    }
+    for kind in ["inputs", "outputs"] {
+        let path = format!("/dashboard/buckets/{}/{kind}/new", house.bucket.id);
+        let form = house.get(&path).await.expect(200);
+        let chosen = form.texts("#field-function_id option");
+        assert_eq!(chosen, ["none", "plain", "masking (redacts)"], "{kind}");
+        let must = form.texts("#field-function_must option");
+        assert_eq!(must.len(), 2, "{must:?}");
+    }
     Ok(())
 }
 

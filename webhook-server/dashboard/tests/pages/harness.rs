@@ -230,6 +230,7 @@ impl House {
             String::new(),
             "/replays".to_owned(),
             "/replays/new?status=failed".to_owned(),
+            "/erasures/new?status=failed".to_owned(),
             "/buckets".to_owned(),
             "/buckets?q=nothing".to_owned(),
             "/buckets/new".to_owned(),

@@ -7,6 +7,7 @@ mod changing;
 mod compare;
 mod content;
 mod credentials;
+mod erasures;
 mod functions;
 mod harness;
 mod health;

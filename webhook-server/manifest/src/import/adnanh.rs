@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Draft, is_set, list, signature, text};
+use super::{Draft, is_set, list, text};
 use crate::Error;
 
 /// What the agent's output is called unless told otherwise.
@@ -60,7 +60,7 @@ fn hook(hook: &Value, draft: &mut Draft) {
     if !headers.is_empty() {
         draft.set_input(bucket, "headers", Value::Object(headers));
     }
-    let mut rules = Vec::new();
+    let (mut rules, mut open) = (Vec::new(), Vec::new());
     if let Some(methods) = hook["http-methods"].as_array().filter(|methods| !methods.is_empty()) {
         let parameter = json!({"source": "request", "name": "method"});
         let one = |method: &Value| {
@@ -72,12 +72,16 @@ fn hook(hook: &Value, draft: &mut Draft) {
     if is_set(&hook["trigger-rule"]) {
         let mut asked = hook["trigger-rule"].clone();
         spell(&mut asked);
-        if let Some(signature) = signed(&mut asked) {
-            draft.set_input(bucket, "signature", signature);
+        for parsed in hook["parse-parameters-as-json"].as_array().into_iter().flatten() {
+            if looks_into(&asked, parsed) {
+                let (source, name) = (text(parsed, "source"), text(parsed, "name"));
+                open.push(format!(
+                    "the rules look into the JSON text of the {source} parameter {name}, which \
+                     no rule reads here: stop such webhooks with a function instead"
+                ));
+            }
         }
-        if is_set(&asked) {
-            rules.push(asked);
-        }
+        rules.push(asked);
         if is_set(&hook["trigger-rule-mismatch-http-response-code"]) {
             draft.leave(
                 &at,
@@ -87,39 +91,27 @@ fn hook(hook: &Value, draft: &mut Draft) {
     }
     let mut output = Map::new();
     output.insert("internal".to_owned(), json!(true));
-    draft.output_with_rules((bucket, OUTPUT, &at), output, &rules, &[]);
+    draft.output_with_rules((bucket, OUTPUT, &at), output, &rules, &open);
 }
 
-/// Takes a signature of GitHub's out of a rule that cannot hold without it: the input asks for
-/// it. Of others, the header may or may not name the algorithm, which rules take either way.
-fn signed(rule: &mut Value) -> Option<Value> {
-    if let Some(rules) = rule.get_mut("and").and_then(Value::as_array_mut) {
-        let found = rules.iter().enumerate();
-        let (place, signature) =
-            found.filter_map(|(place, it)| Some((place, github(it)?))).next()?;
-        rules.remove(place);
-        return Some(signature);
+/// Whether a rule reads a part of a parameter that is parsed as JSON.
+fn looks_into(rule: &Value, parsed: &Value) -> bool {
+    match rule {
+        Value::Array(items) => items.iter().any(|item| looks_into(item, parsed)),
+        Value::Object(fields) => {
+            let inside = text(rule, "name").to_ascii_lowercase();
+            let of = text(parsed, "name").to_ascii_lowercase();
+            let is_inside = inside.strip_prefix(&of).is_some_and(|rest| rest.starts_with('.'));
+            let source = text(rule, "source");
+            is_inside && !source.is_empty() && source == text(parsed, "source")
+                || fields.values().any(|field| looks_into(field, parsed))
+        }
+        _ => false,
     }
-    let signature = github(rule)?;
-    *rule = Value::Null;
-    Some(signature)
 }
 
-fn github(rule: &Value) -> Option<Value> {
-    let asked = &rule["match"];
-    let parameter = &asked["parameter"];
-    let header = text(parameter, "name").to_ascii_lowercase();
-    let provider = match (text(asked, "type"), header.as_str()) {
-        ("payload-hmac-sha256" | "payload-hash-sha256", "x-hub-signature-256") => "github",
-        ("payload-hmac-sha1" | "payload-hash-sha1", "x-hub-signature") => "github_sha1",
-        _ => return None,
-    };
-    let is_plain = rule.as_object()?.len() == 1 && text(parameter, "source") == "header";
-    if is_plain { signature::preset(provider, text(asked, "secret")) } else { None }
-}
-
-/// Makes a rule one of this service: the language is the same, but for the names of the parameters
-/// of requests.
+/// Makes a rule one of this service. The language is the same, with two exceptions: the names of
+/// the parameters of requests, and a payload that is a list, which adnanh/webhook has under `root`.
 fn spell(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(spell),
@@ -130,7 +122,24 @@ fn spell(value: &mut Value) {
                 name.make_ascii_lowercase();
             }
             fields.values_mut().for_each(spell);
+            if let Some(of_list) = fields.get("match").and_then(of_list) {
+                // An object may have a key `root` as well.
+                *value = json!({ "or": [{ "match": of_list }, value.take()] });
+            }
         }
         _ => {}
     }
+}
+
+/// The same of a payload that is a list, where it reads an element under `root`.
+fn of_list(matched: &Value) -> Option<Value> {
+    let parameter = &matched["parameter"];
+    let name = text(parameter, "name").strip_prefix("root.")?;
+    let is_index = name.split('.').next()?.bytes().all(|byte| byte.is_ascii_digit());
+    if text(parameter, "source") != "payload" || !is_index {
+        return None;
+    }
+    let mut of_list = matched.clone();
+    of_list["parameter"]["name"] = json!(name);
+    Some(of_list)
 }

@@ -1,7 +1,9 @@
 //! Exports as the services document them.
 
+use http::{HeaderMap, HeaderValue, Method};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use webhook_core::{Rules, Subject, rule::Request};
 
 use super::*;
 use crate::Format;
@@ -249,14 +251,112 @@ fn adnanh() {
     assert_eq!(bucket["inputs"][0]["body"], "Deploying");
     let output = &bucket["outputs"][0];
     assert_eq!((&output["name"], &output["internal"]), (&json!("agent"), &json!(true)));
-    assert_eq!(output["rules"]["and"][1]["and"][0]["match"]["value"], "refs/heads/master");
-    assert_eq!(bucket["inputs"][0]["signature"]["provider"], "github_sha1");
+    let rules = &output["rules"]["and"][1]["and"];
+    assert_eq!(rules[0]["match"]["type"], "payload-hmac-sha1");
+    assert_eq!(rules[1]["match"]["value"], "refs/heads/master");
+    assert_eq!(bucket["inputs"][0].get("signature"), None);
     assert_eq!(output.get("disabled"), None);
     let unknown = &manifest["buckets"][1]["outputs"][0];
     assert_eq!((unknown.get("rules"), &unknown["disabled"]), (None, &json!(true)));
     for wanted in ["hook redeploy: execute-command", "output unknown/agent: rules: "] {
         assert!(import.left.iter().any(|line| line.starts_with(wanted)), "{:?}", import.left);
     }
+}
+
+/// The rules of the only output of each hook, which is disabled or not.
+fn outputs_of_hooks(export: &str) -> (Vec<(Rules, bool)>, Vec<String>) {
+    let import = import(Service::Adnanh, export).expect("a file of hooks");
+    let buckets = import.manifest.buckets.expect("buckets");
+    let outputs = buckets.into_iter().map(|bucket| {
+        let output = bucket.outputs.expect("outputs").remove(0).settings;
+        let rules = output.get("rules").cloned().unwrap_or_default();
+        (serde_json::from_value(rules).expect("rules"), output.contains_key("disabled"))
+    });
+    (outputs.collect(), import.left)
+}
+
+#[test]
+fn the_rules_of_adnanh_pass_the_same_requests() {
+    let (outputs, left) = outputs_of_hooks(
+        r#"
+- id: lists
+  trigger-rule:
+    and:
+      - match: {type: value, value: push, parameter: {source: payload, name: root.0.event}}
+      - not:
+          match: {type: value, value: "yes", parameter: {source: payload, name: root.1.test}}
+- id: signed
+  trigger-rule:
+    match: {type: payload-hmac-sha1, secret: mysecret, parameter: {source: header, name: X-Hub-Signature}}
+- id: signed-256
+  trigger-rule:
+    and:
+      - match: {type: payload-hmac-sha256, secret: mysecret, parameter: {source: header, name: X-Hub-Signature-256}}
+- id: plain-root
+  trigger-rule:
+    match: {type: value, value: a, parameter: {source: payload, name: root.name}}
+"#,
+    );
+    assert!(outputs.iter().all(|(_, disabled)| !disabled), "{left:?}");
+    let passes = |hook: usize, headers: &[(&'static str, &str)], body: &str| {
+        let mut with_type = HeaderMap::new();
+        with_type.insert("content-type", HeaderValue::from_static("application/json"));
+        for (name, value) in headers {
+            with_type.insert(*name, HeaderValue::from_str(value).expect("a value"));
+        }
+        let request = Request {
+            method: Method::POST,
+            extra_path: String::new(),
+            raw_query: String::new(),
+            headers: with_type,
+            body: body.to_owned().into(),
+        };
+        outputs[hook].0.matches(&Subject::new(&request))
+    };
+    assert!(passes(0, &[], r#"[{"event": "push"}]"#));
+    assert!(passes(0, &[], r#"{"root": [{"event": "push"}]}"#));
+    assert!(!passes(0, &[], r#"[{"event": "push"}, {"test": "yes"}]"#));
+    assert!(!passes(0, &[], r#"{"root": [{"event": "push"}, {"test": "yes"}]}"#));
+    assert!(!passes(0, &[], r#"[{"event": "pull"}]"#) && !passes(0, &[], r#"{"event": "push"}"#));
+    assert!(passes(3, &[], r#"{"root": {"name": "a"}}"#) && !passes(3, &[], r#"{"name": "a"}"#));
+    // printf %s hello | openssl dgst -sha1 -hmac mysecret
+    let sha1 = "f222de61ca790444303ad759c651221785558c8d";
+    let sha256 = "f09399f0c446d84b31a080e57ec483392d41e6f512f3e7ada5027abbcd358c2a";
+    for (hook, header, name, right) in
+        [(1, "x-hub-signature", "sha1", sha1), (2, "x-hub-signature-256", "sha256", sha256)]
+    {
+        for (shown, passed) in [
+            (right.to_owned(), true),
+            (format!("{name}={right}"), true),
+            (format!("{name}={}", right.replace('a', "b")), false),
+        ] {
+            assert_eq!(passes(hook, &[(header, &shown)], "hello"), passed, "{shown}");
+        }
+    }
+}
+
+#[test]
+fn rules_that_look_into_json_texts_leave_the_output_disabled() {
+    let (outputs, left) = outputs_of_hooks(
+        r#"
+- id: inside
+  parse-parameters-as-json: [{source: payload, name: payload}]
+  trigger-rule:
+    and:
+      - or: [{match: {type: value, value: main, parameter: {source: payload, name: payload.ref}}}]
+- id: headers
+  parse-parameters-as-json: [{source: header, name: X-Data}]
+  trigger-rule: {match: {type: value, value: a, parameter: {source: header, name: x-data.kind}}}
+- id: elsewhere
+  parse-parameters-as-json: [{source: payload, name: payload}]
+  trigger-rule: {match: {type: value, value: a, parameter: {source: payload, name: payloads.a}}}
+"#,
+    );
+    let disabled: Vec<_> = outputs.iter().map(|(_, disabled)| *disabled).collect();
+    assert_eq!(disabled, [true, true, false]);
+    let said = "hook inside: the rules look into the JSON text of the payload parameter payload";
+    let said: Vec<_> = left.iter().filter(|line| line.starts_with(said)).collect();
+    assert!(said.len() == 1 && said[0].ends_with("the output is disabled"), "{left:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use sea_orm::{DbBackend, prelude::Uuid};
-use webhook_core::{Error, store::NewExecution};
+use webhook_core::{Error, WebhookId, function::record::RunRecord, store::NewExecution};
 
 use super::super::job::{Context, Failure, Op};
 use crate::{
@@ -25,10 +25,16 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// These runs. What takes computing is done here, and not where all operations wait.
-    pub(crate) fn of(runs: Vec<NewExecution>) -> Result<Vec<Self>, Error> {
+    /// A run of no stored webhook.
+    pub(crate) fn alone(run: &RunRecord, keep: usize) -> Result<Self, Error> {
+        Ok(Self { execution: execution::Model::of(run, None)?, keep })
+    }
+
+    /// These runs on a webhook. What takes computing is done here, and not where all operations
+    /// wait.
+    pub(crate) fn of(runs: Vec<NewExecution>, webhook: WebhookId) -> Result<Vec<Self>, Error> {
         let record = |NewExecution { execution, keep, .. }| {
-            Ok(Self { execution: execution::Model::of(&execution)?, keep })
+            Ok(Self { execution: execution::Model::of(&execution, Some(webhook))?, keep })
         };
         runs.into_iter().map(record).collect()
     }
@@ -57,10 +63,10 @@ impl<T> From<T> for WithRuns<T> {
     }
 }
 
-static EXECUTION: LazyLock<Insert<10>> = LazyLock::new(|| execution::Model::insert(""));
+static EXECUTION: LazyLock<Insert<11>> = LazyLock::new(|| execution::Model::insert(""));
 
 /// What is stored again, because nobody knew that it had been, has its runs already.
-static EXECUTION_ONCE: LazyLock<Insert<10>> =
+static EXECUTION_ONCE: LazyLock<Insert<11>> =
     LazyLock::new(|| execution::Model::insert(" ON CONFLICT (id) DO NOTHING"));
 
 /// Everything from the newest run that is too many on.

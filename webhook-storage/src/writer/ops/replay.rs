@@ -77,7 +77,7 @@ impl Item {
             }
             ReplayedWebhook::Received(mut accept) => {
                 let made = accept.deliveries.iter().map(|delivery| delivery.id).collect();
-                let runs = Record::of(std::mem::take(&mut accept.runs))?;
+                let runs = Record::of(std::mem::take(&mut accept.runs), accept.webhook.id)?;
                 let webhook = accept.webhook.id.as_uuid();
                 let object = objects.get(&webhook).copied();
                 let what = Incoming { accept: *accept, object };

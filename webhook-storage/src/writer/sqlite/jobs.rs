@@ -35,10 +35,17 @@ impl Jobs {
         Self { queue, waker: Waker::from(Arc::new(Unpark(thread::current()))) }
     }
 
-    /// Waits for something that should be written now. Empty once the queue is
-    /// closed and empty.
-    pub(super) fn wait(&mut self, most: usize) -> Vec<Queued> {
-        let mut taken: Vec<_> = self.queue.blocking_recv().into_iter().collect();
+    /// Waits for something that should be written now, until a moment at most. Empty when it is
+    /// woken for something else. None once the queue is closed and empty.
+    pub(super) fn wait(&mut self, most: usize, until: Option<Instant>) -> Option<Vec<Queued>> {
+        let mut taken = match self.queue.poll_recv(&mut Context::from_waker(&self.waker)) {
+            Poll::Ready(first) => vec![first?],
+            Poll::Pending => {
+                let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+                left.map_or_else(thread::park, thread::park_timeout);
+                self.queue.try_recv().into_iter().collect()
+            }
+        };
         let deadline = Instant::now() + PATIENCE;
         while taken.last().is_some_and(Queued::can_wait)
             && taken.len() < most
@@ -46,7 +53,7 @@ impl Jobs {
         {
             taken.push(job);
         }
-        taken
+        Some(taken)
     }
 
     /// Adds all that has come meanwhile.
@@ -119,14 +126,17 @@ mod tests {
             queue.try_send(job).expect("there is room");
         }
         let mut jobs = Jobs::new(receiver);
-        let taken = jobs.wait(9);
+        let taken = jobs.wait(9, None).expect("the queue is open");
         assert_eq!(taken.len(), 3, "up to the webhook, which does not wait");
         let (mut backlog, limits) = (Backlog::default(), BatchLimits { operations: 4, bytes: 99 });
         taken.into_iter().for_each(|job| backlog.push(job));
         jobs.fill(&mut backlog, limits);
         assert_eq!(backlog.next_batch(limits).len(), 4, "and no more than fit");
         assert!(backlog.is_empty());
-        assert_eq!(jobs.wait(9).len(), 1, "not for ever, though the queue is open");
+        let last = jobs.wait(9, None).expect("the queue is open");
+        assert_eq!(last.len(), 1, "not for ever, though the queue is open");
+        let none = jobs.wait(9, Some(Instant::now())).expect("the queue is open");
+        assert!(none.is_empty(), "the moment has come");
     }
 
     #[test]
@@ -135,7 +145,7 @@ mod tests {
         queue.try_send(outcome()).expect("there is room");
         drop(queue);
         let mut jobs = Jobs::new(receiver);
-        assert_eq!(jobs.wait(9).len(), 1);
-        assert!(jobs.wait(9).is_empty());
+        assert_eq!(jobs.wait(9, None).map(|taken| taken.len()), Some(1));
+        assert!(jobs.wait(9, None).is_none());
     }
 }

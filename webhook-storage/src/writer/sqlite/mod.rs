@@ -4,14 +4,21 @@
 mod jobs;
 #[cfg(test)]
 mod tests;
+mod wal;
 
-use std::{path::Path, sync::Arc, thread, time::Duration};
+use std::{
+    mem,
+    path::Path,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{mpsc, oneshot};
 use webhook_core::Error;
 
-use self::jobs::Jobs;
+use self::{jobs::Jobs, wal::Wal};
 use super::{
     backlog::{Backlog, BatchLimits},
     batch::Queued,
@@ -58,25 +65,41 @@ impl SqliteWriter {
         limits: BatchLimits,
     ) -> std::io::Result<oneshot::Receiver<()>> {
         let (end, ended) = oneshot::channel();
+        let lock = Arc::clone(&self.lock);
         let run = move || {
             self.run(jobs, limits);
             let _ = end.send(());
         };
-        thread::Builder::new().name("sqlite-commit".to_owned()).spawn(run)?;
+        let thread = thread::Builder::new().name("sqlite-commit".to_owned()).spawn(run)?;
+        // The store is not open yet, so that the lock is free.
+        if let Ok(mut turns) = lock.try_lock() {
+            turns.thread = Some(thread.thread().clone());
+        }
         Ok(ended)
     }
 
     fn run(self, jobs: mpsc::Receiver<Queued>, limits: BatchLimits) {
         let mut jobs = Jobs::new(jobs);
         let mut backlog = Backlog::default();
+        // What the last process wrote may be in the file yet.
+        let mut wal = Wal::written(Instant::now());
         loop {
             if backlog.is_empty() {
-                jobs.wait(limits.operations).into_iter().for_each(|job| backlog.push(job));
-                if backlog.is_empty() {
-                    return;
-                }
+                let Some(taken) = jobs.wait(limits.operations, wal.empty_at()) else { return };
+                taken.into_iter().for_each(|job| backlog.push(job));
             }
-            let lock = self.lock.blocking_lock();
+            if backlog.is_empty() {
+                match self.lock.try_lock() {
+                    Ok(mut lock) => {
+                        let is_written = mem::take(&mut lock.others_wrote);
+                        wal.look(&self.committer.begin, is_written && wal.empty_at().is_none());
+                    }
+                    // Another writes, and wakes this thread at its end.
+                    Err(_) => wal.is_written_now(),
+                }
+                continue;
+            }
+            let mut lock = self.lock.blocking_lock();
             // All that came while another had the lock is in the same batch.
             jobs.fill(&mut backlog, limits);
             if ready(self.committer.write(backlog.next_batch(limits))).is_none() {
@@ -84,7 +107,8 @@ impl SqliteWriter {
                     "a batch was not written: it waited for something else than SQLite"
                 );
             }
-            drop(lock);
+            lock.others_wrote = false;
+            wal.look(&self.committer.begin, true);
         }
     }
 }
@@ -99,6 +123,7 @@ fn connect(path: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> 
     // An answer to a caller follows an fsync of the log.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", WAL_AUTOCHECKPOINT_PAGES)?;
-    connection.pragma_update(None, "secure_delete", "FAST")?;
+    // SQLite overwrites deleted content with zeros.
+    connection.pragma_update(None, "secure_delete", "ON")?;
     Ok(connection)
 }

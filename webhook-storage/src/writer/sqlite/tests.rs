@@ -16,7 +16,7 @@ use super::{
     },
     *,
 };
-use crate::{Storage, writer::Incoming};
+use crate::{Storage, database::Turns, writer::Incoming};
 
 const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
 
@@ -203,7 +203,7 @@ async fn when_the_disk_is_full_nothing_is_written_and_later_all_is_well() -> Tes
 }
 
 /// Makes the thread wait: what comes meanwhile is in its next batch.
-async fn hold(storage: &Storage) -> Result<OwnedMutexGuard<()>, &'static str> {
+async fn hold(storage: &Storage) -> Result<OwnedMutexGuard<Turns>, &'static str> {
     let lock = storage.database().write.lock().ok_or("SQLite takes turns")?;
     Ok(std::sync::Arc::clone(lock).lock_owned().await)
 }
@@ -211,7 +211,7 @@ async fn hold(storage: &Storage) -> Result<OwnedMutexGuard<()>, &'static str> {
 async fn accept_at_once(
     storage: &Storage,
     accepts: impl IntoIterator<Item = Accept>,
-    lock: OwnedMutexGuard<()>,
+    lock: OwnedMutexGuard<Turns>,
 ) -> Vec<Result<Accepted, webhook_core::Error>> {
     let accepts = join_all(accepts.into_iter().map(|accept| storage.accept(accept)));
     let (accepted, ()) = tokio::join!(accepts, async { drop(lock) });
@@ -262,7 +262,11 @@ async fn a_small_webhook_does_not_wait_for_all_the_large_ones_before_it() -> Tes
     let (large, (small, commits_until_then)) = tokio::join!(large, small);
     assert!(small.is_ok() && large.iter().all(Result::is_ok));
     let commits = storage.write_stats().commits;
-    assert!(commits_until_then <= 2 && commits >= 11, "{commits_until_then} of {commits}");
+    // On a busy machine further commits can end before the counter is read.
+    assert!(
+        commits >= 11 && commits_until_then <= commits / 2,
+        "{commits_until_then} of {commits}"
+    );
     storage.close().await;
     Ok(())
 }

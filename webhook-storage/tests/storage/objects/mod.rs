@@ -2,6 +2,7 @@
 
 mod accepting;
 mod delivering;
+mod erasing;
 mod reading;
 mod replaying;
 

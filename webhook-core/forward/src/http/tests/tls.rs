@@ -4,7 +4,7 @@ use ::http::Version;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
-    tls_server::{TlsServer, expired, self_signed},
+    tls_server::{TlsServer, expired, own_authority, self_signed},
     *,
 };
 
@@ -87,8 +87,52 @@ async fn what_is_wrong_with_a_certificate_is_said() -> Result<(), ForwardError> 
     .await;
     let url = url("https", "127.0.0.1", plain.address);
     let said = connect_error(&forwarder(), &url).await;
-    assert!(said.starts_with("connection failed: tls: "), "{said}");
+    let wanted = "connection failed: tls: the destination does not speak TLS at this port: its \
+        address may begin with http://";
+    assert_eq!(said, wanted);
     Ok(())
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_its_own_authority_is_trusted_by_name() -> Result<(), ForwardError> {
+    let server = TlsServer::start(own_authority(), BOTH).await;
+    let said = connect_error(&forwarder(), &server.url("/")).await;
+    let wanted = "connection failed: tls: the certificate is self-signed: it is its own \
+        authority, and no trusted one";
+    assert_eq!(said, wanted);
+    let trusting = trusting(&server);
+    assert_eq!(trusting.forward(request(&server.url("/"))).await?.body, "payload");
+    let other = open_builder()
+        .add_root_certificates(server.certificate_pem.as_bytes())
+        .expect("a certificate")
+        .resolver(Names::of([("other.example", vec![ip("127.0.0.1")])]))
+        .build();
+    let said = connect_error(&other, &url("https", "other.example", server.address)).await;
+    assert_eq!(said, "connection failed: tls: certificate is for another host");
+    // A certificate that was not named is refused.
+    let another = TlsServer::start(own_authority(), BOTH).await;
+    assert_eq!(connect_error(&trusting, &another.url("/")).await, wanted);
+    Ok(())
+}
+
+#[tokio::test]
+async fn plain_http_to_a_port_with_tls_is_told() {
+    let server = TlsServer::start(self_signed(&["127.0.0.1"]), BOTH).await;
+    let url = url("http", "127.0.0.1", server.address);
+    let error = forwarder().forward(request(&url)).await.expect_err("no answer over http");
+    let said = "the destination speaks TLS at this port: its address begins with https://";
+    assert!(error.to_string().ends_with(said), "{error}");
+}
+
+#[tokio::test]
+async fn a_destination_that_wants_a_certificate_is_told() {
+    for version in [&rustls::version::TLS13, &rustls::version::TLS12] {
+        let server = TlsServer::wanting_certificates(version).await;
+        let forwarder = trusting(&server);
+        let error = forwarder.forward(request(&server.url("/"))).await.expect_err("no answer");
+        let said = "tls: the destination wants a client certificate, and none is sent";
+        assert!(error.to_string().ends_with(said), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -17,9 +17,16 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto,
 };
-use rcgen::{CertificateParams, CertifiedKey, KeyPair};
-use rustls::{ServerConfig, pki_types::PrivateKeyDer};
-use tokio::{net::TcpListener, task::JoinHandle};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedKey, IsCa, KeyPair};
+use rustls::{
+    RootCertStore, ServerConfig, SupportedProtocolVersion, pki_types::PrivateKeyDer,
+    server::WebPkiClientVerifier,
+};
+use tokio::{
+    io::{AsyncWriteExt, copy, sink},
+    net::TcpListener,
+    task::JoinHandle,
+};
 use tokio_rustls::TlsAcceptor;
 
 #[derive(Debug)]
@@ -53,6 +60,13 @@ pub(super) fn expired() -> CertifiedKey<KeyPair> {
     certified(params)
 }
 
+/// A certificate that is its own authority, as `openssl req -x509` makes it.
+pub(super) fn own_authority() -> CertifiedKey<KeyPair> {
+    let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("names");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    certified(params)
+}
+
 fn certified(params: CertificateParams) -> CertifiedKey<KeyPair> {
     let signing_key = KeyPair::generate().expect("a key");
     let cert = params.self_signed(&signing_key).expect("a certificate");
@@ -62,14 +76,34 @@ fn certified(params: CertificateParams) -> CertifiedKey<KeyPair> {
 impl TlsServer {
     /// Echoes bodies; the path `/hang` is never answered.
     pub(super) async fn start(identity: CertifiedKey<KeyPair>, alpn: &[&str]) -> Self {
+        Self::serve(identity, alpn, rustls::ALL_VERSIONS, false).await
+    }
+
+    /// The same for clients that show a certificate of this server's authority.
+    pub(super) async fn wanting_certificates(version: &'static SupportedProtocolVersion) -> Self {
+        Self::serve(own_authority(), &["http/1.1"], &[version], true).await
+    }
+
+    async fn serve(
+        identity: CertifiedKey<KeyPair>,
+        alpn: &[&str],
+        versions: &[&'static SupportedProtocolVersion],
+        wants_certificates: bool,
+    ) -> Self {
         let key = PrivateKeyDer::Pkcs8(identity.signing_key.serialize_der().into());
         let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        roots.add(identity.cert.der().clone()).expect("a root");
+        let clients = WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone());
+        let clients = clients.build().expect("there is a root");
         let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(versions)
             .and_then(|builder| {
-                builder
-                    .with_no_client_auth()
-                    .with_single_cert(vec![identity.cert.der().clone()], key)
+                let builder = match wants_certificates {
+                    true => builder.with_client_cert_verifier(clients),
+                    false => builder.with_no_client_auth(),
+                };
+                builder.with_single_cert(vec![identity.cert.der().clone()], key)
             })
             .expect("a usable certificate");
         config.alpn_protocols = alpn.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
@@ -84,7 +118,15 @@ impl TlsServer {
                 counter.fetch_add(1, Ordering::SeqCst);
                 let (acceptor, records) = (acceptor.clone(), records.clone());
                 tokio::spawn(async move {
-                    let Ok(tls) = acceptor.accept(tcp).await else { return };
+                    let tls = match acceptor.accept(tcp).into_fallible().await {
+                        Ok(tls) => tls,
+                        // Read to its end: a reset could come before the alert.
+                        Err((_, mut tcp)) => {
+                            let _ = tcp.shutdown().await;
+                            let _ = copy(&mut tcp, &mut sink()).await;
+                            return;
+                        }
+                    };
                     let service = service_fn(move |request| echo(request, records.clone()));
                     let server = auto::Builder::new(TokioExecutor::new());
                     let _ = server.serve_connection(TokioIo::new(tls), service).await;

@@ -184,7 +184,7 @@ impl<V: Validate, S: Validate> ModelGenerator<V, S> {
 impl<V: Validate, S: Validate> FunctionGenerator for ModelGenerator<V, S> {
     async fn generate(&self, request: GenerateRequest) -> Result<GeneratedFunction, GenerateError> {
         let info = request.additional_info.clone();
-        let Wish { driver, more } = Wish::of(&info);
+        let Wish { driver, more } = Wish::of(&request)?;
         let pairs = pairs(request, self.search.limits().max_examples)?;
         let samples = read_all(&pairs, self.search.limits())?;
         let mut searched = None;

@@ -68,24 +68,83 @@
   stepping(""[iterator]());
 
   // With a function for each value the engine looks at the limits at each.
-  const { stringify, parse } = JSON;
+  const { stringify, parse, rawJSON } = JSON, { is } = Object;
+  // Numbers that do not keep their digits leave as they came. The texts of those in an object are in it, under a symbol, so
+  // that copies like `{ ...object }` have them as well; for those that are put elsewhere there are `texts` by the value,
+  // which is false where several of them read the same.
+  const DIGITS = Symbol("digits"), WHOLE = 2 ** 53;
+  let texts;
+  const remember = (holder, key, value, source) => {
+    const own = holder[DIGITS], name = is(value, -0) ? "-0" : String(value);
+    if (own !== undefined) own[key] = source;
+    else {
+      const made = { __proto__: null, [key]: source };
+      defineProperty(holder, DIGITS, { __proto__: null, value: made, enumerable: true, writable: true, configurable: true });
+    }
+    texts ??= { __proto__: null };
+    // A whole number that is exact is the same without its text.
+    if (value % 1 === 0 && value < WHOLE && value > -WHOLE) return;
+    texts[name] = texts[name] === undefined || texts[name] === source ? source : false;
+  };
+  const reviving = (visit) => function (key, value, context) {
+    if (typeof value === "number") {
+      const { source } = context;
+      if (source !== undefined && (source.length > 15 || source !== String(value))) remember(this, key, value, source);
+    } else if (isArray(value)) {
+      const own = value[DIGITS];
+      if (own !== undefined) own.length = value.length;
+    }
+    return typeof visit === "function" ? apply(visit, this, [key, value, context]) : value;
+  };
+  const elsewhere = (value) => {
+    const source = texts[String(value)];
+    if (source !== false) return source;
+    throw new TypeError("the number " + value + " stands for several numbers of the payload with other digits: copy the " +
+      "object that has it ({ ...object }), or set a text");
+  };
+  // Elements of a list that was changed may have moved.
+  const stays = (holder, own) => {
+    if (!isArray(holder)) return true;
+    if (own.length !== holder.length) return false;
+    for (const key in own) if (key !== "length" && +own[key] !== holder[key]) return false;
+    return true;
+  };
+  const exact = (holder, key, value) => {
+    const own = holder[DIGITS], source = own?.[key];
+    const here = source !== undefined && is(+source, value) && (texts[String(value)] !== false || stays(holder, own));
+    const known = here ? source : elsewhere(value);
+    return known === undefined ? value : rawJSON(known);
+  };
+  const numberText = (value) => (texts !== undefined && elsewhere(value)) || String(value);
   const visiting = (visit) => function (key, value) {
     if (isArray(value)) short(value);
-    return visit ? apply(visit, this, [key, value]) : value;
+    if (visit) value = apply(visit, this, [key, value]);
+    return texts !== undefined && typeof value === "number" ? exact(this, key, value) : value;
   };
+  replace(JSON, "parse", {
+    parse(text, reviver) {
+      const since = now();
+      try {
+        text = String(text);
+        if (typeof reviver === "function") return parse(text, $.keepsDigits(text) ? reviver : reviving(reviver));
+        const value = parse(text);
+        return $.keepsDigits(text) ? value : parse(text, reviving());
+      } finally { pay(since); }
+    },
+  }.parse);
   replace(JSON, "stringify", {
     stringify(value, replacer, space) {
       if (isArray(replacer)) {
         short(replacer);
         const whole = paid(stringify, JSON, [value, visiting()]);
         if (whole === undefined) return whole;
-        return paid(stringify, JSON, [apply(parse, JSON, [whole]), replacer, space]);
+        const raw = (key, value, { source }) => typeof value === "number" && source !== String(value) ? rawJSON(source) : value;
+        return paid(stringify, JSON, [parse(whole, raw), replacer, space]);
       }
       const visit = visiting(typeof replacer === "function" ? replacer : undefined);
       return paid(stringify, JSON, [value, visit, space]);
     },
   }.stringify);
-  JSON.parse = paying(parse, "parse");
 
   // The engine calls it for templates.
   strings.concat = paying(strings.concat, "concat");
@@ -105,7 +164,7 @@
   Object.assign(kept, {
     bounded: true, setObject,
     functionText: (f) => apply(textOf, f, []),
-    text: (value) => apply(toWellFormed, String(value), []),
+    text: (value) => (typeof value === "number" ? numberText(value) : apply(toWellFormed, String(value), [])),
     apply, arrays, copied, defineProperty, getPrototypeOf, hide, isArray, iterator, join, limit, list, now, ofList, paid, pay,
     paying, replace, short, stepping, strings, ELEMENTS, JSON, String,
   });

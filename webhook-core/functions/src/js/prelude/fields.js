@@ -27,7 +27,7 @@
     if (typeof value === "object" && value !== null) {
       try { return stringify(value) ?? String(value); } catch { return apply(toString, value, []); }
     }
-    return String(value);
+    return typeof value === "number" ? text(value) : String(value);
   };
   const pairs = (flat, add) => {
     const object = plain();
@@ -218,20 +218,27 @@
     }
     kept.added = handler;
   };
+  const env = () => new Proxy(plain(), {
+    __proto__: null,
+    get: (_, name) => (typeof name === "string" ? setting(name) : undefined),
+    has: (_, name) => typeof name === "string" && typeof $.config(text(name)) === "string",
+  });
+  // What a function of a style is given beside the webhook.
+  const context = () => new Proxy({ __proto__: null, env: env() }, {
+    __proto__: null,
+    get: (all, name) => {
+      if (typeof name !== "string" || name in all) return all[name];
+      throw new TypeError("context." + name + " is not known here: r.metadata says whose webhook it is");
+    },
+  });
   // The globals by their names.
   const named = (name) => {
     switch (name) {
       case "cfg": return { __proto__: null, cfg: freeze({ get: setting, GetValue: setting }) };
       case "console":
         return { __proto__: null, console: { log: print, info: print, debug: print, warn: print, error: print } };
-      case "process": {
-        const env = new Proxy(plain(), {
-          __proto__: null,
-          get: (_, name) => (typeof name === "string" ? setting(name) : undefined),
-          has: (_, name) => typeof name === "string" && typeof $.config(text(name)) === "string",
-        });
-        return { __proto__: null, process: { env } };
-      }
+      case "process": return { __proto__: null, process: { env: env() } };
+      case "$transform": return { __proto__: null, $transform: freeze({ fail: (why) => { throw new Error(text(why)); } }) };
       default: return { __proto__: null, addHandler };
     }
   };
@@ -275,5 +282,7 @@
 
   kept.bytes = bytes;
   kept.plain = plain;
-  return { __proto__: null, get, named, set: put, setBody, setHeader, taken, traps };
+  kept.env = env;
+  kept.print = print;
+  return { __proto__: null, context, get, named, set: put, setBody, setHeader, taken, traps };
 })

@@ -75,9 +75,10 @@
   // What depends on a language or a country.
   lazily(locales, ["Intl"]);
   const modules = part("modules"), web = part("web");
-  lazily((name) => fields().named(name), ["cfg", "console", "process", "addHandler"]);
+  lazily((name) => fields().named(name), ["cfg", "console", "process", "addHandler", "$transform"]);
+  lazily(part("timers"), ["setTimeout", "clearTimeout"]);
   lazily(() => { fields(); return modules(); }, [
-    "http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "kv", "time",
+    "http", "crypto", "base64", "hex", "url", "jwt", "xml", "yaml", "csv", "kv", "time", "jmespath", "template", "id",
   ]);
   lazily(() => { fields(); modules(); return web(); }, [
     "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Headers", "atob", "btoa", "structuredClone", "fetch",
@@ -103,7 +104,15 @@
   defineProperty(globalThis, "r", { __proto__: null, set: (value) => { hide(globalThis, "r", value); } });
   // What is done at the end of a script that is of another style, or does nothing.
   const styles = part("styles");
+  const adapting = part("adapt");
+  const adapt = (name, exported) => {
+    fields();
+    styles();
+    adapting()(name, exported);
+    kept.finish = kept.adapter.take;
+  };
   const ended = (transform, handler, used) => {
+    if (kept.adapter) return kept.adapter.run(transform, kept.exports, handler);
     if (kept.added || transform || (handler && !used)) {
       fields();
       return styles()(kept.added, transform, handler);
@@ -115,7 +124,7 @@
     return undefined;
   };
   Object.assign(kept, {
-    guarded: true, binary, collections, dates, ended, exec, floor, lazily, listText: arrays.toString, locales, log2, longTexts, max,
+    guarded: true, adapt, web: () => { fields(); modules(); return web(); }, binary, collections, dates, ended, exec, floor, lazily, listText: arrays.toString, locales, log2, longTexts, max,
     min, natives, open, part, texts: undefined, trunc, CHUNK, ENDS, LONG, Proxy, SEARCH, SORTED, STRING,
     engine: {
       __proto__: null, construct, ownKeys, set, species, toStringTag, Array, Error, JSON, Number, Object, Promise, Reflect,

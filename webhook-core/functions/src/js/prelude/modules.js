@@ -3,7 +3,7 @@
 (function ($, kept) {
   "use strict";
   const { Proxy, apply, paying, bytes, text, limit, long, plain, part, binary, natives } = kept;
-  const { JSON, Object, Error, TypeError } = globalThis, { stringify } = JSON, { isArray } = Array;
+  const { JSON, Object, Error, TypeError } = globalThis, { stringify, parse } = JSON, { isArray } = Array;
   const { keys, freeze, defineProperty } = Object, { Uint8Array, ArrayBuffer } = natives;
   const { replace, startsWith, toLowerCase, toUpperCase, match, slice } = String.prototype, { floor } = Math;
   const native = paying($.module), send = paying($.send), word = /_([a-z])/g, period = /^([\d.]+)\s*(ms|s)?$/;
@@ -134,6 +134,20 @@
   open("csv", {
     decode: (value, options) => run("csv.decode", "", dialect(data(value), options)),
     encode: (value, options) => run("csv.encode", "text", dialect(tree(value), options)),
+  });
+  open("id", {
+    uuid: () => run("id.uuid", "", []), uuid_v7: () => run("id.uuid_v7", "", []), ulid: () => run("id.ulid", "", []),
+    nano_id: (length) => run("id.nano_id", "", length === undefined ? [] : [text(+length)]),
+  });
+  // The expression is the text, in either place.
+  open("jmespath", {
+    search: (expression, value) => {
+      if (typeof expression !== "string") [expression, value] = [value, expression];
+      return parse(run("jmespath.search", "text", [words(expression), tree(value)]));
+    },
+  });
+  open("template", {
+    render: (template, values, escape = "") => run("template.render", "text", [words(template), tree(values), text(escape)]),
   });
   const now = () => run("time.now", "", []);
   open("time", {

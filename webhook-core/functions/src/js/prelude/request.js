@@ -24,7 +24,12 @@
   // Bodies are made when they are read. One that is set to what was read stays
   // byte for byte as it came.
   const read = { __proto__: null, true: undefined, false: undefined };
-  const body = (answer) => (read[answer] ??= $.body(answer) ?? undefined);
+  const body = (answer) => {
+    leaks();
+    return (read[answer] ??= $.body(answer) ?? undefined);
+  };
+  // Has fields of texts be errors from when a script has the body, and answers what tells what it deletes from.
+  const leaks = () => (kept.leaking ??= $.part("leaks", $)($, kept, read));
   const putBody = (answer, value) => {
     $.setBody(answer, text(value));
     changed(answer);
@@ -75,16 +80,19 @@
 
   // What the end of a script calls with what the script declares. Where it declares nothing and has used `r`, that is all.
   const declared = (transform, handler) => {
-    if (transform && !kept.added) {
+    if (transform && !kept.added && !kept.adapter) {
       // Where nothing is bounded no script has spoilt the function that tells the text.
-      if (!$.takesPayload(kept.bounded ? kept.functionText(transform) : transform.toString())) return transform(r);
-    } else if (used && !handler && !kept.added) return undefined;
+      if (!$.takesPayload(kept.bounded ? kept.functionText(transform) : transform.toString())) {
+        return transform.length > 1 ? transform(r, fields().context()) : transform(r);
+      }
+    } else if (used && !handler && !kept.added && !kept.adapter) return undefined;
     guard();
     return kept.ended(transform, handler, used);
   };
-  // What takes over the result.
+  // What takes over the result; null drops the webhook.
   const finish = (value) => {
-    if (value !== r && value !== undefined && value !== null) fields().taken(value);
+    if (value === null) $.stop();
+    else if (value !== r && value !== undefined) fields().taken(value);
   };
 
   let made;
@@ -96,6 +104,7 @@
   kept.setHeader = setHeader;
   kept.r = r;
   kept.declared = declared;
+  kept.leaks = leaks;
   kept.finish = finish;
   kept.guard = guard;
   kept.fields = fields;

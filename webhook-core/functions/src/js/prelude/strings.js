@@ -63,9 +63,8 @@
       if (typeof replacement !== "function") {
         replacement = String(replacement);
         const matches = all ? text.length / max(1, part.length) + 1 : 1;
-        if (replacement.length * matches > CHUNK && paid(includes, replacement, ["$"])) {
-          replacement = longTexts().templated(replacement);
-        }
+        // The engine goes on to the last match when the memory is used up.
+        if (replacement.length * matches > CHUNK) return longTexts().replaced(text, part, replacement, all);
       }
       if (text.length * part.length <= SEARCH) return paid(native, text, [part, replacement]);
       return longTexts().replaced(text, part, replacement, all);

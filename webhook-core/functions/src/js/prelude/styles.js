@@ -21,22 +21,48 @@
   };
   // A payload that is what it was leaves the body byte for byte.
   const setPayload = (style, value) => {
+    if (isArray(value) && keys(value).length > value.length) {
+      throw new TypeError(style + ": the payload is a list, and its field \"" + keys(value)[value.length] + "\" is lost");
+    }
     const now = stringify(value);
     if (now === undefined) throw new TypeError(style + " must return a payload, which a " + typeof value + " is not");
     if (now !== json) r.body = now;
+  };
+
+  // What a handler is given, of which it can name the known fields alone: any other name is of a field of the payload.
+  const strict = (name, given, known, payload) => {
+    const check = (field) => {
+      if (typeof field !== "string" || field in known || field === "then" || field === "toJSON" || field in Object.prototype) return;
+      throw new TypeError(name + " has no field \"" + field + "\": the payload is " + name + "." + payload);
+    };
+    return new Proxy(given, {
+      __proto__: null,
+      get: (all, field) => (check(field), all[field]),
+      set: (all, field, value) => (check(field), put(all, field, value)),
+      deleteProperty: (_, field) => (check(field), delete given[field]),
+      defineProperty: (all, field, descriptor) => (check(field), defineProperty(all, field, descriptor)),
+    });
+  };
+  const checkAll = (name, given, known) => {
+    const names = keys(given);
+    for (let i = 0; i < names.length; i++) {
+      if (!(names[i] in known)) throw new TypeError(name + " that is returned has no field \"" + names[i] + "\"");
+    }
   };
 
   // transform(payload) returns the new payload.
   const ofPayload = (transform) => {
     const style = "transform(payload)";
     take = (value) => {
-      if (value === undefined || value === null) throw new TypeError(style + " must return the new payload");
+      if (value === null) return $.stop();
+      if (value === undefined) throw new TypeError(style + " must return the new payload");
       setPayload(style, value);
     };
-    return transform(payload(style));
+    return transform((kept.payload = payload(style)), kept.fields().context());
   };
 
   // handler(webhook) returns the webhook.
+  const WEBHOOK = { __proto__: null, method: 1, url: 1, payload: 1, cancel: 1, headers: 1, eventType: 1, channels: 1 };
   const absent = (webhook, name) => {
     const get = () => { throw new TypeError("webhook." + name + " is not known here"); };
     const set = (value) => put(webhook, name, value);
@@ -45,10 +71,13 @@
   const ofWebhook = (handler) => {
     const style = "handler(webhook)", address = r.metadata.output_url ?? "";
     const webhook = { method: r.method, url: address, payload: payload(style), cancel: false };
-    absent(webhook, "eventType");
+    if (r.eventType === undefined) absent(webhook, "eventType");
+    else put(webhook, "eventType", r.eventType);
     absent(webhook, "channels");
     take = (given) => {
+      if (given === null) return $.stop();
       if (!isObject(given) || !("payload" in given)) throw new TypeError(style + " must return the webhook");
+      checkAll("the webhook", given, WEBHOOK);
       if (given.cancel) return $.stop();
       const { method, url, headers } = given;
       if (url !== undefined && url !== address) {
@@ -62,10 +91,12 @@
       }
       setPayload(style, given.payload);
     };
-    return handler(webhook);
+    kept.payload = webhook.payload;
+    return handler(strict("the webhook", webhook, WEBHOOK, "payload"), kept.fields().context());
   };
 
   // addHandler("transform", (request, context) => …) returns the request.
+  const REQUEST = { __proto__: null, headers: 1, body: 1, query: 1, parsed_query: 1, path: 1 };
   const document = () => {
     const body = r.body, start = apply(trimStart, body, [])[0];
     const named = apply(includes, r.headers["content-type"] ?? "", ["json"]);
@@ -86,16 +117,12 @@
       else put(parsed, name, before === undefined ? value : [before, value]);
     }
     const body = document(), path = r.path, query = r.rawQuery, old = { ...headers }, fields = stringify(parsed);
-    const context = new Proxy(plain(), {
-      get: (_, name) => {
-        if (typeof name !== "string") return undefined;
-        throw new TypeError("context." + name + " is not known here: r.metadata says whose webhook it is");
-      },
-    });
     take = (given) => {
+      if (given === null) return $.stop();
       if (!isObject(given) || !("body" in given) || !isObject(given.headers)) {
         throw new TypeError(style + " must return the request, with its headers and its body");
       }
+      checkAll("the request", given, REQUEST);
       if (isObject(given.body) || (given.body === null && json === "null")) setPayload(style, given.body);
       else if (given.body !== body) r.body = given.body;
       const left = plain(), names = keys(given.headers), before = keys(old);
@@ -112,8 +139,10 @@
         if (now !== fields) r.rawQuery = $.module("url.encode_query", "", [text(now)]);
       }
     };
-    return handler({ headers, body, query, parsed_query: parsed, path }, context);
+    kept.payload = body;
+    return handler(strict("the request", { headers, body, query, parsed_query: parsed, path }, REQUEST, "body"), kept.fields().context());
   };
+  kept.style = { __proto__: null, payload, setPayload, document, put, isObject };
   return (added, transform, handler) => {
     kept.finish = (returned) => take(returned);
     return added ? ofRequest(added) : transform ? ofPayload(transform) : ofWebhook(handler);

@@ -85,15 +85,18 @@
   const replaced = (text, part, replacement, all) => {
     if (typeof replacement === "string" && paid(includes, replacement, ["$"])) replacement = templated(replacement);
     const pieces = [];
-    let made = "", from = 0;
-    places(text, part, 0, (at) => {
+    let made = "", from = 0, size = 0;
+    const replacing = (at) => {
+      const put = typeof replacement === "string" ? replacement : String(apply(replacement, undefined, [part, at, text]));
       pieces[pieces.length] = apply(slice, text, [from, at]);
-      pieces[pieces.length] =
-        typeof replacement === "string" ? replacement : String(apply(replacement, undefined, [part, at, text]));
+      pieces[pieces.length] = put;
+      size += put.length + at - from;
       from = at + part.length;
-      if (pieces.length > LONG) { made += apply(join, pieces, [""]); pieces.length = 0; }
+      if (pieces.length > LONG || size > CHUNK) { made += apply(join, pieces, [""]); pieces.length = size = 0; }
       return all;
-    });
+    };
+    if (part !== "") places(text, part, 0, replacing);
+    else for (let at = 0; at <= text.length && replacing(at); at++);
     return made + apply(join, pieces, [""]) + apply(slice, text, [from]);
   };
   return { __proto__: null, search, lastIndexOf, split, templated, replaced };

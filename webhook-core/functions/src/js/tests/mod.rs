@@ -1,5 +1,7 @@
+mod digits;
 mod fixture;
 mod isolation;
+mod leaks;
 mod libraries;
 mod limits;
 mod modules;

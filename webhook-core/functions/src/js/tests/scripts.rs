@@ -207,6 +207,15 @@ async fn errors_carry_their_line() {
         ),
         ("await (async () => {\nthrow Error('later') })()", "function:2: Error: later"),
         ("\nif (r) throw 'text'", "function:2: threw text"),
+        ("throw null", "function:1: threw null"),
+        ("\nif (r) { throw null; }", "function:2: threw null"),
+        ("await Promise.reject(null)", "function:1: threw null"),
+        ("throw undefined", "function:1: threw undefined"),
+        ("throw { message: 'no amount' }", "function:1: threw no amount"),
+        ("throw { code: 7 }", "function:1: threw {\"code\":7}"),
+        ("throw { toString() { return 'why' } }", "function:1: threw why"),
+        ("throw new Error('a\\ud800b')", "function:1: Error: a\u{fffd}b"),
+        ("throw 'a\\udc00'", "function:1: threw a\u{fffd}"),
         ("\nawait Promise.reject('text')", "function:2: threw text"),
         ("const a = 1;\n\na = 2;\nr.body = ''", "function:3: TypeError: 'a' is read-only"),
         (
@@ -270,7 +279,7 @@ async fn the_library_behaves_as_it_does_elsewhere() {
 
 #[tokio::test]
 async fn what_a_sandbox_must_not_have_is_not_there() {
-    let names = "require setTimeout setInterval eval BigInt Proxy Atomics SharedArrayBuffer performance \
+    let names = "require setInterval eval BigInt Proxy Atomics SharedArrayBuffer performance \
         WeakRef FinalizationRegistry finish kept declared Deno std os print load";
     let script =
         format!("r.body = {names:?}.split(/ +/).filter((name) => name in globalThis).join()");

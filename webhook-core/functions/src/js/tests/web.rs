@@ -31,6 +31,11 @@ async fn the_names_of_the_web_do_what_they_do_there() {
 }
 
 #[tokio::test]
+async fn pairs_of_keys_sign_and_verify() {
+    assert_eq!(body(include_str!("subtle.js")).await, "", "signatures that are wrong");
+}
+
+#[tokio::test]
 async fn locales_are_right_or_refused() {
     assert_eq!(body(include_str!("locales.js")).await, "", "what is neither");
 }

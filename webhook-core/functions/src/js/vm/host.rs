@@ -63,7 +63,7 @@ pub(super) struct Script {
 impl Script {
     /// Whether a script that has not looked at its request has no other purpose either.
     pub(super) fn only_declares(&self) -> bool {
-        self.http_calls == 0 && self.kv_calls == 0 && source::declares(&self.source)
+        self.http_calls == 0 && self.kv_calls == 0 && source::leaves_functions(&self.source)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
         names,
         reach::{Reach, has_patterns},
         source::{mentioned, words},
+        styles,
     },
     list::list_of,
 };
@@ -165,7 +166,7 @@ pub(super) fn open<'js>(
         }
         if has(name) { add(OWNERS.len(), name)? } else { unreached.constructors.push(name) }
     }
-    let names = mentioned(source, names::late());
+    let names = mentioned(source, names::late(), |name| names::means_module(source, name));
     kept.get::<_, Function<'_>>("open")?.call::<_, ()>((names, list))?;
     unreached.forget(ctx)
 }
@@ -230,11 +231,29 @@ fn reach(source: &str) -> (Reach<'_>, Vec<&'static Needing>) {
     (reach, reached)
 }
 
+/// What a source of a style that has an adapter needs.
+const ADAPTING: [Part; 11] = [
+    Part::Styles,
+    Part::Adapt,
+    Part::Modules,
+    Part::Web,
+    Part::Adapter(0),
+    Part::Adapter(1),
+    Part::Adapter(2),
+    Part::Adapter(3),
+    Part::Adapter(4),
+    Part::Adapter(5),
+    Part::Adapter(6),
+];
+
 /// The parts that look for functions when they are made, by the names that lead to them.
-const LATER: [(&[&str], &[Part]); 5] = [
+const LATER: [(&[&str], &[Part]); 8] = [
     (&names::MODULES, &[Part::Modules]),
+    (&names::OF_ID, &[Part::Modules]),
+    (&names::OF_TEMPLATE, &[Part::Modules]),
     (&["crypto"], &[Part::Subtle]),
     (&names::OF_WEB, &[Part::Modules, Part::Web]),
     (&["transform", "handler", "addHandler"], &[Part::Styles]),
+    (&styles::SIGNS, &ADAPTING),
     (&["Intl", "localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"], &[Part::Locales]),
 ];

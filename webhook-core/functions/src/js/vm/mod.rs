@@ -27,8 +27,10 @@ use super::{
     call::{Call, Task},
     library::Library,
     source,
+    styles::{self, Style},
     worker::Shared,
 };
+use crate::modules::digits;
 
 /// What the engine needs before the script runs, on top of the script's memory.
 const BASE_BYTES: usize = 2 << 20;
@@ -154,12 +156,21 @@ impl Vm {
                 self.open(&ctx, &kept, &text)?;
                 Ok(kept)
             });
-            let script = compile::<Function<'_>>(&ctx, &text, &source::wrapped(&text));
+            // A source of another style has the whole library.
+            let is_whole = self.library == Library::Whole;
+            let style = is_whole.then(|| styles::of(&text)).flatten();
+            let script = compile::<Function<'_>>(&ctx, &text, &source::wrapped(&text, style));
             let script = script.map_err(|error| self.stopped().unwrap_or(error))?;
             let ended = kept.and_then(|kept| {
                 let declared: Function<'_> = kept.get("declared")?;
-                let promise: Promise<'_> = script.call((This(ctx.globals()), declared))?;
+                let watched = watched(&kept, &text)?;
+                let exported = exported(&kept, &text, style)?;
+                let given = (This(ctx.globals()), declared, watched, exported);
+                let promise: Promise<'_> = script.call(given)?;
                 self.settle(&ctx);
+                while is_whole && self.stopped().is_none() && fire(&kept)? {
+                    self.settle(&ctx);
+                }
                 if promise.state() == PromiseState::Rejected {
                     // This one is the call's own error.
                     self.host.rejected(None);
@@ -201,8 +212,10 @@ impl Vm {
     /// Whether a source compiles; it does not run.
     fn check(&self, text: &str) -> Result<Option<ScriptOutcome>, FunctionError> {
         self.context.with(|ctx| {
-            let compiled = compile::<Object<'_>>(&ctx, text, &source::enclosed(text))
-                .and_then(|_| compile::<Function<'_>>(&ctx, text, &source::wrapped(text)));
+            let compiled =
+                compile::<Object<'_>>(&ctx, text, &source::enclosed(text)).and_then(|_| {
+                    compile::<Function<'_>>(&ctx, text, &source::wrapped(text, styles::of(text)))
+                });
             compiled.map(drop).map_err(|error| self.stopped().unwrap_or(error))
         })?;
         Ok(None)
@@ -268,7 +281,11 @@ fn prepare<'js>(ctx: &Ctx<'js>, host: &Rc<Host>, library: Library) -> JsResult<(
 /// Adds what a part of the prelude needs of the host, which most calls do not.
 fn install<'js>(host: &Rc<Host>, natives: &Object<'js>, part: Part) -> JsResult<()> {
     match part {
+        Part::Core | Part::Plain => add(natives, "keepsDigits", keeps_digits),
         Part::Base | Part::Guard => {
+            if part == Part::Base {
+                add(natives, "keepsDigits", keeps_digits)?;
+            }
             natives.set("stringBytes", host.limits.string_bytes as f64)?;
             let own = Rc::clone(host);
             add(natives, "onlyDeclares", move || own.script.borrow().only_declares())
@@ -281,6 +298,7 @@ fn install<'js>(host: &Rc<Host>, natives: &Object<'js>, part: Part) -> JsResult<
             add(natives, "endPattern", move || meter.end_pattern())
         }
         Part::Styles => modules::install(host, natives),
+        Part::Timers => http::install(host, natives),
         Part::Modules => {
             natives.set("httpCalls", host.limits.http_calls as f64)?;
             http::install(host, natives)?;
@@ -290,6 +308,12 @@ fn install<'js>(host: &Rc<Host>, natives: &Object<'js>, part: Part) -> JsResult<
     }
 }
 
+/// Whether all numbers of a JSON text keep their digits. A value that is no text is no JSON either.
+fn keeps_digits(text: rquickjs::String<'_>) -> bool {
+    let text = text.to_string().unwrap_or_default();
+    digits::numbers(text.as_bytes()).all(digits::is_plain_in_js)
+}
+
 /// Adds a function of the host to what the prelude is given.
 fn add<'js, P>(
     natives: &Object<'js>,
@@ -297,6 +321,39 @@ fn add<'js, P>(
     function: impl IntoJsFunc<'js, P> + 'js,
 ) -> JsResult<()> {
     natives.set(name, Function::new(natives.ctx().clone(), function)?)
+}
+
+/// The function that looks at objects before a source deletes their fields.
+fn watched<'js>(kept: &Object<'js>, source: &str) -> JsResult<Option<Function<'js>>> {
+    if !source::deletes(source) {
+        return Ok(None);
+    }
+    kept.get::<_, Function<'_>>("leaks")?.call(()).map(Some)
+}
+
+/// Where a source leaves what it exports, with the adapter of its style made.
+fn exported<'js>(
+    kept: &Object<'js>,
+    source: &str,
+    style: Option<&Style>,
+) -> JsResult<Option<Object<'js>>> {
+    if style.is_none() && !source::exports(source) {
+        return Ok(None);
+    }
+    let exported = Object::new(kept.ctx().clone())?;
+    if let Some(style) = style {
+        let adapt: Function<'_> = kept.get("adapt")?;
+        adapt.call::<_, ()>((style.name, exported.clone()))?;
+    }
+    Ok(Some(exported))
+}
+
+/// Calls the function of the next timer, if there is one.
+fn fire(kept: &Object<'_>) -> JsResult<bool> {
+    match kept.get::<_, Option<Function<'_>>>("fire")? {
+        Some(fire) => fire.call(()),
+        None => Ok(false),
+    }
 }
 
 fn take_kept<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {

@@ -23,8 +23,9 @@ use crate::{
         Bounds, ModuleError, Output, cipher, csv,
         digest::{self, Hash},
         encoding::{base64_decode, hex_decode, hex_encode},
-        jwt::{self, Algorithm},
+        id, jmespath, jwt,
         kv::{Kv, NO_STORE},
+        random, template,
         tree::{Reading, from_json},
         url, xml, yaml,
     },
@@ -191,14 +192,14 @@ fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer, ModuleErro
             Answer::tree(&url::decode_query(&given.data(0)?, &mut bounds)?, &host.limits)?
         }
         "jwt.sign" => {
-            let algorithm = Algorithm::named(given.text(2))?;
+            let algorithm = jwt::algorithm(given.text(2))?;
             let claims = given.tree(0, &mut bounds)?;
             Answer::Text(jwt::sign(&claims, &given.data(1)?, algorithm, longest)?)
         }
         "jwt.verify" => {
             let names = given.0.get(2..).unwrap_or_default().iter();
             let algorithms: Vec<_> =
-                names.map(|name| Algorithm::named(name)).collect::<Result<_, _>>()?;
+                names.map(|name| jwt::algorithm(name)).collect::<Result<_, _>>()?;
             let now = host.clock.now().as_secs();
             let claims = jwt::verify(given.text(0), &given.data(1)?, &algorithms, now, bounds)?;
             Answer::tree(&claims, &host.limits)?
@@ -220,6 +221,20 @@ fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer, ModuleErro
         "csv.encode" => {
             let rows = given.tree(0, &mut bounds)?;
             Answer::Bytes(csv::encode(&rows, dialect(given)?, longest)?)
+        }
+        "id.uuid" => Answer::Text(random::uuid()?),
+        "id.uuid_v7" => Answer::Text(id::uuid_v7(host.clock.now())?),
+        "id.ulid" => Answer::Text(id::ulid(host.clock.now())?),
+        "id.nano_id" => {
+            let length = given.get(0).map_or(Ok(id::NANO_LENGTH), str::parse);
+            Answer::Text(id::nano_id(length.unwrap_or(0))?)
+        }
+        "jmespath.search" => {
+            Answer::Bytes(jmespath::search(given.text(0), given.text(1), bounds, longest)?)
+        }
+        "template.render" => {
+            let (template, values, escape) = (given.text(0), given.text(1), given.text(2));
+            Answer::Bytes(template::render(template, values, escape, bounds, longest)?)
         }
         "time.now" => Answer::Number(host.clock.now().as_millis() as f64),
         "time.parse" => {

@@ -22,6 +22,8 @@ pub(super) enum Part {
     Plain,
     /// Makes `r`.
     Request,
+    /// Has fields of texts be errors.
+    Leaks,
     /// Bounds what the language itself does with lists and texts, and JSON.
     Core,
     /// Bounds what the engine's own functions do in one step.
@@ -48,6 +50,12 @@ pub(super) enum Part {
     Locales,
     /// Runs the styles of other services.
     Styles,
+    /// What the adapters of the styles of other services have in common.
+    Adapt,
+    /// The adapter of a style, by the place of the style.
+    Adapter(usize),
+    /// Makes `setTimeout`.
+    Timers,
     /// Makes `http`, `crypto` and the other modules.
     Modules,
     /// Makes `URL`, `fetch` and other names of the web.
@@ -77,11 +85,12 @@ const PLAIN: &str = concat!(
     "($, kept); return kept; })",
 );
 
-const SOURCES: [(Part, &str, &str); 19] = [
+const SOURCES: [(Part, &str, &str); 29] = [
     (Part::Base, "base", BASE),
     (Part::Plain, "plain", PLAIN),
     (Part::Core, "core", include_str!("../prelude/core.js")),
     (Part::Request, "request", include_str!("../prelude/request.js")),
+    (Part::Leaks, "leaks", include_str!("../prelude/leaks.js")),
     (Part::Guard, "guard", include_str!("../prelude/guard.js")),
     (Part::Bounds, "bounds", include_str!("../prelude/bounds.js")),
     (Part::Fields, "fields", include_str!("../prelude/fields.js")),
@@ -94,6 +103,15 @@ const SOURCES: [(Part, &str, &str); 19] = [
     (Part::Dates, "dates", include_str!("../prelude/dates.js")),
     (Part::Locales, "locales", include_str!("../prelude/locales.js")),
     (Part::Styles, "styles", include_str!("../prelude/styles.js")),
+    (Part::Adapt, "adapt", include_str!("../prelude/adapt.js")),
+    (Part::Adapter(0), "style-segment", include_str!("../prelude/styles/segment.js")),
+    (Part::Adapter(1), "style-rudderstack", include_str!("../prelude/styles/rudderstack.js")),
+    (Part::Adapter(2), "style-cloudflare", include_str!("../prelude/styles/cloudflare.js")),
+    (Part::Adapter(3), "style-zapier", include_str!("../prelude/styles/zapier.js")),
+    (Part::Adapter(4), "style-n8n", include_str!("../prelude/styles/n8n.js")),
+    (Part::Adapter(5), "style-pipedream", include_str!("../prelude/styles/pipedream.js")),
+    (Part::Adapter(6), "style-lambda", include_str!("../prelude/styles/lambda.js")),
+    (Part::Timers, "timers", include_str!("../prelude/timers.js")),
     (Part::Modules, "modules", include_str!("../prelude/modules.js")),
     (Part::Web, "web", include_str!("../prelude/web.js")),
     (Part::Subtle, "subtle", include_str!("../prelude/subtle.js")),

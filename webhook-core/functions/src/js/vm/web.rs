@@ -4,7 +4,18 @@ use super::{
     host::Host,
     modules::{Answer, Arguments},
 };
-use crate::modules::{ModuleError, cipher, encoding, random, url};
+use crate::modules::{
+    ModuleError, cipher, encoding,
+    keys::{self, Private},
+    random,
+    signature::Scheme,
+    url,
+};
+
+/// The scheme that is the first argument.
+fn scheme(given: &Arguments) -> Result<Scheme, ModuleError> {
+    Scheme::named(given.text(0)).ok_or_else(|| ModuleError::invalid("no such scheme"))
+}
 
 /// A function of `web.js`, `subtle.js` or `crypto` by its name, without `web.`.
 pub(super) fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer, ModuleError> {
@@ -32,6 +43,16 @@ pub(super) fn call(host: &Host, name: &str, given: &Arguments) -> Result<Answer,
         }
         "query" => Answer::tree(&url::query_pairs(given.text(0), &mut bounds)?, &host.limits)?,
         "query_text" => Answer::Text(url::query_text(&given.tree(0, &mut bounds)?, longest)?),
+        "sign" => {
+            let key = given.data(1)?;
+            let signature = scheme(given)?.sign(Private::Pkcs8(&key), &given.data(2)?)?;
+            Answer::Bytes(signature)
+        }
+        "verify" => {
+            let (key, data, signature) = (given.data(1)?, given.data(2)?, given.data(3)?);
+            Answer::Flag(scheme(given)?.verify(&key, &data, &signature))
+        }
+        "public_key" => Answer::Bytes(keys::public_of_der(&given.data(0)?)?),
         "random" => {
             let count = given.text(0).parse().unwrap_or(usize::MAX);
             Answer::Bytes(random::bytes(count)?)

@@ -122,7 +122,11 @@ impl Scan<'_> {
             let line = self.source.get(..self.at).unwrap_or_default();
             let line = 1 + memchr::memchr_iter(b'\n', line).count();
             let reason = "UTF-8 value too large in \\u{…}, it must be below 2^31".to_owned();
-            return Err(Refusal { line: u32::try_from(line).unwrap_or(u32::MAX), reason });
+            return Err(Refusal {
+                line: u32::try_from(line).unwrap_or(u32::MAX),
+                reason,
+                is_of_signs: false,
+            });
         }
         for byte in crate::lua::bytes::utf8::encoded(code as u32) {
             self.out.extend_from_slice(format!("\\{byte:03}").as_bytes());

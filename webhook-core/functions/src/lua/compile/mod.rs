@@ -20,6 +20,7 @@ mod refusal;
 mod rewrite;
 mod scope;
 mod sites;
+mod uncalled;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -41,6 +42,7 @@ pub(super) use self::{
     globals::Globals,
     helper::Helper,
     sites::{Sites, Use},
+    uncalled::taken_by_nobody,
 };
 
 /// What a thread that compiles must have.
@@ -76,8 +78,9 @@ pub(super) fn compile(source: &str, max_bytes: usize) -> Result<Program, Functio
         .unwrap_or_else(|_| {
             // Its registers are a byte, and it counts one too many.
             let reason = "a function has too many variables or values at once".to_owned();
-            Err(Refusal { line: 1, reason })
+            Err(Refusal { line: 1, reason, is_of_signs: false })
         })
+        .map_err(|refusal| refusal.on_line_of(source))
         .map_err(FunctionError::from)
 }
 
@@ -86,6 +89,7 @@ fn compile_checked(source: &str) -> Result<Program, Refusal> {
     let source = escapes::expand(source.as_bytes())?;
     let chunk = parse_chunk(&*source, &mut interner)?;
     let last_line = chunk.block.closed_on;
+    let unused = uncalled::refusal(&chunk.block);
     let (mut body, mut rewriter) = rewritten(chunk.block.clone(), Ambiguous::default())?;
     let ambiguous = rewriter.sites.ambiguous();
     if !ambiguous.is_empty() {
@@ -97,6 +101,9 @@ fn compile_checked(source: &str) -> Result<Program, Refusal> {
     let chunk = p::Chunk { block: outer(names, body, last_line) };
     let prototype = compile_chunk(&chunk, &mut interner)?;
     check_registers(&prototype)?;
+    if let Some(refusal) = unused {
+        return Err(refusal);
+    }
     Ok(Program { prototype, helpers, globals, sites })
 }
 
@@ -118,7 +125,7 @@ fn check_registers(prototype: &CompiledPrototype<Name>) -> Result<(), Refusal> {
             FunctionRef::Chunk => LineNumber(0),
         };
         let reason = "the function has too many variables or values at once".to_owned();
-        return Err(Refusal { line: rewrite::line_number(line), reason });
+        return Err(Refusal { line: rewrite::line_number(line), reason, is_of_signs: false });
     }
     prototype.prototypes.iter().try_for_each(|inner| check_registers(inner))
 }

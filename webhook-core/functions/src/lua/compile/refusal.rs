@@ -4,12 +4,32 @@ use piccolo::compiler::{CompileError, ParseError, ParseErrorKind};
 use webhook_core::function::FunctionError;
 
 use super::rewrite::line_number;
-use crate::list::list_of;
+use crate::{foreign, list::list_of};
 
 /// A source that does not compile.
 pub(super) struct Refusal {
     pub(super) line: u32,
     pub(super) reason: String,
+    /// Whether the text is no Lua at all.
+    pub(super) is_of_signs: bool,
+}
+
+impl Refusal {
+    /// With what to write in the place of a sign or a type of another language, if one is on the
+    /// line.
+    pub(super) fn on_line_of(mut self, source: &str) -> Self {
+        let line = source.lines().nth((self.line as usize).saturating_sub(1)).unwrap_or_default();
+        let code = line.split("--").next().unwrap_or_default();
+        if self.is_of_signs && foreign::has_type(code) {
+            self.reason = format!("{} ({})", foreign::TYPESCRIPT, self.reason);
+            return self;
+        }
+        if let Some(here) = foreign::sign_in_lua(code).filter(|_| self.is_of_signs) {
+            self.reason.push_str("; in Lua, ");
+            self.reason.push_str(here);
+        }
+        self
+    }
 }
 
 impl From<Refusal> for FunctionError {
@@ -34,13 +54,14 @@ impl From<ParseError> for Refusal {
             ParseErrorKind::RecursionLimit => "nested too deeply, at most 200 levels".to_owned(),
             other => other.to_string(),
         };
-        Self { line: line_number(error.line_number), reason }
+        Self { line: line_number(error.line_number), reason, is_of_signs: true }
     }
 }
 
 impl From<CompileError> for Refusal {
     fn from(error: CompileError) -> Self {
-        Self { line: line_number(error.line_number), reason: error.kind.to_string() }
+        let reason = error.kind.to_string();
+        Self { line: line_number(error.line_number), reason, is_of_signs: false }
     }
 }
 

@@ -42,7 +42,7 @@ impl Rewriter {
     }
 
     pub(super) fn refuse<T>(&self, reason: impl Into<String>) -> Result<T> {
-        Err(Refusal { line: line_number(self.line), reason: reason.into() })
+        Err(Refusal { line: line_number(self.line), reason: reason.into(), is_of_signs: false })
     }
 
     /// A helper as a variable.

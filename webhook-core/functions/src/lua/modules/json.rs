@@ -7,6 +7,7 @@ use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
 use super::{
     building::Building,
+    digits::{self, Digits, OfTable},
     tree::{self, Pairs, Shape},
 };
 use crate::{
@@ -21,29 +22,58 @@ pub(super) const FUNCTIONS: &[(&str, Native)] = &[("decode", decode), ("encode",
 
 fn decode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let text = call.check_string(1)?;
-    call.charge_bytes(text.as_bytes().len() * 2);
-    let mut deserializer = serde_json::Deserializer::from_slice(text.as_bytes());
-    let mut decoding = Decoding::begin(&call);
-    let value = DeserializeSeed::deserialize(&mut decoding, &mut deserializer);
-    match value.and_then(|value| deserializer.end().map(|()| value)) {
+    match decoded(&mut call, text.as_bytes()) {
         Ok(value) => call.done(value),
-        Err(error) => {
-            let invalid = || ModuleError::invalid(format!("json: {error}").to_lowercase());
-            call.done_error(&decoding.exceeded.unwrap_or_else(invalid))
-        }
+        Err(error) => call.done_error(&error),
     }
+}
+
+/// The value of a JSON text.
+pub(super) fn decoded<'gc>(
+    call: &mut Call<'gc, '_>,
+    json: &[u8],
+) -> Result<Value<'gc>, ModuleError> {
+    call.charge_bytes(json.len() * 2);
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let mut decoding = Decoding::begin(call);
+    let unusual = digits::unusual(json);
+    decoding.unusual = unusual.into_iter();
+    decoding.next = decoding.unusual.next();
+    let value = DeserializeSeed::deserialize(&mut decoding, &mut deserializer);
+    value.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| {
+        let invalid = || ModuleError::invalid(format!("json: {error}").to_lowercase());
+        decoding.exceeded.unwrap_or_else(invalid)
+    })
 }
 
 /// Reads a format straight into tables. When they do not fit, the error of the
 /// format says something or other and `exceeded` says so.
-pub(super) struct Decoding<'gc, 'h> {
+pub(super) struct Decoding<'gc, 'h, 't> {
     building: Building<'gc, 'h>,
     pub(super) exceeded: Option<ModuleError>,
+    /// The numbers that Lua would write in another way, from `next` on.
+    unusual: std::vec::IntoIter<(usize, &'t str)>,
+    next: Option<(usize, &'t str)>,
+    numbers: usize,
+    /// The text of the number that was read last, if it is one of them.
+    text: Option<&'t str>,
 }
 
-impl<'gc, 'h> Decoding<'gc, 'h> {
+impl<'gc, 'h> Decoding<'gc, 'h, '_> {
     pub(super) fn begin(call: &Call<'gc, 'h>) -> Self {
-        Self { building: Building::begin(call), exceeded: None }
+        let unusual = Vec::new().into_iter();
+        let building = Building::begin(call);
+        Self { building, exceeded: None, unusual, next: None, numbers: 0, text: None }
+    }
+
+    /// Counts a number.
+    fn number<E>(&mut self, value: Value<'gc>) -> Result<Value<'gc>, E> {
+        self.numbers += 1;
+        if let Some((_, text)) = self.next.filter(|(place, _)| *place == self.numbers) {
+            self.text = Some(text);
+            self.next = self.unusual.next();
+        }
+        Ok(value)
     }
 
     fn fits<T, E: de::Error>(&mut self, made: Result<T, ModuleError>) -> Result<T, E> {
@@ -66,7 +96,10 @@ impl<'gc, 'h> Decoding<'gc, 'h> {
         value: Value<'gc>,
     ) -> Result<(), E> {
         let put = self.building.put(table, key, value);
-        self.fits(put)
+        self.fits(put)?;
+        let Some(text) = self.text.take() else { return Ok(()) };
+        let remembered = Digits::remember(&mut self.building, table, key, value, text);
+        self.fits(remembered)
     }
 
     fn table<E: de::Error>(&mut self) -> Result<Table<'gc>, E> {
@@ -75,7 +108,7 @@ impl<'gc, 'h> Decoding<'gc, 'h> {
     }
 }
 
-impl<'de, 'gc> DeserializeSeed<'de> for &mut Decoding<'gc, '_> {
+impl<'de, 'gc> DeserializeSeed<'de> for &mut Decoding<'gc, '_, '_> {
     type Value = Value<'gc>;
 
     fn deserialize<D: de::Deserializer<'de>>(self, from: D) -> Result<Value<'gc>, D::Error> {
@@ -83,7 +116,7 @@ impl<'de, 'gc> DeserializeSeed<'de> for &mut Decoding<'gc, '_> {
     }
 }
 
-impl<'de, 'gc> Visitor<'de> for &mut Decoding<'gc, '_> {
+impl<'de, 'gc> Visitor<'de> for &mut Decoding<'gc, '_, '_> {
     type Value = Value<'gc>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,15 +140,15 @@ impl<'de, 'gc> Visitor<'de> for &mut Decoding<'gc, '_> {
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Value<'gc>, E> {
-        Ok(Value::Integer(value))
+        self.number(Value::Integer(value))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value<'gc>, E> {
-        Ok(i64::try_from(value).map_or(Value::Number(value as f64), Value::Integer))
+        self.number(i64::try_from(value).map_or(Value::Number(value as f64), Value::Integer))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value<'gc>, E> {
-        Ok(Value::Number(value))
+        self.number(Value::Number(value))
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Value<'gc>, E> {
@@ -124,10 +157,14 @@ impl<'de, 'gc> Visitor<'de> for &mut Decoding<'gc, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value<'gc>, A::Error> {
         let table = self.table()?;
-        let mut index = 0;
+        let (mut index, before) = (0, self.next);
         while let Some(item) = items.next_element_seed(&mut *self)? {
             index += 1;
             self.put(table, Value::Integer(index), item)?;
+        }
+        if before != self.next {
+            let ended = Digits::end_list(&mut self.building, table, index);
+            self.fits(ended)?;
         }
         Ok(table.into())
     }
@@ -147,9 +184,9 @@ impl<'de, 'gc> Visitor<'de> for &mut Decoding<'gc, '_> {
     }
 }
 
-struct Key<'d, 'gc, 'h>(&'d mut Decoding<'gc, 'h>);
+struct Key<'d, 'gc, 'h, 't>(&'d mut Decoding<'gc, 'h, 't>);
 
-impl<'de, 'gc> DeserializeSeed<'de> for Key<'_, 'gc, '_> {
+impl<'de, 'gc> DeserializeSeed<'de> for Key<'_, 'gc, '_, '_> {
     type Value = String<'gc>;
 
     fn deserialize<D: de::Deserializer<'de>>(self, from: D) -> Result<String<'gc>, D::Error> {
@@ -157,7 +194,7 @@ impl<'de, 'gc> DeserializeSeed<'de> for Key<'_, 'gc, '_> {
     }
 }
 
-impl<'gc> Visitor<'_> for Key<'_, 'gc, '_> {
+impl<'gc> Visitor<'_> for Key<'_, 'gc, '_, '_> {
     type Value = String<'gc>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -171,17 +208,23 @@ impl<'gc> Visitor<'_> for Key<'_, 'gc, '_> {
 
 fn encode<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let value = call.check_any(1)?;
+    let encoded = encoded(&mut call, value);
+    call.done_bytes(encoded.map_err(|error| error.of("json")))
+}
+
+/// A value as JSON.
+pub(super) fn encoded<'gc>(
+    call: &mut Call<'gc, '_>,
+    value: Value<'gc>,
+) -> Result<Vec<u8>, ModuleError> {
     let out = Output::of_at_most(call.host.limits.string_bytes);
-    let mut writing = Writing { host: call.host, ctx: call.ctx, bounds: call.bounds(), out };
-    let written = writing.write(value, 0).and_then(|()| writing.out.finish());
-    match written {
-        Ok(out) => {
-            call.charge_bytes(out.len());
-            call.done_string(out)
-        }
-        Err(ModuleError::Invalid(reason)) => call.done_failed(&format!("json: {reason}")),
-        Err(error) => call.done_error(&error),
-    }
+    let digits = Digits::known(call.host, call.ctx);
+    let mut writing =
+        Writing { host: call.host, ctx: call.ctx, bounds: call.bounds(), out, digits };
+    writing.write(value, (None, Value::Nil), 0)?;
+    let json = writing.out.finish()?;
+    call.charge_bytes(json.len());
+    Ok(json)
 }
 
 struct Writing<'gc, 'h> {
@@ -190,24 +233,39 @@ struct Writing<'gc, 'h> {
     /// For the lists of keys, the only thing that is made beside the text.
     bounds: Bounds,
     out: Output,
+    digits: Option<Digits<'gc>>,
 }
 
+/// The texts of the numbers in a table, and the key of one value there.
+type Place<'gc> = (Option<OfTable<'gc>>, Value<'gc>);
+
 impl<'gc> Writing<'gc, '_> {
-    fn write(&mut self, value: Value<'gc>, depth: usize) -> Result<(), ModuleError> {
+    fn write(
+        &mut self,
+        value: Value<'gc>,
+        (of_table, key): Place<'gc>,
+        depth: usize,
+    ) -> Result<(), ModuleError> {
         // Looks at the time now and then.
         self.bounds.take(0)?;
         match value {
             Value::Nil => self.out.push(b"null"),
             Value::Boolean(value) => self.out.push_json(&value),
             Value::Integer(value) => self.out.push_json(&value),
-            Value::Number(value) if value.is_finite() => self.out.push_json(&value),
+            Value::Number(value) if value.is_finite() => {
+                let known = self.digits.map(|digits| digits.text(of_table, key, value));
+                match known.transpose()?.flatten() {
+                    Some(text) => self.out.push(text.as_bytes()),
+                    None => self.out.push_json(&value),
+                }
+            }
             Value::Number(_) => Err(ModuleError::invalid("NaN and infinity cannot be encoded")),
             Value::String(text) => self.out.push_json(&*text.to_str_lossy()),
             Value::Table(_) if depth >= MAX_DEPTH => Err(tree::too_deep()),
             Value::Table(table) => {
                 match tree::shape(self.host, self.ctx, table, &mut self.bounds)? {
                     Shape::List(length) => self.write_list(table, length, depth),
-                    Shape::Object(pairs) => self.write_object(pairs, depth),
+                    Shape::Object(pairs) => self.write_object(table, pairs, depth),
                 }
             }
             value if tree::is_null(value) => self.out.push(b"null"),
@@ -221,18 +279,26 @@ impl<'gc> Writing<'gc, '_> {
         length: i64,
         depth: usize,
     ) -> Result<(), ModuleError> {
+        let of_table = self.digits.map(|digits| digits.of_table(table));
         self.out.push(b"[")?;
         for index in 1..=length {
             if index > 1 {
                 self.out.push(b",")?;
             }
-            self.write(table.get_value(Value::Integer(index)), depth + 1)?;
+            let place = (of_table, Value::Integer(index));
+            self.write(table.get_value(Value::Integer(index)), place, depth + 1)?;
         }
         self.out.push(b"]")
     }
 
-    fn write_object(&mut self, pairs: Pairs<'gc>, depth: usize) -> Result<(), ModuleError> {
+    fn write_object(
+        &mut self,
+        table: Table<'gc>,
+        pairs: Pairs<'gc>,
+        depth: usize,
+    ) -> Result<(), ModuleError> {
         let Pairs { pairs, charged } = pairs;
+        let of_table = self.digits.map(|digits| digits.of_table(table));
         self.out.push(b"{")?;
         for (index, (key, value)) in pairs.into_iter().enumerate() {
             if index > 0 {
@@ -240,7 +306,9 @@ impl<'gc> Writing<'gc, '_> {
             }
             self.out.push_json(&key)?;
             self.out.push(b":")?;
-            self.write(value, depth + 1)?;
+            let own = of_table.filter(|_| matches!(value, Value::Number(_)));
+            let key = own.map_or(Value::Nil, |_| String::from_slice(&self.ctx, &key).into());
+            self.write(value, (of_table, key), depth + 1)?;
         }
         self.bounds.give(charged);
         self.out.push(b"}")

@@ -5,7 +5,7 @@ use piccolo::{Error, Value};
 use super::tree;
 use crate::{
     lua::vm::call::{Call, Native, Outcome},
-    modules::jwt::{self, Algorithm},
+    modules::jwt,
 };
 
 pub(super) const FUNCTIONS: &[(&str, Native)] = &[("sign", sign), ("verify", verify)];
@@ -26,7 +26,7 @@ fn sign<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
             // The empty table stands for no claims.
             claims = serde_json::json!({});
         }
-        jwt::sign(&claims, key.as_bytes(), Algorithm::named(&name)?, longest)
+        jwt::sign(&claims, key.as_bytes(), jwt::algorithm(&name)?, longest)
     });
     call.done_bytes(token.map(String::into_bytes))
 }
@@ -38,7 +38,7 @@ fn verify<'gc>(mut call: Call<'gc, '_>) -> Outcome<'gc> {
     let names = names(&call, key.as_bytes())?;
     call.charge(SIGNATURE_FUEL);
     call.charge_bytes(token.len() * 4);
-    let algorithms = names.iter().map(|name| Algorithm::named(name)).collect::<Result<Vec<_>, _>>();
+    let algorithms = names.iter().map(|name| jwt::algorithm(name)).collect::<Result<Vec<_>, _>>();
     let now = call.host.clock.now().as_secs();
     let bounds = call.bounds();
     let claims = algorithms

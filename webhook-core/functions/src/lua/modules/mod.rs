@@ -7,11 +7,15 @@ mod building;
 mod crypto;
 mod csv;
 mod data;
+mod digits;
 mod encoding;
 mod http;
+mod id;
+mod jmespath;
 mod json;
 mod jwt;
 mod kv;
+mod template;
 mod time;
 mod tree;
 mod url;
@@ -31,7 +35,10 @@ use super::{
         host::{Host, Script},
     },
 };
-use crate::modules::{Bounds, ModuleError};
+use crate::{
+    foreign,
+    modules::{Bounds, ModuleError},
+};
 
 /// What `json.null` is made of.
 struct Null;
@@ -58,9 +65,12 @@ pub(super) const MODULES: &[(&str, &[(&str, Native)])] = &[
     ("csv", csv::FUNCTIONS),
     ("hex", encoding::HEX),
     ("http", http::FUNCTIONS),
+    ("id", id::FUNCTIONS),
+    ("jmespath", jmespath::FUNCTIONS),
     ("json", json::FUNCTIONS),
     ("jwt", jwt::FUNCTIONS),
     ("kv", kv::FUNCTIONS),
+    ("template", template::FUNCTIONS),
     ("time", time::FUNCTIONS),
     ("url", url::FUNCTIONS),
     ("xml", data::XML),
@@ -96,7 +106,14 @@ pub(super) fn require<'gc>(call: Call<'gc, '_>) -> Outcome<'gc> {
     };
     let Some(module) = module else {
         let shown: String = name.to_str_lossy().chars().take(64).collect();
-        return Err(call.fail(format!("module '{shown}' not found")));
+        let here = match foreign::module_in_lua(&shown) {
+            Some(here) => here.to_owned(),
+            None => {
+                let names: Vec<_> = MODULES.iter().map(|(name, _)| *name).collect();
+                format!("the modules are {}", names.join(", "))
+            }
+        };
+        return Err(call.fail(format!("module '{shown}' not found: {here}")));
     };
     // The keys are strings.
     let _ = modules.set_value(&ctx, name.into(), module.into());

@@ -64,7 +64,7 @@ fn object<'gc>(
 }
 
 /// Whether a value is one of the objects: `cfg.GetValue(k)` works as `cfg:GetValue(k)` does.
-fn is_object(value: Value<'_>) -> bool {
+pub(super) fn is_object(value: Value<'_>) -> bool {
     matches!(value, Value::UserData(data) if data.is_static::<Handle>())
 }
 

@@ -9,7 +9,7 @@ use piccolo::{
 
 use crate::lua::vm::{
     call::{Call, Outcome, positioned, type_name},
-    message::line,
+    message::{line, what_to_write},
 };
 
 /// `@path(name, value, key, …)`: `value[key]…`, where the value is called `name`.
@@ -64,7 +64,8 @@ fn wrong<'gc>(ctx: Context<'gc>, verb: &str, value: Value<'gc>, name: &str) -> S
     if name.is_empty() {
         format!("attempt to {verb} a {kind} value")
     } else {
-        format!("attempt to {verb} a {kind} value ({name})")
+        let here = what_to_write(name, &kind);
+        format!("attempt to {verb} a {kind} value ({name}){here}")
     }
 }
 

@@ -2,7 +2,8 @@
 
 use gc_arena::{Collect, Rootable};
 use piccolo::{
-    Context, Error, InvalidTableKey, RuntimeError, Singleton, String, TypeError, VMError, Value,
+    Context, Error, Executor, InvalidTableKey, RuntimeError, Singleton, StashedExecutor, String,
+    TypeError, VMError, Value,
     closure::{UpValue, UpValueState},
     error::LuaError,
 };
@@ -11,7 +12,10 @@ use super::{
     call::{Call, type_name},
     host::Host,
 };
-use crate::lua::{CHUNK, compile::Use};
+use crate::{
+    foreign,
+    lua::{CHUNK, compile::Use, stdlib::metamethod},
+};
 
 /// The hidden variable that holds the line of the statement that runs.
 #[derive(Clone, Copy, Collect)]
@@ -63,6 +67,15 @@ pub(crate) fn error_text<'gc>(
     }
 }
 
+/// A call of the function `__tostring` of a value that was thrown, if it has one.
+pub(crate) fn teller<'gc>(ctx: Context<'gc>, error: &Error<'gc>) -> Option<StashedExecutor> {
+    let Error::Lua(LuaError(value)) = error else { return None };
+    match metamethod(ctx, *value, "__tostring")? {
+        Value::Function(function) => Some(ctx.stash(Executor::start(ctx, function, *value))),
+        _ => None,
+    }
+}
+
 fn runtime_text(host: &Host, error: &RuntimeError, line: u32) -> std::string::String {
     let type_error = error.downcast::<TypeError>().or_else(|| match error.downcast::<VMError>() {
         Some(VMError::BadType(error)) => Some(error),
@@ -82,6 +95,12 @@ fn runtime_text(host: &Host, error: &RuntimeError, line: u32) -> std::string::St
     }
 }
 
+/// What to write here for a name of other places that is nil, such as `global 'Buffer'`.
+pub(crate) fn what_to_write(name: &str, found: &str) -> std::string::String {
+    let own = name.split('\'').nth(1).and_then(foreign::in_lua).filter(|_| found == "nil");
+    own.map_or_else(std::string::String::new, |here| format!("; {here}"))
+}
+
 /// `attempt to index a nil value (local 'x')`
 pub(crate) fn used_text(
     host: &Host,
@@ -91,7 +110,10 @@ pub(crate) fn used_text(
     found: &str,
 ) -> std::string::String {
     match host.program.sites.name(line, what) {
-        Some(name) => format!("attempt to {verb} a {found} value ({name})"),
+        Some(name) => {
+            let here = what_to_write(name, found);
+            format!("attempt to {verb} a {found} value ({name}){here}")
+        }
         None => format!("attempt to {verb} a {found} value"),
     }
 }

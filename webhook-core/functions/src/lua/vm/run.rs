@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use piccolo::{Fuel, StashedExecutor};
+use piccolo::{Fuel, StashedExecutor, Value};
 use tokio::{runtime::Handle, sync::oneshot};
 use webhook_core::{
     forward::Forwarder,
@@ -16,7 +16,7 @@ use webhook_core::{
 
 use super::{Limit, Vm, host::Script, message};
 use crate::{
-    lua::{turns::Turns, wait},
+    lua::{CHUNK, compile::taken_by_nobody, request, turns::Turns, wait},
     modules::kv::Owner,
 };
 
@@ -179,10 +179,37 @@ impl Vm {
 
     fn result(&mut self, executor: &StashedExecutor) -> Result<(), Stop> {
         let host = &self.host;
-        self.lua.enter(|ctx| match ctx.fetch(executor).take_result::<()>(ctx) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Stop::Script(message::error_text(host, ctx, &error))),
+        let mut telling = None;
+        let ended = self.lua.enter(|ctx| match ctx.fetch(executor).take_result::<Value<'_>>(ctx) {
+            Ok(Ok(value)) if value.is_nil() || request::is_object(value) => Ok(()),
+            Ok(Ok(value)) => {
+                let reason = taken_by_nobody(value.type_name());
+                // A script without statements before it has noted no line.
+                let line = Some(message::line(ctx)).filter(|line| *line > 0);
+                let line = line.map_or_else(String::new, |line| format!("{line}:"));
+                Err(Stop::Script(format!("{CHUNK}:{line} {reason}")))
+            }
+            Ok(Err(error)) => {
+                telling = message::teller(ctx, &error);
+                Err(Stop::Script(message::error_text(host, ctx, &error)))
+            }
             Err(error) => Err(Stop::Script(error.to_string())),
+        });
+        match telling.and_then(|telling| self.told(&telling)) {
+            Some(text) => Err(Stop::Script(text)),
+            None => ended,
+        }
+    }
+
+    /// What the function `__tostring` of a value that was thrown says, within a few slices.
+    fn told(&mut self, telling: &StashedExecutor) -> Option<String> {
+        const SLICES: usize = 64;
+        if !(0..SLICES).any(|_| self.slice(telling).done) {
+            return None;
+        }
+        self.lua.enter(|ctx| match ctx.fetch(telling).take_result::<Value<'_>>(ctx) {
+            Ok(Ok(Value::String(text))) => Some(text.to_str_lossy().into_owned()),
+            _ => None,
         })
     }
 

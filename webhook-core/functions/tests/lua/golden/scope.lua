@@ -29,4 +29,4 @@ local n1 = nil print(n1 == nil, not n1)
 local long = 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 print(long)
 ;;; local semi = 1; print(semi)
 local str = "a" .. "b" .. "c" .. "d" .. 1 .. 2 print(str)
-return 5
+return

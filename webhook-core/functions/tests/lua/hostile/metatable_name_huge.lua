@@ -1,2 +1,2 @@
 -- expect: ok
-return tostring(setmetatable({}, {__name = ("x"):rep(1000000)}))
+local _ = tostring(setmetatable({}, {__name = ("x"):rep(1000000)}))

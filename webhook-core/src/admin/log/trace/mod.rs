@@ -15,7 +15,7 @@ use crate::{
         TraceFunctionOutcome, TraceRules, seconds,
     },
     relay::Tried,
-    rule::{Explanation, RequestChanges, Rules, Subject},
+    rule::{RequestChanges, Rules, Subject},
     store::{BucketStore, OutputStore, RulesVersion},
 };
 
@@ -120,12 +120,13 @@ impl Admin {
         let (webhook, limit) = (&log.webhook, self.options.max_invocations_per_account);
         let _entered = self.running.enter(webhook.account_id, limit, RUNNING)?;
         let tried = self.relay.functions.try_on(function_id, bucket, output, webhook).await?;
-        let Tried { request, stop, error, duration } = tried;
+        let Tried { request, stop, unmodified, error, duration } = tried;
         let changes = request.map(|made| RequestChanges::between(&webhook.request, &made));
         let RequestChanges { list, cut } = shown(changes.unwrap_or_default(), webhook.ephemeral);
         let outcome = match (&error, stop) {
             (Some(_), _) => TraceFunctionOutcome::Error,
             (None, true) => TraceFunctionOutcome::Stopped,
+            (None, false) if unmodified => TraceFunctionOutcome::Unmodified,
             (None, false) => TraceFunctionOutcome::Success,
         };
         Ok(Some(TraceFunction {
@@ -191,6 +192,9 @@ fn is_erased(log: &Log) -> bool {
     log.webhook.ephemeral && log.delivery.status.is_final()
 }
 
+/// What an output says whose rules are empty.
+const NO_RULES: &str = "the output has no rules";
+
 /// What rules say; that they say nothing, where this build cannot evaluate them.
 fn rules_of(rules: &Rules, log: &Log, changed_since: bool) -> TraceRules {
     let subject = Subject::from(&log.webhook);
@@ -202,7 +206,11 @@ fn rules_of(rules: &Rules, log: &Log, changed_since: bool) -> TraceRules {
         version: None,
         changed_since,
         matched: tree.as_ref().ok().map(|tree| tree.outcome),
-        text: tree.as_ref().map_or_else(ToString::to_string, Explanation::text),
+        text: match &tree {
+            Ok(_) if rules.is_empty() => NO_RULES.to_owned(),
+            Ok(tree) => tree.text(),
+            Err(error) => error.to_string(),
+        },
         tree: tree.ok(),
     }
 }
@@ -225,6 +233,7 @@ fn function(
         Some(run) if run.execute_response["stop_forwarding"] == true => {
             TraceFunctionOutcome::Stopped
         }
+        Some(run) if run.execute_response["unmodified"] == true => TraceFunctionOutcome::Unmodified,
         Some(_) => TraceFunctionOutcome::Success,
     };
     TraceFunction {

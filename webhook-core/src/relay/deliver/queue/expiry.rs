@@ -2,8 +2,15 @@
 
 use std::mem;
 
+use foldhash::HashSet;
+
 use super::{OutputQueue, QueueLimits, QueuedDelivery, State};
-use crate::{clock::Timestamp, id::ReplayId, relay::deliver::attempt::Report, store::Pending};
+use crate::{
+    clock::Timestamp,
+    id::{ReplayId, WebhookId},
+    relay::deliver::attempt::Report,
+    store::Pending,
+};
 
 /// What a log says whose webhook was received too early to be sent after a pause.
 const DISCARDED: &str = "received before the moment from which on its output was resumed";
@@ -42,15 +49,31 @@ impl OutputQueue {
 
     /// Takes out what a replay has queued and was never attempted.
     pub(crate) fn take_replayed(&self, replay: ReplayId) -> Vec<QueuedDelivery> {
-        let mut state = self.state.lock();
-        let is_meant = |delivery: &QueuedDelivery| {
-            let Pending { attempts, replay: of, .. } = &delivery.pending;
+        self.take(|Pending { attempts, replay: of, .. }| {
             *attempts == 0 && of.as_ref().is_some_and(|of| of.id == replay)
-        };
+        })
+    }
+
+    /// Takes out what waits of these webhooks.
+    pub(crate) fn take_webhooks(&self, webhooks: &HashSet<WebhookId>) -> Vec<QueuedDelivery> {
+        self.take(|pending| webhooks.contains(&pending.webhook.id))
+    }
+
+    fn take(&self, is_meant: impl Fn(&Pending) -> bool) -> Vec<QueuedDelivery> {
+        let mut state = self.state.lock();
         let all = mem::take(&mut state.queue).into_iter();
-        let (taken, left) = all.partition::<Vec<_>, _>(is_meant);
+        let (taken, left) = all.partition::<Vec<_>, _>(|delivery| is_meant(&delivery.pending));
         state.queue = left.into();
         taken
+    }
+
+    /// Puts back what was taken out, where the order of receipt has it.
+    pub(crate) fn return_taken(&self, delivery: QueuedDelivery) {
+        let mut state = self.state.lock();
+        let id = delivery.pending.id;
+        let later = state.queue.iter().position(|other| other.pending.id > id);
+        let place = later.unwrap_or(state.queue.len());
+        state.queue.insert(place, delivery);
     }
 
     /// When a delivery that is stored at `created_at` will have waited too long.

@@ -12,7 +12,7 @@ impl OutputQueue {
         let Some(breaker) = state.limits.circuit else { return failing };
         match state.circuit.ended(&breaker, judged, now) {
             Some(true) => {
-                tracing::warn!(output = %self.output_id, "most attempts fail: the circuit is open")
+                tracing::info!(output = %self.output_id, "most attempts fail: the circuit is open")
             }
             Some(false) => {
                 tracing::info!(output = %self.output_id, "it works again: the circuit is closed")

@@ -1,6 +1,5 @@
 //! What a caller may write of a cron.
 
-use serde_json::json;
 use webhook_core::{
     admin::BucketCron,
     model::{Cron, CronSpec, Function},
@@ -9,7 +8,7 @@ use webhook_core::{
 use super::cron_page;
 use crate::{
     PATH,
-    form::{Field, Form, Submitted},
+    form::{Form, Submitted},
     page::{Frame, Reply, page_with},
     screen::{
         On, done,
@@ -20,43 +19,23 @@ use crate::{
     session::Session,
 };
 
-fn form(action: String, submit: &'static str, functions: &[Function]) -> Form {
-    Form::new(action, submit)
-        .fields([
-            Field::text("name", "Name"),
-            Field::text("schedule", "Schedule").required().help(
-                "Minute, hour, day, month, weekday, as in 30 2 * * *; or @daily, @every 1h30m",
-            ),
-            Field::text("timezone", "Time zone")
-                .help("Such as Europe/Berlin; UTC when it is empty."),
-            Field::text("destination", "Destination").required(),
-            Field::area("payload", "Body"),
-            Field::check("enabled", "It runs"),
-        ])
-        .section("Request and limits")
-        .fields([
-            Field::text("method", "Method"),
-            Field::headers("headers", "Headers")
-                .help("One in each line, such as Content-Type: application/json"),
-            Field::select("function_id", "Function").options(function_options(functions)),
-            Field::check("recurring", "Again and again; otherwise once"),
-            Field::text("starts_at", "Not before").help("Such as 2026-03-29T02:30:00Z"),
-            Field::text("ends_at", "Not after"),
-        ])
+fn form(action: String, submit: &'static str, spec: &CronSpec, functions: &[Function]) -> Form {
+    let options = function_options(functions);
+    Form::new(action, submit).of(spec).with("function_id", |field| field.options(options))
 }
 
 fn creating(session: &Session, functions: &[Function]) -> Edit {
     let frame = Frame::new(session, "Crons", "New cron").below("Crons", "/crons");
-    let form = form(format!("{PATH}/crons/new"), "Create", functions);
-    Edit::new(frame, form.filled(&CronSpec::default())).lead(
+    let spec = CronSpec::default();
+    Edit::new(frame, form(format!("{PATH}/crons/new"), "Create", &spec, functions)).lead(
         "Each run is a webhook in a bucket of its own, with retries and a log like any other.",
     )
 }
 
 pub(super) fn editing(session: &Session, cron: &Cron, functions: &[Function]) -> Edit {
     let frame = Frame::new(session, "Crons", format!("Cron {}", cron.spec.name));
-    let form = form(format!("{PATH}/crons/{}", cron.id), "Save", functions);
-    Edit::new(frame.below("Crons", "/crons"), form.filled(&cron.spec))
+    let form = form(format!("{PATH}/crons/{}", cron.id), "Save", &cron.spec, functions);
+    Edit::new(frame.below("Crons", "/crons"), form)
 }
 
 pub(super) fn remove(cron: &Cron) -> Remove {
@@ -78,13 +57,14 @@ pub(super) async fn create(session: Session, submitted: Submitted) -> Reply {
         let made = session.admin().create_cron(&session.caller, spec).await?;
         Ok(done(&format!("/crons/{}", made.cron.id), "created"))
     };
-    page.submit(json!({}), &submitted, then).await
+    page.submit(CronSpec::default(), &submitted, then).await
 }
 
 pub(super) async fn save(On(session, found): On<BucketCron>, submitted: Submitted) -> Reply {
     let mut page = editing(&session, &found.cron, &functions(&session).await?);
-    let saved = match page.form.read::<CronSpec>(&found.cron.spec, &submitted) {
-        Ok(spec) => session.admin().update_cron(&session.caller, found.cron.id, spec).await,
+    let mut spec = found.cron.spec.clone();
+    let saved = match page.form.read(&mut spec, &submitted) {
+        Ok(()) => session.admin().update_cron(&session.caller, found.cron.id, spec).await,
         Err(error) => Err(error),
     };
     match saved {

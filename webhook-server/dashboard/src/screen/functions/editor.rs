@@ -47,18 +47,16 @@ struct FunctionPage {
     latest: String,
 }
 
-fn code_fields() -> Vec<Field> {
-    vec![
-        Field::text("name", "Name").required(),
-        Field::select("driver", "Language").options([("lua", "Lua"), ("js", "JavaScript")]),
-        Field::area("payload", "Code").rows(20).code(),
-    ]
+/// The name, the language and the source of a function. WebAssembly is no text.
+fn code_form(action: String, submit: &'static str, spec: &FunctionSpec) -> Form {
+    let languages = [("lua", "Lua"), ("js", "JavaScript")];
+    Form::new(action, submit).of(spec).with("driver", |field| field.options(languages))
 }
 
 /// The form of a function that there is not yet.
 pub(super) fn creating(session: &Session, spec: &FunctionSpec, lead: String) -> Edit {
-    let form = Form::new(format!("{PATH}/functions/new"), "Create").fields(code_fields());
-    Edit::new(frame(session, "New function"), form.filled(spec)).lead(lead)
+    let form = code_form(format!("{PATH}/functions/new"), "Create", spec);
+    Edit::new(frame(session, "New function"), form).lead(lead)
 }
 
 pub(super) async fn new(session: Session) -> Reply {
@@ -75,7 +73,7 @@ pub(super) async fn create(session: Session, submitted: Submitted) -> Reply {
         let function = session.admin().create_function(&session.caller, spec).await?;
         Ok(done(&format!("/functions/{}", function.id), "created"))
     };
-    page.submit(json!({}), &submitted, then).await
+    page.submit(FunctionSpec::default(), &submitted, then).await
 }
 
 async fn editing(
@@ -93,12 +91,10 @@ async fn editing(
         heads.push(LogHead::of(chosen));
     }
     let path = format!("{PATH}/functions/{}", function.id);
-    let form = Form::new(path.as_str(), "Save")
+    let form = code_form(path.clone(), "Save", &function.spec)
         .also("run", "Save and run")
-        .fields(code_fields())
         .open_section("Test request")
-        .fields(test_fields(&heads))
-        .filled(&function.spec);
+        .fields(test_fields(&heads));
     Ok(FunctionPage {
         frame: frame(session, format!("Function {}", function.spec.name)),
         path,
@@ -123,7 +119,7 @@ fn test_fields(heads: &[LogHead]) -> Vec<Field> {
         Field::text("method", "Method").value("POST"),
         Field::text("path", "Path after the input's address"),
         Field::text("raw_query", "Query"),
-        Field::headers("headers", "Headers").rows(3).value("Content-Type: application/json"),
+        Field::area("headers", "Headers").rows(3).value("Content-Type: application/json"),
         Field::area("request_body", "Body").rows(6).value("{\"id\": 17}"),
     ]
 }
@@ -135,11 +131,13 @@ async fn prefill(session: &Session, run: &str, form: Form) -> Result<Form, Probl
     let run = run.map_err(Problem::looking_up)?;
     let request = &run.execute_request["request"];
     let body = String::from_utf8_lossy(&outcome::body(request)).into_owned();
-    let typed = json!({
-        "method": request["method"], "path": request["path"], "raw_query": request["raw_query"],
-        "headers": outcome::header_lines(request), "request_body": body,
-    });
-    Ok(form.filled(&typed))
+    let text = |name: &str| request[name].as_str().unwrap_or_default();
+    Ok(form
+        .with("method", |field| field.value(text("method")))
+        .with("path", |field| field.value(text("path")))
+        .with("raw_query", |field| field.value(text("raw_query")))
+        .with("headers", |field| field.value(outcome::header_lines(request)))
+        .with("request_body", |field| field.value(body)))
 }
 
 pub(super) async fn show(On(session, function): On<Function>, asked: Asked) -> Reply {
@@ -149,7 +147,8 @@ pub(super) async fn show(On(session, function): On<Function>, asked: Asked) -> R
     };
     let mut shown = editing(&session, &function, chosen.as_ref()).await?;
     if let Some(log) = &chosen {
-        shown.form = shown.form.filled(&json!({ "log": log.delivery.id }));
+        let id = log.delivery.id.to_string();
+        shown.form = shown.form.with("log", |field| field.value(id));
     }
     if let Some(run) = asked.get("run") {
         shown.form = prefill(&session, run, shown.form).await?;
@@ -207,7 +206,11 @@ fn request(
 ) -> Result<InvokeRequest, Error> {
     let request: InvokeRequest = match chosen {
         Some(log) => stored(log),
-        None => form.read(json!({}), submitted)?,
+        None => {
+            let mut request = InvokeRequest::default();
+            form.only_of(&request).read(&mut request, submitted)?;
+            request
+        }
     };
     // What cannot be part of a request is known before anything is saved.
     request.clone().into_invoked()?;
@@ -220,7 +223,8 @@ async fn store(
     form: &Form,
     submitted: &Submitted,
 ) -> Result<(), Error> {
-    let spec: FunctionSpec = form.read(&function.spec, submitted)?;
+    let mut spec = function.spec.clone();
+    form.only_of(&spec).read(&mut spec, submitted)?;
     if spec != function.spec {
         session.admin().update_function(&session.caller, function.id, spec).await?;
     }

@@ -1,6 +1,5 @@
 //! A function that is written from a sample.
 
-use serde_json::json;
 use webhook_core::{
     function::generate::{GenerateRequest, GeneratedFunction},
     model::{FunctionSpec, Log},
@@ -48,7 +47,7 @@ pub(super) async fn submit(session: Session, submitted: Submitted) -> Reply {
         let written = session.admin().generate_function(&session.caller, request).await?;
         Ok(creating(&session, &spec(&written), said(&written)).show())
     };
-    page.submit(json!({}), &submitted, then).await
+    page.submit(GenerateRequest::default(), &submitted, then).await
 }
 
 fn spec(written: &GeneratedFunction) -> FunctionSpec {

@@ -28,6 +28,7 @@ impl Outcome {
         let error = left["error"].as_str().unwrap_or_default().to_owned();
         let stopped = left["stop_forwarding"] == true;
         let (class, sign, word) = match (error.is_empty(), stopped) {
+            (true, _) if left["unmodified"] == true => ("quiet", "○", "changed nothing"),
             (false, _) => ("bad", "✕", "failed"),
             (true, true) => ("quiet", "⊘", "stops the webhook"),
             (true, false) => ("good", "✓", "ran"),

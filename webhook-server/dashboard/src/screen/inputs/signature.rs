@@ -1,16 +1,16 @@
 //! How the webhooks of an input are verified.
 
-use serde_json::{Value, json};
 use webhook_core::{
+    Timestamp,
     model::{
-        Input, InputSpec, SignatureCheckRequest,
-        signatures::{OnFailure, Preset, SignatureSpec, presets},
+        Extension, Input, InputSpec, Secret, SignatureCheckRequest, described,
+        signatures::{OnFailure, Preset, SecretSpec, SignatureSpec, presets},
     },
     store::LogFilter,
 };
 
 use crate::{
-    form::{Field, Form, json_of},
+    form::{Field, Form},
     page::Problem,
     screen::{
         Asked,
@@ -24,33 +24,21 @@ use crate::{
 
 const LEAD: &str = "A webhook that its provider did not sign is refused, or marked. The check comes \
     before the function and the rules, on the bytes as they arrived.";
-const MAX_SECRETS: usize = 5;
 /// How many stored webhooks there are to choose from.
 const TESTED: usize = 20;
 
-/// What the address of the page says.
-struct Chosen {
-    provider: String,
-    /// What is stored of this provider, or what a new one begins with.
-    part: Value,
-    is_stored: bool,
-}
-
-/// The provider that is asked for; else the one that is stored.
-fn chosen(at: &At<Input>, asked: &Asked) -> Chosen {
-    let (stored, is_stored) = at.part::<Value>("signature");
-    let at_present = stored["provider"].as_str().unwrap_or_default();
-    let provider = asked.get("provider").unwrap_or(at_present).to_owned();
-    let is_stored = is_stored && provider == at_present;
-    let part = match is_stored {
-        true => stored,
-        false => {
-            let mut new = json_of(&SignatureSpec::default());
-            new["provider"] = json!(provider);
-            new
-        }
-    };
-    Chosen { provider, part, is_stored }
+/// The provider that is asked for, else the stored one; whether it is stored; and the
+/// specification with a signature of that provider.
+fn chosen(at: &At<Input>, asked: &Asked) -> (String, bool, InputSpec) {
+    let mut spec = at.it.spec.clone();
+    let stored = spec.signature.set().map(|signature| &*signature.provider);
+    let provider = asked.get("provider").or(stored).unwrap_or_default().to_owned();
+    let is_stored = stored == Some(&*provider);
+    if !is_stored {
+        let provider = provider.clone();
+        spec.signature = Extension::Set(SignatureSpec { provider, ..SignatureSpec::default() });
+    }
+    (provider, is_stored, spec)
 }
 
 fn providers() -> Vec<(String, String)> {
@@ -62,68 +50,34 @@ fn providers() -> Vec<(String, String)> {
     known.chain(own).collect()
 }
 
-fn form(action: String, chosen: &Chosen, preset: Option<&'static Preset>) -> Form {
-    let Chosen { provider, part, .. } = chosen;
-    let mut fields = vec![Field::check("signature.enabled", "Verify webhooks by this")];
-    let stored = part::count(part);
-    match preset {
-        Some(preset) => {
-            for field in &preset.fields {
-                let name = format!("signature.{}", field.name);
-                match &*field.name {
-                    "secret" => {
-                        fields.extend(part::secrets(
-                            "signature",
-                            &field.title,
-                            stored,
-                            MAX_SECRETS,
-                        ));
-                    }
-                    "url" => fields.push(Field::text(name, &field.title)),
-                    _ => fields.push(Field::secret(name, &field.title)),
-                }
-                if let Some(last) = fields.last_mut().filter(|_| field.name != "secret") {
-                    last.required = field.required;
-                }
-            }
+/// The fields that a signature of this provider has.
+fn form(action: String, spec: &InputSpec, provider: &str, preset: Option<&'static Preset>) -> Form {
+    let fields: &[_] = preset.map_or(&[], |preset| &preset.fields);
+    let asks = |name: &str| fields.iter().any(|field| field.name == name);
+    let (is_hmac, is_custom) = (provider == "hmac", provider == "custom");
+    let form = Form::new(action, "Save").of_part(spec, "signature").only(|field| {
+        let name = field.name.strip_prefix("signature.").unwrap_or_default();
+        match name {
+            "url" => asks("url"),
+            "header" | "algorithm" | "encoding" | "prefix" => is_hmac,
+            "scheme" => is_custom,
+            "tolerance" => preset.is_none_or(|preset| preset.timestamp) && !is_hmac,
+            "challenge" => preset.is_none_or(|preset| preset.challenge) && !is_hmac,
+            name if name.starts_with("secrets.") => preset.is_none() || asks("secret"),
+            _ => true,
         }
-        None => fields.extend(part::secrets("signature", "Secret", stored, MAX_SECRETS)),
-    }
-    match &**provider {
-        "hmac" => fields.extend(hmac_fields()),
-        "custom" => fields.push(
-            Field::json("signature.scheme", "Scheme")
-                .rows(12)
-                .help("JSON: where the signature is, and what it is made of."),
-        ),
-        _ => {}
-    }
-    if preset.is_none_or(|preset| preset.timestamp) && provider != "hmac" {
-        fields.push(
-            Field::duration("signature.tolerance", "How far its time may be from now")
-                .help("Such as 5m; empty for what the provider advises."),
-        );
-    }
-    fields.push(Field::select("signature.on_failure", "What is not verified").options([
-        ("reject", "is refused with 401 and not forwarded"),
-        ("mark", "is forwarded, and marked in the log"),
-    ]));
-    if preset.is_none_or(|preset| preset.challenge) && provider != "hmac" {
-        let label = "Answer the provider's handshake";
-        fields.push(Field::check("signature.challenge", label));
-    }
-    part::filled(Form::new(action, "Save").fields(fields), "signature", part)
-}
-
-fn hmac_fields() -> [Field; 4] {
-    let algorithms = ["hmac-sha256", "hmac-sha1", "hmac-sha512"].map(|name| (name, name));
-    let encodings = ["hex", "base64", "base64url"].map(|name| (name, name));
-    [
-        Field::text("signature.header", "Header of the signature").required(),
-        Field::select("signature.algorithm", "Algorithm").options(algorithms),
-        Field::select("signature.encoding", "Written as").options(encodings),
-        Field::text("signature.prefix", "Begins with").help("Such as sha256="),
-    ]
+    });
+    fields.iter().fold(form, |form, field| match &*field.name {
+        "secret" => form
+            .with("signature.secrets.0.secret", |shown| shown.called(&field.title, field.required)),
+        "url" => form.with("signature.url", |shown| shown.called(&field.title, field.required)),
+        parameter => {
+            let name = format!("signature.{parameter}");
+            let value = described::get(spec, &name).unwrap_or_default();
+            let shown = Field::secret(name, "").called(&field.title, field.required);
+            form.fields([shown.value(value)])
+        }
+    })
 }
 
 pub(super) struct Signature;
@@ -133,19 +87,12 @@ impl PartOf for Signature {
     const NAME: &'static str = "signature";
     const CHOICE: &'static str = "provider";
 
-    fn page(at: &At<Input>, asked: &Asked) -> (Part, Value) {
+    fn page(at: &At<Input>, asked: &Asked) -> (Part, InputSpec) {
         let path = format!("{}/signature", at.path());
-        let chosen = chosen(at, asked);
-        let preset = presets().iter().find(|preset| preset.name == chosen.provider);
-        let is_known = preset.is_some() || matches!(&*chosen.provider, "hmac" | "custom");
+        let (provider, is_stored, spec) = chosen(at, asked);
+        let preset = presets().iter().find(|preset| preset.name == provider);
+        let is_known = preset.is_some() || matches!(&*provider, "hmac" | "custom");
         let mut page = Part::new(at.frame("Signature"), LEAD);
-        page.chooser = Some(Chooser {
-            action: path.clone(),
-            label: "Provider",
-            name: "provider",
-            options: providers(),
-            chosen: chosen.provider.clone(),
-        });
         if let Some(preset) = preset {
             page.notes.push(format!(
                 "Where it is: {}. How it is made: {}.",
@@ -155,25 +102,44 @@ impl PartOf for Signature {
         }
         if is_known {
             let query = form_urlencoded::Serializer::new(String::new())
-                .append_pair("provider", &chosen.provider)
+                .append_pair("provider", &provider)
                 .finish();
-            page.form = Some(form(format!("{path}?{query}"), &chosen, preset));
+            page.form = Some(form(format!("{path}?{query}"), &spec, &provider, preset));
         }
-        if chosen.is_stored {
+        if is_stored {
             page.remove = Some(Remove::new(
                 "Verify nothing",
                 format!("{path}/delete"),
                 "The secrets are forgotten, and every webhook is taken.",
             ));
-            if part::count(&chosen.part) > 0 {
+            if spec.signature.set().is_some_and(|signature| !signature.secrets.is_empty()) {
                 page.rotation = Some(part::rotation(format!("{path}/rotate"), at.session.now()));
             }
         }
-        (page, chosen.part)
+        page.chooser = Some(Chooser {
+            action: path,
+            label: "Provider",
+            name: "provider",
+            options: providers(),
+            chosen: provider,
+        });
+        (page, spec)
+    }
+
+    fn reset(spec: &mut InputSpec) {
+        spec.signature = Extension::Reset;
+    }
+
+    fn rotate(spec: &mut InputSpec, secret: Secret, until: Timestamp, now: Timestamp) {
+        if let Extension::Set(signature) = &mut spec.signature {
+            let new = SecretSpec { secret, ..SecretSpec::default() };
+            part::put_first(&mut signature.secrets, new, |it| &mut it.expires_at, until, now);
+        }
     }
 
     async fn test(at: &At<Input>, asked: &Asked) -> Result<Option<Test>, Problem> {
-        if !chosen(at, asked).is_stored {
+        let (_, is_stored, _) = chosen(at, asked);
+        if !is_stored {
             return Ok(None);
         }
         let (session, bucket, input) = (&at.session, &at.bucket, &at.it);

@@ -1,14 +1,13 @@
 //! How an output is paused, and how fast what waited leaves when it is resumed.
 
 use axum::response::Response;
-use serde_json::json;
 use webhook_core::{
     Error,
-    model::{Output, Pause},
+    model::{Output, Pause, PauseRequest, ResumeRequest},
 };
 
 use crate::{
-    form::{Field, Form, Submitted},
+    form::{Form, Submitted},
     page::Reply,
     screen::{Asked, done, edit::Edit, of_bucket::At},
     show,
@@ -41,24 +40,11 @@ fn lead(pause: Option<&Pause>) -> String {
 }
 
 fn pausing(action: String) -> Form {
-    Form::new(action, "Pause").fields([
-        Field::text("reason", "Reason").help("For people."),
-        Field::moment("until", "Until")
-            .help("A day or a moment like 2026-01-31T12:00:00Z; empty until it is resumed."),
-    ])
+    Form::new(action, "Pause").of(&PauseRequest::default())
 }
 
 fn resuming(action: String) -> Form {
-    Form::new(action, "Resume").fields([
-            Field::number("rate", "What waited leaves at most so fast: webhooks").help(
-                "Empty for 10 a second, and twice as fast each ten seconds. The throttle holds, \
-                 too.",
-            ),
-        Field::interval("interval", "In each"),
-            Field::moment("discard_before", "Do not send what came before").help(
-                "A day or a moment like 2026-01-31T12:00:00Z; it is rejected then. Empty to                  send everything.",
-            ),
-])
+    Form::new(action, "Resume").of(&ResumeRequest::default())
 }
 
 pub(super) async fn show(at: At<Output>, asked: Asked) -> Reply {
@@ -79,7 +65,7 @@ pub(super) async fn pause(at: At<Output>, submitted: Submitted) -> Reply {
         admin.pause_output(caller, at.bucket.id, at.it.id, request).await?;
         saved(&at)
     };
-    page.submit(json!({}), &submitted, pause).await
+    page.submit(PauseRequest::default(), &submitted, pause).await
 }
 
 /// Resumes it at a rate.
@@ -90,5 +76,5 @@ pub(super) async fn resume(at: At<Output>, submitted: Submitted) -> Reply {
         admin.resume_output(caller, at.bucket.id, at.it.id, request).await?;
         saved(&at)
     };
-    page.submit(json!({}), &submitted, resume).await
+    page.submit(ResumeRequest::default(), &submitted, resume).await
 }

@@ -22,7 +22,7 @@ use self::{
     sample::{Count, Samples},
 };
 use crate::{
-    form::{Submitted, json_of},
+    form::Submitted,
     page::{Frame, Reply, page_with},
     screen::{Asked, done, edit::refusal, of_bucket::At},
     show,
@@ -140,7 +140,7 @@ async fn page(at: &At<Output>, view: View) -> Reply {
 }
 
 pub(super) async fn show(at: At<Output>, asked: Asked) -> Reply {
-    let draft = Draft::of(&json_of(&at.it.spec.rules));
+    let draft = Draft::of_rules(&at.it.spec.rules);
     let mut view = View::of(draft, asked.text("sample"));
     view.notice = asked.get("done").map(str::to_owned);
     page(&at, view).await
@@ -151,7 +151,7 @@ pub(super) async fn submit(at: At<Output>, submitted: Submitted) -> Reply {
     let mut view = match drafted(&at.it, &submitted) {
         Ok(draft) => View::of(draft, submitted.text("sample")),
         Err(error) => {
-            let stored = Draft::of(&json_of(&at.it.spec.rules));
+            let stored = Draft::of_rules(&at.it.spec.rules);
             let mut view = View::of(stored, submitted.text("sample"));
             view.json = submitted.get("json").map(str::to_owned);
             view.error = Some(error);
@@ -202,7 +202,7 @@ fn drafted(output: &Output, submitted: &Submitted) -> Result<Draft, Error> {
     match Draft::submitted(&fields) {
         Some(draft) => Ok(draft),
         None if submitted.has("rule") => Err(Error::invalid("rules", "are no tree")),
-        None => Ok(Draft::of(&json_of(&output.spec.rules))),
+        None => Ok(Draft::of_rules(&output.spec.rules)),
     }
 }
 
@@ -215,7 +215,7 @@ async fn put(at: &At<Output>, draft: &Draft) -> Result<(), Error> {
 
 /// How they stand, in a few words.
 pub(in crate::screen) fn state(spec: &OutputSpec) -> String {
-    match Draft::of(&json_of(&spec.rules)).short_json() {
+    match Draft::of_rules(&spec.rules).short_json() {
         Value::Object(rules) if rules.is_empty() => "every webhook passes".to_owned(),
         rules => sentence::sentence(&Draft::of(&rules)).chars().take(120).collect(),
     }

@@ -1,10 +1,12 @@
 //! How what an output sends is signed.
 
-use serde_json::Value;
-use webhook_core::model::{Output, OutputSpec, credentials::SigningSpec};
+use webhook_core::{
+    Timestamp,
+    model::{Extension, Output, OutputSpec, Secret, credentials::SigningSecret},
+};
 
 use crate::{
-    form::{Field, Form},
+    form::Form,
     screen::{
         Asked,
         edit::Remove,
@@ -14,24 +16,6 @@ use crate::{
 };
 
 const LEAD: &str = "Receivers verify by the signature that a webhook came from here, as it is.";
-const MAX_SECRETS: usize = 2;
-
-fn form(action: String, stored: &Value) -> Form {
-    let mut fields = vec![
-        Field::check("signing.enabled", "Sign what is sent"),
-        Field::select("signing.format", "Format").options([
-            ("standard_webhooks", "Standard Webhooks: v1, and base64"),
-            ("hmac_body", "HMAC-SHA-256 of the body: sha256= and hex, as GitHub"),
-            ("hmac_timestamp_body", "HMAC-SHA-256 of time and body: t=…,v1=…, as Stripe"),
-            ("ed25519", "Standard Webhooks by Ed25519: v1a, and base64"),
-        ]),
-        Field::text("signing.prefix", "Headers begin with")
-            .help("webhook- when it is empty. Secrets of Standard Webhooks are whsec_ and base64 \
-                   of 24 to 64 bytes, those of Ed25519 whsk_ and base64 of the seed, others any text."),
-    ];
-    fields.extend(part::secrets("signing", "Secret", part::count(stored), MAX_SECRETS));
-    part::filled(Form::new(action, "Save").fields(fields), "signing", stored)
-}
 
 pub(super) struct Signing;
 
@@ -39,12 +23,12 @@ impl PartOf for Signing {
     type Of = Output;
     const NAME: &'static str = "signing";
 
-    fn page(at: &At<Output>, _: &Asked) -> (Part, Value) {
+    fn page(at: &At<Output>, _: &Asked) -> (Part, OutputSpec) {
         let path = format!("{}/signing", at.path());
-        let (part, is_stored) = at.part::<SigningSpec>("signing");
+        let spec = at.it.spec.clone();
         let mut page = Part::new(at.frame("Signing"), LEAD);
-        page.form = Some(form(path.clone(), &part));
-        if is_stored {
+        page.form = Some(Form::new(path.as_str(), "Save").of_part(&spec, Self::NAME));
+        if !spec.signing.is_unset() {
             page.remove = Some(Remove::new(
                 "Sign nothing",
                 format!("{path}/delete"),
@@ -52,7 +36,18 @@ impl PartOf for Signing {
             ));
             page.rotation = Some(part::rotation(format!("{path}/rotate"), at.session.now()));
         }
-        (page, part)
+        (page, spec)
+    }
+
+    fn reset(spec: &mut OutputSpec) {
+        spec.signing = Extension::Reset;
+    }
+
+    fn rotate(spec: &mut OutputSpec, secret: Secret, until: Timestamp, now: Timestamp) {
+        if let Extension::Set(signing) = &mut spec.signing {
+            let new = SigningSecret { secret, ..SigningSecret::default() };
+            part::put_first(&mut signing.secrets, new, |it| &mut it.expires_at, until, now);
+        }
     }
 }
 

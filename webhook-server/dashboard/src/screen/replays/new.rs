@@ -4,11 +4,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::http::StatusCode;
-use serde_json::json;
-use webhook_core::{
-    Error,
-    model::{Bucket, DeliveryStatus, Reason, ReplayPlan, ReplaySpec},
-};
+use webhook_core::model::{Bucket, DeliveryStatus, Reason, ReplayPlan, ReplaySpec};
 
 use super::{frame, pace};
 use crate::{
@@ -58,47 +54,58 @@ struct Plan {
     lasts: String,
 }
 
-fn form(buckets: &[Bucket]) -> Form {
+/// What webhooks are chosen by, first of all.
+pub(crate) fn filter_fields(buckets: &[Bucket], up_to: &'static str) -> Vec<Field> {
     let any = || (String::new(), "any".to_owned());
     let all = buckets.iter().map(|bucket| (bucket.id.to_string(), bucket.spec.name.clone()));
     let statuses = [DeliveryStatus::Failed, DeliveryStatus::Rejected, DeliveryStatus::Sent];
     let statuses = statuses.map(|it| (it.as_str().to_owned(), show::mark(it).word.to_owned()));
     let reasons = Reason::ALL.map(|it| (it.as_str().to_owned(), show::reason(it)));
+    vec![
+        Field::select("filter.bucket", "Bucket").options(std::iter::once(any()).chain(all)),
+        Field::select("filter.status", "Status").options(std::iter::once(any()).chain(statuses)),
+        Field::select("filter.reason", "Reason").options(std::iter::once(any()).chain(reasons)),
+        Field::text("filter.search", "Has in it"),
+        Field::text("filter.from", "From")
+            .help("A day like 2026-01-31, or a moment like 2026-01-31T12:00:00Z"),
+        Field::text("filter.to", "To").help(up_to),
+        Field::area("filter.ids", "Only these webhooks")
+            .rows(2)
+            .help("An identifier in each line, as on the page of each; all when it is empty."),
+    ]
+}
+
+/// What else they are chosen by.
+pub(crate) fn further_filter_fields() -> Vec<Field> {
+    vec![
+        Field::text("filter.input", "Input").help("Its identifier"),
+        Field::text("filter.output", "Output").help("Its identifier"),
+        Field::text("filter.method", "Method"),
+        Field::text("filter.path", "Path has"),
+        Field::text("filter.min_duration", "Took at least").help("300ms, 2s"),
+        Field::text("filter.status_code", "Code").help("404, or 5xx"),
+        Field::select("filter.verified", "Signature").options([
+            ("", "any"),
+            ("true", "verified"),
+            ("false", "not verified"),
+        ]),
+        Field::text("filter.header", "Header").help("Name:text"),
+        Field::text("filter.payload", "In the body").help("path:text"),
+    ]
+}
+
+fn form(buckets: &[Bucket]) -> Form {
     let same = (String::new(), "the output of each".to_owned());
     Form::new(format!("{PATH}/replays/new"), "See what it would do")
         .also("start", "Start")
-        .fields([
-            Field::select("filter.bucket", "Bucket").options(std::iter::once(any()).chain(all)),
-            Field::select("filter.status", "Status")
-                .options(std::iter::once(any()).chain(statuses)),
-            Field::select("filter.reason", "Reason").options(std::iter::once(any()).chain(reasons)),
-            Field::text("filter.search", "Has in it"),
-            Field::text("filter.from", "From")
-                .help("A day like 2026-01-31, or a moment like 2026-01-31T12:00:00Z"),
-            Field::text("filter.to", "To").help("What comes later is never sent."),
-            Field::lines("filter.ids", "Only these webhooks")
-                .rows(2)
-                .help("An identifier in each line, as on the page of each; all when it is empty."),
-            Field::select("to_output", "Sent to")
-                .options(std::iter::once(same).chain(outputs(buckets))),
-        ])
+        .fields(filter_fields(buckets, "What comes later is never sent."))
+        .fields([Field::select("to_output", "Sent to")
+            .options(std::iter::once(same).chain(outputs(buckets)))])
         .open_section("How fast")
         .fields(pace())
         .section("More")
+        .fields(further_filter_fields())
         .fields([
-            Field::text("filter.input", "Input").help("Its identifier"),
-            Field::text("filter.output", "Output").help("Its identifier"),
-            Field::text("filter.method", "Method"),
-            Field::text("filter.path", "Path has"),
-            Field::text("filter.min_duration", "Took at least").help("300ms, 2s"),
-            Field::text("filter.status_code", "Code").help("404, or 5xx"),
-            Field::select("filter.verified", "Signature").options([
-                ("", "any"),
-                ("true", "verified"),
-                ("false", "not verified"),
-            ]),
-            Field::text("filter.header", "Header").help("Name:text"),
-            Field::text("filter.payload", "In the body").help("path:text"),
             Field::select("process_policy", "What is sent").options([
                 ("skip", "what was sent before"),
                 ("force", "what today's rules and functions make of it"),
@@ -127,14 +134,20 @@ fn creating(session: &Session, buckets: &[Bucket]) -> New {
     New { frame: frame(session, "New replay"), plan: None, form: form(buckets) }
 }
 
+/// A form whose fields have the filter of the address that was asked for.
+pub(crate) fn with_filter(form: Form, asked: &Asked) -> Form {
+    FILTERS.iter().fold(form, |form, name| match asked.get(name) {
+        Some(given) => form.with(&format!("filter.{name}"), |field| field.value(given)),
+        None => form,
+    })
+}
+
 pub(super) async fn show(session: Session, asked: Asked) -> Reply {
     let buckets = session.admin().buckets(&session.caller).await?;
     let mut page_ = creating(&session, &buckets);
-    let given = FILTERS.into_iter().filter_map(|name| Some((name, asked.get(name)?)));
-    let mut given: serde_json::Map<_, _> =
-        given.map(|(name, value)| (name.to_owned(), json!(value))).collect();
-    given.insert("ids".to_owned(), asked.all("log").collect());
-    page_.form = page_.form.filled(&json!({ "filter": given }));
+    page_.form = with_filter(page_.form, &asked);
+    let ids: Vec<&str> = asked.all("log").collect();
+    page_.form = page_.form.with("filter.ids", |field| field.value(ids.join("\n")));
     Ok(page(&page_))
 }
 
@@ -142,7 +155,8 @@ pub(super) async fn submit(session: Session, submitted: Submitted) -> Reply {
     let (admin, caller) = (session.admin(), &session.caller);
     let buckets = admin.buckets(caller).await?;
     let mut page_ = creating(&session, &buckets);
-    let read: Result<ReplaySpec, Error> = page_.form.read(json!({}), &submitted);
+    let mut spec = ReplaySpec::default();
+    let read = page_.form.read(&mut spec, &submitted).map(|()| spec);
     let error = match read {
         Ok(spec) if submitted.text("then") == "start" => {
             match admin.create_replay(caller, spec).await {

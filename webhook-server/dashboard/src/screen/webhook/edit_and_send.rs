@@ -5,11 +5,9 @@ use axum::{
     http::{HeaderMap, Method},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use serde::Deserialize;
-use serde_json::json;
 use webhook_core::{
     Error,
-    model::{Bucket, Headers, Log, Request},
+    model::{Bucket, Described, Headers, Log, Request},
     relay::ClientAddr,
 };
 
@@ -26,30 +24,21 @@ use crate::{
 /// The longest body that can be edited in a page.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// What can be changed.
-#[derive(Deserialize)]
-#[serde(default)]
+/// The parts of a request that can be changed.
+#[derive(Default, Described)]
 struct Changed {
+    #[field]
     method: String,
+    #[field]
     path: String,
+    #[field]
     query: String,
+    #[field]
     headers: Headers,
+    #[field]
     body: String,
+    #[field]
     base64: bool,
-}
-
-impl Default for Changed {
-    fn default() -> Self {
-        let (method, path, query) = ("POST".to_owned(), String::new(), String::new());
-        Self {
-            method,
-            path,
-            query,
-            headers: Headers::default(),
-            body: String::new(),
-            base64: false,
-        }
-    }
 }
 
 fn editing(session: &Session, log: &Log) -> Result<Edit, Error> {
@@ -66,7 +55,7 @@ fn editing(session: &Session, log: &Log) -> Result<Edit, Error> {
         Field::text("method", "Method").value(request.method.as_str()),
         Field::text("path", "Path after the input's address").value(request.extra_path.as_str()),
         Field::text("query", "Query").value(request.raw_query.as_str()),
-        Field::headers("headers", "Headers").rows(8).value(show::header_lines(&request.headers)),
+        Field::area("headers", "Headers").rows(8).value(show::header_lines(&request.headers)),
         Field::area("body", "Body").rows(14).value(body),
         Field::check("base64", "The body above is base64").value(text.is_none().to_string()),
     ]);
@@ -90,7 +79,9 @@ pub(crate) async fn submit(
     let bucket_id = log.webhook.bucket_id.to_string();
     let bucket = Bucket::find(&session, &bucket_id).await?;
     let client = client.map(|Extension(client)| client);
-    let sent = match page.form.read::<Changed>(json!({}), &submitted).and_then(request) {
+    let mut changed = Changed::default();
+    let read = page.form.read(&mut changed, &submitted);
+    let sent = match read.and_then(|()| request(changed)) {
         Ok(request) => send::send(&session, &bucket, log.webhook.input_id, request, client).await,
         Err(error) => Err(error),
     };

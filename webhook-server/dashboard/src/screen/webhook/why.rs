@@ -100,6 +100,7 @@ impl From<TraceFunction> for Ran {
         };
         let outcome = match function.outcome {
             TraceFunctionOutcome::Success => "ran",
+            TraceFunctionOutcome::Unmodified => "ran and changed nothing",
             TraceFunctionOutcome::Error => "failed",
             TraceFunctionOutcome::Stopped => "stopped it",
             _ => "ran, and its run is no longer kept",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use webhook_core::rule::{MatchType, Operand, ParameterSource};
+use webhook_core::rule::{MatchType, Operand, ParameterSource, Rules};
 
 /// How many rules deep what is submitted is read; the API says what is too deep.
 const MAX_DEPTH: usize = 40;
@@ -62,6 +62,11 @@ impl Change {
 }
 
 impl Draft {
+    /// The tree of these rules.
+    pub(super) fn of_rules(rules: &Rules) -> Self {
+        Self::of(&serde_json::to_value(rules).unwrap_or_default())
+    }
+
     /// The tree of rules as they are on the wire, whose root is always a group.
     pub(super) fn of(rules: &Value) -> Self {
         match Self::rule(rules) {

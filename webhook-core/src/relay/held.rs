@@ -1,0 +1,86 @@
+//! Replays and erasures. One node at a time works on each, and any node continues it after a
+//! crash.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{sync::Notify, task::JoinSet};
+
+use super::{options::RelayOptions, run::sleep_until};
+use crate::{
+    clock::{Clock, Timestamp},
+    error::Error,
+};
+
+/// How long a node holds a piece of work. The node renews this more often.
+pub(super) const HOLD: Duration = Duration::from_secs(15);
+/// How soon work is looked at again that waits for room or for the store.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often a node of a shared store looks for work of other nodes.
+const SHARED: Duration = Duration::from_secs(5);
+/// How many pieces of work run here concurrently; others wait.
+const AT_ONCE: usize = 64;
+
+/// Work of one kind.
+pub(super) trait Held: Send + Sync + 'static {
+    /// A piece of work.
+    type Item: Send;
+    /// What the log calls it.
+    const WHAT: &'static str;
+
+    /// The clock, the options, and the notice of new work.
+    fn parts(&self) -> (&dyn Clock, &RelayOptions, &Notify);
+
+    /// When the next piece of work can be claimed: now, or when a hold ends.
+    fn wakes_at(&self) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
+
+    /// Holds work that no node holds, `limit` pieces at most.
+    fn claim(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Self::Item>, Error>> + Send;
+
+    /// Continues a piece of work until it is over, or until another node holds it.
+    fn go_on(self: Arc<Self>, item: Self::Item) -> impl Future<Output = ()> + Send;
+}
+
+/// Works for as long as this is awaited. Without work the store is asked nothing, unless several
+/// nodes share it.
+pub(super) async fn keep_on<W: Held>(work: &Arc<W>) {
+    let mut running = JoinSet::new();
+    let (clock, options, changed) = work.parts();
+    loop {
+        let wake = claim(work, &mut running).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "{} cannot be read", W::WHAT);
+            Some(clock.now() + LOOK_AGAIN)
+        });
+        let shared = options.crons_max_age.map(|_| clock.now() + SHARED);
+        let next = wake.into_iter().chain(shared).min();
+        tokio::select! {
+            () = sleep_until(clock, next) => {}
+            () = changed.notified() => {}
+            Some(_) = running.join_next() => {}
+        }
+    }
+}
+
+/// Begins work that no node holds. Returns when to look again.
+async fn claim<W: Held>(
+    work: &Arc<W>,
+    running: &mut JoinSet<()>,
+) -> Result<Option<Timestamp>, Error> {
+    let now = work.parts().0.now();
+    let wake = work.wakes_at().await?;
+    let room = AT_ONCE.saturating_sub(running.len());
+    if room == 0 {
+        return Ok(None);
+    }
+    if wake.is_none_or(|wake| wake > now) {
+        return Ok(wake);
+    }
+    for item in work.claim(now, room).await? {
+        let work = Arc::clone(work);
+        running.spawn(async move { work.go_on(item).await });
+    }
+    work.wakes_at().await
+}

@@ -1,0 +1,95 @@
+//! Enums whose variants are structs: a kind decides which fields there are.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DataEnum, DeriveInput, Error, Fields, LitStr, Result};
+
+use crate::words;
+
+pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
+    let rule = words::serde(&input.attrs, "rename_all");
+    let (mut kinds, mut names, mut read, mut write, mut make) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for variant in &data.variants {
+        let ident = &variant.ident;
+        let wire = words::serde(&variant.attrs, "rename")
+            .unwrap_or_else(|| words::renamed(ident, rule.as_deref()));
+        let mut label = wire.clone();
+        for attribute in variant.attrs.iter().filter(|it| it.path().is_ident("kind")) {
+            label = attribute.parse_args::<LitStr>()?.value();
+        }
+        match &variant.fields {
+            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {}
+            _ => return Err(Error::new_spanned(ident, "a kind has one struct with its fields")),
+        }
+        kinds.push(quote!((#wire, #label)));
+        names.push(quote!(Self::#ident(_) => #wire));
+        read.push(quote!(Self::#ident(object) => object));
+        write.push(quote!(Self::#ident(object) => object));
+        make.push(quote!(#wire => Self::#ident(Default::default())));
+    }
+    let name = &input.ident;
+    Ok(quote! {
+        impl #name {
+            fn described(&self) -> &dyn ::webhook_wire::described::Described {
+                match self { #(#read),* }
+            }
+
+            fn described_mut(&mut self) -> &mut dyn ::webhook_wire::described::Described {
+                match self { #(#write),* }
+            }
+        }
+
+        impl ::webhook_wire::described::Described for #name {
+            fn fields(&self) -> Vec<(&'static ::webhook_wire::described::Field, &dyn ::webhook_wire::described::Value)> {
+                self.described().fields()
+            }
+
+            fn values(&mut self) -> Vec<&mut dyn ::webhook_wire::described::Value> {
+                self.described_mut().values()
+            }
+
+            fn unset(&self) -> Box<dyn ::webhook_wire::described::Described> {
+                self.described().unset()
+            }
+
+            fn rules(&self) -> Result<(), ::webhook_wire::described::Invalid> {
+                self.described().rules()
+            }
+
+            fn kinds(&self) -> &'static [(&'static str, &'static str)] {
+                &[#(#kinds),*]
+            }
+
+            fn kind(&self) -> &'static str {
+                match self { #(#names),* }
+            }
+
+            fn set_kind(&mut self, kind: &str) -> bool {
+                *self = match kind {
+                    #(#make,)*
+                    _ => return false,
+                };
+                true
+            }
+        }
+
+        impl ::webhook_wire::described::Value for #name {
+            fn shape(&self) -> ::webhook_wire::described::Shape {
+                ::webhook_wire::described::Shape::Object
+            }
+
+            fn object(&self) -> Option<&dyn ::webhook_wire::described::Described> {
+                Some(self)
+            }
+
+            fn object_mut(&mut self) -> Option<&mut dyn ::webhook_wire::described::Described> {
+                Some(self)
+            }
+
+            fn blank(&self) -> Option<Box<dyn ::webhook_wire::described::Described>> {
+                Some(Box::new(Self::default()))
+            }
+        }
+    })
+}
