@@ -78,6 +78,7 @@ pub(crate) fn operations() -> OpenApiRouter<AppState> {
         .routes(routes!(variables::delete_variable))
         .routes(routes!(runs::invoke_function))
         .routes(routes!(runs::try_function))
+        .routes(routes!(runs::compare_function))
         .routes(routes!(runs::list_runs))
         .routes(routes!(runs::get_run_of_function))
         .routes(routes!(runs::get_run))

@@ -98,5 +98,6 @@ fn invocation(driver: Driver, source: &Arc<str>) -> Invocation {
             body: Bytes::from(body),
         },
         response: None,
+        trial: None,
     }
 }

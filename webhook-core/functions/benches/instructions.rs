@@ -141,5 +141,6 @@ fn invocation(driver: Driver, source: &str) -> Invocation {
             body: Bytes::from(body),
         },
         response: None,
+        trial: None,
     }
 }

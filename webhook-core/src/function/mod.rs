@@ -2,6 +2,9 @@
 
 pub mod generate;
 pub mod record;
+mod trial;
+
+pub use trial::Trial;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -83,6 +86,8 @@ pub struct Invocation {
     pub request: Request,
     /// The destination's answer, for a response function.
     pub response: Option<ScriptResponse>,
+    /// Where it is only tried, what has been kept so far: it sends nothing and stores nothing.
+    pub trial: Option<Arc<Trial>>,
 }
 
 /// What `cfg` reads is secret: it is left out.

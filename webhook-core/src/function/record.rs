@@ -372,6 +372,7 @@ mod tests {
             },
             request,
             response: None,
+            trial: None,
         };
         let outcome = ScriptOutcome {
             request: changed,

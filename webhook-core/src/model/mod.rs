@@ -5,6 +5,7 @@
 //! the stores and embedders.
 
 mod billing;
+mod comparison;
 mod delivery;
 mod erasure;
 mod head;
@@ -39,6 +40,7 @@ pub use crate::forward::history::TraceAttempt;
 pub use billing::{
     Billing, BillingDetailsSpec, PlanChange, PlanItem, Subscription, SubscriptionStatus,
 };
+pub use comparison::{CompareRequest, Comparison, Difference, TriedRun};
 pub use delivery::{Attempt, Delivery, DeliveryStatus, Log, Replayed};
 pub use erasure::{Erasure, ErasurePlan, ErasureSpec};
 pub use head::LogHead;

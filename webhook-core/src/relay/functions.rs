@@ -4,19 +4,24 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{cache::FunctionCache, notify::Watch, options::RelayOptions};
+use super::{
+    cache::{FunctionCache, Script},
+    notify::Watch,
+    options::RelayOptions,
+};
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     function::{
         Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, ScriptResponse,
+        Trial,
         record::{Detail, Given, Left, RunRecord},
     },
     id::{AccountId, ExecutionId, FunctionId},
     ids::Ids,
     model::{
         Attempt, Bucket, Checks, Driver, ExecutionStatus, FunctionMust, Input, Invoked,
-        NotificationEvent, Output, Request, Webhook,
+        NotificationEvent, Output, Request, TraceFunctionOutcome, Webhook,
     },
     store::{FunctionStore, NewExecution},
 };
@@ -74,6 +79,18 @@ pub(crate) struct Tried {
     pub(crate) duration: Duration,
 }
 
+impl Tried {
+    /// How it ended.
+    pub(crate) const fn outcome(&self) -> TraceFunctionOutcome {
+        match (&self.error, self.stop) {
+            (Some(_), _) => TraceFunctionOutcome::Error,
+            (None, true) => TraceFunctionOutcome::Stopped,
+            (None, false) if self.unmodified => TraceFunctionOutcome::Unmodified,
+            (None, false) => TraceFunctionOutcome::Success,
+        }
+    }
+}
+
 /// A function on the way of a webhook left nothing.
 #[derive(Debug)]
 pub(super) struct FunctionFailed {
@@ -108,6 +125,28 @@ struct Call {
     detail: Detail,
     /// What the run has to do.
     must: FunctionMust,
+    /// Where it is only tried.
+    trial: Option<Candidate>,
+}
+
+/// A function that is only tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    /// The candidate's source; none to run the saved function.
+    script: Option<Arc<Script>>,
+    /// What its runs have kept so far.
+    trial: Arc<Trial>,
+}
+
+impl Candidate {
+    /// The function as it is saved.
+    pub(crate) fn saved() -> Self {
+        Self { script: None, trial: Arc::default() }
+    }
+
+    fn of(script: Script) -> Self {
+        Self { script: Some(Arc::new(script)), trial: Arc::default() }
+    }
 }
 
 /// A call that has been made.
@@ -165,7 +204,7 @@ impl Functions {
         output: &Output,
         webhook: &Webhook,
     ) -> Result<Transformed, FunctionFailed> {
-        let run = self.transform(function, bucket, output, webhook).await;
+        let run = self.transform(function, bucket, output, webhook, None).await;
         self.tell(bucket, function, webhook, run).await
     }
 
@@ -175,16 +214,31 @@ impl Functions {
         bucket: &Bucket,
         output: &Output,
         webhook: &Webhook,
+        trial: Option<Candidate>,
     ) -> Result<Transformed, FunctionFailed> {
         let input = bucket.input(webhook.input_id);
         let metadata = metadata(bucket, input, Some(output));
         let call = self.call_on(webhook, function, webhook.request.clone(), None, metadata);
-        let call = Call { must: output.spec.function_must.unwrap_or_default(), ..call };
+        let call = Call { must: output.spec.function_must.unwrap_or_default(), trial, ..call };
         let failed =
             |error: &dyn std::fmt::Display| format!("the output's function failed: {error}");
         let (run, outcome) = self.outcome_of(call, failed).await?;
         let ScriptOutcome { request, stop_forwarding: stop, .. } = outcome;
         Ok(Transformed { run, request, stop })
+    }
+
+    /// A source that is tried with the variables and values of a function.
+    pub(crate) async fn candidate(
+        &self,
+        account: AccountId,
+        function: FunctionId,
+        driver: Driver,
+        source: String,
+    ) -> Result<Candidate, Error> {
+        let saved = self.cache.get(account, function).await?;
+        let saved = saved.ok_or_else(|| Error::not_found("function"))?;
+        let config = Arc::clone(&saved.config);
+        Ok(Candidate::of(Script::of_source(account, driver, source, config)))
     }
 
     /// The same for somebody who wants to know what would become of the webhook.
@@ -194,8 +248,9 @@ impl Functions {
         bucket: &Bucket,
         output: &Output,
         webhook: &Webhook,
+        trial: Option<Candidate>,
     ) -> Result<Tried, Error> {
-        match self.transform(function, bucket, output, webhook).await {
+        match self.transform(function, bucket, output, webhook, trial).await {
             Ok(Transformed { run, request, stop }) => {
                 let duration = run.execution.duration;
                 let unmodified = run.execution.left.is_unmodified();
@@ -265,15 +320,24 @@ impl Functions {
         let Invoked { request, response, metadata, checks } = invoked;
         let detail = Detail::Cut(self.options.max_recorded_body_bytes);
         let must = FunctionMust::Anything;
-        let call =
-            Call { account_id, function_id, request, response, metadata, checks, detail, must };
-        let called = self.call(call).await?;
+        let called = self
+            .call(Call {
+                account_id,
+                function_id,
+                request,
+                response,
+                metadata,
+                checks,
+                detail,
+                must,
+                trial: None,
+            })
+            .await?;
         self.record(&called.run).await;
         called.answer()
     }
 
-    /// Runs a source that no function has. It has no variables, and as there is no row of it, it
-    /// can keep no values.
+    /// Runs a source that no function has. It has no variables, and keeps nothing.
     pub(super) async fn try_source(
         &self,
         account_id: AccountId,
@@ -282,19 +346,20 @@ impl Functions {
         invoked: Invoked,
     ) -> Result<Value, Error> {
         let Invoked { request, response, metadata, checks } = invoked;
-        let invocation = Invocation {
-            account_id,
-            function_id: self.ids.next(),
-            revision: 1,
-            driver,
-            source: source.into(),
-            config: Arc::default(),
-            metadata,
-            checks,
-            request,
-            response,
-        };
-        let called = self.run(invocation, Detail::NoContent, FunctionMust::Anything).await;
+        let script = Script::of_source(account_id, driver, source, Arc::default());
+        let called = self
+            .call(Call {
+                account_id,
+                function_id: self.ids.next(),
+                request,
+                response,
+                metadata,
+                checks,
+                detail: Detail::NoContent,
+                must: FunctionMust::Anything,
+                trial: Some(Candidate::of(script)),
+            })
+            .await?;
         let mut answer = called.answer()?;
         answer["function_id"] = "".into();
         Ok(answer)
@@ -337,8 +402,17 @@ impl Functions {
             false => Detail::Cut(self.options.max_recorded_body_bytes),
         };
         let (account_id, checks) = (webhook.account_id, webhook.checks.clone());
-        let must = FunctionMust::Anything;
-        Call { account_id, function_id, request, response, metadata, checks, detail, must }
+        Call {
+            account_id,
+            function_id,
+            request,
+            response,
+            metadata,
+            checks,
+            detail,
+            must: FunctionMust::Anything,
+            trial: None,
+        }
     }
 
     /// What a call left; `say` makes the reason of a failure.
@@ -371,10 +445,18 @@ impl Functions {
 
     /// Runs a function of the account once.
     async fn call(&self, call: Call) -> Result<Called, Error> {
-        let Call { account_id, function_id, request, response, metadata, checks, detail, must } =
-            call;
-        let script = self.cache.get(account_id, function_id).await?;
-        let script = script.ok_or_else(|| Error::not_found("function"))?;
+        let Call { account_id, function_id, request, response, metadata, checks, .. } = call;
+        let (script, trial) = match call.trial {
+            Some(Candidate { script, trial }) => (script, Some(trial)),
+            None => (None, None),
+        };
+        let script = match script {
+            Some(script) => script,
+            None => {
+                let script = self.cache.get(account_id, function_id).await?;
+                script.ok_or_else(|| Error::not_found("function"))?
+            }
+        };
         let invocation = Invocation {
             account_id,
             function_id,
@@ -386,8 +468,9 @@ impl Functions {
             checks,
             request,
             response,
+            trial,
         };
-        Ok(self.run(invocation, detail, must).await)
+        Ok(self.run(invocation, call.detail, call.must).await)
     }
 
     async fn run(&self, invocation: Invocation, detail: Detail, must: FunctionMust) -> Called {

@@ -88,7 +88,7 @@ use self::{
 pub(crate) use self::{
     checks::Asked,
     findings::{Finding, Found},
-    functions::Tried,
+    functions::{Candidate, Tried},
     replays::Source,
     route::answers,
 };

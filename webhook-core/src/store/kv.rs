@@ -13,7 +13,7 @@ use crate::{
 pub const KV_MAX_NUMBER: i64 = 9_007_199_254_740_991;
 
 /// A key of a function.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KvKey {
     /// Whose function.
     pub account_id: AccountId,

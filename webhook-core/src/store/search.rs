@@ -53,8 +53,8 @@ pub struct LogFilter {
     pub status_code: Option<std::ops::RangeInclusive<u16>>,
     /// Received at this input.
     pub input_id: Option<InputId>,
-    /// For this output.
-    pub output_id: Option<OutputId>,
+    /// For one of these outputs; empty for any.
+    pub outputs: Vec<OutputId>,
     /// The last attempt took so long at least.
     pub min_duration: Option<Duration>,
     /// Stopped or failed for this reason.
@@ -127,7 +127,8 @@ impl LogFilter {
             || [Some(&webhook.request), delivery.processed.as_ref()].into_iter().flatten();
         let some = |test: &dyn Fn(&Request) -> bool| requests().any(test);
         self.input_id.is_none_or(|input| input == webhook.input_id)
-            && self.output_id.is_none_or(|output| delivery.output_id == Some(output))
+            && (self.outputs.is_empty()
+                || delivery.output_id.is_some_and(|output| self.outputs.contains(&output)))
             && self.reason.is_none_or(|reason| delivery.reason == Some(reason))
             && self
                 .replay_id

@@ -215,7 +215,8 @@ impl Api {
         Ok(text(&function, "id").to_owned())
     }
 
-    async fn function(&self, function: &str) -> Result<String, Broken> {
+    /// The ID of the function with this ID or name.
+    pub(crate) async fn function(&self, function: &str) -> Result<String, Broken> {
         if function.parse::<FunctionId>().is_ok() {
             return Ok(function.to_owned());
         }

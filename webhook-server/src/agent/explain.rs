@@ -112,14 +112,17 @@ fn function_lines(function: &Value, lines: &mut Vec<String>) {
     let outcome = text(&function["outcome"]);
     let taken = taken.unwrap_or_default();
     lines.push(format!("the {at}'s function {id} {outcome}{taken}{error}"));
-    for change in list(&function["changes"]) {
-        let place = match text(&change["name"]) {
-            "" => text(&change["part"]).to_owned(),
-            name => format!("{} {name}", text(&change["part"])),
-        };
-        let value = |value: &Value| value.as_str().unwrap_or("nothing").to_owned();
-        lines.push(format!("  {place}: {} -> {}", value(&change["from"]), value(&change["to"])));
-    }
+    lines.extend(list(&function["changes"]).map(change_line));
+}
+
+/// One change of a request.
+pub(crate) fn change_line(change: &Value) -> String {
+    let place = match text(&change["name"]) {
+        "" => text(&change["part"]).to_owned(),
+        name => format!("{} {name}", text(&change["part"])),
+    };
+    let value = |value: &Value| value.as_str().unwrap_or("nothing").to_owned();
+    format!("  {place}: {} -> {}", value(&change["from"]), value(&change["to"]))
 }
 
 /// A rule and those inside it; `*` marks the way to what decided.

@@ -43,7 +43,7 @@ use catch_up::CatchUp;
 use connection::{Connection, Event};
 use delivery::{Deliverer, Local};
 pub(crate) use erase::{Erase, erase};
-pub(crate) use explain::{Explain, explain};
+pub(crate) use explain::{Explain, change_line, explain};
 use leases::Leases;
 pub(crate) use replay::{Replay, replay};
 pub(crate) use tail::{Tail, tail};

@@ -89,7 +89,7 @@ impl FilterRequest {
         filter.path = Some(path.clone()).filter(|path| !path.is_empty());
         filter.status_code = status_codes(status_code)?;
         filter.input_id = id("input", input)?;
-        filter.output_id = id("output", output)?;
+        filter.outputs = id("output", output)?.into_iter().collect();
         filter.min_duration = duration("min_duration", min_duration)?;
         filter.reason = reason(&self.reason)?;
         filter.replay_id = id("replay", &self.replay)?;

@@ -7,13 +7,13 @@ use utoipa::{IntoParams, ToSchema};
 use webhook_core::{
     Error, ExecutionId, FunctionId,
     admin::{ExecutionQuery, ExecutionsPage},
-    model::{Execution, InvokeRequest, TryRequest},
+    model::{CompareRequest, Comparison, Execution, InvokeRequest, TryRequest},
 };
 
 use super::Answer;
 use crate::{
     auth::Authenticated,
-    extract::{KnownIds, OptionalObject, QueryOf},
+    extract::{JsonObject, KnownIds, OptionalObject, QueryOf},
     query,
 };
 
@@ -58,8 +58,8 @@ pub(crate) async fn invoke_function(
 
 /// Run a source once on a request that you give, before you make a function of it.
 ///
-/// The source has no variables and keeps no values, and the run is not recorded. The answer is that
-/// of a function that is run.
+/// The source has no variables, sends no requests and keeps no values, and the run is not recorded.
+/// The answer is that of a function that is run.
 #[utoipa::path(
     post,
     path = "/v1/functions-invoke",
@@ -76,6 +76,33 @@ pub(crate) async fn try_function(
     OptionalObject(request): OptionalObject<TryRequest>,
 ) -> Answer<Value> {
     Ok(Json(state.admin().try_function(&caller, request).await?))
+}
+
+/// Run a candidate for a function on stored webhooks, and compare it with the saved function.
+///
+/// They are the newest webhooks of the outputs that the function is attached to, as they came to
+/// it. The answer says how many of them the candidate changes, stops or fails on, and shows the
+/// first with which it does something else than the saved function. Nothing is stored or sent:
+/// requests of a function are refused, and values that it keeps are thrown away. A call looks at
+/// webhooks within the bounds of a search: ask again with `next_cursor`.
+#[utoipa::path(
+    post,
+    path = "/v1/functions/{id}/compare",
+    request_body = CompareRequest,
+    responses(
+        (status = 200, description = "What the candidate does", body = Comparison),
+        (status = 400, description = "The source does not compile, or the body is wrong, and the \
+            text names the field; or the account has no such function"),
+        (status = 429, description = "The account runs too many functions through the API, or has \
+            two searches running"),
+    ),
+)]
+pub(crate) async fn compare_function(
+    Authenticated(state, caller): Authenticated,
+    KnownIds(id): KnownIds<FunctionId>,
+    JsonObject(request): JsonObject<CompareRequest>,
+) -> Answer<Comparison> {
+    Ok(Json(state.admin().compare_function(&caller, id, request).await?))
 }
 
 /// Which runs. Empty text says nothing.

@@ -110,6 +110,7 @@ const OPERATIONS: &[Listed] = &[
     ("delete", "/v1/functions/{id}/config/{key}", "", 200, "DeleteFunctionResponse", &[400, 412]),
     ("post", "/v1/functions/{id}/invoke", "InvokeRequest", 200, "object", &[400, 429]),
     ("post", "/v1/functions-invoke", "TryRequest", 200, "object", &[400, 429]),
+    ("post", "/v1/functions/{id}/compare", "CompareRequest", 200, "Comparison", &[400, 429]),
     ("get", "/v1/functions/{id}/logs", "", 200, "ExecuteLogList", &[400]),
     ("get", "/v1/functions/{id}/logs/{log_id}", "", 200, "ExecuteLog", &[400]),
     ("get", "/v1/exec-logs/{id}", "", 200, "ExecuteLog", &[400]),

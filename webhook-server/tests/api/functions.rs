@@ -246,10 +246,16 @@ async fn a_source_is_tried_before_it_is_saved() {
     assert_eq!(attempt(encoded).await.expect(200).json()["logs"], json!(["404"]));
     let failing = attempt(json!({"payload": "error('no')"})).await.expect(200).json();
     assert!(failing["error"].as_str().is_some_and(|error| error.contains("no")), "{failing}");
-    // Nothing of it is saved, also not what it would keep.
-    let keeps = json!({"payload": "print(require('kv').set('a', 'b'))"});
-    let kept = attempt(keeps).await.expect(200).json();
-    assert!(kept["logs"][0].as_str().is_some_and(|log| log.contains("not found")), "{kept}");
+    // Nothing of it is saved, also not what it keeps, and it sends nothing.
+    let keeps = "local kv = require('kv') print(kv.get('a'), kv.set('a', 'b'), kv.get('a'))";
+    for _ in 0..2 {
+        let kept = attempt(json!({"payload": keeps})).await.expect(200).json();
+        assert_eq!(kept["logs"], json!(["nil\ttrue\tb"]), "{kept}");
+    }
+    let sends = json!({"payload": format!("assert(require('http').get('{}'))", server.base)});
+    let refused = attempt(sends).await.expect(200).json();
+    let error = refused["error"].as_str().expect("a reason");
+    assert!(error.contains("only tried sends no requests"), "{error}");
     assert_eq!(server.get(PATH).await.expect(200).json(), json!([]));
 
     for (body, field) in [

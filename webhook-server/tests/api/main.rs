@@ -9,6 +9,7 @@ mod buckets;
 mod checkout;
 mod clients;
 mod command_line;
+mod compare;
 mod config;
 mod credentials;
 mod crons;

@@ -176,7 +176,7 @@ pub async fn filters_of_a_search_are_exact(stores: &Stores) {
     check(&[odd], &|filter| filter.method = Some(Method::PUT)).await;
     check(&[odd], &|filter| filter.path = Some("repos/".to_owned())).await;
     check(&[odd], &|filter| filter.input_id = Some(webhook.input_id)).await;
-    check(&[odd, waiting], &|filter| filter.output_id = Some(place.internal)).await;
+    check(&[odd, waiting], &|filter| filter.outputs = vec![place.internal]).await;
     check(&[failed], &|filter| filter.status_code = Some(500..=599)).await;
     check(&[silent], &|filter| filter.status_code = Some(0..=0)).await;
     check(&[silent, failed, sent], &|filter| filter.status_code = Some(0..=999)).await;

@@ -77,5 +77,6 @@ pub(crate) fn invocation(
             body: Bytes::copy_from_slice(body),
         },
         response: None,
+        trial: None,
     }
 }

@@ -68,6 +68,7 @@ use self::{
     turns::Turns,
     worker::Shared,
 };
+use crate::modules::Outside;
 
 /// Runs functions written in JavaScript.
 ///
@@ -111,7 +112,8 @@ impl JsRuntime {
             .name("js-watchdog".to_owned())
             .spawn(move || watched.watch(&taken, total, &late))?;
         let JsOptions { clock, forwarder, store, .. } = options;
-        Ok(Self { shared: Shared { queue, turns, limits, clock, forwarder, store } })
+        let outside = Outside { forwarder, store, trial: None };
+        Ok(Self { shared: Shared { queue, turns, limits, clock, outside } })
     }
 
     /// A runtime with defaults for what is not set.

@@ -8,9 +8,7 @@ use std::{
 
 use webhook_core::{
     Clock,
-    forward::Forwarder,
     function::{FunctionError, ScriptLimits},
-    store::FunctionStore,
 };
 
 use super::{
@@ -20,6 +18,7 @@ use super::{
     turns::Turns,
     vm::{self, Vm},
 };
+use crate::modules::Outside;
 
 /// What all threads have in common.
 #[derive(Clone, Debug)]
@@ -28,8 +27,7 @@ pub(super) struct Shared {
     pub(super) turns: Arc<Turns>,
     pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) forwarder: Option<Arc<dyn Forwarder>>,
-    pub(super) store: Option<Arc<dyn FunctionStore>>,
+    pub(super) outside: Outside,
 }
 
 /// The stack of a thread: the engine's own bound, the parser's recursion and

@@ -42,6 +42,7 @@ use self::{
     queue::{Job, Queue},
     worker::Shared,
 };
+use crate::modules::Outside;
 
 /// What positions in error messages begin with: `function:3: …`.
 const CHUNK: &str = "function";
@@ -84,8 +85,7 @@ impl LuaRuntime {
             queue,
             limits,
             clock: options.clock,
-            forwarder: options.forwarder,
-            store: options.store,
+            outside: Outside { forwarder: options.forwarder, store: options.store, trial: None },
             running: options.running_calls.div_ceil(threads).max(1),
             idle: options.idle_vms.div_ceil(threads),
         };

@@ -1,16 +1,13 @@
 //! What a script waits for outside of its VM.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
-use webhook_core::{
-    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
-    store::FunctionStore,
-};
+use webhook_core::forward::{ForwardError, ForwardRequest, ForwardResponse};
 
 use crate::modules::{
-    http::NO_FORWARDER,
+    NO_RUNTIME, Outside,
     kv::{KvAnswer, KvRequest, NO_STORE},
 };
 
@@ -34,20 +31,15 @@ pub(super) enum Answer {
 }
 
 /// Does what a script asked for. What it started ends when this is dropped.
-pub(super) async fn fulfil(
-    wish: Wish,
-    forwarder: Option<Arc<dyn Forwarder>>,
-    store: Option<Arc<dyn FunctionStore>>,
-    handle: Option<&Handle>,
-) -> Answer {
+pub(super) async fn fulfil(wish: Wish, outside: Outside, handle: Option<&Handle>) -> Answer {
     match wish {
-        Wish::Kv(request) => Answer::Kv(match (store, handle) {
+        Wish::Kv(request) => Answer::Kv(match handle {
             // On the caller's runtime, as the connections of the store are.
-            (Some(store), Some(handle)) => {
-                let asking = AbortOnDropHandle::new(handle.spawn(request.ask(store)));
+            Some(handle) => {
+                let asking = AbortOnDropHandle::new(handle.spawn(outside.keep(request)));
                 asking.await.unwrap_or_else(|_| Err(NO_STORE.to_owned()))
             }
-            _ => Err(NO_STORE.to_owned()),
+            None => Err(NO_STORE.to_owned()),
         }),
         Wish::Sleep(duration) => {
             tokio::time::sleep(duration).await;
@@ -55,10 +47,11 @@ pub(super) async fn fulfil(
         }
         Wish::Send(requests) => {
             let unsendable = |reason: &str| Err(ForwardError::Unsendable(reason.to_owned()));
+            let sender = outside.forwarder().and_then(|it| Ok((it, handle.ok_or(NO_RUNTIME)?)));
             let tasks = requests.into_iter().map(|request| {
                 let address = request.url.to_string();
                 // On the caller's runtime, where the forwarder's connections live.
-                let task = forwarder.clone().zip(handle).map(|(forwarder, handle)| {
+                let task = sender.clone().map(|(forwarder, handle)| {
                     let task = async move { forwarder.forward(request).await };
                     AbortOnDropHandle::new(handle.spawn(task))
                 });
@@ -68,8 +61,8 @@ pub(super) async fn fulfil(
             let mut answers = Vec::with_capacity(tasks.len());
             for (address, task) in tasks {
                 let answer = match task {
-                    Some(task) => task.await.unwrap_or_else(|_| unsendable("the sender stopped")),
-                    None => unsendable(NO_FORWARDER),
+                    Ok(task) => task.await.unwrap_or_else(|_| unsendable("the sender stopped")),
+                    Err(reason) => unsendable(reason),
                 };
                 answers.push((address, answer));
             }

@@ -12,9 +12,7 @@ use std::{
 use tokio::{sync::Semaphore, task::LocalSet};
 use webhook_core::{
     Clock,
-    forward::Forwarder,
     function::{Completion, FunctionError, ScriptLimits},
-    store::FunctionStore,
 };
 
 use super::{
@@ -23,6 +21,7 @@ use super::{
     turns::Turns,
     vm::{Surroundings, Vm},
 };
+use crate::modules::Outside;
 
 /// What all threads have in common.
 #[derive(Clone, Debug)]
@@ -30,8 +29,7 @@ pub(super) struct Shared {
     pub(super) queue: Arc<Queue>,
     pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) forwarder: Option<Arc<dyn Forwarder>>,
-    pub(super) store: Option<Arc<dyn FunctionStore>>,
+    pub(super) outside: Outside,
     /// Calls that a thread runs at a time, those included that wait for an answer.
     pub(super) running: usize,
     /// Idle VMs that a thread keeps.
@@ -111,8 +109,7 @@ impl Thread {
             return;
         };
         let around = Surroundings {
-            forwarder: self.shared.forwarder.clone(),
-            store: self.shared.store.clone(),
+            outside: self.shared.outside.of_call(invocation.trial.clone()),
             handle,
             turns: &self.turns,
             reply: &mut reply,

@@ -15,9 +15,6 @@ use webhook_core::{
 
 use super::{Bounds, ModuleError, tree::plain_text, url::encode_query};
 
-/// The error of a request on a server that sends none.
-pub(crate) const NO_FORWARDER: &str = "functions may not send requests on this server";
-
 /// The options of a request that are plain data.
 #[derive(Debug, Default)]
 pub(crate) struct RequestOptions {

@@ -1,12 +1,12 @@
 //! What a function keeps between its calls: values by keys, in the store.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use webhook_core::{
     AccountId, FunctionId, Timestamp,
     function::ScriptLimits,
-    store::{FunctionStore, KvChange, KvEntry, KvKey, KvValue, KvWrite},
+    store::{KvChange, KvEntry, KvKey, KvValue, KvWrite},
 };
 
 use super::ModuleError;
@@ -102,16 +102,6 @@ impl Kv<'_> {
 
 fn invalid(message: impl std::fmt::Display) -> ModuleError {
     ModuleError::invalid(format!("kv: {message}"))
-}
-
-impl KvRequest {
-    pub(crate) async fn ask(self, store: Arc<dyn FunctionStore>) -> KvAnswer {
-        let answer = match self {
-            Self::Get(key, now) => store.kv_get(&key, now).await,
-            Self::Write(write) => store.kv_write(write).await,
-        };
-        answer.map_err(|error| format!("kv: {error}"))
-    }
 }
 
 /// What is said where there is nothing to keep values in.

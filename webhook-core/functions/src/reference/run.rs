@@ -133,6 +133,7 @@ fn invocation(driver: Driver, source: &str) -> Invocation {
             headers: headers(&[("x-answer", "yes")]),
             body: Bytes::from_static(b"created"),
         }),
+        trial: None,
     }
 }
 

@@ -105,6 +105,7 @@ impl Runtimes {
                 checks: Checks::default(),
                 request: case.given.request.clone(),
                 response: case.given.response.clone(),
+                trial: None,
             };
             let completion = match driver {
                 Driver::Js => self.js.run(invocation).await,

@@ -34,6 +34,7 @@ fn invocation(account_id: AccountId, source: &str) -> Invocation {
             body: Bytes::from_static(b"{}"),
         },
         response: None,
+        trial: None,
     }
 }
 

@@ -40,6 +40,7 @@ async fn complete(runtime: &JsRuntime, source: &str) -> Completion {
         checks: Checks::default(),
         request,
         response: None,
+        trial: None,
     };
     runtime.run(invocation).await
 }

@@ -13,7 +13,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use webhook_core::{
     AccountId, Clock, FunctionId, Timestamp,
-    function::{FunctionError, FunctionRuntime, Invocation, ScriptLimits},
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    function::{FunctionError, FunctionRuntime, Invocation, ScriptLimits, Trial},
     model::{Checks, Driver, Function, FunctionSpec, Request},
     store::{DocumentStore, memory::MemoryStore},
 };
@@ -54,8 +55,10 @@ impl World {
     fn runtimes(&self) -> Result<Runtimes, std::io::Error> {
         let (clock, store) = (self.clock.clone(), self.store.clone());
         let lua = LuaRuntime::builder().limits(self.limits.clone()).threads(1);
-        let lua = lua.clock(clock.clone()).store(store.clone()).build()?;
+        let lua =
+            lua.clock(clock.clone()).store(store.clone()).forwarder(Arc::new(Nowhere)).build()?;
         let js = JsRuntime::builder().limits(self.limits.clone()).clock(clock).store(store);
+        let js = js.forwarder(Arc::new(Nowhere));
         Ok([(Driver::Lua, Arc::new(lua)), (Driver::Js, Arc::new(js.build()?))])
     }
 
@@ -70,12 +73,8 @@ impl World {
     }
 }
 
-/// The body that a call of the function leaves, or why it fails.
-async fn run(
-    runtime: &dyn FunctionRuntime,
-    function: &Function,
-    source: &str,
-) -> Result<String, FunctionError> {
+/// A call of the function with this source.
+fn call(function: &Function, source: &str) -> Invocation {
     let request = Request {
         method: Method::POST,
         extra_path: String::new(),
@@ -83,7 +82,7 @@ async fn run(
         headers: HeaderMap::new(),
         body: Bytes::new(),
     };
-    let invocation = Invocation {
+    Invocation {
         account_id: function.account_id,
         function_id: function.id,
         revision: 1,
@@ -94,9 +93,77 @@ async fn run(
         checks: Checks::default(),
         request,
         response: None,
-    };
-    let outcome = runtime.run(invocation).await.result?;
+        trial: None,
+    }
+}
+
+/// The body that a call of the function leaves, or why it fails.
+async fn run(
+    runtime: &dyn FunctionRuntime,
+    function: &Function,
+    source: &str,
+) -> Result<String, FunctionError> {
+    let outcome = runtime.run(call(function, source)).await.result?;
     Ok(String::from_utf8_lossy(&outcome.request.body).into_owned())
+}
+
+/// A forwarder that no request may reach.
+#[derive(Debug)]
+struct Nowhere;
+
+#[async_trait]
+impl Forwarder for Nowhere {
+    async fn forward(&self, request: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
+        panic!("{} was sent", request.url)
+    }
+}
+
+#[tokio::test]
+async fn a_trial_works_on_a_copy_and_sends_nothing() -> Tested {
+    let world = World::new();
+    for (driver, runtime) in world.runtimes()? {
+        let function = world.function(driver).await?;
+        let counts = pick(
+            driver,
+            r#"local kv = require("kv"); r:SetRequestBody(tostring(kv.incr("calls")))"#,
+            r#"r.body = String(kv.incr("calls"))"#,
+        );
+        assert_eq!(run(&*runtime, &function, counts).await?, "1", "{driver}");
+        let tried = async |trial: &Arc<Trial>, source: &str| {
+            let call = Invocation { trial: Some(trial.clone()), ..call(&function, source) };
+            runtime.run(call).await.result.map(|outcome| outcome.request.body)
+        };
+        // Each trial begins with what is stored, and its runs see each other.
+        for _ in 0..2 {
+            let trial = Arc::default();
+            for expected in ["2", "3"] {
+                assert_eq!(tried(&trial, counts).await?, expected, "{driver}");
+            }
+        }
+        let removes = pick(
+            driver,
+            r#"local kv = require("kv"); kv.delete("calls"); kv.set("a", "x")
+            r:SetRequestBody(tostring(kv.get("calls")) .. kv.get("a"))"#,
+            r#"kv.delete("calls"); kv.set("a", "x"); r.body = `${kv.get("calls") ?? "nil"}${kv.get("a")}`"#,
+        );
+        assert_eq!(tried(&Arc::default(), removes).await?, "nilx", "{driver}");
+        let fills = pick(
+            driver,
+            r#"local kv = require("kv"); for i = 1, 4 do assert(kv.set("k" .. i, "v")) end"#,
+            r#"for (let i = 1; i <= 4; i++) kv.set("k" + i, "v")"#,
+        );
+        let full = tried(&Arc::default(), fills).await.expect_err("it has three keys").to_string();
+        assert!(full.contains("has 3 keys already"), "{driver}: {full}");
+        let sends = pick(
+            driver,
+            r#"local http = require("http"); assert(http.get("http://127.0.0.1:9"))"#,
+            r#"await fetch("http://127.0.0.1:9")"#,
+        );
+        let refused = tried(&Arc::default(), sends).await.expect_err("it sends").to_string();
+        assert!(refused.contains("only tried sends no requests"), "{driver}: {refused}");
+        assert_eq!(run(&*runtime, &function, counts).await?, "2", "{driver}: nothing was stored");
+    }
+    Ok(())
 }
 
 /// The source in the language of the function.

@@ -43,6 +43,7 @@ pub(crate) fn invocation(source: &str) -> Invocation {
         checks: Checks::default(),
         request: request(r#"{"a":1}"#),
         response: None,
+        trial: None,
     }
 }
 

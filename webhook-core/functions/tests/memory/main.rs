@@ -50,6 +50,7 @@ fn invocation(case: &Case) -> Invocation {
             body: Bytes::from((case.body)()),
         },
         response: None,
+        trial: None,
     }
 }
 

@@ -77,6 +77,7 @@ fn pasted(file: &str, text: &str) -> Pasted {
         checks,
         request,
         response: None,
+        trial: None,
     };
     Pasted { name: format!("{file}: {title}"), invocation, wanted, fails }
 }

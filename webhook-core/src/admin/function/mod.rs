@@ -4,6 +4,7 @@
 //! [`Invalid`](ErrorKind::Invalid). They belong to the account as a whole, so a
 //! scoped access token cannot see or change them; its outputs may use them.
 
+mod compare;
 mod execution;
 mod payload;
 mod running;

@@ -126,7 +126,7 @@ impl ReplayFilter {
         filter.path = Some(self.path.clone()).filter(|path| !path.is_empty());
         filter.status_code = said(&self.status_code, "filter.status_code", status_codes)?;
         filter.input_id = said(&self.input, "filter.input", id)?;
-        filter.output_id = said(&self.output, "filter.output", id)?;
+        filter.outputs = said(&self.output, "filter.output", id)?.into_iter().collect();
         filter.min_duration = said(&self.min_duration, "filter.min_duration", duration)?;
         filter.reason = said(&self.reason, "filter.reason", reason)?;
         filter.verified = said(&self.verified, "filter.verified", truth)?;

@@ -11,7 +11,7 @@ use super::{MaxAge, Snapshots};
 use crate::{
     error::Error,
     id::{AccountId, FunctionId},
-    model::{Driver, Function, Variable},
+    model::{Driver, Function, FunctionSpec, Variable},
     store::{DocumentStore, FunctionStore, Stores},
 };
 
@@ -35,21 +35,29 @@ impl fmt::Debug for Script {
 
 impl Script {
     fn new(function: Function, variables: Vec<Variable>) -> Self {
+        let variables = variables.into_iter();
+        let config = variables.map(|it| (it.key, it.value.expose().to_owned())).collect();
+        let Function { account_id, spec: FunctionSpec { driver, payload, .. }, .. } = function;
+        Self::of_source(account_id, driver, payload, Arc::new(config))
+    }
+
+    pub(crate) fn of_source(
+        account_id: AccountId,
+        driver: Driver,
+        source: String,
+        config: Arc<BTreeMap<String, String>>,
+    ) -> Self {
         let mut hasher = DefaultHasher::new();
-        function.spec.payload.hash(&mut hasher);
-        let config: BTreeMap<_, _> = variables
-            .into_iter()
-            .map(|variable| (variable.key, variable.value.expose().to_owned()))
-            .collect();
+        source.hash(&mut hasher);
         let variables: usize = config.iter().map(|(key, value)| key.len() + value.len()).sum();
         let overhead = 512 + 128 * config.len();
-        let bytes = function.spec.payload.len() + variables + overhead;
+        let bytes = source.len() + variables + overhead;
         Self {
-            account_id: function.account_id,
-            driver: function.spec.driver,
+            account_id,
+            driver,
             revision: hasher.finish(),
-            source: Arc::from(function.spec.payload),
-            config: Arc::new(config),
+            source: Arc::from(source),
+            config,
             bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
         }
     }

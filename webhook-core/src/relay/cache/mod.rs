@@ -25,7 +25,7 @@ use tokio::{sync::Mutex, time::timeout};
 pub(super) use self::{
     buckets::BucketCache,
     domains::{DomainCache, DomainRoutes},
-    functions::FunctionCache,
+    functions::{FunctionCache, Script},
     verifiers::VerifierCache,
 };
 use crate::{

@@ -130,9 +130,8 @@ pub(super) async fn last_error(
     bucket: &Bucket,
 ) -> Option<String> {
     let query = LogQuery { bucket_id: Some(bucket.id), ..LogQuery::new(LOGS) };
-    let output_id = Some(crate::id::OutputId::from_uuid(notice.subject));
     let mut filter = LogFilter::default();
-    filter.output_id = output_id;
+    filter.outputs = vec![crate::id::OutputId::from_uuid(notice.subject)];
     let found = logs.search(bucket.account_id, &LogSearch::new(query, filter, BOUNDS)).await;
     let found = found.ok()?;
     let mut attempts = found.logs.into_iter().filter_map(|log| log.delivery.last);

@@ -49,6 +49,7 @@ pub(super) fn invocation(source: &str) -> Invocation {
             body: Bytes::from_static(br#"{"name":"Ada","n":[1,2]}"#),
         },
         response: None,
+        trial: None,
     }
 }
 

@@ -12,24 +12,22 @@ use rquickjs::{Ctx, Exception, TypedArray};
 use tokio::runtime::Handle;
 use webhook_core::{
     Clock,
-    forward::Forwarder,
-    function::{Invocation, ScriptLimits, ScriptOutcome, ScriptResponse},
+    function::{Invocation, ScriptLimits, ScriptOutcome, ScriptResponse, Trial},
     model::{Checks, Request},
-    store::FunctionStore,
 };
 
 use super::meter::Meter;
 use crate::{
     js::{limit::Limit, source},
-    modules::{Bounds, ModuleError, kv::Owner},
+    modules::{Bounds, ModuleError, Outside, kv::Owner},
 };
 
 /// The state that a VM's functions share.
 pub(super) struct Host {
     pub(super) limits: Arc<ScriptLimits>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) forwarder: Option<Arc<dyn Forwarder>>,
-    pub(super) store: Option<Arc<dyn FunctionStore>>,
+    /// What every call reaches.
+    pub(super) outside: Outside,
     pub(super) meter: Rc<Meter>,
     /// Whether the part of the prelude is there that bounds what bytes can do.
     pub(super) gives_bytes: Cell<bool>,
@@ -51,6 +49,7 @@ pub(super) struct Script {
     pub(super) kv_calls: usize,
     /// Whose keys the script works on.
     pub(super) owner: Option<Owner>,
+    pub(super) trial: Option<Arc<Trial>>,
     source: Arc<str>,
     /// The bodies of the answers to the script's requests.
     pub(super) answers: Vec<Bytes>,
@@ -70,7 +69,8 @@ impl Script {
 impl Host {
     /// Takes in a call; identifiers are looked at elsewhere.
     pub(super) fn begin(&self, invocation: Invocation, handle: Option<Handle>) {
-        let Invocation { account_id, function_id, .. } = invocation;
+        let Invocation { account_id, function_id, ref trial, .. } = invocation;
+        let trial = trial.clone();
         let owner = Some(Owner { account_id, function_id });
         let Invocation { config, metadata, checks, request, response, source, .. } = invocation;
         let request = Some(request);
@@ -83,8 +83,14 @@ impl Host {
             handle,
             source,
             owner,
+            trial,
             ..Script::default()
         };
+    }
+
+    /// What the call reaches.
+    pub(super) fn outside(&self) -> Outside {
+        self.outside.of_call(self.script.borrow().trial.clone())
     }
 
     /// What the script has left.

@@ -89,8 +89,7 @@ impl Vm {
         let host = Rc::new(Host {
             limits: Arc::clone(&limits),
             clock: Arc::clone(&shared.clock),
-            forwarder: shared.forwarder.clone(),
-            store: shared.store.clone(),
+            outside: shared.outside.clone(),
             meter,
             gives_bytes: Cell::new(false),
             script: Default::default(),

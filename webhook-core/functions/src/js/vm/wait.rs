@@ -14,7 +14,7 @@ use super::host::Host;
 use crate::{
     js::limit::Limit,
     modules::{
-        http::NO_FORWARDER,
+        NO_RUNTIME,
         kv::{KvAnswer, KvRequest, NO_STORE},
     },
 };
@@ -39,19 +39,19 @@ impl Host {
     ) -> Vec<Result<ForwardResponse, ForwardError>> {
         let refused = |reason: &str| Err(ForwardError::Unsendable(reason.to_owned()));
         let count = requests.len();
-        let sending = self.forwarder.clone().and_then(|forwarder| {
+        let sending = self.outside().forwarder().and_then(|forwarder| {
             let send = |request| {
                 let forwarder = Arc::clone(&forwarder);
                 async move { forwarder.forward(request).await }
             };
-            self.wait_for(requests.into_iter().map(send))
+            self.wait_for(requests.into_iter().map(send)).ok_or(NO_RUNTIME)
         });
         match sending {
-            Some(answers) => answers
+            Ok(answers) => answers
                 .into_iter()
                 .map(|answer| answer.unwrap_or_else(|| refused("the sender stopped")))
                 .collect(),
-            None => (0..count).map(|_| refused(NO_FORWARDER)).collect(),
+            Err(reason) => (0..count).map(|_| refused(reason)).collect(),
         }
     }
 
@@ -64,8 +64,7 @@ impl Host {
 
     /// Waits for what the store says. When the deadline comes first the call ends.
     pub(super) fn keep(&self, request: KvRequest) -> KvAnswer {
-        let store = self.store.clone();
-        let answers = store.and_then(|store| self.wait_for([request.ask(store)]));
+        let answers = self.wait_for([self.outside().keep(request)]);
         answers.into_iter().flatten().flatten().next().unwrap_or_else(|| Err(NO_STORE.to_owned()))
     }
 

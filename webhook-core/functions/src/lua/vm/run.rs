@@ -8,16 +8,12 @@ use std::{
 
 use piccolo::{Fuel, StashedExecutor, Value};
 use tokio::{runtime::Handle, sync::oneshot};
-use webhook_core::{
-    forward::Forwarder,
-    function::{Completion, FunctionError, Invocation, ScriptOutcome},
-    store::FunctionStore,
-};
+use webhook_core::function::{Completion, FunctionError, Invocation, ScriptOutcome};
 
 use super::{Limit, Vm, host::Script, message};
 use crate::{
     lua::{CHUNK, compile::taken_by_nobody, request, turns::Turns, wait},
-    modules::kv::Owner,
+    modules::{Outside, kv::Owner},
 };
 
 /// Instructions between two looks at the limits.
@@ -25,9 +21,7 @@ const SLICE_FUEL: i32 = 2_048;
 
 /// What a call meets outside of its VM.
 pub(crate) struct Surroundings<'a> {
-    pub(crate) forwarder: Option<Arc<dyn Forwarder>>,
-    /// Where the script keeps values.
-    pub(crate) store: Option<Arc<dyn FunctionStore>>,
+    pub(crate) outside: Outside,
     /// The caller's runtime, which sends the requests of the script.
     pub(crate) handle: Option<Handle>,
     pub(crate) turns: &'a Turns,
@@ -148,8 +142,8 @@ impl Vm {
             let wish = self.host.wish.take();
             match wish {
                 Some(wish) => {
-                    let (forwarder, store) = (around.forwarder.clone(), around.store.clone());
-                    let answer = wait::fulfil(wish, forwarder, store, around.handle.as_ref());
+                    let outside = around.outside.clone();
+                    let answer = wait::fulfil(wish, outside, around.handle.as_ref());
                     let answer = tokio::select! {
                         answer = answer => answer,
                         () = tokio::time::sleep_until(deadline.into()) => {

@@ -119,16 +119,11 @@ impl Admin {
         let Some(function_id) = output.spec.function_id else { return Ok(None) };
         let (webhook, limit) = (&log.webhook, self.options.max_invocations_per_account);
         let _entered = self.running.enter(webhook.account_id, limit, RUNNING)?;
-        let tried = self.relay.functions.try_on(function_id, bucket, output, webhook).await?;
-        let Tried { request, stop, unmodified, error, duration } = tried;
+        let tried = self.relay.functions.try_on(function_id, bucket, output, webhook, None).await?;
+        let outcome = tried.outcome();
+        let Tried { request, error, duration, .. } = tried;
         let changes = request.map(|made| RequestChanges::between(&webhook.request, &made));
         let RequestChanges { list, cut } = shown(changes.unwrap_or_default(), webhook.ephemeral);
-        let outcome = match (&error, stop) {
-            (Some(_), _) => TraceFunctionOutcome::Error,
-            (None, true) => TraceFunctionOutcome::Stopped,
-            (None, false) if unmodified => TraceFunctionOutcome::Unmodified,
-            (None, false) => TraceFunctionOutcome::Success,
-        };
         Ok(Some(TraceFunction {
             at: TraceFunctionAt::Output,
             function_id: Some(function_id),

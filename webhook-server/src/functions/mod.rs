@@ -1,4 +1,6 @@
-//! The command that brings a function's source from a file to a server.
+//! The commands that bring a function's source from a file to a server.
+
+mod attempt;
 
 use std::{
     fs::File,
@@ -6,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 use webhook_core::model::{Driver, Secret};
 
 use crate::{
@@ -25,10 +27,25 @@ pub(crate) enum Command {
     ///
     /// The credential is WEBHOOK_API_KEY: an API key, or an access token as key:secret.
     Push(Push),
+    /// Runs a source in a file on the last webhooks of the function that has its name, without
+    /// saving it, and says what it would change, stop or fail on.
+    ///
+    /// Nothing is sent or stored. The command fails when the source fails on a webhook. The
+    /// credential is WEBHOOK_API_KEY: an API key.
+    Try(attempt::Try),
 }
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Push {
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    access: Access,
+}
+
+/// A source in a file.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Source {
     /// The source, such as verify.lua.
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -38,22 +55,26 @@ pub(crate) struct Push {
     /// The language; what the file's name ends with unless set.
     #[arg(long, value_name = "lua|js", value_parser = driver)]
     driver: Option<Driver>,
-    #[command(flatten)]
-    access: Access,
 }
 
 pub(crate) async fn run(command: Command, key: Option<Secret>) -> Result<(), Failure> {
-    let Command::Push(push) = command;
-    let name = push.name()?;
-    let driver = push.driver()?;
-    let source = read(&push.file)?;
-    let api = push.access.api(key)?;
-    let spec = json!({ "name": name, "driver": driver.to_string(), "payload": source });
-    let id = api.push_function(&name, &spec).await?;
-    print(&format!("{}\n", one_line(&id)))
+    match command {
+        Command::Push(Push { source, access }) => {
+            let (name, spec) = (source.name()?, source.spec()?);
+            let id = access.api(key)?.push_function(&name, &spec).await?;
+            print(&format!("{}\n", one_line(&id)))
+        }
+        Command::Try(options) => attempt::try_source(options, key).await,
+    }
 }
 
-impl Push {
+impl Source {
+    /// What a function of it is: its name, its language and the source.
+    fn spec(&self) -> Result<Value, Failure> {
+        let (name, driver) = (self.name()?, self.driver()?.to_string());
+        Ok(json!({ "name": name, "driver": driver, "payload": read(&self.file)? }))
+    }
+
     fn name(&self) -> Result<String, Failure> {
         let of_file = || self.file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
         let name = self.name.clone().or_else(of_file);
