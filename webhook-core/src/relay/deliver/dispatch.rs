@@ -171,14 +171,11 @@ impl Deliverer {
             drop(reservation.take(delivery));
             return;
         }
-        let expires_at = reservation.expires_at(delivery.pending.created_at);
         let (queue, first) = match self.workers.are_stopped() {
             false => reservation.start(delivery),
             true => (reservation.take(delivery), None),
         };
-        if let Some(moment) = expires_at {
-            self.timers.add(moment, queue.output_id);
-        }
+        self.watch_deadline(&queue);
         match first {
             // On the thread that received it: another's would have to be woken.
             Some(first) => self.spawn_worker(&queue, Some(first)),
@@ -258,6 +255,7 @@ impl Deliverer {
                 }
                 Next::Claim(limit) => {
                     if self.claimer.claim(&self.lease, queue, limits, limit).await {
+                        self.watch_deadline(queue);
                         self.start_workers(queue);
                     }
                 }

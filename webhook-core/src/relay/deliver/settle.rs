@@ -121,8 +121,9 @@ impl Settler {
             (Written::Lost, _) => {}
             // What the store refuses it may have taken before, when the answer was lost.
             (_, Some(due_at)) => {
-                queue.retry_at(due_at);
-                self.timers.add(due_at, queue.output_id);
+                if queue.retry_at(due_at) {
+                    self.timers.add(due_at, queue.output_id);
+                }
             }
             _ => self.observer.pending(queue.ended()),
         }

@@ -1,6 +1,6 @@
 //! When which queue is looked at again: it is time, or its output has changed.
 
-use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::sync::Notify;
 
@@ -15,17 +15,17 @@ use crate::{
 /// Wake-ups of queues, the earliest first. Nothing runs while none is due.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    heap: Lock<BinaryHeap<Reverse<(Timestamp, OutputId)>>>,
+    moments: Lock<BTreeSet<(Timestamp, OutputId)>>,
     earlier: Notify,
 }
 
 impl Timers {
     /// Wakes the queue of `output` at `moment`.
     pub(super) fn add(&self, moment: Timestamp, output: OutputId) {
-        let mut heap = self.heap.lock();
-        let first = heap.peek().is_none_or(|Reverse((known, _))| moment < *known);
-        heap.push(Reverse((moment, output)));
-        drop(heap);
+        let mut moments = self.moments.lock();
+        let first = moments.first().is_none_or(|(known, _)| moment < *known);
+        moments.insert((moment, output));
+        drop(moments);
         if first {
             self.earlier.notify_one();
         }
@@ -41,13 +41,13 @@ impl Timers {
     pub(super) async fn due(&self, clock: &dyn Clock) -> Vec<OutputId> {
         loop {
             let next = {
-                let mut heap = self.heap.lock();
+                let mut moments = self.moments.lock();
                 let now = clock.now();
                 let mut due = Vec::new();
-                while let Some(Reverse((moment, output))) = heap.peek().copied()
+                while let Some((moment, output)) = moments.first().copied()
                     && moment <= now
                 {
-                    heap.pop();
+                    moments.pop_first();
                     due.push(output);
                 }
                 if !due.is_empty() {
@@ -55,7 +55,7 @@ impl Timers {
                     due.dedup();
                     return due;
                 }
-                heap.peek().map(|Reverse((moment, _))| *moment)
+                moments.first().map(|(moment, _)| *moment)
             };
             match next {
                 Some(moment) => tokio::select! {
@@ -76,8 +76,18 @@ impl Deliverer {
             if queue.has_expired(self.clock.now()) {
                 let (deliverer, queue) = (Arc::clone(self), Arc::clone(&queue));
                 self.workers.spawn(async move { deliverer.expire(&queue).await });
+            } else {
+                self.watch_deadline(&queue);
             }
             self.start_workers(&queue);
+        }
+    }
+
+    /// Sets a timer for the deadline of the first delivery of a queue. One for each delivery would
+    /// stay for as long as the deadline is away, a day by default.
+    pub(super) fn watch_deadline(&self, queue: &OutputQueue) {
+        if let Some(deadline) = queue.unwatched_deadline(self.clock.now()) {
+            self.timers.add(deadline, queue.output_id);
         }
     }
 
@@ -106,10 +116,8 @@ impl Deliverer {
         };
         let output = bucket.as_ref().and_then(|bucket| bucket.output(queue.output_id));
         let limits = self.limits_of(output);
-        let (expired, next) = queue.take_expired(limits, self.clock.now());
-        if let Some(next) = next {
-            self.pause(queue, next);
-        }
+        let expired = queue.take_expired(limits, self.clock.now());
+        self.watch_deadline(queue);
         for delivery in expired {
             let report = queue.unsent(&delivery.pending);
             self.settler.settle(queue, None, &delivery.pending, report).await;

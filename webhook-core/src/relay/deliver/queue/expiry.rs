@@ -26,17 +26,25 @@ impl OutputQueue {
         self.state.lock().first_expires_at(now).is_some_and(|expires_at| expires_at <= now)
     }
 
-    /// Takes out what has waited past its deadline, whether a worker is free or not, and
-    /// says when the first of the others will have.
-    pub(crate) fn take_expired(
-        &self,
-        limits: QueueLimits,
-        now: Timestamp,
-    ) -> (Vec<QueuedDelivery>, Option<Timestamp>) {
+    /// The deadline of the first delivery, unless a timer is set for it or for an earlier moment.
+    /// The caller sets one.
+    pub(crate) fn unwatched_deadline(&self, now: Timestamp) -> Option<Timestamp> {
+        let mut state = self.state.lock();
+        let deadline = state.first_expires_at(now)?;
+        // A timer that is due has woken the queue, or is about to.
+        let is_watched = state.watched_deadline.is_some_and(|it| it > now && it <= deadline);
+        if is_watched {
+            return None;
+        }
+        state.watched_deadline = Some(deadline);
+        Some(deadline)
+    }
+
+    /// Takes out what has waited past its deadline, whether a worker is free or not.
+    pub(crate) fn take_expired(&self, limits: QueueLimits, now: Timestamp) -> Vec<QueuedDelivery> {
         let mut state = self.state.lock();
         state.limits = limits;
-        let expired = std::iter::from_fn(|| state.pop_expired(now)).collect();
-        (expired, state.first_expires_at(now))
+        std::iter::from_fn(|| state.pop_expired(now)).collect()
     }
 
     /// Why a delivery was taken out that is not sent.
@@ -74,11 +82,6 @@ impl OutputQueue {
         let later = state.queue.iter().position(|other| other.pending.id > id);
         let place = later.unwrap_or(state.queue.len());
         state.queue.insert(place, delivery);
-    }
-
-    /// When a delivery that is stored at `created_at` will have waited too long.
-    pub(crate) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
-        self.state.lock().limits.expires_at(created_at, created_at)
     }
 }
 

@@ -87,6 +87,8 @@ struct State {
     stored: bool,
     /// When the first delivery that waits in the store for its retry is due.
     retry_at: Option<Timestamp>,
+    /// The deadline of a delivery for which a timer is set, or was.
+    watched_deadline: Option<Timestamp>,
     /// A pause lasts, and a timer will wake the queue.
     parked: bool,
     /// A worker asks the store at the moment.
@@ -120,6 +122,7 @@ impl OutputQueue {
             overflown: false,
             stored: false,
             retry_at: None,
+            watched_deadline: None,
             parked: false,
             claiming: false,
             lost_at: None,
@@ -227,9 +230,13 @@ impl OutputQueue {
         self.lost(again_at);
     }
 
-    /// An attempt failed and the delivery waits in the store until `due_at`.
-    pub(super) fn retry_at(&self, due_at: Timestamp) {
-        self.state.lock().wait_for_retry(due_at);
+    /// An attempt failed and the delivery waits in the store until `due_at`. Answers whether this
+    /// is the first retry that is due, for which the caller sets a timer: the last worker of the
+    /// queue waits for the next one.
+    pub(super) fn retry_at(&self, due_at: Timestamp) -> bool {
+        let mut state = self.state.lock();
+        state.wait_for_retry(due_at);
+        state.retry_at == Some(due_at)
     }
 
     /// A delivery has ended. Answers how many more deliveries are known of than before: what

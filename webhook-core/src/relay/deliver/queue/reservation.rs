@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{OutputQueue, QueueLimits, QueuedDelivery};
-use crate::{clock::Timestamp, error::Error, relay::deliver::lease::Term};
+use crate::{error::Error, relay::deliver::lease::Term};
 
 /// Where an accepted delivery waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +69,6 @@ impl Reservation {
 
     pub(crate) fn queue(&self) -> &OutputQueue {
         &self.queue
-    }
-
-    /// When a delivery that was stored at `created_at` has waited too long.
-    pub(crate) fn expires_at(&self, created_at: Timestamp) -> Option<Timestamp> {
-        self.queue.expires_at(created_at)
     }
 
     /// The delivery has been stored. When nothing is before it and one more

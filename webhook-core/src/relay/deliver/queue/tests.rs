@@ -192,8 +192,8 @@ fn past_the_queue_deliveries_wait_in_the_store_until_a_claim_finds_no_more() {
 #[test]
 fn a_retry_is_claimed_when_it_is_due() {
     let queue = queue(plain());
-    queue.retry_at(at(10));
-    queue.retry_at(at(20));
+    assert!(queue.retry_at(at(10)));
+    assert!(!queue.retry_at(at(20)), "the first is known");
     worker(&queue);
     assert!(matches!(queue.next(plain(), at(1), TERM, false), Next::Until(due) if due == at(10)));
     worker(&queue);
@@ -249,8 +249,31 @@ fn a_rate_is_kept_and_a_deadline_ends_the_waiting() {
     assert!(
         matches!(queue.next(throttled.clone(), at(1), TERM, false), Next::Until(until) if until == deadline)
     );
-    let (expired, next) = queue.take_expired(throttled, deadline);
-    assert_eq!((expired.len(), next), (1, None));
+    assert_eq!(queue.take_expired(throttled, deadline).len(), 1);
+    assert_eq!(queue.unwatched_deadline(deadline), None, "nothing waits");
+}
+
+#[test]
+fn one_timer_watches_the_deadlines_of_a_queue() {
+    let throttled = limits(Throttle {
+        enabled: true,
+        rate: 1,
+        deadline: Duration::from_secs(60),
+        ..Throttle::default()
+    });
+    let queue = queue(throttled.clone());
+    assert_eq!(queue.unwatched_deadline(at(1)), None, "nothing waits");
+    for second in [1, 2, 3] {
+        push(&queue, throttled.clone(), DeliveryId::generate(), at(second));
+    }
+    assert_eq!(queue.unwatched_deadline(at(1)), Some(at(61)));
+    assert_eq!(queue.unwatched_deadline(at(1)), None, "it is watched");
+    worker(&queue);
+    attempted(queue.next(throttled.clone(), at(4), TERM, false));
+    assert_eq!(queue.unwatched_deadline(at(4)), None, "an earlier timer looks again");
+    assert_eq!(queue.unwatched_deadline(at(61)), Some(at(62)), "it has looked");
+    assert_eq!(queue.take_expired(throttled, at(62)).len(), 1);
+    assert_eq!(queue.unwatched_deadline(at(62)), Some(at(63)));
 }
 
 #[test]
