@@ -216,3 +216,25 @@ impl AccountCounters {
         self.erased.retain(|log| !old.counts(&log.key));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::BucketId;
+
+    #[test]
+    fn the_last_erased_logs_count() {
+        let (mut counters, account) = (AccountCounters::default(), AccountId::generate());
+        let (first, last) = (BucketId::generate(), BucketId::generate());
+        let erased = |bucket| CountedLog::open(account, bucket, None, Timestamp::from_secs(60));
+        let of = |counters: &AccountCounters, bucket| {
+            let query = CountQuery { bucket_id: Some(bucket), ..CountQuery::default() };
+            counters.days(account, &query).iter().map(|day| day.received).sum::<u64>()
+        };
+        (0..3).for_each(|_| counters.erase(erased(first)));
+        (3..MAX_ERASED).for_each(|_| counters.erase(erased(last)));
+        assert_eq!(of(&counters, first), 3);
+        (0..2).for_each(|_| counters.erase(erased(last)));
+        assert_eq!((of(&counters, first), of(&counters, last)), (1, MAX_ERASED as u64 - 1));
+    }
+}
