@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 
 use axum::extract::{FromRequest, Request};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{
     Deserialize,
     de::{DeserializeOwned, IgnoredAny},
 };
-use webhook_core::model::{BucketSpec, OutputSpec};
+use webhook_core::model::{BucketSpec, Function, OutputSpec};
 
 use crate::{
     error::ApiError,
@@ -63,6 +64,14 @@ impl<T: DeserializeOwned + Switched> FromRequest<AppState> for Spec<T> {
         }
         Ok(Self(spec))
     }
+}
+
+/// The function as its sender knows it: the hosted product answers a source in base64.
+pub(crate) fn as_sent(state: &AppState, mut function: Function) -> Function {
+    if state.is_as_hosted() && function.spec.sent_in_base64 {
+        function.spec.payload = STANDARD.encode(&function.spec.payload);
+    }
+    function
 }
 
 /// Whether the object has the field with a value.

@@ -106,6 +106,11 @@ pub struct FunctionSpec {
     #[serde(deserialize_with = "wire::null_default")]
     #[field(label = "Labels", max = MAX_LABELS, max_bytes = MAX_LABEL_BYTES, hidden)]
     pub metadata: BTreeMap<String, String>,
+    /// Whether `payload` was sent in base64; what a caller writes here is ignored. Absent for no.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "openapi", schema(read_only))]
+    #[field(hidden)]
+    pub sent_in_base64: bool,
 }
 
 impl FunctionSpec {

@@ -14,6 +14,7 @@ use webhook_core::{
 use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
+    compatibility::as_sent,
     extract::{JsonObject, KnownIds},
 };
 
@@ -41,7 +42,8 @@ pub(crate) struct DeleteFunctionResponse {}
 pub(crate) async fn list_functions(
     Authenticated(state, caller): Authenticated,
 ) -> Answer<Vec<Function>> {
-    Ok(Json(state.admin().functions(&caller).await?))
+    let functions = state.admin().functions(&caller).await?.into_iter();
+    Ok(Json(functions.map(|function| as_sent(&state, function)).collect()))
 }
 
 /// Make a function.
@@ -63,7 +65,7 @@ pub(crate) async fn create_function(
     Authenticated(state, caller): Authenticated,
     JsonObject(spec): JsonObject<FunctionSpec>,
 ) -> CreatedAnswer<Function> {
-    Ok(created(state.admin().create_function(&caller, spec).await?))
+    Ok(created(as_sent(&state, state.admin().create_function(&caller, spec).await?)))
 }
 
 /// Read a function with its source.
@@ -78,7 +80,7 @@ pub(crate) async fn get_function(
     Authenticated(state, caller): Authenticated,
     KnownIds(id): KnownIds<FunctionId>,
 ) -> TaggedAnswer<Function> {
-    Ok(Tagged(state.admin().function(&caller, id).await?))
+    Ok(Tagged(as_sent(&state, state.admin().function(&caller, id).await?)))
 }
 
 /// Replace a function.
@@ -100,7 +102,7 @@ pub(crate) async fn update_function(
     KnownIds(id): KnownIds<FunctionId>,
     JsonObject(spec): JsonObject<FunctionSpec>,
 ) -> TaggedAnswer<Function> {
-    Ok(Tagged(state.admin().update_function(&caller, id, spec).await?))
+    Ok(Tagged(as_sent(&state, state.admin().update_function(&caller, id, spec).await?)))
 }
 
 /// Delete a function with its variables and the logs of its runs.

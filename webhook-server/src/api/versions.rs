@@ -11,6 +11,7 @@ use webhook_core::{
 use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created};
 use crate::{
     auth::Authenticated,
+    compatibility::as_sent,
     extract::{JsonObject, KnownIds},
     query,
 };
@@ -80,7 +81,8 @@ pub(crate) async fn restore_version(
     Authenticated(state, caller): Authenticated,
     KnownIds((id, version)): KnownIds<(FunctionId, String)>,
 ) -> TaggedAnswer<Function> {
-    Ok(Tagged(state.admin().restore_function(&caller, id, number(&version)?).await?))
+    let function = state.admin().restore_function(&caller, id, number(&version)?).await?;
+    Ok(Tagged(as_sent(&state, function)))
 }
 
 /// Make a function like this one, with another name.
@@ -103,5 +105,6 @@ pub(crate) async fn duplicate_function(
     KnownIds(id): KnownIds<FunctionId>,
     JsonObject(request): JsonObject<DuplicateFunctionRequest>,
 ) -> CreatedAnswer<Function> {
-    Ok(created(state.admin().duplicate_function(&caller, id, request.name).await?))
+    let copy = state.admin().duplicate_function(&caller, id, request.name).await?;
+    Ok(created(as_sent(&state, copy)))
 }

@@ -308,7 +308,8 @@ async fn infrastructure_tools_see_no_difference_with_the_hosted_products_decisio
             "/v1/functions",
             json!({"name": "f", "driver": "lua", "payload": "return"}),
             &[],
-            json!({"name": "f", "driver": "lua", "payload": "r:SetRequestMethod('PUT')"}),
+            // The base64 of a source, as the provider sends each.
+            json!({"name": "f", "driver": "lua", "payload": "cjpTdG9wRm9yd2FyZGluZygp"}),
         ),
     ];
     for resource in resources {

@@ -50,7 +50,7 @@ impl Admin {
         let account = caller.account_id();
         let most = self.options.max_invocations_per_account;
         let _running = self.running.enter(account, most, RUNNING)?;
-        let source = self.source(driver, spec.payload).await?;
+        let (source, _) = self.source(driver, spec.payload).await?;
         let buckets = self.stores.documents.buckets(account).await?;
         let Some(search) = self.webhooks_of(id, &buckets, before, last) else {
             return Ok(Comparison::default());

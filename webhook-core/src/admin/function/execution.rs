@@ -128,7 +128,7 @@ impl Admin {
         let account = caller.account_id();
         let limit = self.options.max_invocations_per_account;
         let _entered = self.running.enter(account, limit, RUNNING)?;
-        let source = self.source(driver, spec.payload).await?;
+        let (source, _) = self.source(driver, spec.payload).await?;
         self.relay.try_source(account, driver, source, invoked).await
     }
 

@@ -47,7 +47,7 @@ impl Admin {
         caller.require_account()?;
         check::name("name", &spec.name)?;
         check::fields(&spec)?;
-        spec.payload = self.source(spec.driver, spec.payload).await?;
+        (spec.payload, spec.sent_in_base64) = self.source(spec.driver, spec.payload).await?;
         self.add_function(caller, spec).await
     }
 
@@ -84,7 +84,7 @@ impl Admin {
         caller.require_account()?;
         self.owned_function(caller, id).await?;
         check::fields(&spec)?;
-        spec.payload = self.source(spec.driver, spec.payload).await?;
+        (spec.payload, spec.sent_in_base64) = self.source(spec.driver, spec.payload).await?;
         self.change_function(caller, id, |former| {
             let old_name = std::mem::replace(former, spec.clone()).name;
             if former.name.is_empty() {
@@ -210,11 +210,10 @@ impl Admin {
     ) -> Result<Function, Error> {
         caller.require_account()?;
         check::name("name", &name)?;
-        let FunctionSpec { driver, payload, metadata, .. } =
-            self.owned_function(caller, id).await?.spec;
+        let mut spec = self.owned_function(caller, id).await?.spec;
         let account = caller.account_id();
         let variables = self.stores.functions.variables(account, id).await?;
-        let spec = FunctionSpec { name, driver, payload, metadata };
+        spec.name = name;
         check::fields(&spec)?;
         self.compile(spec.driver, &spec.payload).await?;
         let copy = self.add_function(caller, spec).await?;

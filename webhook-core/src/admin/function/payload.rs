@@ -12,22 +12,26 @@ use crate::{
 };
 
 impl Admin {
-    /// The source that `payload` is, or is base64 of.
+    /// The source that `payload` is, or is base64 of; and whether it is base64.
     ///
     /// Text in base64 that decodes to a source which compiles is that source:
     /// a program of base64's characters alone, without blanks, quotes and
     /// brackets, would do nothing. Everything else is the source itself.
-    pub(super) async fn source(&self, driver: Driver, payload: String) -> Result<String, Error> {
+    pub(super) async fn source(
+        &self,
+        driver: Driver,
+        payload: String,
+    ) -> Result<(String, bool), Error> {
         let Some(decoded) = decode(&payload) else {
-            return self.compile(driver, &payload).await.map(|()| payload);
+            return self.compile(driver, &payload).await.map(|()| (payload, false));
         };
         let refused = match self.compile(driver, &decoded).await {
-            Ok(()) => return Ok(decoded),
+            Ok(()) => return Ok((decoded, true)),
             Err(error) if error.kind() != ErrorKind::Invalid => return Err(error),
             Err(error) => error,
         };
         match self.compile(driver, &payload).await {
-            Ok(()) => Ok(payload),
+            Ok(()) => Ok((payload, false)),
             // Whoever sends base64 wants to know what is wrong inside of it.
             Err(_) => Err(refused),
         }
