@@ -91,6 +91,12 @@ impl Deliverer {
         }
     }
 
+    /// How many timers are set.
+    #[cfg(test)]
+    pub(crate) fn timers(&self) -> usize {
+        self.timers.moments.lock().len()
+    }
+
     /// Ends what waits here for its first attempt and was queued by this replay, which was
     /// cancelled.
     pub(crate) async fn withdraw(&self, replay: ReplayId) {

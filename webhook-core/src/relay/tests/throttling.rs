@@ -143,3 +143,37 @@ async fn what_waits_past_the_deadline_fails_though_every_worker_is_busy() {
     assert_eq!(world.outcome_of_request(0).await.delivery.status, DeliveryStatus::Sent);
     world.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn each_deadline_counts_though_one_timer_is_set() {
+    let deadline = Duration::from_secs(10);
+    let mut world = world(Throttle { deadline, ..one_at_a_time() }).await;
+    world.forwarder.script(HOOK, [Answer::ok().after(Duration::from_secs(60))]);
+    for _ in 0..4 {
+        world.post("x").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let account = world.bucket.account_id;
+    let query = LogQuery { status: Some(DeliveryStatus::Failed), ..LogQuery::new(10) };
+    let failed = async || world.stores.logs.logs(account, &query).await.expect("readable").total;
+    // The first is attempted. The others came 1, 2 and 3 seconds after it.
+    tokio::time::sleep(Duration::from_millis(6_500)).await;
+    for expected in [0, 1, 2, 3] {
+        assert_eq!(failed().await, expected);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_sent_leaves_no_timer() {
+    let deadline = Duration::from_secs(24 * 3_600);
+    let mut world = world(Throttle { deadline, ..one_at_a_time() }).await;
+    world.forwarder.script(HOOK, [Answer::ok().after(Duration::from_millis(10))]);
+    for _ in 0..100 {
+        world.post("x").await;
+    }
+    world.forwarder.finished(100).await;
+    assert!(world.relay.deliverer.timers() <= 2, "{}", world.relay.deliverer.timers());
+    world.stop().await;
+}
