@@ -87,8 +87,7 @@ impl Admin {
 
     /// Counts what an erasure finds, within bounds.
     async fn count(&self, erasure: &Erasure) -> Result<ErasurePlan, Error> {
-        let most = self.options.max_searches_per_account;
-        let _entered = self.searching.enter(erasure.account_id, most, "searches running")?;
+        let _entered = self.enter_search(erasure.account_id)?;
         let (logs, deliveries) = (self.stores.logs.clone(), self.stores.deliveries.clone());
         let source = Source::new(erasure.into(), logs, deliveries)?;
         let mut plan = ErasurePlan { status: "dry_run", ..ErasurePlan::default() };

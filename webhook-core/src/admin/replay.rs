@@ -195,8 +195,7 @@ impl Admin {
 
     /// Looks at what a replay would send, within bounds.
     async fn plan(&self, replay: &Replay) -> Result<ReplayPlan, Error> {
-        let most = self.options.max_searches_per_account;
-        let _entered = self.searching.enter(replay.account_id, most, "searches running")?;
+        let _entered = self.enter_search(replay.account_id)?;
         let source =
             Source::new(replay.into(), self.stores.logs.clone(), self.stores.deliveries.clone())?;
         let mut plan = ReplayPlan::default();

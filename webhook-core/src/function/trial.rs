@@ -12,7 +12,7 @@ use crate::{
 /// The values that functions have kept since a trial began. It is shared by the runs of one
 /// trial, which see what the runs before them have kept; the store is read and never written.
 ///
-/// A [runtime](super::FunctionRuntime) asks it in place of the store when an
+/// A [runtime](super::FunctionRuntime) asks it instead of the store when an
 /// [`Invocation`](super::Invocation) has one, and refuses to send requests.
 #[derive(Debug, Default)]
 pub struct Trial {

@@ -39,7 +39,7 @@ impl Default for CompareRequest {
     }
 }
 
-/// What a candidate did with stored webhooks, beside what the function does with them.
+/// The runs of a candidate on stored webhooks, compared with the runs of the saved function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -58,7 +58,7 @@ pub struct Comparison {
     pub different: usize,
     /// The first of them, 10 at most.
     pub differences: Vec<Difference>,
-    /// Where to go on, as `cursor`, because the call has reached `last` or its bounds; empty
+    /// The `cursor` of the next call, when this call has reached `last` or its bounds; empty
     /// when there are no older webhooks.
     pub next_cursor: String,
 }

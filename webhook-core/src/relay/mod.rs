@@ -75,7 +75,6 @@ use self::{
     erase::Eraser,
     fetched::FetchedKeys,
     findings::Findings,
-    functions::Functions,
     inject::Injector,
     notify::{Notifier, Watch},
     receive::Receiver,
@@ -88,7 +87,7 @@ use self::{
 pub(crate) use self::{
     checks::Asked,
     findings::{Finding, Found},
-    functions::{Candidate, Tried},
+    functions::{Candidate, Functions, Tried},
     replays::Source,
     route::answers,
 };

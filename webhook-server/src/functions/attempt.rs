@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use webhook_core::model::Secret;
+use webhook_core::model::{CompareRequest, Secret};
 
 use super::Source;
 use crate::{
@@ -22,9 +22,6 @@ pub(crate) struct Try {
     #[command(flatten)]
     access: Access,
 }
-
-/// The most webhooks that one call of the API takes.
-const MAX_LAST: u64 = 1_000;
 
 /// What the answers say in words and in their field.
 const COUNTS: [(&str, &str); 4] = [
@@ -46,7 +43,7 @@ pub(super) async fn try_source(options: Try, key: Option<Secret>) -> Result<(), 
     loop {
         let request = json!({
             "payload": spec["payload"], "driver": spec["driver"], "cursor": cursor,
-            "last": last.saturating_sub(whole.compared).min(MAX_LAST),
+            "last": last.saturating_sub(whole.compared).min(CompareRequest::MAX_LAST as u64),
         });
         let answer = api.json(Method::POST, &path, Some(&request)).await?;
         whole.add(&answer);
@@ -56,7 +53,8 @@ pub(super) async fn try_source(options: Try, key: Option<Secret>) -> Result<(), 
         }
     }
     print(&whole.told())?;
-    match whole.counts[3] {
+    let [_, _, _, failed] = whole.counts;
+    match failed {
         0 => Ok(()),
         failed => Err(Failure::new(format!("it fails on {failed} of {} webhooks", whole.compared))),
     }

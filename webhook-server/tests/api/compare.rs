@@ -9,9 +9,13 @@ if body.test then r:StopForwarding() return end
 body.email = "***"
 r:SetRequestBody(require("json").encode(body))"#;
 
-/// A server with a function at an output, to which four webhooks came.
+/// A server with a function at an output. Four webhooks came to it.
 async fn world() -> (Server, Value, Value) {
-    let server = Server::start_with(&[("WEBHOOK_DEV", "true")]).await;
+    world_with(&[("WEBHOOK_DEV", "true")]).await
+}
+
+async fn world_with(variables: &[(&str, &str)]) -> (Server, Value, Value) {
+    let server = Server::start_with(variables).await;
     let function = server.function(SAVED).await;
     let bucket = server.bucket("compared").await;
     let inbox = format!("{}/dev/inbox", server.base);
@@ -77,7 +81,7 @@ async fn it_says_what_a_candidate_does_otherwise() {
 #[tokio::test]
 async fn it_goes_on_where_a_call_has_ended() {
     let (server, function, _) = world().await;
-    // A counter, which each call begins anew.
+    // A counter. Each call begins with the stored value, which is none.
     let source = r#"r:SetRequestBody(tostring(require("kv").incr("calls")))"#;
     let mut cursor = json!("");
     for compared in [3, 1] {
@@ -95,6 +99,40 @@ async fn it_goes_on_where_a_call_has_ended() {
     assert_eq!(told["failed"], 4, "{told}");
     let error = told["differences"][0]["candidate"]["error"].as_str().expect("a reason");
     assert!(error.contains("only tried sends no requests"), "{error}");
+}
+
+#[tokio::test]
+async fn a_call_that_takes_long_goes_on_with_the_next() {
+    let variables = [("WEBHOOK_DEV", "true"), ("WEBHOOK_MAX_SEARCH_TIME", "1ms")];
+    let (server, function, _) = world_with(&variables).await;
+    let slow = "for i = 1, 1000000 do end r:SetRequestBody('{}')";
+    let (mut cursor, mut compared) = (json!(""), Vec::new());
+    while compared.is_empty() || cursor != "" {
+        let told = compare(&server, &function, json!({"payload": slow, "cursor": cursor})).await;
+        compared.push(told["compared"].as_u64().expect("a count"));
+        cursor = told["next_cursor"].clone();
+        assert!(compared.len() <= 10, "it ends: {compared:?}");
+    }
+    assert_eq!(compared.iter().sum::<u64>(), 4, "{compared:?}");
+    assert!(compared.len() >= 4 && compared.iter().all(|count| *count <= 1), "{compared:?}");
+}
+
+#[tokio::test]
+async fn it_runs_on_all_outputs_of_the_function_and_on_no_erased_webhook() {
+    let (server, function, _) = world().await;
+    let spec = json!({"destination": format!("{}/dev/inbox", server.base),
+        "function_id": function["id"]});
+    for (number, ephemeral) in [(5, false), (6, true)] {
+        let bucket = json!({"name": format!("bucket {number}"), "ephemeral": ephemeral});
+        let made = server.request("POST", "/v1/buckets").json(&bucket).send().await;
+        let bucket = made.expect(201).json();
+        server.output(&bucket, spec.clone()).await;
+        let path = format!("/v1/webhooks/{}", default_input(&bucket));
+        server.anonymous("POST", &path).body(r#"{"email":"a@b.c"}"#).send().await.expect(200);
+        server.ended_logs(number).await;
+    }
+    let told = compare(&server, &function, json!({"payload": "r:SetRequestBody('')"})).await;
+    assert_eq!((&told["compared"], &told["changed"]), (&json!(5), &json!(5)), "{told}");
 }
 
 #[tokio::test]

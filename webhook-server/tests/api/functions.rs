@@ -68,9 +68,12 @@ async fn a_payload_may_be_base64_and_is_answered_as_the_source() {
         ("js", STANDARD.encode("r.setBody('abcd');"), "r.setBody('abcd');"),
         ("lua", "return".to_owned(), "return"),
     ] {
-        let spec = json!({"name": "f", "driver": driver, "payload": payload});
+        let spec = json!({"name": "f", "driver": driver, "payload": payload,
+            "sent_in_base64": payload == source});
         let made = server.function_of(spec).await;
         assert_eq!(made["payload"], source);
+        let sent_in_base64 = Value::Bool(payload != source);
+        assert_eq!(made.get("sent_in_base64").unwrap_or(&json!(false)), &sent_in_base64);
         assert_eq!(made["payload_size"], source.len());
     }
 }

@@ -232,6 +232,7 @@ async fn outside_of_its_scope_a_token_gets_403() {
             ("GET", format!("/v1/exec-logs/{NOBODY}")),
             ("POST", "/v1/functions-generate".to_owned()),
             ("POST", "/v1/functions-invoke".to_owned()),
+            ("POST", format!("/v1/functions/{NOBODY}/compare")),
         ] {
             let answer = with(&server, scoped, method, &path).json(&body).send().await;
             assert_eq!(answer.status, 403, "{method} {path}: {}", answer.text());
@@ -288,6 +289,7 @@ async fn without_api_access_it_may_only_subscribe() {
         ("GET", format!("/v1/exec-logs/{NOBODY}")),
         ("POST", "/v1/functions-generate".to_owned()),
         ("POST", "/v1/functions-invoke".to_owned()),
+        ("POST", format!("/v1/functions/{NOBODY}/compare")),
     ] {
         let answer = with(&server, &silent, method, &path).json(&body).send().await;
         assert_eq!(answer.status, 403, "{method} {path}: {}", answer.text());

@@ -7,7 +7,7 @@ use tokio_util::task::AbortOnDropHandle;
 use webhook_core::forward::{ForwardError, ForwardRequest, ForwardResponse};
 
 use crate::modules::{
-    NO_RUNTIME, Outside,
+    NO_FORWARDER, Outside,
     kv::{KvAnswer, KvRequest, NO_STORE},
 };
 
@@ -47,7 +47,7 @@ pub(super) async fn fulfil(wish: Wish, outside: Outside, handle: Option<&Handle>
         }
         Wish::Send(requests) => {
             let unsendable = |reason: &str| Err(ForwardError::Unsendable(reason.to_owned()));
-            let sender = outside.forwarder().and_then(|it| Ok((it, handle.ok_or(NO_RUNTIME)?)));
+            let sender = outside.forwarder().and_then(|it| Ok((it, handle.ok_or(NO_FORWARDER)?)));
             let tasks = requests.into_iter().map(|request| {
                 let address = request.url.to_string();
                 // On the caller's runtime, where the forwarder's connections live.

@@ -33,4 +33,4 @@ pub(crate) use bounds::{Bounds, MAX_DEPTH};
 pub(crate) use error::ModuleError;
 pub(crate) use limit::Limit;
 pub(crate) use output::Output;
-pub(crate) use outside::{NO_RUNTIME, Outside};
+pub(crate) use outside::{NO_FORWARDER, Outside};

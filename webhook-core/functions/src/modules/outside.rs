@@ -6,11 +6,8 @@ use webhook_core::{forward::Forwarder, function::Trial, store::FunctionStore};
 
 use super::kv::{KvAnswer, KvRequest, NO_STORE};
 
-/// The error of a request on a server that sends none.
-const NO_FORWARDER: &str = "functions may not send requests on this server";
-
-/// The error of a request where a call has no runtime that could send it.
-pub(crate) const NO_RUNTIME: &str = NO_FORWARDER;
+/// The error of a request where nothing sends requests, or a call has no runtime for it.
+pub(crate) const NO_FORWARDER: &str = "functions may not send requests on this server";
 
 /// The error of a request of a function that is only tried.
 const IN_TRIAL: &str = "a function that is only tried sends no requests: save it and invoke it";

@@ -1,21 +1,18 @@
 //! What a candidate for a function would do with stored webhooks.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::{
-    super::{Admin, Caller, check, log::within},
-    RUNNING,
-};
+use super::super::{Admin, Caller, log::within};
 use crate::{
     error::Error,
     id::{BucketId, FunctionId},
     model::{
-        Bucket, CompareRequest, Comparison, Difference, FunctionSpec, Log, Output, Request,
-        TraceFunctionOutcome, TriedRun,
+        Bucket, CompareRequest, Comparison, Difference, Log, Output, Request, TraceFunctionOutcome,
+        TriedRun,
     },
-    relay::{Candidate, Tried},
+    relay::{Candidate, Functions, Tried},
     rule::RequestChanges,
-    store::{BucketStore, LogCursor, LogFilter, LogQuery, LogSearch, LogsFound, ScanBounds},
+    store::{BucketStore, LogCursor, LogFilter, LogQuery, LogSearch, LogsFound},
 };
 
 impl Admin {
@@ -32,7 +29,7 @@ impl Admin {
     ///
     /// [`Invalid`](crate::ErrorKind::Invalid) for a source that does not compile, and a field that
     /// is out of its bounds;
-    /// [`Busy`](crate::ErrorKind::Busy) when the account runs or searches too much at once.
+    /// [`Busy`](crate::ErrorKind::Busy) when the account has all of its runs or searches.
     pub async fn compare_function(
         &self,
         caller: &Caller,
@@ -45,24 +42,25 @@ impl Admin {
         let before = (!cursor.is_empty()).then(|| cursor.parse::<LogCursor>());
         let before = before.transpose().map_err(|error| Error::invalid("cursor", error))?;
         self.owned_function(caller, id).await?;
-        let spec = FunctionSpec::new("", driver, payload);
-        check::fields(&spec)?;
         let account = caller.account_id();
-        let most = self.options.max_invocations_per_account;
-        let _running = self.running.enter(account, most, RUNNING)?;
-        let (source, _) = self.source(driver, spec.payload).await?;
+        let _running = self.enter_run(account)?;
+        let source = self.unsaved(driver, payload).await?;
         let buckets = self.stores.documents.buckets(account).await?;
         let Some(search) = self.webhooks_of(id, &buckets, before, last) else {
             return Ok(Comparison::default());
         };
-        let most = self.options.max_searches_per_account;
-        let _searching = self.searching.enter(account, most, "searches running")?;
+        let _searching = self.enter_search(account)?;
         let found = self.stores.logs.search(account, &search).await?;
-        let candidate = self.relay.functions.candidate(account, id, driver, source).await?;
-        let mut compared =
-            Compare { id, saved: Candidate::saved(), candidate, told: Comparison::default() };
-        self.run_on(&mut compared, &buckets, found).await?;
-        Ok(compared.told)
+        let functions = &self.relay.functions;
+        let mut compare = Compare {
+            functions,
+            id,
+            saved: Candidate::saved(),
+            candidate: functions.candidate(account, id, driver, source).await?,
+            told: Comparison::default(),
+        };
+        compare.run(&buckets, found, self.options.max_search_time).await?;
+        Ok(compare.told)
     }
 
     /// The newest webhooks of the outputs that have the function; none without such an output.
@@ -89,54 +87,51 @@ impl Admin {
             _ => None,
         };
         let query = LogQuery { bucket_id, before, ..LogQuery::new(last) };
-        let bounds = ScanBounds {
-            max_bytes: self.options.max_search_bytes,
-            max_time: self.options.max_search_time,
-        };
-        Some(LogSearch::new(query, filter, bounds))
+        Some(LogSearch::new(query, filter, self.scan_bounds()))
     }
+}
 
-    async fn run_on(
-        &self,
-        compare: &mut Compare,
+/// A comparison under way.
+#[derive(Debug)]
+struct Compare<'a> {
+    functions: &'a Functions,
+    id: FunctionId,
+    saved: Candidate,
+    candidate: Candidate,
+    told: Comparison,
+}
+
+impl Compare<'_> {
+    /// Runs both on the webhooks that were found, at least on one, until the time is up.
+    async fn run(
+        &mut self,
         buckets: &[Bucket],
         found: LogsFound,
+        max_time: Duration,
     ) -> Result<(), Error> {
-        let (started, count) = (Instant::now(), found.logs.len());
+        let started = Instant::now();
         let mut until = found.scanned_until.filter(|_| !found.complete);
-        for log in found.logs {
-            let place = LogCursor::of(&log);
-            let bucket = buckets.iter().find(|bucket| bucket.id == log.webhook.bucket_id);
-            let output = log.delivery.output_id;
-            let Some((bucket, output)) = bucket
-                .zip(output)
-                .and_then(|(bucket, output)| Some((bucket, bucket.output(output)?)))
-            else {
-                continue;
-            };
-            if log.webhook.ephemeral && log.delivery.status.is_final() {
-                continue;
-            }
-            self.run_once(compare, bucket, output, &log).await?;
-            if started.elapsed() >= self.options.max_search_time && compare.told.compared < count {
-                until = Some(place);
+        let mut logs = found.logs.into_iter();
+        while let Some(log) = logs.next() {
+            let mut bucket = buckets.iter().filter(|bucket| bucket.id == log.webhook.bucket_id);
+            let place = bucket.next().zip(log.delivery.output_id);
+            let place = place.and_then(|(bucket, id)| Some((bucket, bucket.output(id)?)));
+            let is_erased = log.webhook.ephemeral && log.delivery.status.is_final();
+            let Some((bucket, output)) = place.filter(|_| !is_erased) else { continue };
+            self.run_on(bucket, output, &log).await?;
+            if started.elapsed() >= max_time && logs.len() > 0 {
+                until = Some(LogCursor::of(&log));
                 break;
             }
         }
-        compare.told.next_cursor = until.map(|place| place.to_string()).unwrap_or_default();
+        self.told.next_cursor = until.map(|place| place.to_string()).unwrap_or_default();
         Ok(())
     }
 
     /// Runs both on one webhook, and counts what they did.
-    async fn run_once(
-        &self,
-        compare: &mut Compare,
-        bucket: &Bucket,
-        output: &Output,
-        log: &Log,
-    ) -> Result<(), Error> {
-        let Compare { id, saved, candidate, told } = compare;
-        let (functions, webhook) = (&self.relay.functions, &log.webhook);
+    async fn run_on(&mut self, bucket: &Bucket, output: &Output, log: &Log) -> Result<(), Error> {
+        let Self { functions, id, saved, candidate, told } = self;
+        let webhook = &log.webhook;
         let run =
             |trial: &Candidate| functions.try_on(*id, bucket, output, webhook, Some(trial.clone()));
         let saved = run(saved).await?;
@@ -170,16 +165,7 @@ impl Admin {
     }
 }
 
-/// A comparison under way.
-#[derive(Debug)]
-struct Compare {
-    id: FunctionId,
-    saved: Candidate,
-    candidate: Candidate,
-    told: Comparison,
-}
-
-/// What goes on to the destination, or would if the function had no say.
+/// The request that the function leaves; the request as it came, where the function stops or fails.
 fn leaves<'r>(tried: &'r Tried, received: &'r Request) -> &'r Request {
     tried.request.as_ref().filter(|_| !tried.stop).unwrap_or(received)
 }

@@ -4,15 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{
-    super::{Admin, Caller, check, log::within},
-    RUNNING,
-};
+use super::super::{Admin, Caller, check, log::within};
 use crate::{
     error::{Error, ErrorKind},
     function::generate::{GenerateError, GenerateRequest, GeneratedFunction},
     id::{ExecutionId, FunctionId},
-    model::{Execution, FunctionSpec, InvokeRequest, TryRequest},
+    model::{Execution, InvokeRequest, TryRequest},
     store::ExecutionPage,
 };
 
@@ -105,8 +102,7 @@ impl Admin {
         let invoked = request.into_invoked()?;
         check::metadata(&invoked.metadata)?;
         let account = caller.account_id();
-        let limit = self.options.max_invocations_per_account;
-        let _entered = self.running.enter(account, limit, RUNNING)?;
+        let _entered = self.enter_run(account)?;
         self.relay.invoke(account, id, invoked).await.map_err(|error| self.missing(error))
     }
 
@@ -123,12 +119,9 @@ impl Admin {
         let invoked = InvokeRequest { request, response, ..InvokeRequest::default() };
         let invoked = invoked.into_invoked()?;
         check::metadata(&invoked.metadata)?;
-        let spec = FunctionSpec::new("", driver, payload);
-        check::fields(&spec)?;
         let account = caller.account_id();
-        let limit = self.options.max_invocations_per_account;
-        let _entered = self.running.enter(account, limit, RUNNING)?;
-        let (source, _) = self.source(driver, spec.payload).await?;
+        let _entered = self.enter_run(account)?;
+        let source = self.unsaved(driver, payload).await?;
         self.relay.try_source(account, driver, source, invoked).await
     }
 
@@ -144,8 +137,7 @@ impl Admin {
         let generator = generator.ok_or_else(|| {
             Error::new(ErrorKind::Invalid, "writing functions is not available on this server")
         })?;
-        let limit = self.options.max_invocations_per_account;
-        let _entered = self.running.enter(caller.account_id(), limit, RUNNING)?;
+        let _entered = self.enter_run(caller.account_id())?;
         let _permit = self.generations.try_acquire().map_err(|_| {
             Error::unavailable("too many functions are being written", Duration::from_secs(1))
         })?;

@@ -12,9 +12,6 @@ mod running;
 pub use execution::{ExecutionQuery, ExecutionsPage};
 pub(super) use running::Running;
 
-/// What an account has too many of.
-pub(crate) const RUNNING: &str = "functions running through the API";
-
 use super::{Admin, Caller, as_invalid, check};
 use crate::{
     error::{Error, ErrorKind},

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::super::Admin;
+use super::super::{Admin, check};
 use crate::{
     error::{Error, ErrorKind},
     function::FunctionError,
-    model::Driver,
+    model::{Driver, FunctionSpec},
 };
 
 impl Admin {
@@ -35,6 +35,13 @@ impl Admin {
             // Whoever sends base64 wants to know what is wrong inside of it.
             Err(_) => Err(refused),
         }
+    }
+
+    /// The source of a candidate, which is not saved.
+    pub(super) async fn unsaved(&self, driver: Driver, payload: String) -> Result<String, Error> {
+        let spec = FunctionSpec::new("", driver, payload);
+        check::fields(&spec)?;
+        Ok(self.source(driver, spec.payload).await?.0)
     }
 
     pub(super) async fn compile(&self, driver: Driver, source: &str) -> Result<(), Error> {

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use super::super::Admin;
 use crate::{error::Error, id::AccountId, lock::Lock};
 
 /// Counts, so that one account does not take every request that is answered
@@ -30,6 +31,20 @@ impl Running {
         }
         counts.insert(account, count + 1);
         Ok(Entered { running: self, account })
+    }
+}
+
+impl Admin {
+    /// Counts a function that runs because the account asked for it.
+    pub(in crate::admin) fn enter_run(&self, account: AccountId) -> Result<Entered<'_>, Error> {
+        let most = self.options.max_invocations_per_account;
+        self.running.enter(account, most, "functions running through the API")
+    }
+
+    /// Counts a search in the logs of the account.
+    pub(in crate::admin) fn enter_search(&self, account: AccountId) -> Result<Entered<'_>, Error> {
+        let most = self.options.max_searches_per_account;
+        self.searching.enter(account, most, "searches running")
     }
 }
 

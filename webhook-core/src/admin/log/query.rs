@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, ops::RangeInclusive};
 
-use super::{Admin, BucketRef, Caller};
+use super::{super::AdminOptions, Admin, BucketRef, Caller};
 use crate::{
     clock::Timestamp,
     error::{Error, invalid_if},
@@ -184,13 +184,16 @@ impl Admin {
             return Ok(LogsFound { complete: true, ..LogsFound::default() });
         };
         let account = caller.account_id();
-        let most = self.options.max_searches_per_account;
-        let _entered = self.searching.enter(account, most, "searches running")?;
+        let _entered = self.enter_search(account)?;
         let query = store::LogQuery { bucket_id, status, from, to, before, offset, limit };
-        let bounds = ScanBounds {
-            max_bytes: self.options.max_search_bytes,
-            max_time: self.options.max_search_time,
-        };
-        self.stores.logs.search(account, &LogSearch::new(query, filter, bounds)).await
+        let search = LogSearch::new(query, filter, self.scan_bounds());
+        self.stores.logs.search(account, &search).await
+    }
+
+    /// How far one call looks.
+    pub(in crate::admin) const fn scan_bounds(&self) -> ScanBounds {
+        let AdminOptions { max_search_bytes: max_bytes, max_search_time: max_time, .. } =
+            self.options;
+        ScanBounds { max_bytes, max_time }
     }
 }

@@ -1,27 +1,25 @@
 //! Functions on the way of a webhook (`docs/functions.md`, "Where it runs").
 
+mod trial;
+
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{
-    cache::{FunctionCache, Script},
-    notify::Watch,
-    options::RelayOptions,
-};
+pub(crate) use self::trial::{Candidate, Tried};
+use super::{cache::FunctionCache, notify::Watch, options::RelayOptions};
 use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     function::{
         Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, ScriptResponse,
-        Trial,
         record::{Detail, Given, Left, RunRecord},
     },
     id::{AccountId, ExecutionId, FunctionId},
     ids::Ids,
     model::{
-        Attempt, Bucket, Checks, Driver, ExecutionStatus, FunctionMust, Input, Invoked,
-        NotificationEvent, Output, Request, TraceFunctionOutcome, Webhook,
+        Attempt, Bucket, ExecutionStatus, FunctionMust, Input, Invoked, NotificationEvent, Output,
+        Request, Webhook,
     },
     store::{FunctionStore, NewExecution},
 };
@@ -65,32 +63,6 @@ pub(super) struct Transformed {
     pub(super) stop: bool,
 }
 
-/// What a function would do with a webhook.
-#[derive(Debug)]
-pub(crate) struct Tried {
-    /// What it makes of the webhook; none when it fails.
-    pub(crate) request: Option<Request>,
-    /// Whether the delivery would go no further.
-    pub(crate) stop: bool,
-    /// Whether it changes nothing.
-    pub(crate) unmodified: bool,
-    /// Why it fails.
-    pub(crate) error: Option<String>,
-    pub(crate) duration: Duration,
-}
-
-impl Tried {
-    /// How it ended.
-    pub(crate) const fn outcome(&self) -> TraceFunctionOutcome {
-        match (&self.error, self.stop) {
-            (Some(_), _) => TraceFunctionOutcome::Error,
-            (None, true) => TraceFunctionOutcome::Stopped,
-            (None, false) if self.unmodified => TraceFunctionOutcome::Unmodified,
-            (None, false) => TraceFunctionOutcome::Success,
-        }
-    }
-}
-
 /// A function on the way of a webhook left nothing.
 #[derive(Debug)]
 pub(super) struct FunctionFailed {
@@ -117,10 +89,7 @@ pub(super) enum FunctionFailure {
 struct Call {
     account_id: AccountId,
     function_id: FunctionId,
-    request: Request,
-    response: Option<ScriptResponse>,
-    metadata: BTreeMap<String, String>,
-    checks: Checks,
+    given: Invoked,
     /// What of its run is recorded.
     detail: Detail,
     /// What the run has to do.
@@ -129,23 +98,11 @@ struct Call {
     trial: Option<Candidate>,
 }
 
-/// A function that is only tried.
-#[derive(Clone, Debug)]
-pub(crate) struct Candidate {
-    /// The candidate's source; none to run the saved function.
-    script: Option<Arc<Script>>,
-    /// What its runs have kept so far.
-    trial: Arc<Trial>,
-}
-
-impl Candidate {
-    /// The function as it is saved.
-    pub(crate) fn saved() -> Self {
-        Self { script: None, trial: Arc::default() }
-    }
-
-    fn of(script: Script) -> Self {
-        Self { script: Some(Arc::new(script)), trial: Arc::default() }
+impl Call {
+    /// A call of the function as it is saved, which may leave the webhook as it is.
+    fn of(account_id: AccountId, function_id: FunctionId, given: Invoked, detail: Detail) -> Self {
+        let must = FunctionMust::Anything;
+        Self { account_id, function_id, given, detail, must, trial: None }
     }
 }
 
@@ -227,51 +184,6 @@ impl Functions {
         Ok(Transformed { run, request, stop })
     }
 
-    /// A source that is tried with the variables and values of a function.
-    pub(crate) async fn candidate(
-        &self,
-        account: AccountId,
-        function: FunctionId,
-        driver: Driver,
-        source: String,
-    ) -> Result<Candidate, Error> {
-        let saved = self.cache.get(account, function).await?;
-        let saved = saved.ok_or_else(|| Error::not_found("function"))?;
-        let config = Arc::clone(&saved.config);
-        Ok(Candidate::of(Script::of_source(account, driver, source, config)))
-    }
-
-    /// The same for somebody who wants to know what would become of the webhook.
-    pub(crate) async fn try_on(
-        &self,
-        function: FunctionId,
-        bucket: &Bucket,
-        output: &Output,
-        webhook: &Webhook,
-        trial: Option<Candidate>,
-    ) -> Result<Tried, Error> {
-        match self.transform(function, bucket, output, webhook, trial).await {
-            Ok(Transformed { run, request, stop }) => {
-                let duration = run.execution.duration;
-                let unmodified = run.execution.left.is_unmodified();
-                Ok(Tried { request: Some(request), stop, unmodified, error: None, duration })
-            }
-            Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
-                let duration = run.map(|run| run.execution.duration).unwrap_or_default();
-                Ok(Tried {
-                    request: None,
-                    stop: false,
-                    unmodified: false,
-                    error: Some(reason),
-                    duration,
-                })
-            }
-            Err(FunctionFailed { reason, .. }) => {
-                Err(Error::unavailable(reason, Duration::from_secs(1)))
-            }
-        }
-    }
-
     /// Runs a response function after the final outcome; it may change what is recorded.
     /// Returns the run, when there was one.
     pub(super) async fn run_on_response(
@@ -317,52 +229,10 @@ impl Functions {
         function_id: FunctionId,
         invoked: Invoked,
     ) -> Result<Value, Error> {
-        let Invoked { request, response, metadata, checks } = invoked;
         let detail = Detail::Cut(self.options.max_recorded_body_bytes);
-        let must = FunctionMust::Anything;
-        let called = self
-            .call(Call {
-                account_id,
-                function_id,
-                request,
-                response,
-                metadata,
-                checks,
-                detail,
-                must,
-                trial: None,
-            })
-            .await?;
+        let called = self.call(Call::of(account_id, function_id, invoked, detail)).await?;
         self.record(&called.run).await;
         called.answer()
-    }
-
-    /// Runs a source that no function has. It has no variables, and keeps nothing.
-    pub(super) async fn try_source(
-        &self,
-        account_id: AccountId,
-        driver: Driver,
-        source: String,
-        invoked: Invoked,
-    ) -> Result<Value, Error> {
-        let Invoked { request, response, metadata, checks } = invoked;
-        let script = Script::of_source(account_id, driver, source, Arc::default());
-        let called = self
-            .call(Call {
-                account_id,
-                function_id: self.ids.next(),
-                request,
-                response,
-                metadata,
-                checks,
-                detail: Detail::NoContent,
-                must: FunctionMust::Anything,
-                trial: Some(Candidate::of(script)),
-            })
-            .await?;
-        let mut answer = called.answer()?;
-        answer["function_id"] = "".into();
-        Ok(answer)
     }
 
     /// Records a run that nothing is stored with.
@@ -401,18 +271,8 @@ impl Functions {
             true => Detail::NoContent,
             false => Detail::Cut(self.options.max_recorded_body_bytes),
         };
-        let (account_id, checks) = (webhook.account_id, webhook.checks.clone());
-        Call {
-            account_id,
-            function_id,
-            request,
-            response,
-            metadata,
-            checks,
-            detail,
-            must: FunctionMust::Anything,
-            trial: None,
-        }
+        let given = Invoked { request, response, metadata, checks: webhook.checks.clone() };
+        Call::of(webhook.account_id, function_id, given, detail)
     }
 
     /// What a call left; `say` makes the reason of a failure.
@@ -445,11 +305,9 @@ impl Functions {
 
     /// Runs a function of the account once.
     async fn call(&self, call: Call) -> Result<Called, Error> {
-        let Call { account_id, function_id, request, response, metadata, checks, .. } = call;
-        let (script, trial) = match call.trial {
-            Some(Candidate { script, trial }) => (script, Some(trial)),
-            None => (None, None),
-        };
+        let Call { account_id, function_id, given, detail, must, trial } = call;
+        let Invoked { request, response, metadata, checks } = given;
+        let (script, trial) = trial.map_or((None, None), Candidate::into_parts);
         let script = match script {
             Some(script) => script,
             None => {
@@ -470,7 +328,7 @@ impl Functions {
             response,
             trial,
         };
-        Ok(self.run(invocation, call.detail, call.must).await)
+        Ok(self.run(invocation, detail, must).await)
     }
 
     async fn run(&self, invocation: Invocation, detail: Detail, must: FunctionMust) -> Called {

@@ -69,10 +69,10 @@ impl Script {
 impl Host {
     /// Takes in a call; identifiers are looked at elsewhere.
     pub(super) fn begin(&self, invocation: Invocation, handle: Option<Handle>) {
-        let Invocation { account_id, function_id, ref trial, .. } = invocation;
-        let trial = trial.clone();
+        let Invocation { account_id, function_id, .. } = invocation;
         let owner = Some(Owner { account_id, function_id });
-        let Invocation { config, metadata, checks, request, response, source, .. } = invocation;
+        let Invocation { config, metadata, checks, request, response, source, trial, .. } =
+            invocation;
         let request = Some(request);
         *self.script.borrow_mut() = Script {
             request,

@@ -14,7 +14,7 @@ use super::host::Host;
 use crate::{
     js::limit::Limit,
     modules::{
-        NO_RUNTIME,
+        NO_FORWARDER,
         kv::{KvAnswer, KvRequest, NO_STORE},
     },
 };
@@ -44,7 +44,7 @@ impl Host {
                 let forwarder = Arc::clone(&forwarder);
                 async move { forwarder.forward(request).await }
             };
-            self.wait_for(requests.into_iter().map(send)).ok_or(NO_RUNTIME)
+            self.wait_for(requests.into_iter().map(send)).ok_or(NO_FORWARDER)
         });
         match sending {
             Ok(answers) => answers

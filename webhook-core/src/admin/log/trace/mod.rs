@@ -6,7 +6,7 @@ mod verdict;
 
 use self::verdict::{explained, next_at, paused, verdict};
 use crate::{
-    admin::{Admin, Caller, function::RUNNING},
+    admin::{Admin, Caller},
     error::Error,
     id::{DeliveryId, ExecutionId},
     model::{
@@ -117,8 +117,8 @@ impl Admin {
         log: &Log,
     ) -> Result<Option<TraceFunction>, Error> {
         let Some(function_id) = output.spec.function_id else { return Ok(None) };
-        let (webhook, limit) = (&log.webhook, self.options.max_invocations_per_account);
-        let _entered = self.running.enter(webhook.account_id, limit, RUNNING)?;
+        let webhook = &log.webhook;
+        let _entered = self.enter_run(webhook.account_id)?;
         let tried = self.relay.functions.try_on(function_id, bucket, output, webhook, None).await?;
         let outcome = tried.outcome();
         let Tried { request, error, duration, .. } = tried;

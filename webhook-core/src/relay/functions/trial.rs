@@ -1,0 +1,128 @@
+//! Functions that somebody wants to see run: they change nothing on the way of a webhook.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
+
+use super::{Call, FunctionFailed, FunctionFailure, Functions, Transformed};
+use crate::{
+    error::Error,
+    function::{Trial, record::Detail},
+    id::{AccountId, FunctionId},
+    model::{Bucket, Driver, Invoked, Output, Request, TraceFunctionOutcome, Webhook},
+    relay::cache::Script,
+};
+
+/// What a function would do with a webhook.
+#[derive(Debug)]
+pub(crate) struct Tried {
+    /// What it makes of the webhook; none when it fails.
+    pub(crate) request: Option<Request>,
+    /// Whether the delivery would go no further.
+    pub(crate) stop: bool,
+    /// Whether it changes nothing.
+    pub(crate) unmodified: bool,
+    /// Why it fails.
+    pub(crate) error: Option<String>,
+    pub(crate) duration: Duration,
+}
+
+impl Tried {
+    /// How it ended.
+    pub(crate) const fn outcome(&self) -> TraceFunctionOutcome {
+        match (&self.error, self.stop) {
+            (Some(_), _) => TraceFunctionOutcome::Error,
+            (None, true) => TraceFunctionOutcome::Stopped,
+            (None, false) if self.unmodified => TraceFunctionOutcome::Unmodified,
+            (None, false) => TraceFunctionOutcome::Success,
+        }
+    }
+}
+
+/// A function that is only tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    /// The candidate's source; none to run the saved function.
+    script: Option<Arc<Script>>,
+    /// What its runs have kept so far.
+    trial: Arc<Trial>,
+}
+
+impl Candidate {
+    /// The function as it is saved.
+    pub(crate) fn saved() -> Self {
+        Self { script: None, trial: Arc::default() }
+    }
+
+    fn of(script: Script) -> Self {
+        Self { script: Some(Arc::new(script)), trial: Arc::default() }
+    }
+
+    /// What runs in place of the saved source, if anything does, and what the runs keep.
+    pub(super) fn into_parts(self) -> (Option<Arc<Script>>, Option<Arc<Trial>>) {
+        (self.script, Some(self.trial))
+    }
+}
+
+impl Functions {
+    /// A source that is tried with the variables and values of a function.
+    pub(crate) async fn candidate(
+        &self,
+        account: AccountId,
+        function: FunctionId,
+        driver: Driver,
+        source: String,
+    ) -> Result<Candidate, Error> {
+        let saved = self.cache.get(account, function).await?;
+        let saved = saved.ok_or_else(|| Error::not_found("function"))?;
+        let config = Arc::clone(&saved.config);
+        Ok(Candidate::of(Script::of_source(account, driver, source, config)))
+    }
+
+    /// Runs the function of an output on a webhook for somebody who wants to know what it does.
+    pub(crate) async fn try_on(
+        &self,
+        function: FunctionId,
+        bucket: &Bucket,
+        output: &Output,
+        webhook: &Webhook,
+        trial: Option<Candidate>,
+    ) -> Result<Tried, Error> {
+        match self.transform(function, bucket, output, webhook, trial).await {
+            Ok(Transformed { run, request, stop }) => {
+                let duration = run.execution.duration;
+                let unmodified = run.execution.left.is_unmodified();
+                Ok(Tried { request: Some(request), stop, unmodified, error: None, duration })
+            }
+            Err(FunctionFailed { failure: FunctionFailure::Failed, reason, run }) => {
+                let duration = run.map(|run| run.execution.duration).unwrap_or_default();
+                Ok(Tried {
+                    request: None,
+                    stop: false,
+                    unmodified: false,
+                    error: Some(reason),
+                    duration,
+                })
+            }
+            Err(FunctionFailed { reason, .. }) => {
+                Err(Error::unavailable(reason, Duration::from_secs(1)))
+            }
+        }
+    }
+
+    /// Runs a source that no function has. It has no variables, and keeps nothing.
+    pub(in crate::relay) async fn try_source(
+        &self,
+        account_id: AccountId,
+        driver: Driver,
+        source: String,
+        invoked: Invoked,
+    ) -> Result<Value, Error> {
+        let script = Script::of_source(account_id, driver, source, Arc::default());
+        let call = Call::of(account_id, self.ids.next(), invoked, Detail::NoContent);
+        let called = self.call(Call { trial: Some(Candidate::of(script)), ..call }).await?;
+        let mut answer = called.answer()?;
+        answer["function_id"] = "".into();
+        Ok(answer)
+    }
+}
