@@ -1,4 +1,4 @@
-//! Functions that somebody wants to see run: they change nothing on the way of a webhook.
+//! Trials of functions, which change nothing on the way of a webhook.
 
 use std::{sync::Arc, time::Duration};
 
@@ -58,7 +58,7 @@ impl Candidate {
         Self { script: Some(Arc::new(script)), trial: Arc::default() }
     }
 
-    /// What runs in place of the saved source, if anything does, and what the runs keep.
+    /// The source that runs instead of the saved one, if there is one, and the values of the trial.
     pub(super) fn into_parts(self) -> (Option<Arc<Script>>, Option<Arc<Trial>>) {
         (self.script, Some(self.trial))
     }
@@ -79,7 +79,7 @@ impl Functions {
         Ok(Candidate::of(Script::of_source(account, driver, source, config)))
     }
 
-    /// Runs the function of an output on a webhook for somebody who wants to know what it does.
+    /// Runs the function of an output on a webhook and says what it did. The delivery stays as it is.
     pub(crate) async fn try_on(
         &self,
         function: FunctionId,
