@@ -8,7 +8,7 @@ use webhook_core::store::BucketStore as _;
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, NodeId, OutputId, Timestamp,
     model::{Bucket, Cron, CronSpec, Headers},
-    store::{AdvanceCron, ClaimCrons, Stores},
+    store::{AdvanceCron, ClaimWork, Stores},
 };
 
 use super::sample::{
@@ -77,7 +77,7 @@ async fn find(stores: &Stores, cron: &Cron) -> Option<Cron> {
 }
 
 async fn claim(stores: &Stores, node: NodeId, now: Timestamp, limit: usize) -> Vec<Cron> {
-    let claim = ClaimCrons::new(node, now, now + std::time::Duration::from_secs(30), limit);
+    let claim = ClaimWork::new(node, now, now + std::time::Duration::from_secs(30), limit);
     stores.crons.claim_crons(claim).await.expect("crons can be claimed")
 }
 

@@ -5,9 +5,7 @@ use std::time::Duration;
 use webhook_core::{
     AccountId, ErasureId, ErrorKind, NodeId, Timestamp,
     model::{Erasure, ErasureSpec, ReplayFilter, ReplayStatus, Webhook},
-    store::{
-        ClaimErasures, EraseOutcome, EraseStep, EraseWebhook, ErasedWebhook, KEPT_ERASURES, Stores,
-    },
+    store::{ClaimWork, EraseOutcome, EraseStep, EraseWebhook, ErasedWebhook, KEPT_WORK, Stores},
 };
 
 use crate::{
@@ -45,7 +43,7 @@ async fn stored(stores: &Stores, erasure: &Erasure) -> Erasure {
 }
 
 async fn claimed(stores: &Stores, node: NodeId, now: Timestamp) -> Vec<ErasureId> {
-    let claim = ClaimErasures::new(node, now, now + Duration::from_secs(10), 10);
+    let claim = ClaimWork::new(node, now, now + Duration::from_secs(10), 10);
     let claimed = stores.erasures.claim_erasures(claim).await.expect("a claim");
     claimed.iter().map(|erasure| erasure.id).collect()
 }
@@ -100,7 +98,7 @@ pub async fn erasures_that_are_over_have_a_bound(stores: &Stores) {
     let (oldest, second) = (over(1), over(2));
     create(stores, &oldest).await;
     create(stores, &second).await;
-    for number in 2..=KEPT_ERASURES as u64 {
+    for number in 2..=KEPT_WORK as u64 {
         create(stores, &over(number + 1)).await;
     }
     create(stores, &erasure_of(account)).await;

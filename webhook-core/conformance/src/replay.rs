@@ -9,7 +9,7 @@ use webhook_core::{
         ReplayStatus, ReplayTotals,
     },
     store::{
-        Accept, Claim, ClaimReplays, FeedReplay, LogFilter, LogOrder, LogQuery, LogSearch,
+        Accept, Claim, ClaimWork, FeedReplay, LogFilter, LogOrder, LogQuery, LogSearch,
         NewDelivery, ReplayItem, ReplayedWebhook, ScanBounds, Stores,
     },
 };
@@ -39,7 +39,7 @@ fn replay_of(account: AccountId, outputs: Vec<OutputId>) -> Replay {
 }
 
 async fn claimed(stores: &Stores, node: NodeId, now: Timestamp) -> Vec<ReplayId> {
-    let claim = ClaimReplays::new(node, now, now + Duration::from_secs(10), 10);
+    let claim = ClaimWork::new(node, now, now + Duration::from_secs(10), 10);
     let claimed = stores.replays.claim_replays(claim).await.expect("a claim");
     claimed.iter().map(|replay| replay.id).collect()
 }

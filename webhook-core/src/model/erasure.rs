@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize, Serializer};
 use webhook_wire::Described;
 
-use super::{ReplayFilter, ReplayStatus, wire};
+use super::{ReplayFilter, ReplayStatus, replay::room_for, wire};
 use crate::{
     clock::Timestamp,
+    error::Error,
     id::{AccountId, BucketId, ErasureId, WebhookId},
 };
 
@@ -101,6 +102,15 @@ impl Erasure {
     /// How many webhooks in flight it comes back to. With more of them it looks at no further
     /// logs.
     pub const MAX_IN_FLIGHT: usize = 1_000;
+
+    /// Whether another erasure may begin, where the account has `open` erasures that are not over.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`](crate::ErrorKind::Busy) when `open` is `most`.
+    pub fn may_begin(open: usize, most: usize) -> Result<(), Error> {
+        room_for("erasures", open, most)
+    }
 }
 
 fn count<S: Serializer>(webhooks: &[WebhookId], serializer: S) -> Result<S::Ok, S::Error> {

@@ -25,7 +25,7 @@ use crate::{
     error::Error,
     id::{CronId, NodeId, WebhookId},
     model::{Bucket, Cron, CronSpec, Request, Webhook},
-    store::{AdvanceCron, BucketStore, ClaimCrons, CronStore, DocumentStore},
+    store::{AdvanceCron, BucketStore, ClaimWork, CronStore, DocumentStore},
 };
 
 /// How long a run waits when it could not be stored, and the loop when the
@@ -98,7 +98,7 @@ impl Crons {
             let permits = self.free_permits().await?;
             let now = self.clock.now();
             let until = now + self.options.cron_hold;
-            let claim = ClaimCrons { node: self.node, now, until, limit: permits.len() };
+            let claim = ClaimWork { node: self.node, now, until, limit: permits.len() };
             let claimed = self.store.claim_crons(claim).await?;
             if claimed.is_empty() {
                 // Another node was quicker, and makes the runs.

@@ -4,11 +4,12 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::Notify, task::JoinSet};
+use uuid::Uuid;
 
 use super::{options::RelayOptions, run::sleep_until};
 use crate::{
     clock::{Clock, Timestamp},
-    error::Error,
+    error::{Error, ErrorKind},
 };
 
 /// How long a node holds a piece of work. The node renews this more often.
@@ -22,7 +23,7 @@ const AT_ONCE: usize = 64;
 
 /// Work of one kind.
 pub(super) trait Held: Send + Sync + 'static {
-    /// A piece of work.
+    /// A piece of work, and what this node remembers of it.
     type Item: Send;
     /// What the log calls it.
     const WHAT: &'static str;
@@ -40,8 +41,22 @@ pub(super) trait Held: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Self::Item>, Error>> + Send;
 
-    /// Continues a piece of work until it is over, or until another node holds it.
-    fn go_on(self: Arc<Self>, item: Self::Item) -> impl Future<Output = ()> + Send;
+    /// Identifies a piece of work in the log.
+    fn id(item: &Self::Item) -> Uuid;
+
+    /// Makes the next step of a piece of work. Returns when the step after it is due; none when
+    /// the work is over, or another node holds it.
+    fn turn(
+        self: &Arc<Self>,
+        item: &mut Self::Item,
+    ) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
+
+    /// Ends a piece of work that cannot continue. The account reads the error in it.
+    fn fail(
+        self: &Arc<Self>,
+        item: &mut Self::Item,
+        error: &Error,
+    ) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 /// Works for as long as this is awaited. Without work the store is asked nothing, unless several
@@ -80,7 +95,28 @@ async fn claim<W: Held>(
     }
     for item in work.claim(now, room).await? {
         let work = Arc::clone(work);
-        running.spawn(async move { work.go_on(item).await });
+        running.spawn(go_on(work, item));
     }
     work.wakes_at().await
+}
+
+/// Continues a piece of work until it is over, or until another node holds it.
+async fn go_on<W: Held>(work: Arc<W>, mut item: W::Item) {
+    let (clock, id) = (work.parts().0, W::id(&item));
+    tracing::info!(%id, "one of the {} goes on", W::WHAT);
+    loop {
+        let until = match work.turn(&mut item).await {
+            Ok(Some(until)) => until,
+            Ok(None) => return,
+            Err(error) => {
+                let cannot_go_on = error.kind() == ErrorKind::Invalid;
+                tracing::warn!(%id, %error, cannot_go_on, "one of the {} stops", W::WHAT);
+                if cannot_go_on && work.fail(&mut item, &error).await.is_ok() {
+                    return;
+                }
+                clock.now() + LOOK_AGAIN
+            }
+        };
+        clock.sleep_until(until).await;
+    }
 }

@@ -74,7 +74,7 @@ absent! { QueueStore, "queues":
 }
 
 absent! { CronStore, "crons":
-    fn claim_crons(ClaimCrons) -> Vec<Cron>;
+    fn claim_crons(ClaimWork) -> Vec<Cron>;
     fn crons_wake_at() -> Option<Timestamp> = None;
     fn advance_cron(AdvanceCron) -> bool;
     fn release_crons(NodeId) -> () = ();
@@ -109,7 +109,7 @@ absent! { ReplayStore, "replays":
     fn replays(AccountId, Option<ReplayId>, usize) -> Vec<Replay>;
     fn replay_totals(&[ReplayId]) -> Vec<ReplayTotals>;
     fn change_replay(&Replay, ReplayStatus, Timestamp) -> bool;
-    fn claim_replays(ClaimReplays) -> Vec<Replay>;
+    fn claim_replays(ClaimWork) -> Vec<Replay>;
     fn replays_wake_at() -> Option<Timestamp> = None;
     fn release_replays(NodeId) -> () = ();
     fn replay_waiting(ReplayId) -> Vec<(OutputId, u64)>;
@@ -119,7 +119,7 @@ absent! { ReplayStore, "replays":
 absent! { ErasureStore, "erasures":
     fn create_erasure(&Erasure, usize) -> ();
     fn erasure(AccountId, ErasureId) -> Option<Erasure> = None;
-    fn claim_erasures(ClaimErasures) -> Vec<Erasure>;
+    fn claim_erasures(ClaimWork) -> Vec<Erasure>;
     fn erasures_wake_at() -> Option<Timestamp> = None;
     fn release_erasures(NodeId) -> () = ();
     fn step_erasure(EraseStep) -> Option<Vec<EraseOutcome>>;

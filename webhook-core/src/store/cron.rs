@@ -4,6 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+use super::ClaimWork;
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -20,7 +21,7 @@ use crate::{
 pub trait CronStore: Send + Sync + fmt::Debug {
     /// Takes crons that are due and held by nobody, the longest due first, and
     /// holds them for a while. Two claims never return the same hold.
-    async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error>;
+    async fn claim_crons(&self, claim: ClaimWork) -> Result<Vec<Cron>, Error>;
 
     /// When [`claim_crons`](Self::claim_crons) finds the next cron, whoever owns
     /// it: its `next_run`, or the end of its hold. None when no cron is to run.
@@ -34,28 +35,6 @@ pub trait CronStore: Send + Sync + fmt::Debug {
     /// Ends all holds of `node`: at shutdown, and at start for the node's own
     /// former life.
     async fn release_crons(&self, node: NodeId) -> Result<(), Error>;
-}
-
-/// A request for crons that are due.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct ClaimCrons {
-    /// Who asks.
-    pub node: NodeId,
-    /// The current moment.
-    pub now: Timestamp,
-    /// How long they are held.
-    pub until: Timestamp,
-    /// At most so many.
-    pub limit: usize,
-}
-
-impl ClaimCrons {
-    /// A request for so many crons at most.
-    #[must_use]
-    pub const fn new(node: NodeId, now: Timestamp, until: Timestamp, limit: usize) -> Self {
-        Self { node, now, until, limit }
-    }
 }
 
 /// The step from one run to the next.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use super::{EraseWebhook, ErasedWebhook};
+use super::{ClaimWork, EraseWebhook, ErasedWebhook};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -20,15 +20,15 @@ use crate::{
 #[async_trait]
 pub trait ErasureStore: Send + Sync + fmt::Debug {
     /// Stores an erasure. With `most` others of the account that are not over it is
-    /// [`Busy`](crate::ErrorKind::Busy). Of those that are over the newest [`KEPT_ERASURES`] stay.
+    /// [`Busy`](crate::ErrorKind::Busy). Of those that are over the newest [`KEPT_WORK`] stay.
     async fn create_erasure(&self, erasure: &Erasure, most: usize) -> Result<(), Error>;
 
     /// One erasure of the account.
     async fn erasure(&self, account: AccountId, id: ErasureId) -> Result<Option<Erasure>, Error>;
 
     /// Takes erasures that run and that no node holds, and holds them until
-    /// [`until`](ClaimErasures::until).
-    async fn claim_erasures(&self, claim: ClaimErasures) -> Result<Vec<Erasure>, Error>;
+    /// [`until`](ClaimWork::until).
+    async fn claim_erasures(&self, claim: ClaimWork) -> Result<Vec<Erasure>, Error>;
 
     /// When [`claim_erasures`](Self::claim_erasures) finds the next one: now, or when a hold ends.
     async fn erasures_wake_at(&self) -> Result<Option<Timestamp>, Error>;
@@ -41,31 +41,6 @@ pub trait ErasureStore: Send + Sync + fmt::Debug {
     /// does not run, the node does not hold it, or it is at another place; otherwise what became of
     /// each of the [`webhooks`](EraseStep::webhooks). Those in flight are remembered.
     async fn step_erasure(&self, step: EraseStep) -> Result<Option<Vec<EraseOutcome>>, Error>;
-}
-
-/// How many erasures of an account are kept that are over.
-pub const KEPT_ERASURES: usize = 500;
-
-/// A request for erasures that the node is to continue.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct ClaimErasures {
-    /// The node that asks.
-    pub node: NodeId,
-    /// The current moment.
-    pub now: Timestamp,
-    /// How long they are held.
-    pub until: Timestamp,
-    /// The number of erasures at most.
-    pub limit: usize,
-}
-
-impl ClaimErasures {
-    /// A request for `limit` erasures at most.
-    #[must_use]
-    pub const fn new(node: NodeId, now: Timestamp, until: Timestamp, limit: usize) -> Self {
-        Self { node, now, until, limit }
-    }
 }
 
 /// A step of an erasure.
@@ -148,19 +123,4 @@ pub enum EraseOutcome {
     InFlight,
     /// The account has no such webhook.
     Gone,
-}
-
-/// Whether another erasure may begin, where the account has `open` of them.
-///
-/// # Errors
-///
-/// [`Busy`](crate::ErrorKind::Busy) when `open` is `most`.
-pub fn may_erase(open: usize, most: usize) -> Result<(), Error> {
-    match open < most {
-        true => Ok(()),
-        false => {
-            let message = format!("the account has {most} erasures that are not over");
-            Err(Error::busy(message, std::time::Duration::from_secs(10)))
-        }
-    }
 }

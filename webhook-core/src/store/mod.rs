@@ -35,11 +35,12 @@ mod row;
 mod search;
 mod session;
 pub mod tally;
+mod work;
 
 use std::sync::Arc;
 
 pub use account::{AccountStore, BillingStore, TokenStore};
-pub use cron::{AdvanceCron, ClaimCrons, CronStore};
+pub use cron::{AdvanceCron, CronStore};
 pub use cursor::{InvalidCursor, LogCursor};
 pub use delivery::{
     Accept, Accepted, Claim, ClaimOrder, Claimed, DeliveryStore, NewDelivery, Origin, Pending,
@@ -52,7 +53,7 @@ pub use document::{
     Refusal, RulesVersion, SCHEMA, StateChange,
 };
 pub use erase::{EraseWebhook, ErasedWebhook};
-pub use erasure::{ClaimErasures, EraseOutcome, EraseStep, ErasureStore, KEPT_ERASURES, may_erase};
+pub use erasure::{EraseOutcome, EraseStep, ErasureStore};
 pub use function::{ExecutionPage, FunctionStore, NewExecution, too_many_variables};
 pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
 pub use lease::{Backlog, Extended, Lease, OwnQueue, OwnedQueue, QueueStore, Sweep};
@@ -61,13 +62,12 @@ pub use log::{
     MAX_COUNTED_DURATION, MinuteCount, OldLogs, Reported,
 };
 pub use notification::{Note, Notice, NoticeSent, NotificationStore};
-pub use replay::{
-    ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayItem, ReplayStore, ReplayedWebhook,
-};
+pub use replay::{FeedReplay, ReplayItem, ReplayStore, ReplayedWebhook};
 pub use route::RouteStore;
 pub use row::StoredDelivery;
 pub use search::{LogFilter, LogOrder, LogSearch, LogsFound, Scan, ScanBounds};
 pub use session::SessionStore;
+pub use work::{ClaimWork, KEPT_WORK};
 
 use absent::Absent;
 

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
-use super::{Accept, NewDelivery};
+use super::{Accept, ClaimWork, NewDelivery};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -21,7 +21,7 @@ use crate::{
 pub trait ReplayStore: Send + Sync + fmt::Debug {
     /// Stores a replay, if it [may begin](Replay::may_begin) beside the account's others, of which
     /// at most `most` are not over. Of those that are over the newest
-    /// [`KEPT_REPLAYS`] stay.
+    /// [`KEPT_WORK`] stay.
     async fn create_replay(&self, replay: &Replay, most: usize) -> Result<(), Error>;
 
     /// One replay of the account.
@@ -50,8 +50,8 @@ pub trait ReplayStore: Send + Sync + fmt::Debug {
     ) -> Result<bool, Error>;
 
     /// Takes replays that run and are held by nobody, and holds them until
-    /// [`until`](ClaimReplays::until).
-    async fn claim_replays(&self, claim: ClaimReplays) -> Result<Vec<Replay>, Error>;
+    /// [`until`](ClaimWork::until).
+    async fn claim_replays(&self, claim: ClaimWork) -> Result<Vec<Replay>, Error>;
 
     /// When [`claim_replays`](Self::claim_replays) finds the next one: now, or when a hold ends.
     async fn replays_wake_at(&self) -> Result<Option<Timestamp>, Error>;
@@ -67,31 +67,6 @@ pub trait ReplayStore: Send + Sync + fmt::Debug {
     /// of the [`items`](FeedReplay::items) were queued. What is erased or gone is not, and
     /// counts as skipped.
     async fn feed_replay(&self, feed: FeedReplay) -> Result<Option<Vec<bool>>, Error>;
-}
-
-/// How many replays of an account are kept that are over.
-pub const KEPT_REPLAYS: usize = 500;
-
-/// A request for replays to go on with.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct ClaimReplays {
-    /// Who asks.
-    pub node: NodeId,
-    /// The current moment.
-    pub now: Timestamp,
-    /// How long they are held.
-    pub until: Timestamp,
-    /// At most so many.
-    pub limit: usize,
-}
-
-impl ClaimReplays {
-    /// A request for so many replays at most.
-    #[must_use]
-    pub const fn new(node: NodeId, now: Timestamp, until: Timestamp, limit: usize) -> Self {
-        Self { node, now, until, limit }
-    }
 }
 
 /// A step of a replay.

@@ -5,7 +5,7 @@ use sea_orm::prelude::Uuid;
 use webhook_core::{
     Error, NodeId, Timestamp,
     model::Cron,
-    store::{AdvanceCron, ClaimCrons, Configured, CronStore, DocumentKind, DocumentStore, Find},
+    store::{AdvanceCron, ClaimWork, Configured, CronStore, DocumentKind, DocumentStore, Find},
 };
 
 use crate::{
@@ -24,8 +24,8 @@ const CLAIM: &str = "UPDATE cron_state SET wakes_at = ?, held_by = ? WHERE cron_
 
 #[async_trait]
 impl CronStore for Storage {
-    async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error> {
-        let ClaimCrons { node, now, until, limit, .. } = claim;
+    async fn claim_crons(&self, claim: ClaimWork) -> Result<Vec<Cron>, Error> {
+        let ClaimWork { node, now, until, limit, .. } = claim;
         let skip = self.database().write.on_postgres(" FOR UPDATE SKIP LOCKED");
         let values = [
             until.as_millis().into(),

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use webhook_core::{
     AccountId, ErasureId, Error, NodeId, Timestamp,
     model::Erasure,
-    store::{ClaimErasures, EraseOutcome, EraseStep, ErasureStore, KEPT_ERASURES, may_erase},
+    store::{ClaimWork, EraseOutcome, EraseStep, ErasureStore},
 };
 
 use super::{
@@ -38,9 +38,8 @@ impl ErasureStore for Storage {
         row.map(Model::read).transpose()
     }
 
-    async fn claim_erasures(&self, claim: ClaimErasures) -> Result<Vec<Erasure>, Error> {
-        let ClaimErasures { node, now, until, limit, .. } = claim;
-        let rows = held::claim(self.database(), (node, now, until, limit)).await;
+    async fn claim_erasures(&self, claim: ClaimWork) -> Result<Vec<Erasure>, Error> {
+        let rows = held::claim(self.database(), claim).await;
         rows.about(WHAT)?.into_iter().map(Model::read).collect()
     }
 
@@ -64,9 +63,9 @@ impl ErasureStore for Storage {
 
 async fn create(tx: &impl Tx, account: AccountId, row: &Model, most: usize) -> Result<(), Error> {
     let open = held::open::<Model>(tx, account).await.about(WHAT)?;
-    may_erase(open.len(), most)?;
+    Erasure::may_begin(open.len(), most)?;
     tx.insert(&Model::insert(""), std::slice::from_ref(row), Model::values).await.about(WHAT)?;
-    held::trim::<Model>(tx, account, KEPT_ERASURES).await.about(WHAT)
+    held::trim::<Model>(tx, account).await.about(WHAT)
 }
 
 async fn take(

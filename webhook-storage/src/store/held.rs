@@ -4,7 +4,10 @@
 //! holds it. A row that is over has no `wakes_at`.
 
 use sea_orm::prelude::Uuid;
-use webhook_core::{AccountId, NodeId, Timestamp};
+use webhook_core::{
+    AccountId, NodeId, Timestamp,
+    store::{ClaimWork, KEPT_WORK},
+};
 
 use crate::{
     database::Database,
@@ -13,14 +16,12 @@ use crate::{
     tx::{Param, Read, Row, Tx, with},
 };
 
-/// The node that asks for work, the current moment, the end of the hold, and the number of rows.
-pub(super) type Asked = (NodeId, Timestamp, Timestamp, usize);
-
 /// Holds rows that no node holds. Rows that another node is just claiming are left to it.
 pub(super) async fn claim<T: Table>(
     database: &Database,
-    (node, now, until, limit): Asked,
+    claim: ClaimWork,
 ) -> Result<Vec<T>, DatabaseError> {
+    let ClaimWork { node, now, until, limit, .. } = claim;
     let skip = database.write.on_postgres(" FOR UPDATE SKIP LOCKED");
     let sql = format!(
         "UPDATE {table} SET wakes_at = ?, held_by = ? WHERE id IN (SELECT id FROM {table} \
@@ -83,12 +84,8 @@ pub(super) async fn open<T: Table>(
     tx.query(with(sql, [account.into()]), T::of_row).await
 }
 
-/// Removes everything of the account that is over and older than the newest `kept`.
-pub(super) async fn trim<T: Table>(
-    tx: &impl Tx,
-    account: AccountId,
-    kept: usize,
-) -> Result<(), DatabaseError> {
+/// Removes everything of the account that is over, except the newest [`KEPT_WORK`] rows.
+pub(super) async fn trim<T: Table>(tx: &impl Tx, account: AccountId) -> Result<(), DatabaseError> {
     let account = account.as_uuid();
     let sql = format!(
         "DELETE FROM {table} WHERE account_id = ? AND finished_at IS NOT NULL AND id <= \
@@ -96,6 +93,6 @@ pub(super) async fn trim<T: Table>(
          DESC LIMIT 1 OFFSET ?)",
         table = T::TABLE,
     );
-    let values = [account.into(), account.into(), Param::count(kept)];
+    let values = [account.into(), account.into(), Param::count(KEPT_WORK)];
     tx.execute(with(sql, values)).await.map(drop)
 }

@@ -7,7 +7,7 @@ use sea_orm::prelude::Uuid;
 use webhook_core::{
     AccountId, Error, NodeId, OutputId, ReplayId, Timestamp,
     model::{Replay, ReplayStatus, ReplayTotals},
-    store::{ClaimReplays, FeedReplay, KEPT_REPLAYS, ReplayItem, ReplayStore, ReplayedWebhook},
+    store::{ClaimWork, FeedReplay, ReplayItem, ReplayStore, ReplayedWebhook},
 };
 
 use super::held;
@@ -81,9 +81,8 @@ impl ReplayStore for Storage {
         self.write(ChangeReplay { replay: Box::new(replay.clone()), from, now }).await
     }
 
-    async fn claim_replays(&self, claim: ClaimReplays) -> Result<Vec<Replay>, Error> {
-        let ClaimReplays { node, now, until, limit, .. } = claim;
-        let rows = held::claim(self.database(), (node, now, until, limit)).await;
+    async fn claim_replays(&self, claim: ClaimWork) -> Result<Vec<Replay>, Error> {
+        let rows = held::claim(self.database(), claim).await;
         rows.about(WHAT)?.into_iter().map(Model::read).collect()
     }
 
@@ -152,5 +151,5 @@ async fn create(tx: &impl Tx, replay: &Replay, row: &Model, most: usize) -> Resu
     let open = open.into_iter().map(Model::read).collect::<Result<Vec<_>, _>>()?;
     replay.may_begin(open.iter(), most)?;
     tx.insert(&Model::insert(""), std::slice::from_ref(row), Model::values).await.about(WHAT)?;
-    held::trim::<Model>(tx, replay.account_id, KEPT_REPLAYS).await.about(WHAT)
+    held::trim::<Model>(tx, replay.account_id).await.about(WHAT)
 }

@@ -231,14 +231,17 @@ impl Replay {
             }
             open += 1;
         }
-        match open < most {
-            true => Ok(()),
-            false => {
-                let message = format!("the account has {most} replays that are not over");
-                Err(Error::busy(message, std::time::Duration::from_secs(10)))
-            }
-        }
+        room_for("replays", open, most)
     }
+}
+
+/// Whether an account may begin another piece of work, where `open` of them are not over.
+pub(super) fn room_for(work: &str, open: usize, most: usize) -> Result<(), Error> {
+    if open < most {
+        return Ok(());
+    }
+    let message = format!("the account has {most} {work} that are not over");
+    Err(Error::busy(message, std::time::Duration::from_secs(10)))
 }
 
 /// What is to change about a replay. What is absent stays.

@@ -10,6 +10,7 @@ use std::{sync::Arc, time::Duration};
 
 use foldhash::HashSet;
 use tokio::sync::Notify;
+use uuid::Uuid;
 
 use super::{
     deliver::Deliverer,
@@ -23,7 +24,7 @@ use crate::{
     error::{Error, ErrorKind},
     id::{AccountId, NodeId, WebhookId},
     model::{Erasure, ReplayStatus},
-    store::{ClaimErasures, DeliveryStore, ErasedWebhook, ErasureStore, LogStore},
+    store::{ClaimWork, DeliveryStore, ErasedWebhook, ErasureStore, LogStore},
 };
 
 /// The number of logs that one step looks at. A larger step would delay other writers.
@@ -50,7 +51,7 @@ pub(crate) struct Eraser {
 }
 
 /// An erasure that this node continues.
-struct Going {
+pub(super) struct Going {
     erasure: Erasure,
     /// Whether all logs were looked at.
     all_looked: bool,
@@ -93,33 +94,6 @@ impl Eraser {
     /// Lets any node continue the erasures of this node.
     pub(super) async fn release(&self) -> Result<(), Error> {
         self.store.release_erasures(self.node).await
-    }
-
-    /// The next step; none when the erasure is over, or another node holds it.
-    async fn turn(self: &Arc<Self>, going: &mut Going) -> Result<Option<Timestamp>, Error> {
-        let erasure = &mut going.erasure;
-        match self.store.erasure(erasure.account_id, erasure.id).await? {
-            Some(stored) if stored.finished_at.is_none() => *erasure = stored,
-            _ => return Ok(None),
-        }
-        let is_full = erasure.in_flight.len() >= Erasure::MAX_IN_FLIGHT;
-        if !going.all_looked && !is_full {
-            return self.look(going).await;
-        }
-        let now = self.clock.now();
-        if erasure.in_flight.is_empty() {
-            self.end(erasure, ReplayStatus::Done, String::new()).await?;
-            return Ok(None);
-        }
-        if now >= going.stuck_since + PATIENCE {
-            let (status, error) = match is_full && !going.all_looked {
-                false => (ReplayStatus::Done, String::new()),
-                true => (ReplayStatus::Failed, stuck(erasure)),
-            };
-            self.end(erasure, status, error).await?;
-            return Ok(None);
-        }
-        self.try_again(going).await
     }
 
     /// Looks at the next logs and erases their webhooks.
@@ -185,7 +159,7 @@ fn stuck(erasure: &Erasure) -> String {
 }
 
 impl Held for Eraser {
-    type Item = Erasure;
+    type Item = Going;
     const WHAT: &'static str = "erasures";
 
     fn parts(&self) -> (&dyn Clock, &RelayOptions, &Notify) {
@@ -196,34 +170,45 @@ impl Held for Eraser {
         self.store.erasures_wake_at().await
     }
 
-    async fn claim(&self, now: Timestamp, limit: usize) -> Result<Vec<Erasure>, Error> {
-        self.store.claim_erasures(ClaimErasures::new(self.node, now, now + HOLD, limit)).await
+    async fn claim(&self, now: Timestamp, limit: usize) -> Result<Vec<Going>, Error> {
+        let claim = ClaimWork::new(self.node, now, now + HOLD, limit);
+        let erasures = self.store.claim_erasures(claim).await?.into_iter();
+        let going =
+            |erasure| Going { erasure, all_looked: false, stuck_since: now, rest: LOOK_AGAIN };
+        Ok(erasures.map(going).collect())
     }
 
-    /// Continues an erasure until it is over, or until another node holds it.
-    async fn go_on(self: Arc<Self>, erasure: Erasure) {
-        tracing::info!(erasure = %erasure.id, erased = erasure.erased, "goes on");
-        let stuck_since = self.clock.now();
-        let mut going = Going { erasure, all_looked: false, stuck_since, rest: LOOK_AGAIN };
-        loop {
-            let until = match self.turn(&mut going).await {
-                Ok(Some(until)) => until,
-                Ok(None) => return,
-                Err(error) if error.kind() == ErrorKind::Invalid => {
-                    // The account reads the error in the erasure.
-                    tracing::info!(erasure = %going.erasure.id, "it cannot go on");
-                    let failed = ReplayStatus::Failed;
-                    match self.end(&going.erasure, failed, error.to_string()).await {
-                        Ok(()) => return,
-                        Err(_) => self.clock.now() + LOOK_AGAIN,
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(erasure = %going.erasure.id, %error, "it waits");
-                    self.clock.now() + LOOK_AGAIN
-                }
-            };
-            self.clock.sleep_until(until).await;
+    fn id(going: &Going) -> Uuid {
+        going.erasure.id.as_uuid()
+    }
+
+    async fn turn(self: &Arc<Self>, going: &mut Going) -> Result<Option<Timestamp>, Error> {
+        let erasure = &mut going.erasure;
+        match self.store.erasure(erasure.account_id, erasure.id).await? {
+            Some(stored) if stored.finished_at.is_none() => *erasure = stored,
+            _ => return Ok(None),
         }
+        let is_full = erasure.in_flight.len() >= Erasure::MAX_IN_FLIGHT;
+        if !going.all_looked && !is_full {
+            return self.look(going).await;
+        }
+        let now = self.clock.now();
+        if erasure.in_flight.is_empty() {
+            self.end(erasure, ReplayStatus::Done, String::new()).await?;
+            return Ok(None);
+        }
+        if now >= going.stuck_since + PATIENCE {
+            let (status, error) = match is_full && !going.all_looked {
+                false => (ReplayStatus::Done, String::new()),
+                true => (ReplayStatus::Failed, stuck(erasure)),
+            };
+            self.end(erasure, status, error).await?;
+            return Ok(None);
+        }
+        self.try_again(going).await
+    }
+
+    async fn fail(self: &Arc<Self>, going: &mut Going, error: &Error) -> Result<(), Error> {
+        self.end(&going.erasure, ReplayStatus::Failed, error.to_string()).await
     }
 }

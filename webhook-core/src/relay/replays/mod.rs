@@ -14,6 +14,7 @@ use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::Notify;
+use uuid::Uuid;
 
 pub(super) use self::items::targets;
 pub(crate) use self::source::Source;
@@ -30,10 +31,10 @@ use super::{
 };
 use crate::{
     clock::{Clock, Timestamp},
-    error::{Error, ErrorKind},
+    error::Error,
     id::{NodeId, ReplayId},
     model::{Bucket, Log, Replay, ReplaySpec, ReplayStatus},
-    store::{ClaimReplays, FeedReplay, LogStore, Pending, ReplayStore},
+    store::{ClaimWork, FeedReplay, LogStore, Pending, ReplayStore},
 };
 
 /// Names the log that a replay found.
@@ -55,7 +56,7 @@ pub(crate) struct Replays {
 }
 
 /// A replay that this node goes on with.
-struct Going {
+pub(super) struct Going {
     replay: Replay,
     pace: Pace,
     /// Whether all of its webhooks are queued.
@@ -64,14 +65,6 @@ struct Going {
     rest: Duration,
     /// When this node last said that it goes on with it.
     held_at: Timestamp,
-}
-
-/// How a turn with a replay ended.
-enum Turn {
-    /// There is more to do, at this moment.
-    Until(Timestamp),
-    /// It is over, or no longer this node's.
-    Over,
 }
 
 impl Replays {
@@ -83,48 +76,6 @@ impl Replays {
     /// Leaves what this node goes on with to any node.
     pub(super) async fn release(&self) -> Result<(), Error> {
         self.store.release_replays(self.node).await
-    }
-
-    async fn turn(self: &Arc<Self>, going: &mut Going) -> Result<Turn, Error> {
-        let Going { replay, pace, all_queued, rest, held_at } = going;
-        match self.store.replay(replay.account_id, replay.id).await? {
-            Some(stored) if stored.status == ReplayStatus::Running => *replay = stored,
-            stored => {
-                if stored.is_some_and(|it| it.status == ReplayStatus::Cancelled) {
-                    self.withdraw(replay.id).await;
-                }
-                return Ok(Turn::Over);
-            }
-        }
-        let now = self.clock.now();
-        if now >= *held_at + HOLD / 3 {
-            if !self.hold(replay).await? {
-                return Ok(Turn::Over);
-            }
-            *held_at = now;
-        }
-        let most = if *all_queued { 0 } else { pace.most(&replay.spec, now) };
-        if most > 0 {
-            match self.step(replay, most).await? {
-                Stepped::Queued(queued) => pace.spend(queued),
-                Stepped::Blocked => pace.rest(self.clock.now()),
-                Stepped::End => *all_queued = true,
-                Stepped::Lost => return Ok(Turn::Over),
-            }
-        }
-        let soon = self.clock.now() + LOOK_AGAIN;
-        if !*all_queued {
-            return Ok(Turn::Until(pace.next(self.clock.now()).min(soon)));
-        }
-        match self.store.replay_waiting(replay.id).await?.is_empty() {
-            true => self.finish(replay, ReplayStatus::Done).await.map(|()| Turn::Over),
-            false => {
-                // What was sent at once is over at once, and what takes long is asked for seldom.
-                let until = self.clock.now() + *rest;
-                *rest = (*rest * 2).min(LOOK_AGAIN);
-                Ok(Turn::Until(until))
-            }
-        }
     }
 
     /// The bucket of the output that a webhook is sent to again, or of its input.
@@ -165,7 +116,7 @@ impl Replays {
 }
 
 impl Held for Replays {
-    type Item = Replay;
+    type Item = Going;
     const WHAT: &'static str = "replays";
 
     fn parts(&self) -> (&dyn Clock, &RelayOptions, &Notify) {
@@ -176,37 +127,63 @@ impl Held for Replays {
         self.store.replays_wake_at().await
     }
 
-    async fn claim(&self, now: Timestamp, limit: usize) -> Result<Vec<Replay>, Error> {
-        self.store.claim_replays(ClaimReplays::new(self.node, now, now + HOLD, limit)).await
+    async fn claim(&self, now: Timestamp, limit: usize) -> Result<Vec<Going>, Error> {
+        let claim = ClaimWork::new(self.node, now, now + HOLD, limit);
+        let replays = self.store.claim_replays(claim).await?.into_iter();
+        let going = |replay: Replay| {
+            let pace = Pace::new(&replay.spec, now);
+            Going { replay, pace, all_queued: false, rest: TICK, held_at: now }
+        };
+        Ok(replays.map(going).collect())
     }
 
-    /// Continues a replay until it is over, or until another node holds it.
-    async fn go_on(self: Arc<Self>, replay: Replay) {
-        tracing::info!(replay = %replay.id, cursor = replay.cursor, "goes on");
-        let now = self.clock.now();
-        let pace = Pace::new(&replay.spec, now);
-        let mut going = Going { replay, pace, all_queued: false, rest: TICK, held_at: now };
-        loop {
-            let until = match self.turn(&mut going).await {
-                Ok(Turn::Until(moment)) => moment,
-                Ok(Turn::Over) => return,
-                Err(error) if error.kind() == ErrorKind::Invalid => {
-                    let replay = &mut going.replay;
-                    // The account reads the error in the replay.
-                    tracing::info!(replay = %replay.id, %error, "it cannot go on");
-                    replay.error = error.to_string();
-                    match self.finish(replay, ReplayStatus::Failed).await {
-                        Ok(()) => return,
-                        Err(_) => self.clock.now() + LOOK_AGAIN,
-                    }
+    fn id(going: &Going) -> Uuid {
+        going.replay.id.as_uuid()
+    }
+
+    async fn turn(self: &Arc<Self>, going: &mut Going) -> Result<Option<Timestamp>, Error> {
+        let Going { replay, pace, all_queued, rest, held_at } = going;
+        match self.store.replay(replay.account_id, replay.id).await? {
+            Some(stored) if stored.status == ReplayStatus::Running => *replay = stored,
+            stored => {
+                if stored.is_some_and(|it| it.status == ReplayStatus::Cancelled) {
+                    self.withdraw(replay.id).await;
                 }
-                Err(error) => {
-                    tracing::warn!(replay = %going.replay.id, %error, "it waits");
-                    self.clock.now() + LOOK_AGAIN
-                }
-            };
-            self.clock.sleep_until(until).await;
+                return Ok(None);
+            }
         }
+        let now = self.clock.now();
+        if now >= *held_at + HOLD / 3 {
+            if !self.hold(replay).await? {
+                return Ok(None);
+            }
+            *held_at = now;
+        }
+        let most = if *all_queued { 0 } else { pace.most(&replay.spec, now) };
+        if most > 0 {
+            match self.step(replay, most).await? {
+                Stepped::Queued(queued) => pace.spend(queued),
+                Stepped::Blocked => pace.rest(self.clock.now()),
+                Stepped::End => *all_queued = true,
+                Stepped::Lost => return Ok(None),
+            }
+        }
+        let soon = self.clock.now() + LOOK_AGAIN;
+        if !*all_queued {
+            return Ok(Some(pace.next(self.clock.now()).min(soon)));
+        }
+        if self.store.replay_waiting(replay.id).await?.is_empty() {
+            return self.finish(replay, ReplayStatus::Done).await.map(|()| None);
+        }
+        // Short replays end soon; the store is seldom asked for long ones.
+        let until = self.clock.now() + *rest;
+        *rest = (*rest * 2).min(LOOK_AGAIN);
+        Ok(Some(until))
+    }
+
+    async fn fail(self: &Arc<Self>, going: &mut Going, error: &Error) -> Result<(), Error> {
+        going.replay.error = error.to_string();
+        self.finish(&mut going.replay, ReplayStatus::Failed).await
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     admin::{Admin, Caller},
     forward::ForwardRequest,
     model::{Cron, CronSpec, Headers},
-    store::{AdvanceCron, ClaimCrons, CronStore, LogQuery},
+    store::{AdvanceCron, ClaimWork, CronStore, LogQuery},
 };
 
 fn at(text: &str) -> Timestamp {
@@ -342,7 +342,7 @@ async fn a_dead_node_leaves_its_runs_to_others() {
     house.until("2026-05-01T01:00:00Z").await;
     let now = house.clock.now();
     let until = now + Duration::from_secs(30);
-    let claim = ClaimCrons { node: NodeId::generate(), now, until, limit: 9 };
+    let claim = ClaimWork { node: NodeId::generate(), now, until, limit: 9 };
     let held = house.stores.crons.claim_crons(claim).await.expect("claimed");
     assert_eq!(held.len(), 1);
     let node = house.node();
@@ -403,7 +403,7 @@ impl Counting {
 
 #[async_trait]
 impl CronStore for Counting {
-    async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error> {
+    async fn claim_crons(&self, claim: ClaimWork) -> Result<Vec<Cron>, Error> {
         self.asked().claim_crons(claim).await
     }
     async fn crons_wake_at(&self) -> Result<Option<Timestamp>, Error> {

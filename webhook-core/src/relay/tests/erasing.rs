@@ -8,7 +8,7 @@ use crate::{
         Erasure, ErasureSpec, ReplayFilter, ReplayStatus, ResponseFromOutput, Throttle,
         ThrottleMode,
     },
-    store::{Claim, ClaimErasures, ErasedWebhook, Lease},
+    store::{Claim, ClaimWork, ErasedWebhook, Lease},
 };
 
 fn one_at_a_time() -> Throttle {
@@ -276,7 +276,7 @@ async fn another_node_goes_on_with_an_erasure() {
     let erasure = world.begin(everything()).await;
     let now = START + world.began.elapsed() + Duration::from_millis(2);
     let until = now + Duration::from_secs(15);
-    let claim = ClaimErasures::new(NodeId::generate(), now, until, 1);
+    let claim = ClaimWork::new(NodeId::generate(), now, until, 1);
     let claimed = world.stores.erasures.claim_erasures(claim).await.expect("a claim");
     assert_eq!(claimed.len(), 1);
     world.deliver().await;

@@ -11,7 +11,7 @@ use crate::{
         ProcessPolicy, RateInterval, Reason, Replay, ReplayChange, ReplayFilter, ReplayOrder,
         ReplaySpec, ReplayStatus, ReplayTotals,
     },
-    store::{ClaimReplays, FeedReplay, LogFilter, LogQuery, LogSearch, ReplayStore, ScanBounds},
+    store::{ClaimWork, FeedReplay, LogFilter, LogQuery, LogSearch, ReplayStore, ScanBounds},
 };
 
 const REPLAY_OF: &str = "x-webhook-relay-replay-of";
@@ -423,7 +423,7 @@ impl ReplayStore for Losing {
     ) -> Result<bool, Error> {
         self.stores.replays.change_replay(replay, from, now).await
     }
-    async fn claim_replays(&self, claim: ClaimReplays) -> Result<Vec<Replay>, Error> {
+    async fn claim_replays(&self, claim: ClaimWork) -> Result<Vec<Replay>, Error> {
         self.stores.replays.claim_replays(claim).await
     }
     async fn replays_wake_at(&self) -> Result<Option<Timestamp>, Error> {

@@ -8,7 +8,7 @@ use crate::{
     error::Error,
     id::NodeId,
     model::Cron,
-    store::{AdvanceCron, ClaimCrons, Configured, CronStore, DocumentKind},
+    store::{AdvanceCron, ClaimWork, Configured, CronStore, DocumentKind},
 };
 
 impl Kept {
@@ -20,8 +20,8 @@ impl Kept {
 
 #[async_trait]
 impl CronStore for MemoryStore {
-    async fn claim_crons(&self, claim: ClaimCrons) -> Result<Vec<Cron>, Error> {
-        let ClaimCrons { node, now, until, limit } = claim;
+    async fn claim_crons(&self, claim: ClaimWork) -> Result<Vec<Cron>, Error> {
+        let ClaimWork { node, now, until, limit } = claim;
         let mut directory = self.directory_mut();
         let crons = directory.of_kind(DocumentKind::Cron);
         let wakes = crons.filter_map(|kept| Some((kept.wakes_at()?, kept.document.key)));

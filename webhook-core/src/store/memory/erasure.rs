@@ -10,7 +10,7 @@ use crate::{
     error::{Error, ErrorKind},
     id::{AccountId, ErasureId, NodeId},
     model::Erasure,
-    store::{ClaimErasures, EraseOutcome, EraseStep, ErasureStore, KEPT_ERASURES, may_erase},
+    store::{ClaimWork, EraseOutcome, EraseStep, ErasureStore, KEPT_WORK},
 };
 
 /// Every erasure.
@@ -37,7 +37,7 @@ impl Erasures {
         let over = |(_, row): &(&ErasureId, &Row)| {
             row.erasure.account_id == account && row.erasure.finished_at.is_some()
         };
-        let old = self.rows.iter().rev().filter(over).skip(KEPT_ERASURES);
+        let old = self.rows.iter().rev().filter(over).skip(KEPT_WORK);
         let old: Vec<_> = old.map(|(id, _)| *id).collect();
         old.into_iter().for_each(|id| drop(self.rows.remove(&id)));
     }
@@ -52,7 +52,7 @@ impl ErasureStore for MemoryStore {
             .rows
             .values()
             .filter(|row| row.erasure.account_id == account && row.erasure.finished_at.is_none());
-        may_erase(open.count(), most)?;
+        Erasure::may_begin(open.count(), most)?;
         erasures.rows.insert(erasure.id, Row { erasure: erasure.clone(), held: None });
         erasures.trim(account);
         Ok(())
@@ -64,8 +64,8 @@ impl ErasureStore for MemoryStore {
         Ok(row.map(|row| row.erasure.clone()))
     }
 
-    async fn claim_erasures(&self, claim: ClaimErasures) -> Result<Vec<Erasure>, Error> {
-        let ClaimErasures { node, now, until, limit } = claim;
+    async fn claim_erasures(&self, claim: ClaimWork) -> Result<Vec<Erasure>, Error> {
+        let ClaimWork { node, now, until, limit } = claim;
         let mut erasures = self.erasures.lock();
         let due = |row: &&mut Row| row.wakes_at().is_some_and(|moment| moment <= now);
         let mut claimed = Vec::new();

@@ -11,7 +11,7 @@ use crate::{
     id::{AccountId, DeliveryId, NodeId, OutputId, ReplayId},
     model::{DeliveryStatus, Reason, Replay, ReplayStatus, ReplayTotals, Replayed},
     store::{
-        ClaimReplays, FeedReplay, KEPT_REPLAYS, Redeliver, ReplayItem, ReplayStore, ReplayedWebhook,
+        ClaimWork, FeedReplay, KEPT_WORK, Redeliver, ReplayItem, ReplayStore, ReplayedWebhook,
     },
 };
 
@@ -43,7 +43,7 @@ impl Replays {
         let over = |(_, row): &(&ReplayId, &Row)| {
             row.replay.account_id == account && row.replay.status.is_over()
         };
-        let old: Vec<_> = self.rows.iter().rev().filter(over).skip(KEPT_REPLAYS).collect();
+        let old: Vec<_> = self.rows.iter().rev().filter(over).skip(KEPT_WORK).collect();
         let old: Vec<_> = old.into_iter().map(|(id, _)| *id).collect();
         for id in old {
             self.rows.remove(&id);
@@ -177,8 +177,8 @@ impl ReplayStore for MemoryStore {
         Ok(true)
     }
 
-    async fn claim_replays(&self, claim: ClaimReplays) -> Result<Vec<Replay>, Error> {
-        let ClaimReplays { node, now, until, limit } = claim;
+    async fn claim_replays(&self, claim: ClaimWork) -> Result<Vec<Replay>, Error> {
+        let ClaimWork { node, now, until, limit } = claim;
         let mut replays = self.replays.lock();
         let due = |row: &&mut Row| row.wakes_at().is_some_and(|moment| moment <= now);
         let mut claimed = Vec::new();

@@ -6,8 +6,7 @@ use webhook_core::{
     AccountId, DeliveryId, OutputId, ReplayId,
     model::{Replay, ReplaySpec, ReplayStatus, ReplayTotals},
     store::{
-        ClaimReplays, DeliveryStore, FeedReplay, NewDelivery, ReplayItem, ReplayStore,
-        ReplayedWebhook,
+        ClaimWork, DeliveryStore, FeedReplay, NewDelivery, ReplayItem, ReplayStore, ReplayedWebhook,
     },
 };
 
@@ -68,7 +67,7 @@ async fn what_has_lost_its_body_is_passed_over() {
         }
         let replay = replay_of(account);
         storage.create_replay(&replay, 10).await.expect("it begins");
-        let claim = ClaimReplays::new(node, NOW, NOW + std::time::Duration::from_secs(60), 9);
+        let claim = ClaimWork::new(node, NOW, NOW + std::time::Duration::from_secs(60), 9);
         assert_eq!(storage.claim_replays(claim).await.expect("claimed").len(), 1);
         let later = NOW + std::time::Duration::from_secs(90);
         let feed = with(FeedReplay::new(&replay, node, NOW, later), |feed| {
