@@ -103,16 +103,20 @@ async fn claim<W: Held>(
 /// Continues a piece of work until it is over, or until another node holds it.
 async fn go_on<W: Held>(work: Arc<W>, mut item: W::Item) {
     let (clock, id) = (work.parts().0, W::id(&item));
-    tracing::info!(%id, "one of the {} goes on", W::WHAT);
+    tracing::info!(%id, "one of the {} continues", W::WHAT);
     loop {
         let until = match work.turn(&mut item).await {
             Ok(Some(until)) => until,
             Ok(None) => return,
             Err(error) => {
-                let cannot_go_on = error.kind() == ErrorKind::Invalid;
-                tracing::warn!(%id, %error, cannot_go_on, "one of the {} stops", W::WHAT);
-                if cannot_go_on && work.fail(&mut item, &error).await.is_ok() {
-                    return;
+                if error.kind() == ErrorKind::Invalid {
+                    // The account reads the error. It can quote the account's filter.
+                    tracing::info!(%id, "one of the {} cannot continue", W::WHAT);
+                    if work.fail(&mut item, &error).await.is_ok() {
+                        return;
+                    }
+                } else {
+                    tracing::warn!(%id, %error, "one of the {} waits", W::WHAT);
                 }
                 clock.now() + LOOK_AGAIN
             }
