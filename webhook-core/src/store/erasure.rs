@@ -20,7 +20,8 @@ use crate::{
 #[async_trait]
 pub trait ErasureStore: Send + Sync + fmt::Debug {
     /// Stores an erasure. With `most` others of the account that are not over it is
-    /// [`Busy`](crate::ErrorKind::Busy). Of those that are over the newest [`KEPT_WORK`] stay.
+    /// [`Busy`](crate::ErrorKind::Busy). Of those that are over the newest
+    /// [`KEPT_WORK`](super::KEPT_WORK) stay.
     async fn create_erasure(&self, erasure: &Erasure, most: usize) -> Result<(), Error>;
 
     /// One erasure of the account.

@@ -21,7 +21,7 @@ use crate::{
 pub trait ReplayStore: Send + Sync + fmt::Debug {
     /// Stores a replay, if it [may begin](Replay::may_begin) beside the account's others, of which
     /// at most `most` are not over. Of those that are over the newest
-    /// [`KEPT_WORK`] stay.
+    /// [`KEPT_WORK`](super::KEPT_WORK) stay.
     async fn create_replay(&self, replay: &Replay, most: usize) -> Result<(), Error>;
 
     /// One replay of the account.
