@@ -11,7 +11,8 @@ use axum::{Router, routing};
 use webhook_core::{
     Webhooks,
     admin::{AdminOptions, Caller},
-    forward::{guard::AddressGuard, http::HttpForwarder},
+    forward::http::HttpForwarder,
+    guard::AddressGuard,
     model::{BucketSpec, OutputSpec},
     store::{Stores, memory::MemoryStore},
 };

@@ -61,26 +61,31 @@
 
 pub mod admin;
 pub mod billing;
+mod clock;
+pub mod cluster;
 mod config;
+pub mod credentials;
 pub mod cron;
 mod error;
+pub mod forward;
 pub mod function;
+pub mod guard;
 mod lock;
 pub mod model;
 pub mod plan;
 pub mod relay;
 pub mod retry;
+pub mod rule;
 pub mod store;
 mod webhooks;
+#[cfg(feature = "xml")]
+pub mod xml;
 
 #[cfg(any(test, feature = "test-util"))]
-pub use webhook_clock::TokioClock;
-use webhook_clock::{self as clock, self as ids};
-pub use webhook_clock::{Clock, Ids, Month, Random, SystemClock, SystemRandom, Timestamp};
-pub use webhook_cluster as cluster;
-pub use webhook_forward as forward;
-use webhook_forward::body;
-pub use webhook_rules::{self as rule, Rule, Rules, Subject};
+pub use clock::TokioClock;
+pub use clock::{Clock, Ids, Month, Random, SystemClock, SystemRandom, Timestamp};
+use forward::body;
+pub use rule::{Rule, Rules, Subject};
 use webhook_wire::id;
 pub use webhook_wire::id::{
     AccountId, BucketId, CronId, DeliveryId, DomainId, ErasureId, ExecutionId, FunctionId, Id,

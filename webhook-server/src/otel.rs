@@ -16,7 +16,7 @@ pub(crate) use webhook_otel::Tracer;
     reason = "they are the standard's, and no options of this server"
 )]
 pub(crate) fn start() -> Result<Tracer, Failure> {
-    use webhook_core::forward::{guard::AddressGuard, http::HttpForwarder};
+    use webhook_core::{forward::http::HttpForwarder, guard::AddressGuard};
     let settings = webhook_otel::Settings::read(|name| std::env::var(name).ok())
         .map_err(|error| Failure::new(error.to_string()))?;
     // The operator says where the collector is.

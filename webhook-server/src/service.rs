@@ -4,11 +4,8 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use webhook_core::{
-    ErrorKind, Webhooks,
-    admin::AdminOptions,
-    forward::{guard::AddressGuard, http::HttpForwarder},
-    relay::RelayOptions,
-    store::Stores,
+    ErrorKind, Webhooks, admin::AdminOptions, forward::http::HttpForwarder, guard::AddressGuard,
+    relay::RelayOptions, store::Stores,
 };
 use webhook_storage::Storage;
 

@@ -34,7 +34,7 @@ pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0
 
 /// Sends the log to standard error. The caller must flush it before the process ends.
 pub(crate) fn start_log(config: &LogConfig) -> Result<Log, Failure> {
-    // A NATS that is away would fill the log: what matters of it is logged by webhook-cluster.
+    // A NATS that is away would fill the log: webhook_core::cluster logs what matters of it.
     let filter = EnvFilter::try_new(format!("async_nats=warn,{}", config.log))
         .map_err(|error| Failure::caused_by("cannot read the log filter", error))?;
     let out = Log::start(std::io::stderr(), config.log_delay)

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use axum::{Router, routing::post};
-use webhook_core::forward::{guard::AddressGuard, http::HttpForwarder};
+use webhook_core::{forward::http::HttpForwarder, guard::AddressGuard};
 use webhook_core::{model::*, relay::RelayOptions, store::*, *};
 
 #[cfg(test)]

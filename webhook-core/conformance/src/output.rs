@@ -6,12 +6,10 @@ use crate::sample::Together as _;
 use webhook_core::store::{BucketStore as _, OutputStore as _};
 use webhook_core::{
     AccountId, BucketId, CronId, ErrorKind, FunctionId, OutputId, Timestamp,
+    credentials::{AuthSpec, ClientAuth, OAuth2Auth, SigningFormat, SigningSecret, SigningSpec},
     model::{
         Bucket, Durability, Extension, Health, OnDisabled, Output, OutputSpec, Pause, Pauses,
         RateInterval, ReplayMissing, RetrySchedule, Secret, Throttle, ThrottleMode,
-        credentials::{
-            AuthSpec, ClientAuth, OAuth2Auth, SigningFormat, SigningSecret, SigningSpec,
-        },
     },
     rule::Rules,
     store::Stores,

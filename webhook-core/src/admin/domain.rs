@@ -1,6 +1,6 @@
 //! Domains: reserving them, and the inputs at them.
 
-use webhook_guard::names;
+use crate::guard::names;
 
 use super::{Admin, Caller, check};
 use crate::{

@@ -71,6 +71,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore};
 
+pub use crate::guard::names::{DomainBlocklist, InvalidBlocklist};
 pub use account::API_KEY_PREFIX;
 pub use bucket::DEFAULT_INPUT_NAME;
 pub use caller::{Caller, Credential};
@@ -82,15 +83,14 @@ pub use log::{
 pub use options::AdminOptions;
 pub use token::{API_KEY_USER, NewToken};
 pub use usage::Usage;
-pub use webhook_guard::names::{DomainBlocklist, InvalidBlocklist};
 
 use crate::{
     billing::BillingProvider,
+    clock::Ids,
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     function::{FunctionRuntime, generate::FunctionGenerator},
     id::{AccountId, BucketId, FunctionId, TokenId},
-    ids::Ids,
     model::Bucket,
     plan::Quotas,
     relay::Relay,

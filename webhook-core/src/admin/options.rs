@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::DomainBlocklist;
-use crate::forward::guard::AddressGuard;
+use crate::guard::AddressGuard;
 
 /// Bounds on the things of one account, on its concurrent work, and on the fields that an operator
 /// bounds. Other bounds of fields are with their declarations; those on rules and on

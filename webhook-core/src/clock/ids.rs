@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use webhook_wire::{Timestamp, id::Id};
 
-use crate::Clock;
+use crate::clock::Clock;
 
 /// The random bits of a counter when it begins: one fewer than it has, so that
 /// it does not overflow soon.
@@ -23,7 +23,7 @@ const MILLIS: u64 = (1 << 48) - 1;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use webhook_clock::{Ids, Random, SystemClock};
+/// use webhook_core::{Ids, Random, SystemClock};
 /// use webhook_wire::id::WebhookId;
 ///
 /// /// For a test that knows the end of an identifier.
@@ -65,7 +65,7 @@ impl Random for SystemRandom {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use webhook_clock::{Ids, SystemClock, SystemRandom};
+/// use webhook_core::{Ids, SystemClock, SystemRandom};
 /// use webhook_wire::id::WebhookId;
 ///
 /// let ids = Ids::new(Arc::new(SystemClock), Arc::new(SystemRandom));

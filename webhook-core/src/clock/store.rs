@@ -14,14 +14,14 @@ use tokio::time::Instant;
 
 use webhook_wire::Timestamp;
 
-use crate::Clock;
+use crate::clock::Clock;
 
 /// Shows the time of a store, once it is known, and the machine's until then.
 ///
 /// Between two readings the time goes on as it passes, whatever is done to the machine's
 /// clock. A store without a clock of its own has the machine's.
 #[derive(Debug)]
-pub struct StoreClock {
+pub(crate) struct StoreClock {
     machine: Arc<dyn Clock>,
     started: Instant,
     /// What the store's clock showed at `started`, in milliseconds since 1970.
@@ -36,7 +36,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 impl StoreClock {
     /// Shows what `machine` shows.
-    pub fn new(machine: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(machine: Arc<dyn Clock>) -> Self {
         Self { machine, started: Instant::now(), base: AtomicI64::new(UNKNOWN) }
     }
 
@@ -44,7 +44,7 @@ impl StoreClock {
     /// the machine's clock is, at least.
     ///
     /// When the answer took longer than `patience`, what was known before counts.
-    pub fn read(&self, shown: Timestamp, asked: Instant, patience: Duration) -> Skew {
+    pub(crate) fn read(&self, shown: Timestamp, asked: Instant, patience: Duration) -> Skew {
         let took = asked.elapsed();
         let between = asked.duration_since(self.started) + took / 2;
         let base = shown.as_millis().saturating_sub(millis(between));
@@ -60,18 +60,18 @@ impl StoreClock {
 
 /// How far the machine's clock is ahead of the store's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Skew {
+pub(crate) struct Skew {
     millis: i64,
 }
 
 impl Skew {
     /// By how many milliseconds the machine's clock is ahead; fewer than none when it is behind.
-    pub fn millis(self) -> i64 {
+    pub(crate) fn millis(self) -> i64 {
         self.millis
     }
 
     /// How far they are apart.
-    pub fn size(self) -> Duration {
+    pub(crate) fn size(self) -> Duration {
         Duration::from_millis(self.millis.unsigned_abs())
     }
 }
@@ -113,7 +113,7 @@ impl Clock for StoreClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TokioClock;
+    use crate::clock::TokioClock;
 
     const NOON: Timestamp = Timestamp::from_secs(1_700_000_000);
     const PATIENCE: Duration = Duration::from_secs(1);

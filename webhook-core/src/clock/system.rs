@@ -12,7 +12,7 @@ use async_trait::async_trait;
 
 use webhook_wire::Timestamp;
 
-use crate::Clock;
+use crate::clock::Clock;
 
 /// The machine's clock, without its steps back.
 ///

@@ -23,7 +23,7 @@ pub enum To {
 ///
 /// ```
 /// use bytes::Bytes;
-/// use webhook_cluster::{Broadcast, Inbox, Local, To};
+/// use webhook_core::cluster::{Broadcast, Inbox, Local, To};
 /// use webhook_wire::id::NodeId;
 ///
 /// /// Loses every message for a single node.

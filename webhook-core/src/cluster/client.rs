@@ -28,7 +28,7 @@ pub struct StreamedWebhook {
     pub output_destination: String,
     /// What to deliver. With an output its headers are those of a delivery; without
     /// outputs they are the sender's. The body is beside the head of a message.
-    #[serde(with = "crate::message::request")]
+    #[serde(with = "crate::cluster::message::request")]
     pub request: Request,
 }
 

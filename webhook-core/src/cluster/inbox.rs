@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::broadcast::{Inbox, MAX_MESSAGE_BYTES, To};
+use crate::cluster::broadcast::{Inbox, MAX_MESSAGE_BYTES, To};
 
 /// How many messages wait at most.
 const MESSAGES: usize = 4_096;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use webhook_wire::id::NodeId;
 
-use crate::{
+use crate::cluster::{
     broadcast::{Broadcast, Inbox, To},
     inbox::{Slot, queue},
 };

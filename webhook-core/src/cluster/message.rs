@@ -11,7 +11,7 @@ use webhook_wire::{
     id::{AccountId, BucketId, DeliveryId, FunctionId, InputId, NodeId, OutputId, TokenId},
 };
 
-use crate::{
+use crate::cluster::{
     broadcast::MAX_MESSAGE_BYTES,
     client::{ConnectedClient, Listening, StreamedWebhook},
 };
@@ -20,7 +20,7 @@ use crate::{
 const VERSION: u8 = 1;
 /// The version and the length of the head.
 const PREFIX_BYTES: usize = 5;
-/// What [`Sealed`](crate::Sealed) may add.
+/// What [`Sealed`](crate::cluster::Sealed) may add.
 const ENVELOPE_BYTES: usize = 64;
 
 /// What one node says.
@@ -272,7 +272,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ClientInfo;
+    use crate::cluster::ClientInfo;
 
     fn message(content: Content) -> Message {
         let sent_at = Timestamp::from_secs(1_700_000_000);

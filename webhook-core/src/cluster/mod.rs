@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use bytes::Bytes;
-//! use webhook_cluster::{Broadcast, Local, To};
+//! use webhook_core::cluster::{Broadcast, Local, To};
 //! use webhook_wire::id::NodeId;
 //!
 //! # async fn example() {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use webhook_wire::id::NodeId;
 
-use crate::{
+use crate::cluster::{
     broadcast::{Broadcast, Inbox, To},
     inbox::{Queue, Slot, queue},
 };

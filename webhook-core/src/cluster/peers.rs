@@ -12,7 +12,7 @@ use std::{
 use tokio::time::Instant;
 use webhook_wire::id::{AccountId, BucketId, NodeId};
 
-use crate::{client::Listening, message::Presence};
+use crate::cluster::{client::Listening, message::Presence};
 
 /// A node that says nothing for so long is gone.
 const GONE: Duration = Duration::from_millis(3_500);

@@ -18,7 +18,7 @@ use ring::{
 };
 use webhook_wire::id::NodeId;
 
-use crate::broadcast::{Broadcast, Inbox, MAX_MESSAGE_BYTES, To};
+use crate::cluster::broadcast::{Broadcast, Inbox, MAX_MESSAGE_BYTES, To};
 
 /// The first byte of what is sealed this way; messages with another one are for later programs.
 const VERSION: u8 = 1;
@@ -286,7 +286,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Local;
+    use crate::cluster::Local;
 
     const KEY: [u8; 32] = [7; 32];
 

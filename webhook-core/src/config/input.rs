@@ -1,8 +1,8 @@
 //! Inputs: the endpoints of a bucket where webhooks arrive.
 
+use crate::guard::names;
 use http::header::HOST;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use webhook_guard::names;
 use webhook_signatures::SignatureSpec;
 use webhook_wire::{
     Choice, Described,

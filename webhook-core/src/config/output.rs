@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::credentials::{AuthSpec, SigningSpec};
 use http::{HeaderMap, header::HOST, uri::Authority};
 use serde::{Deserialize, Serialize};
-use webhook_credentials::{AuthSpec, SigningSpec};
 use webhook_wire::{
     Choice, Described,
     described::{Invalid, days, seconds},

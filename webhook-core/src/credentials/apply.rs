@@ -8,7 +8,7 @@ use http::{
 };
 use url::form_urlencoded;
 
-use crate::{AuthSpec, CredentialError, KeyPlace, Token, sigv4};
+use crate::credentials::{AuthSpec, CredentialError, KeyPlace, Token, sigv4};
 
 /// The request that is to be authenticated, otherwise ready to be sent.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Request<'a> {
 
 impl AuthSpec {
     /// Puts the credentials into `request`, in place of what is there under the same names.
-    /// `token` is what [`Tokens::token`](crate::Tokens::token) gave, where there is one, and
+    /// `token` is what [`Tokens::token`](crate::credentials::Tokens::token) gave, where there is one, and
     /// `now` is the time in seconds since 1970.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use url::Url;
 use webhook_wire::{Choice, Described, Secret, described::Invalid};
 
-use crate::token::ServiceAccount;
+use crate::credentials::token::ServiceAccount;
 
 const MAX_BYTES: usize = 4 << 10;
 

@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use http::HeaderMap;
-//! use webhook_credentials::{Message, SigningSpec};
+//! use webhook_core::credentials::{Message, SigningSpec};
 //!
 //! let signing: SigningSpec = serde_json::from_value(serde_json::json!({
 //!     "format": "standard_webhooks",
@@ -26,7 +26,6 @@
 //! assert_eq!(headers["webhook-signature"], "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![warn(missing_docs)]
 
 mod apply;
 mod auth;

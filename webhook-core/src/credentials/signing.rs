@@ -6,7 +6,7 @@ use ring::{hmac, signature::Ed25519KeyPair};
 use serde::{Deserialize, Serialize};
 use webhook_wire::{Choice, Described, Secret, Timestamp, described::Invalid};
 
-use crate::CredentialError;
+use crate::credentials::CredentialError;
 
 const MAX_SECRETS: usize = 2;
 const MAX_SECRET_BYTES: usize = 1_024;
@@ -187,7 +187,7 @@ impl SigningSpec {
         let (Ok(name), Ok(value)) = (name, value) else {
             return Err(CredentialError::new("the signature cannot be sent in a header"));
         };
-        crate::apply::set(headers, name, value)
+        crate::credentials::apply::set(headers, name, value)
     }
 }
 

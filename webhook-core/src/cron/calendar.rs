@@ -8,7 +8,7 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
-use crate::{
+use crate::cron::{
     InvalidCron,
     field::{FIELDS, Values},
     invalid,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use crate::{InvalidCron, invalid};
+use crate::cron::{InvalidCron, invalid};
 
 /// A leap year.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);

@@ -1,6 +1,6 @@
 //! One field of a schedule.
 
-use crate::{InvalidCron, invalid};
+use crate::cron::{InvalidCron, invalid};
 
 /// Which field, and what may be in it.
 #[derive(Debug)]

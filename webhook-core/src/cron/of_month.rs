@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::{InvalidCron, field::Field};
+use crate::cron::{InvalidCron, field::Field};
 
 /// The sets of such days that a schedule names. Bit n of a set stands for the number n.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,61 +1,5 @@
-//! When a cron job runs: pure, without a clock and without a store.
-//!
-//! # Schedules
-//!
-//! Five fields, as in `crontab(5)`: minute (0-59), hour (0-23), day of month
-//! (1-31), month (1-12 or `JAN`…`DEC`), day of week (0-7 or `SUN`…`SAT`, 0 and 7
-//! are Sunday). A sixth field before them has the second (0-59). A field is a
-//! list of values, ranges `a-b` and steps `*/n`, `a-b/n`, `a/n` (from `a` on);
-//! `?` is `*` in the fields of days. When neither field of days begins with `*`,
-//! a day that one of them names is enough, else both must match.
-//!
-//! Days that depend on the month, as in Quartz: `L` is the last day, `L-3` the
-//! third before it, `LW` the last day from Monday to Friday, `15W` the one that
-//! is nearest to the 15th within the month, `5L` or `FRIL` the last Friday, `5#2`
-//! the second one.
-//!
-//! `TZ=Europe/Berlin` or `CRON_TZ=Europe/Berlin` before the fields names the time
-//! zone of a schedule whose field for it is empty or UTC. `@yearly` (`@annually`), `@monthly`, `@weekly`, `@daily`
-//! (`@midnight`) and `@hourly` stand for five fields. `@every 1h30m` runs each
-//! time that this much has elapsed, counted from `starts_at`, which is its
-//! first run, or from when the cron was made.
-//!
-//! Other time zones than UTC need the feature `time-zones`, with which the IANA
-//! database is part of the program. Without it a schedule that names one is refused.
-//!
-//! # Clocks that are set
-//!
-//! As in Vixie cron. A schedule whose minute *and* hour do not begin with `*`
-//! has *fixed times*. What falls into an hour that is skipped runs at the first
-//! moment after it, once; what falls into an hour that comes twice runs in the
-//! first of the two. (A gap of three hours or more is no daylight saving: what
-//! falls into it does not run.) Any other schedule follows the clock on the
-//! wall: it runs whenever that shows a matching time, so in both of the hours
-//! and never in a skipped one. `@every` knows no clocks on walls.
-//!
-//! Moments are milliseconds since 1970-01-01T00:00:00Z.
-//!
-//! ```
-//! # #[cfg(feature = "time-zones")]
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use webhook_cron::Timetable;
-//!
-//! let timetable = Timetable::new("30 2 * * *", "Europe/Berlin", 0)?;
-//! let saturday: jiff::Timestamp = "2026-03-28T12:00:00Z".parse()?;
-//! // At 2 o'clock the clocks are set to 3: it runs then.
-//! let expected: jiff::Timestamp = "2026-03-29T01:00:00Z".parse()?;
-//! let next = timetable.next_after(saturday.as_millisecond());
-//! assert_eq!(next, Some(expected.as_millisecond()));
-//! # Ok(())
-//! # }
-//! # #[cfg(not(feature = "time-zones"))]
-//! # fn main() {}
-//! ```
+//! A timetable in milliseconds since 1970-01-01T00:00:00Z, without a clock and without a store.
 
-mod calendar;
-mod every;
-mod field;
-mod of_month;
 #[cfg(test)]
 mod tests;
 
@@ -63,14 +7,13 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
-use calendar::Calendar;
-use every::Every;
+use super::{calendar::Calendar, every::Every};
 
 /// What is wrong with a schedule, and in which field of the cron.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {reason}")]
 #[non_exhaustive]
-pub struct InvalidCron {
+pub(super) struct InvalidCron {
     /// `schedule`, `timezone` or `ends_at`.
     pub field: &'static str,
     /// What is wrong with it, and in which part of a schedule.
@@ -109,7 +52,7 @@ impl Schedule {
 
 /// The moments at which a cron runs.
 #[derive(Clone, Debug)]
-pub struct Timetable {
+pub(super) struct Timetable {
     schedule: Schedule,
     zone: TimeZone,
     /// From which periods are counted.
@@ -126,7 +69,11 @@ impl Timetable {
     ///
     /// In `schedule`, with the part of it: what does not parse, a date that never
     /// comes (31 February). In `timezone`: an unknown time zone.
-    pub fn new(schedule: &str, timezone: &str, created_at: i64) -> Result<Self, InvalidCron> {
+    pub(super) fn new(
+        schedule: &str,
+        timezone: &str,
+        created_at: i64,
+    ) -> Result<Self, InvalidCron> {
         let (own_zone, schedule) = split_zone(schedule.trim());
         let schedule = Schedule::parse(schedule)?;
         let mut zone = zone(timezone)?;
@@ -147,7 +94,7 @@ impl Timetable {
     /// # Errors
     ///
     /// In `ends_at`: an end before the start.
-    pub fn between(
+    pub(super) fn between(
         self,
         starts_at: Option<i64>,
         ends_at: Option<i64>,
@@ -164,7 +111,7 @@ impl Timetable {
     /// The first run after `after`, within `starts_at` and `ends_at`, both of
     /// which are included.
     #[must_use]
-    pub fn next_after(&self, after: i64) -> Option<i64> {
+    pub(super) fn next_after(&self, after: i64) -> Option<i64> {
         self.within_end(self.unbounded_next(after))
     }
 
@@ -172,7 +119,7 @@ impl Timetable {
     /// earliest that is at most one period late. A run's period is the time to
     /// the next one. None when all of them are later than that.
     #[must_use]
-    pub fn catch_up(&self, due: i64, now: i64) -> Option<i64> {
+    pub(super) fn catch_up(&self, due: i64, now: i64) -> Option<i64> {
         let in_time = |run: i64| self.unbounded_next(run).is_none_or(|next| next >= now);
         if in_time(due) {
             return self.within_end(Some(due));
@@ -191,13 +138,13 @@ impl Timetable {
 
     /// The IANA name of the time zone, spelled as IANA does.
     #[must_use]
-    pub fn zone_name(&self) -> &str {
+    pub(super) fn zone_name(&self) -> &str {
         self.zone.iana_name().unwrap_or("UTC")
     }
 
     /// The shortest time from one run to the next, as far as the clock is not set.
     #[must_use]
-    pub fn shortest_period(&self) -> Duration {
+    pub(super) fn shortest_period(&self) -> Duration {
         match &self.schedule {
             Schedule::Calendar(calendar) => calendar.shortest_period(),
             Schedule::Every(every) => every.period(),
@@ -258,6 +205,6 @@ fn utc_alone(name: &str) -> Result<TimeZone, String> {
     }
 }
 
-fn invalid(reason: impl std::fmt::Display) -> InvalidCron {
+pub(super) fn invalid(reason: impl std::fmt::Display) -> InvalidCron {
     InvalidCron { field: "schedule", reason: reason.to_string() }
 }

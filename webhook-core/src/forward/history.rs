@@ -8,7 +8,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
 
-use crate::{ForwardError, Timings};
+use crate::forward::{ForwardError, Timings};
 
 mod code;
 #[cfg(test)]

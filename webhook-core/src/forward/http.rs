@@ -72,7 +72,7 @@ use pool::Pool;
 /// Cloning is cheap, and clones share the connections.
 ///
 /// ```no_run
-/// use webhook_forward::{ForwardRequest, Forwarder, http::HttpForwarder};
+/// use webhook_core::forward::{ForwardRequest, Forwarder, http::HttpForwarder};
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let forwarder = HttpForwarder::builder().build();

@@ -31,7 +31,6 @@ mod timings;
 pub use scripted::{Answer, CheckedOnDrop, ScriptedForwarder};
 pub use service::ServiceForwarder;
 pub use timings::Timings;
-pub use webhook_guard as guard;
 
 /// Sends requests: those of deliveries and those that functions make.
 ///
@@ -42,7 +41,7 @@ pub use webhook_guard as guard;
 /// `max_response_bytes` is not read.
 ///
 /// ```
-/// use webhook_forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder};
+/// use webhook_core::forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder};
 ///
 /// /// Prints what would leave.
 /// #[derive(Debug)]

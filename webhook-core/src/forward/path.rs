@@ -4,7 +4,7 @@
 /// cleaned or encoded again: the destination sees the bytes that the sender sent.
 ///
 /// ```
-/// use webhook_forward::path::join;
+/// use webhook_core::forward::path::join;
 ///
 /// let joined = join("http://localhost:3000/hook/?key=1#top", "/a%2Fb", "id=7");
 /// assert_eq!(joined, "http://localhost:3000/hook/a%2Fb?key=1&id=7");
@@ -42,7 +42,7 @@ pub fn join(destination: &str, extra_path: &str, query: &str) -> String {
 /// programs cut off.
 ///
 /// ```
-/// use webhook_forward::path::climbs;
+/// use webhook_core::forward::path::climbs;
 ///
 /// assert!(climbs("/../admin") && climbs("/a/%2e%2e/..%2fadmin") && climbs(r"/\..\admin"));
 /// assert!(!climbs("/a/../b") && !climbs("/a%2Fb//c...") && !climbs("/x?back=/../.."));

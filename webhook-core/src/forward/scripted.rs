@@ -117,7 +117,7 @@ impl fmt::Debug for Answer {
 ///
 /// ```
 /// use http::StatusCode;
-/// use webhook_forward::{Answer, ScriptedForwarder};
+/// use webhook_core::forward::{Answer, ScriptedForwarder};
 ///
 /// let forwarder = ScriptedForwarder::new();
 /// forwarder.script(

@@ -18,7 +18,7 @@ use super::{
     ForwardError, ForwardRequest, ForwardResponse, Forwarder,
     message::{self, Outgoing},
 };
-use crate::{
+use crate::forward::{
     body::{Collected, collect},
     timings::{Stage, Stopwatch},
 };
@@ -38,7 +38,7 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// use bytes::Bytes;
 /// use http_body_util::Full;
-/// use webhook_forward::{Forwarder, ServiceForwarder};
+/// use webhook_core::forward::{Forwarder, ServiceForwarder};
 ///
 /// # #[derive(Clone)] struct Echo;
 /// # impl tower_service::Service<http::Request<Full<Bytes>>> for Echo {

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::{ForwardError, ForwardResponse};
+use crate::forward::{ForwardError, ForwardResponse};
 
 /// How long the parts of one request took, and over which connection it went.
 ///

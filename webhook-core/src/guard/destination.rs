@@ -39,7 +39,7 @@ impl AddressGuard {
     /// When it cannot be one, with the part that is wrong.
     ///
     /// ```
-    /// use webhook_guard::AddressGuard;
+    /// use webhook_core::guard::AddressGuard;
     ///
     /// let guard = AddressGuard::public_only();
     /// assert!(guard.check_url(&"https://example.com/hook".parse()?).is_ok());

@@ -30,7 +30,7 @@ pub use destination::InvalidDestination;
 /// [`allow_all`](Self::allow_all): no destination lives there.
 ///
 /// ```
-/// use webhook_guard::AddressGuard;
+/// use webhook_core::guard::AddressGuard;
 ///
 /// let guard = AddressGuard::public_only();
 /// assert!(guard.check("93.184.215.14".parse()?).is_ok());

@@ -39,7 +39,7 @@ pub enum InvalidDomain {
 /// its end. At least two labels, and no address.
 ///
 /// ```
-/// use webhook_guard::names::domain;
+/// use webhook_core::guard::names::domain;
 ///
 /// assert_eq!(domain("Bücher.example.").as_deref(), Ok("xn--bcher-kva.example"));
 /// assert!(domain("localhost").is_err());

@@ -65,7 +65,6 @@ pub use trace::{
     TraceFunction, TraceFunctionAt, TraceFunctionOutcome, TraceReceived, TraceRules,
 };
 pub use webhook::{Checks, Webhook};
-pub use webhook_credentials as credentials;
 pub use webhook_signatures as signatures;
 pub use webhook_signatures::duplicates::{Deduplication, DuplicateAnswer, KeyPart, KeySource};
 pub(crate) use webhook_wire::constant_time_eq;

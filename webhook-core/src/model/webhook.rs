@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use webhook_rules::Subject;
+use crate::rule::Subject;
 use webhook_wire::Request;
 
 use crate::{

@@ -12,9 +12,9 @@ use super::{
     waiters::{Waiter, Waiters},
 };
 use crate::{
+    clock::Ids,
     error::Error,
     id::{DeliveryId, OutputId},
-    ids::Ids,
     model::{Bucket, DeliveryStatus, Output, Reason, ResponseFromOutput, Webhook},
     store::{self, Accept, DeliveryStore, NewDelivery, NewExecution, Pending, Seen},
 };

@@ -1,7 +1,7 @@
 //! What the relay is told of changes, so that it and the others over the same stores see them
 //! at once.
 
-use webhook_cluster::{BucketChange, Change, Content, To};
+use crate::cluster::{BucketChange, Change, Content, To};
 
 use super::Relay;
 use crate::{

@@ -3,12 +3,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use crate::credentials::{
+    Answer, AuthSpec, CredentialError, Fetch, Message, Question, Request, Token, Tokens,
+};
 use async_trait::async_trait;
 use http::{HeaderMap, Method, StatusCode};
 use tokio::time::{Instant, timeout_at};
-use webhook_credentials::{
-    Answer, AuthSpec, CredentialError, Fetch, Message, Question, Request, Token, Tokens,
-};
 
 use crate::{
     clock::Clock,

@@ -59,9 +59,9 @@ mod waiters;
 
 use std::sync::Arc;
 
+use crate::cluster::Broadcast;
+pub use crate::cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 use tokio::sync::Notify;
-use webhook_cluster::Broadcast;
-pub use webhook_cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 
 use self::{
     accept::Intake,
@@ -100,12 +100,12 @@ pub use self::{
     },
 };
 use crate::{
+    clock::Ids,
     clock::StoreClock,
     error::Error,
     forward::Forwarder,
     function::FunctionRuntime,
     id::{AccountId, FunctionId, NodeId},
-    ids::Ids,
     model::{Driver, Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
     plan::Quotas,
     store::{ClientReport, Reported, Stores},

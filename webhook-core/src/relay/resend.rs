@@ -11,10 +11,10 @@ use super::{
     route::{self, Decision, Match},
 };
 use crate::{
+    clock::Ids,
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     id::{AccountId, OutputId},
-    ids::Ids,
     model::{
         Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, Replayed, Request, Resend,
         ResponseFromOutput, Webhook,

@@ -13,7 +13,7 @@ use webhook_wire::{Error, ErrorKind};
 /// checked; written as JSON it is what the [module](super) describes.
 ///
 /// ```
-/// use webhook_rules::{Rule, Rules};
+/// use webhook_core::rule::{Rule, Rules};
 ///
 /// let push = Rule::header("X-GitHub-Event").equals("push");
 /// let released = Rule::payload("ref").matches("^refs/heads/(main|release-.*)$");
@@ -21,7 +21,7 @@ use webhook_wire::{Error, ErrorKind};
 ///
 /// let error = Rules::try_from(Rule::any([Rule::body().matches("(")])).expect_err("no regex");
 /// assert_eq!(error.to_string(), "rules.or[0].match.regex: unclosed group");
-/// # Ok::<(), webhook_rules::Error>(())
+/// # Ok::<(), webhook_core::rule::Error>(())
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct Rule {

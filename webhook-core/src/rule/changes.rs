@@ -6,7 +6,7 @@ use http::HeaderMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{
+use crate::rule::{
     MAX_EXPLAINED_VALUE_BYTES, Request,
     explain::{MASK, is_secret_name, mask_secrets},
 };

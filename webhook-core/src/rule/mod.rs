@@ -14,7 +14,7 @@
 //! ```
 //! use bytes::Bytes;
 //! use http::{HeaderMap, Method};
-//! use webhook_rules::{Request, Rules, Subject};
+//! use webhook_core::rule::{Request, Rules, Subject};
 //!
 //! let rules: Rules = serde_json::from_str(
 //!     r#"{"and": [
@@ -233,7 +233,7 @@ impl Rules {
         match !reads_payload || payload::is_readable(subject.request, with_xml) {
             true => Ok(()),
             false => Err(Error::unavailable(
-                "the rules look into a body of XML, and webhook-rules was built without its \
+                "the rules look into a body of XML, and this program was built without the \
                  feature xml",
                 RETRY_UNREADABLE_AFTER,
             )),

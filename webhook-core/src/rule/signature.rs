@@ -8,7 +8,7 @@ use super::MAX_SIGNATURES_TRIED;
 
 /// How a body is signed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Digest {
+pub(crate) struct Digest {
     algorithm: Algorithm,
     /// What may stand before the signature.
     prefix: &'static str,

@@ -5,9 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::rule::{Rule, Rules, Subject};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
-use webhook_rules::{Rule, Rules, Subject};
 
 use super::{LogCursor, LogQuery};
 use crate::{

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use crate::{
     admin::Admin,
+    clock::Ids,
     error::{Error, ErrorKind},
     id::AccountId,
-    ids::Ids,
     model::Log,
     relay::{ClientInfo, ConnectedClient, IngestService, Listening, Relay, Subscription},
     store::{ClientReport, Stores},

@@ -7,8 +7,8 @@ use tower_service::Service;
 use crate::{
     Error, ErrorKind, Timestamp, TokioClock, Webhooks,
     admin::Caller,
+    clock::Random,
     forward::ScriptedForwarder,
-    ids::Random,
     model::{Bucket, BucketSpec, OutputSpec},
     store::{LogQuery, Stores, memory::MemoryStore},
 };

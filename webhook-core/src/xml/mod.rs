@@ -48,11 +48,11 @@ pub enum Part {
 ///
 /// ```
 /// use serde_json::json;
-/// use webhook_xml::Decoder;
+/// use webhook_core::xml::Decoder;
 ///
 /// let order = Decoder::new(100).decode(r#"<s:order id="7"><item>A</item><item>B</item></s:order>"#)?;
 /// assert_eq!(order, json!({"s:order": {"-id": "7", "item": ["A", "B"]}}));
-/// # Ok::<_, webhook_xml::NotXml>(())
+/// # Ok::<_, webhook_core::xml::NotXml>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder {

@@ -10,9 +10,8 @@ use tokio::time::sleep;
 use webhook_core::{
     BucketId, Error, ErrorKind, OutputId, Timestamp, TokioClock, Webhooks,
     admin::{Admin, AdminOptions, Caller},
-    model::{
-        BucketSpec, Extension, Health, Output, OutputSpec, PauseRequest, credentials::AuthSpec,
-    },
+    credentials::AuthSpec,
+    model::{BucketSpec, Extension, Health, Output, OutputSpec, PauseRequest},
     store::{Stores, memory::MemoryStore},
 };
 

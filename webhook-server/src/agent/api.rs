@@ -8,9 +8,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header::AUTHORIZATIO
 use serde_json::{Value, json};
 use webhook_core::{
     BucketId, FunctionId,
-    forward::{
-        ForwardRequest, ForwardResponse, Forwarder, guard::AddressGuard, http::HttpForwarder,
-    },
+    forward::{ForwardRequest, ForwardResponse, Forwarder, http::HttpForwarder},
+    guard::AddressGuard,
     model::Secret,
 };
 

@@ -13,10 +13,8 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use webhook_core::{
     Clock, SystemClock,
-    forward::{
-        ForwardError, ForwardRequest, ForwardResponse, Forwarder, guard::AddressGuard,
-        http::HttpForwarder,
-    },
+    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder, http::HttpForwarder},
+    guard::AddressGuard,
     model::{Headers, OutputSpec},
     retry::{self, Next, Outcome, Progress},
 };

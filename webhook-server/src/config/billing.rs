@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use webhook_core::{
     SystemClock,
     billing::{BillingProvider, Unconfigured},
-    forward::{guard::AddressGuard, http::HttpForwarder},
+    forward::http::HttpForwarder,
+    guard::AddressGuard,
     model::Secret,
     plan::Plans,
 };

@@ -1,6 +1,6 @@
 //! Delivering webhooks.
 
-use webhook_core::forward::guard::AddressGuard;
+use webhook_core::guard::AddressGuard;
 
 use super::{ConfigError, at_least_one, refuse_if, value};
 

@@ -2,10 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use webhook_core::{
-    forward::{guard::AddressGuard, http::HttpForwarder},
-    model::Secret,
-};
+use webhook_core::{forward::http::HttpForwarder, guard::AddressGuard, model::Secret};
 use webhook_generate::{ChatModel, ChatOptions, ModelLimits};
 
 use super::{ConfigError, at_least_one, not_zero, value};

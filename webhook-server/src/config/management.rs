@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use webhook_core::{admin::AdminOptions, forward::guard::AddressGuard};
+use webhook_core::{admin::AdminOptions, guard::AddressGuard};
 
 use super::{ConfigError, at_least_one, refuse_if, value};
 use crate::{compatibility::Compatibility, extract::MAX_REPORT_BYTES};

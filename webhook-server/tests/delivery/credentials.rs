@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, Response};
-use webhook_core::model::credentials::{Message, SigningSpec};
+use webhook_core::credentials::{Message, SigningSpec};
 
 use super::*;
 use crate::sink::{Arrived, Reply};
@@ -32,7 +32,7 @@ fn header<'a>(arrived: &'a Arrived, name: &str) -> &'a str {
 }
 
 /// Whether the signature is that of the secrets, whose making the vectors of
-/// webhook-credentials hold.
+/// webhook_core::credentials hold.
 fn expect_signed_by(arrived: &Arrived, secrets: &[&str]) {
     let secrets: Vec<_> = secrets.iter().map(|secret| json!({ "secret": secret })).collect();
     let spec: SigningSpec = serde_json::from_value(json!({ "secrets": secrets })).expect("a spec");

@@ -16,7 +16,7 @@ use super::*;
 use crate::sink::{Arrived, Reply};
 
 const BODY: &str = r#"{"id": "a/b", "type": "order.paid", "name": "Grüße & Küsse"}"#;
-const ACCOUNT_KEY: &str = include_str!("../../../webhook-core/credentials/src/token/test_key.pem");
+const ACCOUNT_KEY: &str = include_str!("../../../webhook-core/src/credentials/token/test_key.pem");
 
 /// What a section of the page says: the output, and its function.
 fn section(title: &str) -> (Value, String) {
@@ -77,7 +77,7 @@ fn json_of(arrived: &Arrived) -> Value {
 }
 
 /// That AWS's own code signs this request alike; where botocore is not installed, that it is
-/// signed at all, whose making AWS's test suite holds in webhook-credentials.
+/// signed at all, whose making AWS's test suite holds in webhook_core::credentials.
 fn expect_signed(arrived: &Arrived, service: &str) {
     const CODE: &str = "
 import json, sys

@@ -6,11 +6,9 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header::CONTENT_TYPE};
 use webhook_core::{
     Timestamp,
+    credentials::{AuthSpec, AwsAuth, Request},
     forward::{ForwardError, ForwardRequest, ForwardResponse},
-    model::{
-        Durability, OutputSpec,
-        credentials::{AuthSpec, AwsAuth, Request},
-    },
+    model::{Durability, OutputSpec},
     retry::{self, Next, Outcome, Progress},
 };
 use webhook_storage::ObjectError;

@@ -11,18 +11,11 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 19] = [
+const CRATES: [(&str, &str); 11] = [
     ("webhook_core", "webhook-core"),
-    ("webhook_clock", "webhook-core/clock"),
-    ("webhook_cluster", "webhook-core/cluster"),
-    ("webhook_credentials", "webhook-core/credentials"),
-    ("webhook_cron", "webhook-core/cron"),
     ("webhook_dashboard", "webhook-server/dashboard"),
-    ("webhook_forward", "webhook-core/forward"),
     ("webhook_functions", "webhook-core/functions"),
     ("webhook_generate", "webhook-core/functions/generate"),
-    ("webhook_guard", "webhook-core/guard"),
-    ("webhook_rules", "webhook-core/rule"),
     ("webhook_manifest", "webhook-server/manifest"),
     ("webhook_otel", "webhook-server/otel"),
     ("webhook_stripe", "webhook-core/stripe"),
@@ -30,7 +23,6 @@ const CRATES: [(&str, &str); 19] = [
     ("webhook_signatures", "webhook-core/signatures"),
     ("webhook_storage", "webhook-storage"),
     ("webhook_wire", "webhook-core/wire"),
-    ("webhook_xml", "webhook-core/xml"),
 ];
 
 #[test]

@@ -2,10 +2,8 @@
 
 use webhook_core::{
     AccountId, Timestamp,
-    model::{
-        Extension, Function, Output, Pause, PauseChange, Secret,
-        credentials::{SigningSecret, SigningSpec},
-    },
+    credentials::{SigningSecret, SigningSpec},
+    model::{Extension, Function, Output, Pause, PauseChange, Secret},
     store::{
         BucketStore as _, Change, Configured, Document, DocumentKey, DocumentState, MAX_VERSIONS,
         OutputStore as _, Refusal, StateChange, Stores,

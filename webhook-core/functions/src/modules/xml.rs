@@ -1,10 +1,10 @@
-//! XML as a tree, in the shape of [`webhook_xml`].
+//! XML as a tree, in the shape of [`webhook_core::xml`].
 
 use std::borrow::Cow;
 
 use quick_xml::escape::{escape, partial_escape};
 use serde_json::{Map, Value};
-use webhook_xml::{Decoder, NotXml, Part};
+use webhook_core::xml::{Decoder, NotXml, Part};
 
 use super::{Bounds, MAX_DEPTH, ModuleError, Output, tree::plain_text};
 

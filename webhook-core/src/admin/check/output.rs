@@ -6,9 +6,10 @@ use super::fields;
 use crate::{
     admin::AdminOptions,
     clock::Timestamp,
+    credentials::AuthSpec,
     error::{Error, invalid_if},
-    forward::guard::AddressGuard,
-    model::{OutputSpec, credentials::AuthSpec},
+    guard::AddressGuard,
+    model::OutputSpec,
 };
 
 /// An output as it is going to be stored.

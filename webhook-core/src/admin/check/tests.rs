@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     ErrorKind,
-    forward::guard::AddressGuard,
+    guard::AddressGuard,
     model::{BucketSpec, InputSpec, OutputSpec},
 };
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use webhook_wire::described::check;
 
 use super::*;
-use crate::Request;
+use crate::credentials::Request;
 
 fn spec(json: Value) -> AuthSpec {
     serde_json::from_value(json).expect("a spec")

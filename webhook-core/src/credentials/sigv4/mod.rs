@@ -18,7 +18,7 @@ use ring::{
     hmac::{HMAC_SHA256, Key as HmacKey, sign as hmac},
 };
 
-use crate::{
+use crate::credentials::{
     CredentialError, Request,
     apply::{hidden, set},
     signing::hex,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use url::form_urlencoded::Serializer;
 
 use super::{Fetch, Token, oauth2};
-use crate::{CredentialError, GoogleAuth};
+use crate::credentials::{CredentialError, GoogleAuth};
 
 const TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
 const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";

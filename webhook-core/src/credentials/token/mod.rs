@@ -23,7 +23,7 @@ use webhook_wire::Secret;
 
 pub(crate) use google::ServiceAccount;
 
-use crate::{AuthSpec, CredentialError};
+use crate::credentials::{AuthSpec, CredentialError};
 
 /// How many tokens are kept. With more, those that expire first go.
 pub const MAX_TOKENS: usize = 4_096;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
 use super::{Answer, Fetch, Question, Token};
-use crate::{ClientAuth, CredentialError, OAuth2Auth, apply::hidden};
+use crate::credentials::{ClientAuth, CredentialError, OAuth2Auth, apply::hidden};
 
 /// How much of a server's own words is passed on.
 const MAX_QUOTED_CHARS: usize = 200;

@@ -8,7 +8,7 @@ use url::form_urlencoded;
 use webhook_wire::described::check;
 
 use super::*;
-use crate::{ClientAuth, OAuth2Auth};
+use crate::credentials::{ClientAuth, OAuth2Auth};
 
 /// A server of tokens that answers as it was told, one after the other.
 #[derive(Debug, Default)]

@@ -29,10 +29,11 @@ use super::{
     tls::{Protocols, Tls},
 };
 use crate::{
-    ForwardError,
+    forward::{
+        ForwardError, message,
+        timings::{Stage, Stopwatch},
+    },
     guard::{AddressGuard, RefusedAddress},
-    message,
-    timings::{Stage, Stopwatch},
 };
 
 /// When the next address is tried beside one that does not answer (RFC 8305 §5).

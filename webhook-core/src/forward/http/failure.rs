@@ -8,7 +8,7 @@ use http_body_util::Full;
 use hyper::client::conn::TrySendError;
 
 use super::tls_words;
-use crate::{ForwardError, message::Outgoing};
+use crate::forward::{ForwardError, message::Outgoing};
 
 /// What hyper sends.
 pub(super) type Body = Full<Bytes>;

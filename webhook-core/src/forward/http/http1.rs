@@ -19,7 +19,7 @@ use super::{
     connect::Stream,
     failure::{self, Body, Cause, Failure},
 };
-use crate::{
+use crate::forward::{
     ForwardError, ForwardResponse,
     body::{Collected, collect},
     message::Outgoing,

@@ -10,7 +10,7 @@ use http_body_util::Full;
 use hyper::{body::Incoming, client::conn::http2};
 
 use super::failure::{self, Body, Cause, Failure};
-use crate::{
+use crate::forward::{
     ForwardError, ForwardResponse,
     body::{Collected, collect},
     message::{HostOverride, Outgoing},

@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use super::{failure::Failure, http1::Http1, http2::Http2};
-use crate::{ForwardResponse, message::Outgoing, timings::Stopwatch};
+use crate::forward::{ForwardResponse, message::Outgoing, timings::Stopwatch};
 
 /// A connection that can take requests.
 pub(super) struct Connection {

@@ -18,7 +18,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 use url::Host;
 
 use super::tls_words;
-use crate::ForwardError;
+use crate::forward::ForwardError;
 
 /// The two ways to speak TLS. They share no session, so that one made without
 /// verification is never resumed with it.

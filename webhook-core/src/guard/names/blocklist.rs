@@ -18,13 +18,13 @@ use super::dns_name;
 /// (`*.internal`).
 ///
 /// ```
-/// use webhook_guard::names::DomainBlocklist;
+/// use webhook_core::guard::names::DomainBlocklist;
 ///
 /// let list: DomainBlocklist = "hooks.example.com, *.bücher.example".parse()?;
 /// assert!(list.refuses("hooks.example.com"));
 /// assert!(list.refuses("shop.xn--bcher-kva.example"));
 /// assert!(!list.refuses("shop.hooks.example.com"));
-/// # Ok::<(), webhook_guard::names::InvalidBlocklist>(())
+/// # Ok::<(), webhook_core::guard::names::InvalidBlocklist>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainBlocklist {

@@ -8,8 +8,8 @@ use std::{
     },
 };
 
+use crate::cluster::{ClientInfo, ConnectedClient, Listening, Presence, StreamedWebhook};
 use tokio::sync::{Notify, mpsc};
-use webhook_cluster::{ClientInfo, ConnectedClient, Listening, Presence, StreamedWebhook};
 
 use crate::{
     id::{AccountId, BucketId, DeliveryId},

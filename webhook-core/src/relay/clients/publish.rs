@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::cluster::{ClientInfo, ConnectedClient, StreamedWebhook};
 use http::StatusCode;
-use webhook_cluster::{ClientInfo, ConnectedClient, StreamedWebhook};
 
 use super::hub::Hub;
 use crate::{

@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
+use crate::cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 use tokio::sync::mpsc;
-use webhook_cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
 
 use super::{
     hub::{Delivered, Subscriber},

@@ -9,10 +9,10 @@ mod take_part;
 
 use std::sync::Arc;
 
-use tokio::sync::Notify;
-use webhook_cluster::{
+use crate::cluster::{
     Answered, Awaited, Broadcast, Content, Message, Peers, Presence, Streamed, StreamedWebhook, To,
 };
+use tokio::sync::Notify;
 
 use self::questions::Questions;
 use super::waiters::DestinationResponse;

@@ -6,12 +6,12 @@ use std::{
     time::Duration,
 };
 
+use crate::cluster::{ConnectedClient, Content, To};
 use foldhash::HashMap;
 use tokio::{
     sync::mpsc,
     time::{Instant, timeout_at},
 };
-use webhook_cluster::{ConnectedClient, Content, To};
 
 use super::Cluster;
 use crate::{

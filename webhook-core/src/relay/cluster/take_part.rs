@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crate::cluster::{Answered, Change, Content, Message, Streamed, To};
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use http::StatusCode;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
-use webhook_cluster::{Answered, Change, Content, Message, Streamed, To};
 
 use super::{Cluster, questions::MAX_NAMED};
 use crate::relay::{Relay, waiters::DestinationResponse};

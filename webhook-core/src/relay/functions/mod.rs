@@ -9,6 +9,7 @@ use serde_json::Value;
 pub(crate) use self::trial::{Candidate, Tried};
 use super::{cache::FunctionCache, notify::Watch, options::RelayOptions};
 use crate::{
+    clock::Ids,
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     function::{
@@ -16,7 +17,6 @@ use crate::{
         record::{Detail, Given, Left, RunRecord},
     },
     id::{AccountId, ExecutionId, FunctionId},
-    ids::Ids,
     model::{
         Attempt, Bucket, ExecutionStatus, FunctionMust, Input, Invoked, NotificationEvent, Output,
         Request, Webhook,

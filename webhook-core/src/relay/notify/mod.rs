@@ -28,10 +28,10 @@ use super::{
 use webhook_wire::Choice;
 
 use crate::{
+    clock::Ids,
     clock::{Clock, Timestamp},
     error::Error,
     id::{AccountId, BucketId, NotificationId, OutputId, WebhookId},
-    ids::Ids,
     model::{Bucket, DeliveryStatus, Notification, NotificationEvent, Output},
     store::{
         BucketStore, Change, CountQuery, DocumentStore, LogStore, Note, Notice, NoticeSent,

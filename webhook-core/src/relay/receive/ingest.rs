@@ -9,19 +9,19 @@ use std::{
     time::Duration,
 };
 
+use crate::cluster::{Change, Content, To};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 use http_body::Body;
 use http_body_util::Full;
 use tower_service::Service;
-use webhook_cluster::{Change, Content, To};
 
 use super::{body, credentials, refusals::Refusals, response};
 use crate::{
+    clock::Ids,
     error::{Error, ErrorKind, invalid_if},
     forward::path,
     id::{AccountId, InputId, WebhookId},
-    ids::Ids,
     model::{Bucket, Checks, Input, Reason, Request, ResponseFromOutput, Webhook, hops},
     plan::{Quotas, Ticket},
     relay::{

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{ExplainedMatch, Explainer, MAX_EXPLAINED_VALUE_BYTES, MAX_EXPLAINED_VALUES, mask};
-use crate::{
+use crate::rule::{
     matching::{Match, Outcome, decode},
     tree::Node,
     view::Source,

@@ -30,8 +30,8 @@ pub const MAX_EXPLAINED_BYTES: usize = 64 * 1_024;
 ///
 /// ```
 /// use serde_json::json;
-/// use webhook_rules::{Rules, Subject};
-/// # use {bytes::Bytes, http::{HeaderMap, Method}, webhook_rules::Request};
+/// use webhook_core::rule::{Rules, Subject};
+/// # use {bytes::Bytes, http::{HeaderMap, Method}, webhook_core::rule::Request};
 /// # let request = Request {
 /// #     method: Method::POST,
 /// #     extra_path: String::new(),

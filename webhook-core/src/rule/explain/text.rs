@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{ExplainedMatch, ExplainedRule, Explanation};
-use crate::{
+use crate::rule::{
     path::shown,
     vocabulary::{Kind, MatchType, Operand, Origin, ParameterSource},
 };

@@ -9,7 +9,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::text::compact;
-use crate::MAX_VALUES;
+use crate::rule::MAX_VALUES;
 
 /// The step of a path that stands for any element of a list.
 const ANY: &str = "*";
@@ -68,7 +68,7 @@ enum Found {
 
 impl<'d> Walk<'d, '_> {
     /// Goes the rest of the path from the value `json`. It recurses once for each step, at most
-    /// [`MAX_PATH_SEGMENTS`](crate::MAX_PATH_SEGMENTS) times.
+    /// [`MAX_PATH_SEGMENTS`](crate::rule::MAX_PATH_SEGMENTS) times.
     fn value(&mut self, json: &'d str, path: &'d str) -> Found {
         let found = match json.as_bytes().first() {
             Some(b'{') => self.object(json, path),

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::{Serialize, Serializer};
 use url::form_urlencoded;
 
-use crate::MAX_VALUES;
+use crate::rule::MAX_VALUES;
 
 /// The first values of each wanted name, in the order of the names.
 pub(crate) type Fields<'a> = Vec<Vec<Cow<'a, str>>>;

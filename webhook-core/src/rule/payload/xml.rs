@@ -1,8 +1,8 @@
 //! The body as XML.
 
-use webhook_xml::Decoder;
+use crate::xml::Decoder;
 
-use crate::MAX_XML_DEPTH;
+use crate::rule::MAX_XML_DEPTH;
 
 const DECODER: Decoder = Decoder::new(MAX_XML_DEPTH).local_names().ascii_white_space();
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Rules, parse};
-use crate::{
+use crate::rule::{
     Parameter, Rule,
     vocabulary::{MATCH_TYPES, OPERATORS, ParameterName, SOURCES},
 };

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Request, Subject, parse, passes, rule, with_body};
-use crate::MAX_VALUES;
+use crate::rule::MAX_VALUES;
 
 fn push() -> Request {
     with_body(

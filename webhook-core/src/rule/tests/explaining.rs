@@ -8,7 +8,7 @@ use super::{
     properties::{any_request, any_rules},
     rule, with_body,
 };
-use crate::{
+use crate::rule::{
     Explanation, MAX_EXPLAINED_BYTES, MAX_EXPLAINED_VALUE_BYTES, MAX_EXPLAINED_VALUES, MAX_RULES,
 };
 

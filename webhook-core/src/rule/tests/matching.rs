@@ -5,7 +5,7 @@ use ring::hmac;
 use serde_json::{Value, json};
 
 use super::{Rules, Subject, add_header, is_missing, is_text, parse, passes, rule, with_body};
-use crate::Rule;
+use crate::rule::Rule;
 use webhook_wire::Request;
 
 fn request() -> Request {

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, net::IpAddr};
 use serde_json::Value;
 
 use super::*;
-use crate::{
+use crate::rule::{
     MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES,
     MAX_SIGNATURES_TRIED, MAX_SIZE_BYTES, MAX_SLOW_REGEXES, MAX_VALUES, MAX_XML_DEPTH,
     REGEX_MEMORY_BYTES,

@@ -1,7 +1,9 @@
 use serde_json::json;
 
 use super::{is_missing, is_text, rule, with_body};
-use crate::{MAX_VALUES, MAX_XML_DEPTH, Request, Subject, payload::is_readable, tests::parse};
+use crate::rule::{
+    MAX_VALUES, MAX_XML_DEPTH, Request, Subject, payload::is_readable, tests::parse,
+};
 
 const JSON: &str = "application/json";
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{Rules, Subject, add_header, passes, rule};
-use crate::{
+use crate::rule::{
     Request,
     payload::{
         elements, form,

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::rule;
-use crate::{
+use crate::rule::{
     MAX_DEPTH, MAX_PATH_SEGMENTS, MAX_REGEX_BYTES, MAX_REGEXES, MAX_RULES, MAX_SIGNATURES,
     MAX_SIZE_BYTES, MAX_SLOW_REGEXES, Rules,
 };

@@ -14,7 +14,8 @@ use tokio::net::{TcpListener, TcpStream};
 use webhook_core::{
     Webhooks,
     admin::{Admin, AdminOptions, Caller},
-    forward::{guard::AddressGuard, http::HttpForwarder},
+    forward::http::HttpForwarder,
+    guard::AddressGuard,
     model::{BucketSpec, InputSpec, OutputSpec, ResponseFromOutput},
     relay::{ClientAddr, IngestService},
     store::{Stores, memory::MemoryStore},

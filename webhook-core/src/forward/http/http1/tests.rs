@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use tokio::io::ReadBuf;
 
 use super::*;
-use crate::http::failure;
+use crate::forward::http::failure;
 
 const MAX_HEAD_BYTES: usize = 8 * 1024;
 

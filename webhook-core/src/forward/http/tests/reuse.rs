@@ -108,7 +108,7 @@ async fn a_request_on_a_closed_connection_comes_back_unwritten() -> Result<(), F
     let witness = Raw::always(OK).await;
     let forwarder = forwarder();
     let sent = with_header(request(&server.url("/a?b")), "x-event", "push");
-    let destination = &*crate::message::destination(&sent.url)?;
+    let destination = &*crate::forward::message::destination(&sent.url)?;
     let connection =
         forwarder.connector.connect(destination, true, &mut Stopwatch::start()).await?;
     forwarder.verified.put_back(

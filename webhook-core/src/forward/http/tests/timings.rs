@@ -10,7 +10,7 @@ use super::{
     tls_server::{TlsServer, self_signed},
     *,
 };
-use crate::Timings;
+use crate::forward::Timings;
 
 const SLOW: Duration = Duration::from_millis(120);
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

@@ -1,6 +1,9 @@
 //! How requests to an output's destination are authenticated.
 
-use webhook_core::model::{Described, Extension, Output, OutputSpec, credentials::AuthSpec};
+use webhook_core::{
+    credentials::AuthSpec,
+    model::{Described, Extension, Output, OutputSpec},
+};
 
 use crate::{
     form::Form,

@@ -2,7 +2,8 @@
 
 use webhook_core::{
     Timestamp,
-    model::{Extension, Output, OutputSpec, Secret, credentials::SigningSecret},
+    credentials::SigningSecret,
+    model::{Extension, Output, OutputSpec, Secret},
 };
 
 use crate::{
