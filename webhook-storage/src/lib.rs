@@ -67,6 +67,8 @@ mod members;
 mod migration;
 mod objects;
 mod options;
+#[cfg(feature = "s3")]
+pub mod s3;
 mod secret;
 mod storage;
 mod store;

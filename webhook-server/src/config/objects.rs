@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use webhook_core::{SystemClock, forward::http::HttpForwarder, guard::AddressGuard, model::Secret};
-use webhook_s3::{BucketUrl, S3, S3Options};
+use webhook_storage::s3::{BucketUrl, S3, S3Options};
 
 use super::{ConfigError, value};
 

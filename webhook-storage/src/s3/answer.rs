@@ -1,7 +1,7 @@
 //! What S3 says when it refuses.
 
+use crate::s3::ObjectError;
 use webhook_core::forward::ForwardResponse;
-use webhook_storage::ObjectError;
 
 /// The code in the XML of an error, such as `AccessDenied`.
 pub(crate) fn code(response: &ForwardResponse) -> Option<&str> {

@@ -4,7 +4,7 @@
 //! use std::{sync::Arc, time::Duration};
 //!
 //! use webhook_core::{SystemClock, forward::Forwarder, model::Secret};
-//! use webhook_s3::{S3, S3Options};
+//! use webhook_storage::s3::{S3, S3Options};
 //! use webhook_storage::{ObjectOptions, StorageOptions};
 //!
 //! fn keep_large_bodies(
@@ -41,13 +41,13 @@ mod url;
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use crate::{ObjectError, ObjectStore};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::Method;
 use webhook_core::{Clock, forward::Forwarder, model::Secret};
-use webhook_storage::{ObjectError, ObjectStore};
 
-pub use crate::url::BucketUrl;
+pub use crate::s3::url::BucketUrl;
 
 /// A bucket, and the key that opens it.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl S3 {
     /// # Errors
     /// What the bucket refuses.
     pub async fn probe(&self) -> Result<(), ObjectError> {
-        const CONTENT: &[u8] = b"written by webhook-s3 to see whether it can be\n";
+        const CONTENT: &[u8] = b"written by webhook-storage to see whether it can be\n";
         let key = format!("probe/{:016x}", fastrand::u64(..));
         self.put(&key, Bytes::from_static(CONTENT)).await?;
         let found = self.get(&key, CONTENT.len()).await?;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::s3::ObjectError;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header::CONTENT_TYPE};
 use webhook_core::{
@@ -11,9 +12,8 @@ use webhook_core::{
     model::{Durability, OutputSpec},
     retry::{self, Next, Outcome, Progress},
 };
-use webhook_storage::ObjectError;
 
-use crate::{S3, S3Options};
+use crate::s3::{S3, S3Options};
 
 /// How much is read of an answer that is no object.
 const MAX_ANSWER_BYTES: usize = 16 << 10;

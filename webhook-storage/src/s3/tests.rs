@@ -1,5 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
+use crate::s3::ObjectStore;
 use bytes::Bytes;
 use http::{Method, StatusCode};
 use webhook_core::{
@@ -7,9 +8,8 @@ use webhook_core::{
     forward::{Answer, ForwardError, ScriptedForwarder},
     model::Secret,
 };
-use webhook_storage::ObjectStore;
 
-use crate::{S3, S3Options};
+use crate::s3::{S3, S3Options};
 
 const NOW: Timestamp = Timestamp::from_millis(1_760_000_000_123);
 const BASE: &str = "http://s3.test:9000/bucket/pre/fix";
@@ -107,7 +107,7 @@ async fn nothing_tells_the_secrets() {
 
 #[test]
 fn addresses_have_a_bucket_and_nothing_else() {
-    use crate::BucketUrl;
+    use crate::s3::BucketUrl;
     for (text, path) in [
         ("https://s3.eu-central-1.amazonaws.com/b", "/b/webhooks/x"),
         ("http://[::1]:9000/b/p//", "/b/p/webhooks/x"),

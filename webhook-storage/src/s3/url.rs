@@ -9,7 +9,7 @@ use webhook_core::Error;
 /// there is one, which ends at a `/`.
 ///
 /// ```
-/// use webhook_s3::BucketUrl;
+/// use webhook_storage::s3::BucketUrl;
 ///
 /// let url: BucketUrl = "http://localhost:9000/webhooks/prod/".parse()?;
 /// assert_eq!(url.to_string(), "http://localhost:9000/webhooks/prod");

@@ -11,7 +11,7 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 11] = [
+const CRATES: [(&str, &str); 10] = [
     ("webhook_core", "webhook-core"),
     ("webhook_dashboard", "webhook-server/dashboard"),
     ("webhook_functions", "webhook-core/functions"),
@@ -19,7 +19,6 @@ const CRATES: [(&str, &str); 11] = [
     ("webhook_manifest", "webhook-server/manifest"),
     ("webhook_otel", "webhook-server/otel"),
     ("webhook_stripe", "webhook-core/stripe"),
-    ("webhook_s3", "webhook-storage/s3"),
     ("webhook_signatures", "webhook-core/signatures"),
     ("webhook_storage", "webhook-storage"),
     ("webhook_wire", "webhook-core/wire"),
