@@ -16,6 +16,7 @@ use crate::{
     error::Error,
     id::{DeliveryId, OutputId},
     model::{Bucket, DeliveryStatus, Output, Reason, ResponseFromOutput, Webhook},
+    relay::parts::RelayParts,
     store::{self, Accept, DeliveryStore, NewDelivery, NewExecution, Pending, Seen},
 };
 
@@ -56,6 +57,22 @@ pub(super) struct Accepted {
 }
 
 impl Intake {
+    pub(super) fn new(
+        parts: &RelayParts,
+        deliverer: &Arc<Deliverer>,
+        clients: &Arc<Clients>,
+        waiters: &Arc<Waiters>,
+    ) -> Self {
+        Self {
+            deliveries: parts.stores.deliveries.clone(),
+            deliverer: deliverer.clone(),
+            clients: clients.clone(),
+            waiters: waiters.clone(),
+            ids: parts.ids.clone(),
+            options: parts.options.clone(),
+        }
+    }
+
     /// Stores the webhook with the `runs` behind it and one delivery for each match, and hands
     /// those that are to be delivered to the deliverer. With `wanted`, the result waits
     /// for the answer of the outputs that it means; without any outputs, for the

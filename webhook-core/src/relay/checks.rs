@@ -20,6 +20,7 @@ use crate::{
             self, Action, Challenge, Keys, Now, OnFailure, Secret, SecretSpec, Verdict, Verifier,
         },
     },
+    relay::parts::RelayParts,
     store::{Change, DocumentStore, InputStore, Seen, again},
 };
 
@@ -82,6 +83,18 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 const MAX_FETCHES: usize = 3;
 
 impl Checker {
+    pub(super) fn new(parts: &RelayParts, buckets: &Arc<BucketCache>, watch: &Arc<Watch>) -> Self {
+        Self {
+            verifiers: VerifierCache::new(parts.options.cached_routes),
+            keys: FetchedKeys::new(parts.forwarder.clone(), parts.clock.clone()),
+            refused: RefusedLogs::new(parts.options.refused_logs_per_hour),
+            documents: parts.stores.documents.clone(),
+            buckets: buckets.clone(),
+            watch: watch.clone(),
+            clock: parts.clock.clone(),
+        }
+    }
+
     /// Asks what `input` asks of `webhook`, which came to `uri`. Of an input that asks
     /// nothing, this looks at two fields.
     pub(super) async fn check(

@@ -25,6 +25,7 @@ use crate::{
     error::Error,
     id::{CronId, NodeId, WebhookId},
     model::{Bucket, Cron, CronSpec, Request, Webhook},
+    relay::parts::RelayParts,
     store::{AdvanceCron, BucketStore, ClaimWork, CronStore, DocumentStore},
 };
 
@@ -54,9 +55,23 @@ pub(super) struct Crons {
 }
 
 impl Crons {
-    /// Permits for as many runs at once.
-    pub(super) fn permits_for(concurrency: usize) -> Arc<Semaphore> {
-        Arc::new(Semaphore::new(concurrency.clamp(1, Semaphore::MAX_PERMITS)))
+    pub(super) fn new(
+        parts: &RelayParts,
+        injector: &Arc<Injector>,
+        workers: &Arc<Workers>,
+    ) -> Self {
+        let permits = parts.options.cron_concurrency.clamp(1, Semaphore::MAX_PERMITS);
+        Self {
+            node: parts.node,
+            store: parts.stores.crons.clone(),
+            documents: parts.stores.documents.clone(),
+            injector: injector.clone(),
+            workers: workers.clone(),
+            clock: parts.clock.clone(),
+            options: parts.options.clone(),
+            changed: Notify::new(),
+            permits: Arc::new(Semaphore::new(permits)),
+        }
     }
 
     /// Says that a cron runs at another time than before.

@@ -25,6 +25,10 @@ pub(super) struct Injector {
 }
 
 impl Injector {
+    pub(super) fn new(functions: &Arc<Functions>, intake: &Arc<Intake>) -> Self {
+        Self { functions: functions.clone(), intake: intake.clone() }
+    }
+
     /// Puts a webhook into a bucket as if it had come to this input. One whose identifier is
     /// known is there already, and nothing more happens to it.
     pub(super) async fn inject(

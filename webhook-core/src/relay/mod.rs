@@ -49,6 +49,7 @@ mod notify;
 mod observer;
 mod options;
 mod outgoing;
+mod parts;
 mod receive;
 mod refused;
 mod replays;
@@ -59,26 +60,21 @@ mod waiters;
 
 use std::sync::Arc;
 
-use crate::cluster::Broadcast;
 pub use crate::cluster::{ClientInfo, ConnectedClient, Listening, StreamedWebhook};
-use tokio::sync::Notify;
 
 use self::{
     accept::Intake,
-    byte_semaphore::ByteSemaphore,
-    cache::{BucketCache, DomainCache, FunctionCache, MaxAge, VerifierCache},
+    cache::BucketCache,
     checks::Checker,
-    clients::{Clients, Hub},
+    clients::Clients,
     cluster::Cluster,
     crons::Crons,
     deliver::{Deliverer, DelivererParts, Workers},
     erase::Eraser,
-    fetched::FetchedKeys,
     findings::Findings,
     inject::Injector,
     notify::{Notifier, Watch},
     receive::Receiver,
-    refused::RefusedLogs,
     replays::Replays,
     resend::Resender,
     run::Runner,
@@ -88,6 +84,7 @@ pub(crate) use self::{
     checks::Asked,
     findings::{Finding, Found},
     functions::{Candidate, Functions, Tried},
+    parts::RelayParts,
     replays::Source,
     route::answers,
 };
@@ -100,15 +97,10 @@ pub use self::{
     },
 };
 use crate::{
-    clock::Ids,
-    clock::StoreClock,
     error::Error,
-    forward::Forwarder,
-    function::FunctionRuntime,
-    id::{AccountId, FunctionId, NodeId},
+    id::{AccountId, FunctionId},
     model::{Driver, Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
-    plan::Quotas,
-    store::{ClientReport, Reported, Stores},
+    store::{ClientReport, Reported},
 };
 
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
@@ -132,152 +124,42 @@ pub struct Relay {
 impl Relay {
     /// A relay of these parts.
     #[must_use]
-    pub(crate) fn new(parts: RelayParts) -> Self {
-        let RelayParts { stores, clock, ids, forwarder, functions, .. } = parts;
-        let RelayParts { quotas, observer, broadcast, options, node, .. } = parts;
-        let options = Arc::new(options);
-        let max_age = MaxAge { clock: clock.clone(), max_age: options.route_max_age };
-        let joined = |broadcast| Arc::new(Cluster::new(node, broadcast, clock.clone()));
-        let cluster = broadcast.map(joined);
-        let (waiters, workers) = (Waiters::new(cluster.clone()), Workers::default());
-        let (waiters, workers) = (Arc::new(waiters), Arc::new(workers));
-
-        let findings = Arc::new(Findings::default());
-        let watch = Arc::new(Watch::new(&stores, clock.clone()));
-        let buckets =
-            BucketCache::new(options.cached_routes, max_age.clone(), stores.routes.clone());
-        let buckets = Arc::new(buckets);
-        let bytes = options.cached_function_bytes;
-        let functions = Arc::new(Functions {
-            cache: FunctionCache::new(bytes, max_age.clone(), &stores),
-            runtime: functions,
-            store: stores.functions,
-            watch: watch.clone(),
-            clock: clock.clone(),
-            ids: ids.clone(),
-            options: options.clone(),
-        });
-        let clients = Arc::new(Clients {
-            hub: Hub::default(),
-            cluster: cluster.clone(),
-            buckets: buckets.clone(),
-            documents: stores.documents.clone(),
-            logs: stores.logs.clone(),
-            waiters: waiters.clone(),
-            observer: observer.clone(),
-            clock: clock.clone(),
-            options: options.clone(),
-        });
-        let checker = Arc::new(Checker {
-            verifiers: VerifierCache::new(options.cached_routes),
-            keys: FetchedKeys::new(forwarder.clone(), clock.clone()),
-            refused: RefusedLogs::new(options.refused_logs_per_hour),
-            buckets: buckets.clone(),
-            documents: stores.documents.clone(),
-            watch: watch.clone(),
-            clock: clock.clone(),
-        });
-        let deliverer = Arc::new(Deliverer::new(DelivererParts {
-            node,
-            deliveries: stores.deliveries.clone(),
-            queues: stores.queues.clone(),
-            replays: stores.replays.clone(),
-            buckets: buckets.clone(),
-            forwarder,
-            functions: functions.clone(),
-            clients: clients.clone(),
-            waiters: waiters.clone(),
-            findings: findings.clone(),
-            watch: watch.clone(),
-            workers: workers.clone(),
-            observer: observer.clone(),
-            clock: clock.clone(),
-            options: options.clone(),
-        }));
-        let intake = Arc::new(Intake {
-            deliveries: stores.deliveries,
-            deliverer: deliverer.clone(),
-            clients: clients.clone(),
-            waiters,
-            ids: ids.clone(),
-            options: options.clone(),
-        });
-        let resender = Arc::new(Resender {
-            intake: intake.clone(),
-            buckets: buckets.clone(),
-            checker: checker.clone(),
-            functions: functions.clone(),
-            clock: clock.clone(),
-            ids: ids.clone(),
-        });
-        let eraser = Arc::new(Eraser {
-            node,
-            store: stores.erasures,
-            logs: stores.logs.clone(),
-            deliveries: intake.deliveries.clone(),
-            deliverer: deliverer.clone(),
-            clock: clock.clone(),
-            options: options.clone(),
-            changed: Notify::new(),
-        });
-        let injector = Arc::new(Injector { functions: functions.clone(), intake: intake.clone() });
-        let notifier = Arc::new(Notifier {
-            watch: watch.clone(),
-            documents: stores.documents.clone(),
-            logs: stores.logs.clone(),
-            injector: injector.clone(),
-            clock: clock.clone(),
-            ids: ids.clone(),
-            options: options.clone(),
-        });
-        let replays = Arc::new(Replays {
-            node,
-            store: stores.replays,
-            logs: stores.logs,
-            resender: resender.clone(),
-            watch: watch.clone(),
-            clock: clock.clone(),
-            options: options.clone(),
-            changed: Notify::new(),
-        });
-        let crons = Arc::new(Crons {
-            node,
-            store: stores.crons,
-            documents: stores.documents.clone(),
-            injector,
-            workers,
-            clock: clock.clone(),
-            options: options.clone(),
-            changed: Notify::new(),
-            permits: Crons::permits_for(options.cron_concurrency),
-        });
-        let receiver = Arc::new(Receiver {
-            buckets: buckets.clone(),
-            domains: DomainCache::new(options.cached_domains, max_age, stores.documents),
-            quotas,
-            cluster: cluster.clone(),
-            body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
-            checker,
-            functions: functions.clone(),
-            intake,
-            refusals: Arc::default(),
-            observer,
-            ids,
-            options,
-        });
+    pub(crate) fn new(parts: &RelayParts) -> Self {
+        let cluster = Cluster::join(parts);
+        let waiters = Arc::new(Waiters::new(cluster.clone()));
+        let (workers, findings) = (Arc::<Workers>::default(), Arc::<Findings>::default());
+        let watch = Arc::new(Watch::new(&parts.stores, parts.clock.clone()));
+        let buckets = parts.buckets();
+        let functions = Arc::new(Functions::new(parts, &watch));
+        let clients = Arc::new(Clients::new(parts, &buckets, &waiters, &cluster));
+        let checker = Arc::new(Checker::new(parts, &buckets, &watch));
+        let with = DelivererParts {
+            buckets: &buckets,
+            functions: &functions,
+            clients: &clients,
+            waiters: &waiters,
+            findings: &findings,
+            watch: &watch,
+            workers: &workers,
+        };
+        let deliverer = Arc::new(Deliverer::new(parts, &with));
+        let intake = Arc::new(Intake::new(parts, &deliverer, &clients, &waiters));
+        let injector = Arc::new(Injector::new(&functions, &intake));
+        let resender = Arc::new(Resender::new(parts, &intake, &buckets, &checker, &functions));
+        let receiver = Receiver::new(parts, &buckets, &checker, &functions, &intake, &cluster);
         Self {
-            receiver,
+            receiver: Arc::new(receiver),
+            crons: Arc::new(Crons::new(parts, &injector, &workers)),
+            replays: Arc::new(Replays::new(parts, &resender, &watch)),
+            eraser: Arc::new(Eraser::new(parts, &deliverer)),
+            notifier: Arc::new(Notifier::new(parts, &watch, &injector)),
             deliverer,
             clients,
             resender,
-            crons,
-            replays,
-            eraser,
             functions,
             buckets,
             findings,
             watch,
-            notifier,
             cluster,
         }
     }
@@ -408,21 +290,6 @@ impl Relay {
             eraser: &self.eraser,
         }
     }
-}
-
-/// What a [`Relay`] is made of; [`Webhooks`](crate::Webhooks) puts it together.
-#[derive(Debug)]
-pub(crate) struct RelayParts {
-    pub(crate) stores: Stores,
-    pub(crate) clock: Arc<StoreClock>,
-    pub(crate) ids: Arc<Ids>,
-    pub(crate) forwarder: Arc<dyn Forwarder>,
-    pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
-    pub(crate) quotas: Option<Arc<Quotas>>,
-    pub(crate) observer: Arc<dyn Observer>,
-    pub(crate) broadcast: Option<Arc<dyn Broadcast>>,
-    pub(crate) options: RelayOptions,
-    pub(crate) node: NodeId,
 }
 
 #[cfg(test)]

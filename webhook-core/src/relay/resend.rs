@@ -11,14 +11,14 @@ use super::{
     route::{self, Decision, Match},
 };
 use crate::{
-    clock::Ids,
-    clock::{Clock, Timestamp},
+    clock::{Clock, Ids, Timestamp},
     error::{Error, ErrorKind},
     id::{AccountId, OutputId},
     model::{
         Bucket, DeliveryStatus, Log, Output, ProcessPolicy, Reason, Replayed, Request, Resend,
         ResponseFromOutput, Webhook,
     },
+    relay::parts::RelayParts,
     rule::Subject,
     store::{NewDelivery, NewExecution, Pending, Redeliver},
 };
@@ -35,6 +35,23 @@ pub(super) struct Resender {
 }
 
 impl Resender {
+    pub(super) fn new(
+        parts: &RelayParts,
+        intake: &Arc<Intake>,
+        buckets: &Arc<BucketCache>,
+        checker: &Arc<Checker>,
+        functions: &Arc<Functions>,
+    ) -> Self {
+        Self {
+            intake: intake.clone(),
+            buckets: buckets.clone(),
+            checker: checker.clone(),
+            functions: functions.clone(),
+            clock: parts.clock.clone(),
+            ids: parts.ids.clone(),
+        }
+    }
+
     pub(super) async fn resend(&self, account: AccountId, resend: Resend) -> Result<(), Error> {
         let log = self.intake.deliveries.log(account, resend.log).await?;
         let log = log.ok_or_else(|| Error::not_found("log"))?;

@@ -167,7 +167,7 @@ impl WebhooksBuilder {
         let of_plans = |plans| Arc::new(Quotas::new(plans, stores.clone(), Arc::clone(&clock)));
         let quotas = self.plans.map(of_plans);
         let has_forwarder = self.forwarder.is_some();
-        let relay = Relay::new(RelayParts {
+        let relay = Relay::new(&RelayParts {
             stores: stores.clone(),
             clock: store_clock,
             forwarder: self.forwarder.unwrap_or_else(|| Arc::new(Nowhere)),
@@ -175,7 +175,7 @@ impl WebhooksBuilder {
             quotas: quotas.clone(),
             observer: self.observer,
             broadcast: self.broadcast,
-            options: self.options,
+            options: Arc::new(self.options),
             node: self.node.unwrap_or_else(|| ids.next()),
             ids: Arc::clone(&ids),
         });

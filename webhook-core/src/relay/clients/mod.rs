@@ -8,5 +8,5 @@ mod hub;
 mod publish;
 mod subscription;
 
+pub(super) use self::publish::Clients;
 pub use self::subscription::{Streamed, Subscription};
-pub(super) use self::{hub::Hub, publish::Clients};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::cluster::{ClientInfo, ConnectedClient, StreamedWebhook};
 use http::StatusCode;
 
 use super::hub::Hub;
 use crate::{
     body::cut,
     clock::Clock,
+    cluster::{ClientInfo, ConnectedClient, StreamedWebhook},
     error::Error,
     forward::path,
     id::{AccountId, DeliveryId, OutputId},
@@ -19,6 +19,7 @@ use crate::{
         headers,
         observer::Observer,
         options::RelayOptions,
+        parts::RelayParts,
         waiters::{DestinationResponse, Waiters},
     },
     store::{ClientReport, DocumentStore, LogStore, Reported},
@@ -42,6 +43,25 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
+    pub(crate) fn new(
+        parts: &RelayParts,
+        buckets: &Arc<BucketCache>,
+        waiters: &Arc<Waiters>,
+        cluster: &Option<Arc<Cluster>>,
+    ) -> Self {
+        Self {
+            hub: Hub::default(),
+            cluster: cluster.clone(),
+            buckets: buckets.clone(),
+            documents: parts.stores.documents.clone(),
+            logs: parts.stores.logs.clone(),
+            waiters: waiters.clone(),
+            observer: parts.observer.clone(),
+            clock: parts.clock.clone(),
+            options: parts.options.clone(),
+        }
+    }
+
     /// Tells the clients of the account, if there are any.
     pub(crate) fn publish(
         &self,

@@ -9,16 +9,18 @@ mod take_part;
 
 use std::sync::Arc;
 
-use crate::cluster::{
-    Answered, Awaited, Broadcast, Content, Message, Peers, Presence, Streamed, StreamedWebhook, To,
-};
 use tokio::sync::Notify;
 
 use self::questions::Questions;
 use super::waiters::DestinationResponse;
 use crate::{
     clock::Clock,
+    cluster::{
+        Answered, Awaited, Broadcast, Content, Message, Peers, Presence, Streamed, StreamedWebhook,
+        To,
+    },
     id::{AccountId, BucketId, DeliveryId, NodeId},
+    relay::parts::RelayParts,
 };
 
 /// This relay among the others.
@@ -36,16 +38,18 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) fn new(node: NodeId, broadcast: Arc<dyn Broadcast>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            node,
+    /// This node among the others; none where nothing carries messages between nodes.
+    pub(super) fn join(parts: &RelayParts) -> Option<Arc<Self>> {
+        let broadcast = parts.broadcast.clone()?;
+        Some(Arc::new(Self {
+            node: parts.node,
             broadcast,
-            clock,
+            clock: parts.clock.clone(),
             peers: Peers::default(),
             awaited: Awaited::default(),
             questions: Questions::default(),
             listening: Notify::new(),
-        }
+        }))
     }
 
     /// Says it; whether it is short enough to be said.

@@ -13,45 +13,32 @@ use super::{
     workers::Workers,
 };
 use crate::{
-    clock::{StoreClock, Timestamp},
+    clock::Timestamp,
     error::Error,
-    forward::Forwarder,
-    id::NodeId,
     relay::{
         byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
         credentials::Credentials, findings::Findings, functions::Functions, notify::Watch,
-        observer::Observer, options::RelayOptions, replays::Withdrawals, waiters::Waiters,
+        parts::RelayParts, replays::Withdrawals, waiters::Waiters,
     },
-    store::{Backlog, DeliveryStore, QueueStore, ReplayStore, Sweep},
+    store::{Backlog, Sweep},
 };
 
-/// What a [`Deliverer`] is made of.
+/// The parts of the relay that a [`Deliverer`] uses.
 #[derive(Debug)]
-pub(crate) struct DelivererParts {
-    pub(crate) node: NodeId,
-    pub(crate) deliveries: Arc<dyn DeliveryStore>,
-    pub(crate) queues: Arc<dyn QueueStore>,
-    pub(crate) replays: Arc<dyn ReplayStore>,
-    pub(crate) buckets: Arc<BucketCache>,
-    pub(crate) forwarder: Arc<dyn Forwarder>,
-    pub(crate) functions: Arc<Functions>,
-    pub(crate) clients: Arc<Clients>,
-    pub(crate) waiters: Arc<Waiters>,
-    pub(crate) findings: Arc<Findings>,
-    pub(crate) watch: Arc<Watch>,
-    pub(crate) workers: Arc<Workers>,
-    pub(crate) observer: Arc<dyn Observer>,
-    pub(crate) clock: Arc<StoreClock>,
-    pub(crate) options: Arc<RelayOptions>,
+pub(crate) struct DelivererParts<'a> {
+    pub(crate) buckets: &'a Arc<BucketCache>,
+    pub(crate) functions: &'a Arc<Functions>,
+    pub(crate) clients: &'a Arc<Clients>,
+    pub(crate) waiters: &'a Arc<Waiters>,
+    pub(crate) findings: &'a Arc<Findings>,
+    pub(crate) watch: &'a Arc<Watch>,
+    pub(crate) workers: &'a Arc<Workers>,
 }
 
 impl Deliverer {
-    pub(crate) fn new(parts: DelivererParts) -> Self {
-        let DelivererParts {
-            node, deliveries, queues, replays, buckets, forwarder, functions, ..
-        } = parts;
-        let DelivererParts { clients, waiters, findings, watch, workers, .. } = parts;
-        let DelivererParts { observer, clock, options, .. } = parts;
+    pub(crate) fn new(parts: &RelayParts, with: &DelivererParts<'_>) -> Self {
+        let RelayParts { stores, clock, forwarder, observer, options, node, .. } = parts;
+        let (deliveries, node) = (&stores.deliveries, *node);
         let timers = Arc::new(Timers::default());
         let memory = ByteSemaphore::new(options.memory_budget_bytes);
         let shared = options.sweep_interval.is_some();
@@ -69,41 +56,41 @@ impl Deliverer {
             claimer: Claimer {
                 node,
                 deliveries: deliveries.clone(),
-                queues,
+                queues: stores.queues.clone(),
                 memory: memory.clone(),
                 clock: clock.clone(),
             },
             memory,
             attempter: Attempter {
                 credentials: Credentials::new(forwarder.clone(), clock.clone()),
-                forwarder,
-                functions: functions.clone(),
-                waiters: waiters.clone(),
+                forwarder: forwarder.clone(),
+                functions: with.functions.clone(),
+                waiters: with.waiters.clone(),
                 observer: observer.clone(),
-                withdrawals: Withdrawals(replays),
+                withdrawals: Withdrawals(stores.replays.clone()),
                 options: options.clone(),
             },
             settler: Settler {
                 node,
                 deliveries: deliveries.clone(),
                 timers: timers.clone(),
-                workers: workers.clone(),
-                functions,
-                clients,
-                waiters,
-                findings,
-                watch,
+                workers: with.workers.clone(),
+                functions: with.functions.clone(),
+                clients: with.clients.clone(),
+                waiters: with.waiters.clone(),
+                findings: with.findings.clone(),
+                watch: with.watch.clone(),
                 observer: observer.clone(),
                 clock: clock.clone(),
                 options: options.clone(),
             },
             timers,
-            workers,
-            buckets,
-            deliveries,
-            observer,
-            clock,
-            options,
+            workers: with.workers.clone(),
+            buckets: with.buckets.clone(),
+            deliveries: deliveries.clone(),
+            observer: observer.clone(),
+            clock: clock.clone(),
+            options: options.clone(),
         }
     }
 

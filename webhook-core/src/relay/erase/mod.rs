@@ -24,6 +24,7 @@ use crate::{
     error::{Error, ErrorKind},
     id::{AccountId, NodeId, WebhookId},
     model::{Erasure, ReplayStatus},
+    relay::parts::RelayParts,
     store::{ClaimWork, DeliveryStore, ErasedWebhook, ErasureStore, LogStore},
 };
 
@@ -62,6 +63,19 @@ pub(super) struct Going {
 }
 
 impl Eraser {
+    pub(super) fn new(parts: &RelayParts, deliverer: &Arc<Deliverer>) -> Self {
+        Self {
+            node: parts.node,
+            store: parts.stores.erasures.clone(),
+            logs: parts.stores.logs.clone(),
+            deliveries: parts.stores.deliveries.clone(),
+            deliverer: deliverer.clone(),
+            clock: parts.clock.clone(),
+            options: parts.options.clone(),
+            changed: Notify::new(),
+        }
+    }
+
     /// Erases a webhook of the account, also when the caller stops waiting.
     pub(crate) async fn erase(
         &self,

@@ -9,8 +9,7 @@ use serde_json::Value;
 pub(crate) use self::trial::{Candidate, Tried};
 use super::{cache::FunctionCache, notify::Watch, options::RelayOptions};
 use crate::{
-    clock::Ids,
-    clock::{Clock, Timestamp},
+    clock::{Clock, Ids, Timestamp},
     error::{Error, ErrorKind},
     function::{
         Completion, FunctionError, FunctionRuntime, Invocation, ScriptOutcome, ScriptResponse,
@@ -21,6 +20,7 @@ use crate::{
         Attempt, Bucket, ExecutionStatus, FunctionMust, Input, Invoked, NotificationEvent, Output,
         Request, Webhook,
     },
+    relay::parts::RelayParts,
     store::{FunctionStore, NewExecution},
 };
 
@@ -133,6 +133,19 @@ impl Called {
 }
 
 impl Functions {
+    pub(super) fn new(parts: &RelayParts, watch: &Arc<Watch>) -> Self {
+        let bytes = parts.options.cached_function_bytes;
+        Self {
+            cache: FunctionCache::new(bytes, parts.max_age(), &parts.stores),
+            runtime: parts.functions.clone(),
+            store: parts.stores.functions.clone(),
+            watch: watch.clone(),
+            clock: parts.clock.clone(),
+            ids: parts.ids.clone(),
+            options: parts.options.clone(),
+        }
+    }
+
     /// Runs the input's function on `webhook` before it is routed.
     pub(super) async fn run_of_input(
         &self,

@@ -28,11 +28,11 @@ use super::{
 use webhook_wire::Choice;
 
 use crate::{
-    clock::Ids,
-    clock::{Clock, Timestamp},
+    clock::{Clock, Ids, Timestamp},
     error::Error,
     id::{AccountId, BucketId, NotificationId, OutputId, WebhookId},
     model::{Bucket, DeliveryStatus, Notification, NotificationEvent, Output},
+    relay::parts::RelayParts,
     store::{
         BucketStore, Change, CountQuery, DocumentStore, LogStore, Note, Notice, NoticeSent,
         StateChange,
@@ -62,6 +62,18 @@ pub(crate) struct Notifier {
 }
 
 impl Notifier {
+    pub(super) fn new(parts: &RelayParts, watch: &Arc<Watch>, injector: &Arc<Injector>) -> Self {
+        Self {
+            watch: watch.clone(),
+            documents: parts.stores.documents.clone(),
+            logs: parts.stores.logs.clone(),
+            injector: injector.clone(),
+            clock: parts.clock.clone(),
+            ids: parts.ids.clone(),
+            options: parts.options.clone(),
+        }
+    }
+
     /// Tells what happens for as long as this is awaited. As long as nobody wants to know
     /// anything the store is asked nothing, unless others may change it
     /// ([`RelayOptions::crons_max_age`](super::RelayOptions)).

@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use crate::cluster::{Change, Content, To};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 use http_body::Body;
@@ -19,6 +18,7 @@ use tower_service::Service;
 use super::{body, credentials, refusals::Refusals, response};
 use crate::{
     clock::Ids,
+    cluster::{Change, Content, To},
     error::{Error, ErrorKind, invalid_if},
     forward::path,
     id::{AccountId, InputId, WebhookId},
@@ -34,7 +34,9 @@ use crate::{
         headers, loops,
         observer::Observer,
         options::RelayOptions,
-        outgoing, route,
+        outgoing,
+        parts::RelayParts,
+        route,
     },
 };
 
@@ -116,6 +118,31 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
+    pub(crate) fn new(
+        parts: &RelayParts,
+        buckets: &Arc<BucketCache>,
+        checker: &Arc<Checker>,
+        functions: &Arc<Functions>,
+        intake: &Arc<Intake>,
+        cluster: &Option<Arc<Cluster>>,
+    ) -> Self {
+        let (options, documents) = (&parts.options, parts.stores.documents.clone());
+        Self {
+            buckets: buckets.clone(),
+            domains: DomainCache::new(options.cached_domains, parts.max_age(), documents),
+            quotas: parts.quotas.clone(),
+            cluster: cluster.clone(),
+            body_bytes: ByteSemaphore::new(options.max_receiving_bytes),
+            checker: checker.clone(),
+            functions: functions.clone(),
+            intake: intake.clone(),
+            refusals: Arc::default(),
+            observer: parts.observer.clone(),
+            ids: parts.ids.clone(),
+            options: options.clone(),
+        }
+    }
+
     /// The answer to a request at the relay's own address, or at a domain.
     pub(super) async fn respond<B>(
         &self,

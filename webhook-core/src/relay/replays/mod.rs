@@ -34,6 +34,7 @@ use crate::{
     error::Error,
     id::{NodeId, ReplayId},
     model::{Bucket, Log, Replay, ReplaySpec, ReplayStatus},
+    relay::parts::RelayParts,
     store::{ClaimWork, FeedReplay, LogStore, Pending, ReplayStore},
 };
 
@@ -68,6 +69,19 @@ pub(super) struct Going {
 }
 
 impl Replays {
+    pub(super) fn new(parts: &RelayParts, resender: &Arc<Resender>, watch: &Arc<Watch>) -> Self {
+        Self {
+            node: parts.node,
+            store: parts.stores.replays.clone(),
+            logs: parts.stores.logs.clone(),
+            resender: resender.clone(),
+            watch: watch.clone(),
+            clock: parts.clock.clone(),
+            options: parts.options.clone(),
+            changed: Notify::new(),
+        }
+    }
+
     /// Says that a replay was made or resumed.
     pub(super) fn changed(&self) {
         self.changed.notify_one();

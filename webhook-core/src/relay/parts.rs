@@ -1,0 +1,47 @@
+//! What a relay is made of.
+
+use std::sync::Arc;
+
+use super::{
+    cache::{BucketCache, MaxAge},
+    observer::Observer,
+    options::RelayOptions,
+};
+use crate::{
+    clock::{Ids, StoreClock},
+    cluster::Broadcast,
+    forward::Forwarder,
+    function::FunctionRuntime,
+    id::NodeId,
+    plan::Quotas,
+    store::Stores,
+};
+
+/// What a [`Relay`](super::Relay) is made of. [`Webhooks`](crate::Webhooks) puts it together, and
+/// each part of the relay takes what it uses.
+#[derive(Debug)]
+pub(crate) struct RelayParts {
+    pub(crate) stores: Stores,
+    pub(crate) clock: Arc<StoreClock>,
+    pub(crate) ids: Arc<Ids>,
+    pub(crate) forwarder: Arc<dyn Forwarder>,
+    pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
+    pub(crate) quotas: Option<Arc<Quotas>>,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) broadcast: Option<Arc<dyn Broadcast>>,
+    pub(crate) options: Arc<RelayOptions>,
+    pub(crate) node: NodeId,
+}
+
+impl RelayParts {
+    /// How old what is cached may be.
+    pub(super) fn max_age(&self) -> MaxAge {
+        MaxAge { clock: self.clock.clone(), max_age: self.options.route_max_age }
+    }
+
+    /// An empty cache of buckets.
+    pub(super) fn buckets(&self) -> Arc<BucketCache> {
+        let (capacity, routes) = (self.options.cached_routes, self.stores.routes.clone());
+        Arc::new(BucketCache::new(capacity, self.max_age(), routes))
+    }
+}
