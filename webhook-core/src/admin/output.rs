@@ -237,7 +237,9 @@ impl Admin {
             return Ok(());
         }
         // Nearly all destinations are elsewhere: nothing is read for them.
-        let Some(input) = self.relay.input_at(&spec.destination).await? else { return Ok(()) };
+        let Some(input) = self.relay.receiver.input_at(&spec.destination).await? else {
+            return Ok(());
+        };
         let buckets = self.stores.documents.buckets(caller.account_id()).await?;
         let owner: HashMap<InputId, &Bucket> = buckets
             .iter()
@@ -257,7 +259,7 @@ impl Admin {
             }
             for output in &reached.outputs {
                 if output.spec.takes_webhooks() && !output.spec.internal {
-                    next.extend(self.relay.input_at(&output.spec.destination).await?);
+                    next.extend(self.relay.receiver.input_at(&output.spec.destination).await?);
                 }
             }
         }

@@ -14,6 +14,14 @@ pub(crate) use store::{Skew, StoreClock};
 pub use system::SystemClock;
 pub use webhook_wire::Timestamp;
 
+/// Waits for a moment; without one, for ever.
+pub(crate) async fn sleep_until(clock: &dyn Clock, moment: Option<Timestamp>) {
+    match moment {
+        Some(moment) => clock.sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// A calendar month in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Month {

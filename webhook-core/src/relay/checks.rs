@@ -8,8 +8,8 @@ use http::{Uri, header::HOST};
 use super::{
     cache::{BucketCache, VerifierCache},
     fetched::FetchedKeys,
-    notify::Watch,
     refused::RefusedLogs,
+    watch::Watch,
 };
 use crate::{
     clock::{Clock, Timestamp},

@@ -17,10 +17,9 @@ use super::{
     deliver::Workers,
     inject::{self, Injector},
     options::RelayOptions,
-    run::sleep_until,
 };
 use crate::{
-    clock::{Clock, Timestamp},
+    clock::{Clock, Timestamp, sleep_until},
     cron::Timetable,
     error::Error,
     id::{CronId, NodeId, WebhookId},

@@ -6,9 +6,9 @@ use std::{sync::Arc, time::Duration};
 use tokio::{sync::Notify, task::JoinSet};
 use uuid::Uuid;
 
-use super::{options::RelayOptions, run::sleep_until};
+use super::options::RelayOptions;
 use crate::{
-    clock::{Clock, Timestamp},
+    clock::{Clock, Timestamp, sleep_until},
     error::{Error, ErrorKind},
 };
 

@@ -20,7 +20,7 @@
 //! `clients`, who listen instead of being sent to, and `resend`, `replays` and `crons`, which put
 //! webhooks into `accept` as `ingest` does. Several parts use the `cache` of what is
 //! stored, the runs of `functions` and the `waiters` for a destination's response.
-//! Imports lead down only: receive → accept → deliver → clients → cache.
+//! Imports lead down only: receive → accept → deliver → clients → cache, without a circle.
 //!
 //! A delivery is attempted at least once: after a crash between the request and
 //! the commit of its outcome it is sent again, with the same `X-Webhook-Relay-Id`.
@@ -56,7 +56,9 @@ mod replays;
 mod resend;
 mod route;
 mod run;
+mod take_part;
 mod waiters;
+mod watch;
 
 use std::sync::Arc;
 
@@ -73,12 +75,13 @@ use self::{
     erase::Eraser,
     findings::Findings,
     inject::Injector,
-    notify::{Notifier, Watch},
+    notify::Notifier,
     receive::Receiver,
     replays::Replays,
     resend::Resender,
     run::Runner,
     waiters::Waiters,
+    watch::Watch,
 };
 pub(crate) use self::{
     checks::Asked,

@@ -6,10 +6,7 @@ use super::{
     crons::Crons, deliver::Deliverer, erase::Eraser, held::keep_on, notify::Notifier,
     replays::Replays,
 };
-use crate::{
-    clock::{Clock, Timestamp},
-    error::Error,
-};
+use crate::error::Error;
 
 /// What is started and stopped together.
 #[derive(Clone, Copy, Debug)]
@@ -63,13 +60,5 @@ impl Runner<'_> {
         self.replays.release().await?;
         self.eraser.release().await?;
         stopped
-    }
-}
-
-/// Waits for a moment; without one, for ever.
-pub(super) async fn sleep_until(clock: &dyn Clock, moment: Option<Timestamp>) {
-    match moment {
-        Some(moment) => clock.sleep_until(moment).await,
-        None => std::future::pending().await,
     }
 }

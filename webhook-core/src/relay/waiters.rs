@@ -5,21 +5,11 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use bytes::Bytes;
 use foldhash::HashMap;
-use http::{HeaderMap, StatusCode};
 use tokio::sync::oneshot;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, DestinationResponse};
 use crate::{id::DeliveryId, lock::Lock};
-
-/// What a destination answered, whole.
-#[derive(Clone, Debug)]
-pub(super) struct DestinationResponse {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
-}
 
 /// The senders that wait, by the delivery that they wait for.
 #[derive(Debug, Default)]

@@ -14,13 +14,8 @@ use crate::{
     id::{AccountId, DeliveryId, OutputId},
     model::{Bucket, Request, Webhook, hops},
     relay::{
-        cache::BucketCache,
-        cluster::Cluster,
-        headers,
-        observer::Observer,
-        options::RelayOptions,
-        parts::RelayParts,
-        waiters::{DestinationResponse, Waiters},
+        cache::BucketCache, cluster::Cluster, cluster::DestinationResponse, headers,
+        observer::Observer, options::RelayOptions, parts::RelayParts, waiters::Waiters,
     },
     store::{ClientReport, DocumentStore, LogStore, Reported},
 };

@@ -4,15 +4,15 @@
 //! what is kept in memory reaches its greatest age, clients look again for what they wait
 //! for, a sender gets the static answer.
 
-mod questions;
-mod take_part;
+pub(super) mod questions;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
 use tokio::sync::Notify;
 
 use self::questions::Questions;
-use super::waiters::DestinationResponse;
 use crate::{
     clock::Clock,
     cluster::{
@@ -23,18 +23,26 @@ use crate::{
     relay::parts::RelayParts,
 };
 
+/// What a destination answered, whole.
+#[derive(Clone, Debug)]
+pub(crate) struct DestinationResponse {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
 /// This relay among the others.
 #[derive(Debug)]
 pub(crate) struct Cluster {
-    node: NodeId,
-    broadcast: Arc<dyn Broadcast>,
-    clock: Arc<dyn Clock>,
-    peers: Peers,
+    pub(super) node: NodeId,
+    pub(super) broadcast: Arc<dyn Broadcast>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) peers: Peers,
     /// What senders at other nodes wait for.
-    awaited: Awaited,
-    questions: Questions,
+    pub(super) awaited: Awaited,
+    pub(super) questions: Questions,
     /// Told when the clients here listen to something else.
-    listening: Notify,
+    pub(super) listening: Notify,
 }
 
 impl Cluster {
@@ -60,7 +68,7 @@ impl Cluster {
         true
     }
 
-    fn present(&self, to: To, presence: Presence) {
+    pub(super) fn present(&self, to: To, presence: Presence) {
         if !self.tell(to, Content::Present(presence)) {
             let everything = Presence { everything: true, ..Presence::default() };
             self.tell(to, Content::Present(everything));
@@ -101,12 +109,8 @@ impl Cluster {
     /// Passes the end of a delivery on to the node where a sender waits for it.
     pub(super) fn answer(&self, delivery: DeliveryId, response: Option<DestinationResponse>) {
         let Some(node) = self.awaited.take(delivery) else { return };
-        let none = Answered {
-            delivery,
-            status: None,
-            headers: http::HeaderMap::new(),
-            body: bytes::Bytes::new(),
-        };
+        let none =
+            Answered { delivery, status: None, headers: HeaderMap::new(), body: Bytes::new() };
         let whole = response.map(|DestinationResponse { status, headers, body }| Answered {
             delivery,
             status: Some(status.as_u16()),

@@ -22,20 +22,20 @@ use crate::{
 /// How long the others may take.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// How many clients a node names.
-pub(super) const MAX_NAMED: usize = 1_000;
+pub(crate) const MAX_NAMED: usize = 1_000;
 
 type Answer = (NodeId, Vec<ConnectedClient>, bool);
 
 /// The questions that wait for answers.
 #[derive(Debug, Default)]
-pub(super) struct Questions {
+pub(crate) struct Questions {
     open: Lock<HashMap<u64, mpsc::Sender<Answer>>>,
     last: AtomicU64,
 }
 
 impl Questions {
     /// A node has answered.
-    pub(super) fn answer(&self, question: u64, answer: Answer) {
+    pub(crate) fn answer(&self, question: u64, answer: Answer) {
         let open = self.open.lock();
         if let Some(asked) = open.get(&question) {
             // It has room for every node, and for one that answers twice none is needed.

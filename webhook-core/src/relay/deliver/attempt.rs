@@ -4,19 +4,20 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
+use super::replayed::{Withdrawals, name_replayed};
 use crate::{
     body::cut,
     forward::{ForwardError, ForwardResponse, Forwarder},
     model::{Attempt, Bucket, Output, Reason, ReplayTotals, Request},
     relay::{
+        cluster::DestinationResponse,
         credentials::Credentials,
         functions::{FunctionFailed, FunctionFailure, Functions, Transformed},
         loops,
         observer::Observer,
         options::RelayOptions,
         outgoing,
-        replays::{Withdrawals, name_replayed},
-        waiters::{DestinationResponse, Waiters},
+        waiters::Waiters,
     },
     store::{NewExecution, Pending},
 };

@@ -11,7 +11,7 @@ use crate::{
     clock::Timestamp,
     forward::{ForwardError, ForwardResponse},
     model::{Bucket, DeliveryStatus, NotificationEvent, Output, Reason},
-    relay::notify::{self, Watch},
+    relay::watch::{self, Watch},
     retry::{self, Next, Progress},
     store::Pending,
 };
@@ -111,7 +111,7 @@ pub(super) async fn tell(
     let Some((bucket, output)) = at else { return };
     if fate == Fate::Ends(DeliveryStatus::Failed) {
         let error = || match ending {
-            Ending::Answered(answer) => notify::answered(answer.status.as_u16()),
+            Ending::Answered(answer) => watch::answered(answer.status.as_u16()),
             Ending::Unanswered(failure) => failure.to_string(),
             Ending::Failed(_, reason) | Ending::Rejected(_, reason) => reason.clone(),
             Ending::HandedOver => String::new(),

@@ -8,6 +8,7 @@ use super::{
     dispatch::{Deliverer, Queues, queue_of},
     lease::Lease,
     queue::QueueLimits,
+    replayed::Withdrawals,
     settle::Settler,
     timers::Timers,
     workers::Workers,
@@ -17,8 +18,8 @@ use crate::{
     error::Error,
     relay::{
         byte_semaphore::ByteSemaphore, cache::BucketCache, clients::Clients,
-        credentials::Credentials, findings::Findings, functions::Functions, notify::Watch,
-        parts::RelayParts, replays::Withdrawals, waiters::Waiters,
+        credentials::Credentials, findings::Findings, functions::Functions, parts::RelayParts,
+        waiters::Waiters, watch::Watch,
     },
     store::{Backlog, Sweep},
 };

@@ -15,6 +15,7 @@ mod lease;
 mod lifecycle;
 mod pace;
 mod queue;
+mod replayed;
 mod settle;
 mod sweep;
 mod timers;

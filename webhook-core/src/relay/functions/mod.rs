@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use serde_json::Value;
 
 pub(crate) use self::trial::{Candidate, Tried};
-use super::{cache::FunctionCache, notify::Watch, options::RelayOptions};
+use super::{cache::FunctionCache, options::RelayOptions, watch::Watch};
 use crate::{
     clock::{Clock, Ids, Timestamp},
     error::{Error, ErrorKind},

@@ -10,6 +10,7 @@ use crate::{
     clock::Timestamp,
     id::{InputId, WebhookId},
     model::{Bucket, Checks, Notification, NotificationEvent, Request, Webhook},
+    relay::watch::answered,
     store::{LogFilter, LogQuery, LogSearch, LogStore, Notice, ScanBounds},
 };
 
@@ -140,9 +141,4 @@ pub(super) async fn last_error(
         None => Some(answered(attempt.status_code)),
         error => error,
     })
-}
-
-/// What is said of an answer that is a failure.
-pub(crate) fn answered(status: u16) -> String {
-    format!("the destination answered {status}")
 }

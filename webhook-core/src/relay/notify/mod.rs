@@ -8,27 +8,21 @@
 
 mod compare;
 mod event;
-mod watch;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use serde_json::{Map, json};
 
-pub(super) use self::event::answered;
-pub(super) use self::watch::Watch;
-use self::{
-    event::Told,
-    watch::{Subscriber, Subscribers},
-};
+use self::event::Told;
 use super::{
     inject::{Injector, derived_id},
     options::RelayOptions,
-    run::sleep_until,
+    watch::{self, Subscriber, Subscribers, Watch},
 };
 use webhook_wire::Choice;
 
 use crate::{
-    clock::{Clock, Ids, Timestamp},
+    clock::{Clock, Ids, Timestamp, sleep_until},
     error::Error,
     id::{AccountId, BucketId, NotificationId, OutputId, WebhookId},
     model::{Bucket, DeliveryStatus, Notification, NotificationEvent, Output},

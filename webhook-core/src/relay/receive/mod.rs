@@ -5,11 +5,12 @@ mod credentials;
 mod domain;
 mod hosts;
 mod ingest;
+mod own;
 mod proxies;
 mod refusals;
 mod response;
 
-pub(super) use self::ingest::{Receiver, address};
+pub(super) use self::ingest::Receiver;
 pub use self::{
     hosts::{host_name, requested_host},
     ingest::{ClientAddr, IngestService},

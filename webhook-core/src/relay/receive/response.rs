@@ -11,7 +11,7 @@ use crate::{
     error::{Error, ErrorKind},
     function::ScriptResponse,
     model::{DuplicateAnswer, Input, signatures::Challenge},
-    relay::{headers, waiters::DestinationResponse},
+    relay::{cluster::DestinationResponse, headers},
 };
 
 /// What the input's function set, or else the static answer.

@@ -12,7 +12,6 @@ mod step;
 
 use std::{sync::Arc, time::Duration};
 
-use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -25,9 +24,9 @@ use self::{
 };
 use super::{
     held::{HOLD, Held, LOOK_AGAIN},
-    notify::Watch,
     options::RelayOptions,
     resend::Resender,
+    watch::Watch,
 };
 use crate::{
     clock::{Clock, Timestamp},
@@ -35,11 +34,8 @@ use crate::{
     id::{NodeId, ReplayId},
     model::{Bucket, Log, Replay, ReplaySpec, ReplayStatus},
     relay::parts::RelayParts,
-    store::{ClaimWork, FeedReplay, LogStore, Pending, ReplayStore},
+    store::{ClaimWork, FeedReplay, LogStore, ReplayStore},
 };
-
-/// Names the log that a replay found.
-static REPLAY_OF: HeaderName = HeaderName::from_static("x-webhook-relay-replay-of");
 
 /// Goes on with replays.
 #[derive(Debug)]
@@ -198,30 +194,5 @@ impl Held for Replays {
     async fn fail(self: &Arc<Self>, going: &mut Going, error: &Error) -> Result<(), Error> {
         going.replay.error = error.to_string();
         self.finish(&mut going.replay, ReplayStatus::Failed).await
-    }
-}
-
-/// Which replays were cancelled, for what other nodes queued and this one claimed.
-#[derive(Debug)]
-pub(super) struct Withdrawals(pub(super) Arc<dyn ReplayStore>);
-
-impl Withdrawals {
-    /// Whether a delivery is not to be attempted, because its replay was cancelled before it was.
-    /// Only what a replay made is looked at.
-    pub(super) async fn mean(&self, pending: &Pending) -> bool {
-        let Some(replay) = pending.replay.as_ref().filter(|_| pending.attempts == 0) else {
-            return false;
-        };
-        let stored = Box::pin(self.0.replay(pending.webhook.account_id, replay.id)).await;
-        stored.is_ok_and(|it| it.is_some_and(|it| it.status == ReplayStatus::Cancelled))
-    }
-}
-
-/// Says of what a replay sends which log it found.
-pub(super) fn name_replayed(pending: &Pending, headers: &mut HeaderMap) {
-    if let Some(replay) = &pending.replay
-        && let Ok(of) = HeaderValue::try_from(replay.of.to_string())
-    {
-        headers.insert(REPLAY_OF.clone(), of);
     }
 }

@@ -7,8 +7,10 @@ use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use http::StatusCode;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use super::{Cluster, questions::MAX_NAMED};
-use crate::relay::{Relay, waiters::DestinationResponse};
+use super::{
+    Relay,
+    cluster::{Cluster, DestinationResponse, questions::MAX_NAMED},
+};
 
 /// How often a node says that it is there.
 const HERE: Duration = Duration::from_secs(1);

@@ -290,3 +290,8 @@ impl Watch {
         Ok(self.gathered.lock().values().map(|gathered| gathered.until).min())
     }
 }
+
+/// What is said of an answer that is a failure.
+pub(crate) fn answered(status: u16) -> String {
+    format!("the destination answered {status}")
+}
