@@ -65,10 +65,8 @@ use crate::{
     model::{OutputSpec, RetrySchedule},
 };
 
-/// How many `retries` an output may have.
-pub const MAX_RETRIES: i32 = 1_000;
-/// How many `custom_delays` an output may have.
-pub const MAX_CUSTOM_DELAYS: usize = 100;
+pub use crate::config::output::{MAX_CUSTOM_DELAYS, MAX_RETRIES};
+
 /// The shortest of `custom_delays`.
 pub const MIN_CUSTOM_DELAY: Duration = Duration::from_secs(1);
 /// The longest `deadline`, and the longest of `custom_delays`.

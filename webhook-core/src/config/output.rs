@@ -15,9 +15,13 @@ use crate::{
     clock::Timestamp,
     error::Error,
     id::{BucketId, CronId, FunctionId, OutputId},
-    retry::{MAX_CUSTOM_DELAYS, MAX_RETRIES},
     rule::Rules,
 };
+
+/// How many `retries` an output may have.
+pub const MAX_RETRIES: i32 = 1_000;
+/// How many `custom_delays` an output may have.
+pub const MAX_CUSTOM_DELAYS: usize = 100;
 
 use super::{
     MAX_DESCRIPTION, MAX_DESTINATION, MAX_HEADERS, MAX_HEADERS_BYTES, MAX_NAME, REQUEST, RETRIES,

@@ -1,9 +1,11 @@
 //! Running user-defined functions (`docs/functions.md`).
 
 pub mod generate;
+pub(crate) mod kv;
 pub mod record;
 mod trial;
 
+pub use crate::model::ScriptResponse;
 pub use trial::Trial;
 
 use std::{
@@ -14,8 +16,6 @@ use std::{
 };
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use http::HeaderMap;
 
 use crate::{
     id::{AccountId, FunctionId},
@@ -100,17 +100,6 @@ impl fmt::Debug for Invocation {
             .field("request", &self.request)
             .finish_non_exhaustive()
     }
-}
-
-/// A response that a script reads or sets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScriptResponse {
-    /// The status; 0 when it was not set.
-    pub status: u16,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body.
-    pub body: Bytes,
 }
 
 /// How a call ended.

@@ -2,12 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::{
-    clock::Timestamp,
-    error::Error,
-    lock::Lock,
-    store::{FunctionStore, KvEntry, KvKey, KvValue, KvWrite, too_many_keys},
-};
+use super::kv::{KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
+use crate::{clock::Timestamp, error::Error, lock::Lock};
 
 /// The values that functions have kept since a trial began. It is shared by the runs of one
 /// trial, which see what the runs before them have kept; the store is read and never written.
@@ -21,36 +17,23 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The value of a key, as [`FunctionStore::kv_get`] answers it.
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub async fn kv_get(
-        &self,
-        store: &dyn FunctionStore,
-        key: &KvKey,
-        now: Timestamp,
-    ) -> Result<Option<KvValue>, Error> {
-        if let Some(kept) = self.kept.lock().get(key) {
-            let live = kept.as_ref().filter(|entry| entry.is_live(now));
-            return Ok(live.map(|entry| entry.value.clone()));
-        }
-        store.kv_get(key, now).await
+    /// The value that a run of this trial kept at a key. None where no run has changed the key,
+    /// so that the value in the store counts.
+    #[must_use]
+    pub fn kept(&self, key: &KvKey, now: Timestamp) -> Option<Option<KvValue>> {
+        let kept = self.kept.lock();
+        let live = kept.get(key)?.as_ref().filter(|entry| entry.is_live(now));
+        Some(live.map(|entry| entry.value.clone()))
     }
 
-    /// Changes a key and returns its value afterwards, as [`FunctionStore::kv_write`] does.
+    /// Changes a key, whose value in the store is `stored`, and returns its value afterwards, as
+    /// [`FunctionStore::kv_write`](crate::store::FunctionStore::kv_write) does.
     ///
     /// # Errors
     ///
     /// As there; a trial has at most [`KvWrite::max_keys`] keys that it has changed.
-    pub async fn kv_write(
-        &self,
-        store: &dyn FunctionStore,
-        write: KvWrite,
-    ) -> Result<Option<KvValue>, Error> {
+    pub fn write(&self, stored: Option<KvValue>, write: KvWrite) -> Result<Option<KvValue>, Error> {
         let KvWrite { key, change, now, max_keys } = write;
-        let stored = self.kv_get(store, &key, now).await?;
         let mut kept = self.kept.lock();
         if kept.len() >= max_keys && !kept.contains_key(&key) {
             return Err(too_many_keys(max_keys));

@@ -11,9 +11,19 @@ use webhook_wire::Described;
 use super::{Checks, Driver, Headers, Request, wire};
 use crate::{
     error::{Error, invalid_if},
-    function::ScriptResponse,
     id::DeliveryId,
 };
+
+/// A response that a script reads or sets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptResponse {
+    /// The status; 0 when it was not set.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
 
 /// The request that a function is invoked with, in any of the forms that
 /// clients send: `{"request": {…}}`, flat, or nothing. The `execute_request`

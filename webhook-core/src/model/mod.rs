@@ -45,7 +45,8 @@ pub use delivery::{Attempt, Delivery, DeliveryStatus, Log, Replayed};
 pub use erasure::{Erasure, ErasurePlan, ErasureSpec};
 pub use head::LogHead;
 pub use invoke::{
-    HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse, TryRequest,
+    HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse, ScriptResponse,
+    TryRequest,
 };
 pub use pause::{
     OnDisabled, Pause, PauseChange, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredPauses,

@@ -24,7 +24,6 @@ mod document;
 mod erase;
 mod erasure;
 mod function;
-mod kv;
 mod lease;
 mod log;
 pub mod memory;
@@ -35,10 +34,14 @@ mod row;
 mod search;
 mod session;
 pub mod tally;
+mod words;
 mod work;
 
 use std::sync::Arc;
 
+pub use crate::function::kv::{
+    KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys,
+};
 pub use account::{AccountStore, BillingStore, TokenStore};
 pub use cron::{AdvanceCron, CronStore};
 pub use cursor::{InvalidCursor, LogCursor};
@@ -55,7 +58,6 @@ pub use document::{
 pub use erase::{EraseWebhook, ErasedWebhook};
 pub use erasure::{EraseOutcome, EraseStep, ErasureStore};
 pub use function::{ExecutionPage, FunctionStore, NewExecution, too_many_variables};
-pub use kv::{KV_MAX_NUMBER, KvChange, KvEntry, KvKey, KvValue, KvWrite, too_many_keys};
 pub use lease::{Backlog, Extended, Lease, OwnQueue, OwnedQueue, QueueStore, Sweep};
 pub use log::{
     ClientReport, CountQuery, DayCount, Drain, Drained, LogHeads, LogPage, LogQuery, LogStore,

@@ -41,8 +41,14 @@ impl Outside {
         let answer = match (request, self.trial) {
             (KvRequest::Get(key, now), None) => store.kv_get(&key, now).await,
             (KvRequest::Write(write), None) => store.kv_write(write).await,
-            (KvRequest::Get(key, now), Some(trial)) => trial.kv_get(&*store, &key, now).await,
-            (KvRequest::Write(write), Some(trial)) => trial.kv_write(&*store, write).await,
+            (KvRequest::Get(key, now), Some(trial)) => match trial.kept(&key, now) {
+                Some(kept) => Ok(kept),
+                None => store.kv_get(&key, now).await,
+            },
+            (KvRequest::Write(write), Some(trial)) => {
+                let stored = store.kv_get(&write.key, write.now).await;
+                stored.and_then(|stored| trial.write(stored, write))
+            }
         };
         answer.map_err(|error| format!("kv: {error}"))
     }
