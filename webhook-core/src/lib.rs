@@ -63,7 +63,6 @@ pub mod admin;
 pub mod billing;
 mod clock;
 pub mod cluster;
-mod config;
 pub mod credentials;
 pub mod cron;
 mod error;

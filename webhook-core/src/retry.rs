@@ -65,7 +65,7 @@ use crate::{
     model::{OutputSpec, RetrySchedule},
 };
 
-pub use crate::config::output::{MAX_CUSTOM_DELAYS, MAX_RETRIES};
+pub use crate::model::config::output::{MAX_CUSTOM_DELAYS, MAX_RETRIES};
 
 /// The shortest of `custom_delays`.
 pub const MIN_CUSTOM_DELAY: Duration = Duration::from_secs(1);

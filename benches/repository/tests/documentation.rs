@@ -99,68 +99,6 @@ fn the_readme_leads_to_every_page() {
     assert!(missing.is_empty(), "not in the README: {missing:?}");
 }
 
-/// The lines of a source file without those of its tests.
-fn lines_without_tests(source: &str) -> usize {
-    let mut lines = source.lines();
-    let mut count = 0;
-    while let Some(line) = lines.next() {
-        if line == "#[cfg(test)]" {
-            match lines.next() {
-                Some(module) if module.ends_with('{') => drop(lines.find(|line| *line == "}")),
-                _ => {}
-            }
-        } else {
-            count += 1;
-        }
-    }
-    count
-}
-
-/// The rows of the table "From socket to socket": each whole, its file, its lines.
-fn way(page: &str) -> Vec<(&str, &str, usize)> {
-    let (_, table) = page.split_once("## From socket to socket").expect("the table");
-    let rows = table.lines().filter(|line| line.starts_with('|') && line.contains("`"));
-    let rows = rows.map(|row| {
-        let cells: Vec<_> = row.split('|').map(str::trim).collect();
-        (row, cells[2].trim_matches('`'), cells[3].parse().expect("a number of lines"))
-    });
-    rows.collect()
-}
-
-#[test]
-#[allow(clippy::disallowed_methods, reason = "what a test needs from outside comes in variables")]
-fn the_way_of_a_webhook_is_as_short_as_the_page_says() {
-    let path = Path::new("docs/ARCHITECTURE.md");
-    let page = read(path);
-    let (mut right_page, mut wrong) = (page.clone(), Vec::new());
-    let (mut all, mut relay) = (Vec::new(), Vec::new());
-    for (row, file, said) in way(&page) {
-        let lines = lines_without_tests(&read(Path::new(file)));
-        all.push(lines);
-        if file.contains("/relay/") {
-            relay.push(lines);
-        }
-        let rounded = lines.next_multiple_of(10);
-        if said != rounded {
-            let right = row.replace(&format!("| {said} |"), &format!("| {rounded} |"));
-            right_page = right_page.replace(row, &right);
-            wrong.push(right);
-        }
-    }
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(root().join(path), &right_page).expect("the page can be written");
-    } else {
-        assert!(wrong.is_empty(), "UPDATE_DOCS=1 writes these rows:\n{}", wrong.join("\n"));
-    }
-    for (of, lines, most_files, most_lines) in
-        [("the whole way", all, 16, 2_800), ("the relay's own", relay, 10, 1_900)]
-    {
-        let (files, lines) = (lines.len(), lines.iter().sum::<usize>());
-        assert!(files > 0 && files <= most_files, "{of}: {files} files");
-        assert!(lines <= most_lines, "{of}: {lines} lines");
-    }
-}
-
 /// The environment variables that a page names.
 fn variables(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_uppercase() && c != '_');

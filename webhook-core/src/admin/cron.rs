@@ -257,7 +257,7 @@ impl Admin {
                 return Ok(());
             }
         }
-        let room = crate::config::MAX_NAME.saturating_sub(tail.len() + 1);
+        let room = crate::model::config::MAX_NAME.saturating_sub(tail.len() + 1);
         let start = name.floor_char_boundary(room);
         let start = if start == 0 { "cron" } else { &name[..start] };
         bucket.spec.name = format!("{start}-{tail}");

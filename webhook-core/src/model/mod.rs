@@ -6,12 +6,12 @@
 
 mod billing;
 mod comparison;
+pub(crate) mod config;
 mod delivery;
 mod erasure;
 mod head;
 pub mod hops;
 mod invoke;
-mod pause;
 mod reason;
 mod replay;
 mod report;
@@ -22,34 +22,34 @@ mod trace;
 mod webhook;
 pub(crate) mod wire;
 
-pub use crate::config::bucket::{AuthType, Bucket, BucketAuth, BucketSpec, LogRetention};
-pub use crate::config::cron::{Cron, CronSpec, METHODS};
-pub use crate::config::domain::{Domain, DomainSpec};
-pub use crate::config::function::{
+pub use crate::forward::history::TraceAttempt;
+pub use crate::model::config::bucket::{AuthType, Bucket, BucketAuth, BucketSpec, LogRetention};
+pub use crate::model::config::cron::{Cron, CronSpec, METHODS};
+pub use crate::model::config::domain::{Domain, DomainSpec};
+pub use crate::model::config::function::{
     Driver, Execution, ExecutionStatus, Function, FunctionMust, FunctionSpec, FunctionVersion,
     Variable,
 };
-pub use crate::config::health::{CircuitBreaker, CircuitState, Health, OutputState};
-pub use crate::config::input::{Input, InputSpec, MinTls, ResponseFromOutput};
-pub use crate::config::notification::{Notification, NotificationEvent, NotificationSpec};
-pub use crate::config::output::{
+pub use crate::model::config::health::{CircuitBreaker, CircuitState, Health, OutputState};
+pub use crate::model::config::input::{Input, InputSpec, MinTls, ResponseFromOutput};
+pub use crate::model::config::notification::{Notification, NotificationEvent, NotificationSpec};
+pub use crate::model::config::output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
     ThrottleMode,
 };
-pub use crate::forward::history::TraceAttempt;
 pub use billing::{
     Billing, BillingDetailsSpec, PlanChange, PlanItem, Subscription, SubscriptionStatus,
 };
 pub use comparison::{CompareRequest, Comparison, Difference, TriedRun};
+pub use config::pause::{
+    OnDisabled, Pause, PauseChange, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredPauses,
+};
 pub use delivery::{Attempt, Delivery, DeliveryStatus, Log, Replayed};
 pub use erasure::{Erasure, ErasurePlan, ErasureSpec};
 pub use head::LogHead;
 pub use invoke::{
     HeaderValues, InvokeRequest, Invoked, InvokedRequest, InvokedResponse, ScriptResponse,
     TryRequest,
-};
-pub use pause::{
-    OnDisabled, Pause, PauseChange, PauseRequest, PausedBy, Pauses, ResumeRequest, StoredPauses,
 };
 pub use reason::Reason;
 pub use replay::{

@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     id::{AccountId, BucketId, DeliveryId, OutputId},
     model::{DeliveryStatus, Log, LogHead},
-    store::{EraseWebhook, ErasedWebhook, LogCursor, LogSearch, LogsFound, tally},
+    store::{EraseWebhook, ErasedWebhook, LogCursor, LogSearch, LogsFound},
 };
 
 /// The reading side of the rows that [`DeliveryStore`](super::DeliveryStore) writes.
@@ -159,16 +159,6 @@ impl OldLogs {
     pub fn has(&self, status: DeliveryStatus) -> bool {
         let failed = matches!(status, DeliveryStatus::Failed | DeliveryStatus::Stalled);
         self.failed.is_none_or(|wanted| wanted == failed)
-    }
-
-    /// Whether all logs that are counted under `key` are meant.
-    #[must_use]
-    pub fn counts(&self, key: &tally::LogKey) -> bool {
-        let minute = Duration::from_millis(tally::MINUTE_MILLIS.unsigned_abs());
-        key.minute + minute <= self.before
-            && self.account_id.is_none_or(|account| key.account_id == account)
-            && self.bucket_id.is_none_or(|bucket| key.bucket_id == bucket)
-            && self.has(key.status)
     }
 }
 

@@ -6,11 +6,14 @@
 //! changed by what they add up to, and sums its rows to [`LogSums`], from which
 //! [`days`] and [`minutes`] make statistics.
 
-use std::collections::{BTreeMap, hash_map::Entry};
+use std::{
+    collections::{BTreeMap, hash_map::Entry},
+    time::Duration,
+};
 
 use foldhash::HashMap;
 
-use super::{CountQuery, DayCount, MAX_COUNTED_DURATION, MinuteCount};
+use super::{CountQuery, DayCount, MAX_COUNTED_DURATION, MinuteCount, OldLogs};
 use crate::{
     clock::{Month, Timestamp},
     id::{AccountId, BucketId, OutputId},
@@ -348,6 +351,18 @@ pub fn minutes(sums: impl IntoIterator<Item = LogSums>) -> Vec<MinuteCount> {
         minute
     };
     minutes.into_values().map(average).collect()
+}
+
+impl OldLogs {
+    /// Whether all logs that are counted under `key` are meant.
+    #[must_use]
+    pub fn counts(&self, key: &LogKey) -> bool {
+        let minute = Duration::from_millis(MINUTE_MILLIS.unsigned_abs());
+        key.minute + minute <= self.before
+            && self.account_id.is_none_or(|account| key.account_id == account)
+            && self.bucket_id.is_none_or(|bucket| key.bucket_id == bucket)
+            && self.has(key.status)
+    }
 }
 
 #[cfg(test)]

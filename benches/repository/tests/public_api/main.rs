@@ -4,6 +4,7 @@
 //! What macros make is not in it, nor what a derived trait asks for; types stand as
 //! the source writes them.
 
+mod floors;
 mod list;
 mod render;
 mod source;

@@ -97,6 +97,15 @@ impl Source {
         self.modules[parent].children.push(child);
     }
 
+    /// The path of a module below the root, which is empty.
+    pub(crate) fn path_of(&self, id: ModuleId) -> String {
+        let Some(parent) = self.modules[id].parent else { return String::new() };
+        let own = self.modules[parent].children.iter().find(|child| child.id == id);
+        let name = own.map_or_else(String::new, |child| child.name.clone());
+        let above = self.path_of(parent);
+        if above.is_empty() { name } else { format!("{above}::{name}") }
+    }
+
     /// What a path means in a module: several things when a name stands for a type and
     /// for a function.
     pub(crate) fn resolve(&self, path: &[String], from: ModuleId) -> Vec<Target> {
@@ -215,6 +224,18 @@ fn is_test(attributes: &[Attribute]) -> bool {
         attribute.path().is_ident("cfg")
             && attribute.parse_args::<syn::Path>().is_ok_and(|condition| condition.is_ident("test"))
     })
+}
+
+/// Whether an item is there for the crate's own tests only.
+pub(crate) fn is_test_item(item: &Item) -> bool {
+    match item {
+        Item::Const(item) => is_test(&item.attrs),
+        Item::Fn(item) => is_test(&item.attrs),
+        Item::Impl(item) => is_test(&item.attrs),
+        Item::Struct(item) => is_test(&item.attrs),
+        Item::Static(item) => is_test(&item.attrs),
+        _ => false,
+    }
 }
 
 /// The name of an item that a path can lead to.

@@ -1,5 +1,5 @@
 //! Whether a spec can be stored: pure, without a look at what is stored. The declarations of the
-//! fields ([`config`](crate::config)) say most of it; here is the rest: checks that need the
+//! fields ([`config`](crate::model::config)) say most of it; here is the rest: checks that need the
 //! options of the server or the time.
 //!
 //! Every refusal is [`Invalid`](crate::ErrorKind::Invalid) and names the field as it is on the
@@ -18,14 +18,15 @@ use webhook_wire::described::{self, Described, Field, Value};
 use super::AdminOptions;
 use crate::{
     clock::Timestamp,
-    config::{
-        MAX_DESCRIPTION, MAX_NAME,
-        function::{MAX_LABEL_BYTES, MAX_LABELS},
-    },
     cron::Timetable,
     error::{Error, invalid_if},
     model::{
-        CronSpec, InputSpec, NotificationSpec, Secret, TokenScopes, TokenSpec, signatures::Now,
+        CronSpec, InputSpec, NotificationSpec, Secret, TokenScopes, TokenSpec,
+        config::{
+            MAX_DESCRIPTION, MAX_NAME,
+            function::{MAX_LABEL_BYTES, MAX_LABELS},
+        },
+        signatures::Now,
     },
 };
 

@@ -20,7 +20,7 @@ without a name there is on a page of its own, or only in the API. Durations are 
 API and in a manifest, and texts such as `30s` in a form. The store encrypts fields with a lock
 (🔒).
 
-This page is made from the declarations of the fields in `webhook-core/src/config/`:
+This page is made from the declarations of the fields in `webhook-core/src/model/config/`:
 `UPDATE_DOCS=1 cargo test -p webhook-server options` writes it again.
 ";
 

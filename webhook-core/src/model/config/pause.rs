@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use webhook_wire::{Choice, Described};
 
-use super::RateInterval;
+use super::output::RateInterval;
 use crate::clock::Timestamp;
 
 /// How many pauses that are over are remembered one by one; the oldest two become one that

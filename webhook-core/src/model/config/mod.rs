@@ -22,6 +22,7 @@ pub(crate) mod health;
 pub(crate) mod input;
 pub(crate) mod notification;
 pub(crate) mod output;
+pub(crate) mod pause;
 
 /// The length of a name in bytes.
 pub(crate) const MAX_NAME: usize = 255;

@@ -1,0 +1,201 @@
+//! The floors of the house: a folder imports only from folders below it.
+//!
+//! Every reference counts: imports, re-exports, and paths inside code and macros. A name that
+//! one folder passes on from another leads to the folder that has the item. Modules and items
+//! for tests alone do not count.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+
+use crate::source::{ModuleId, Source, Target, is_test_item};
+
+/// The folders of webhook-core, from the ground up. A folder imports from those before it.
+const CORE: [&str; 21] = [
+    "error",
+    "lock",
+    "clock",
+    "guard",
+    "xml",
+    "rule",
+    "credentials",
+    "cluster",
+    "forward",
+    "model",
+    "retry",
+    "cron",
+    "function",
+    "store",
+    "billing",
+    "plan",
+    "relay",
+    "admin",
+    "webhooks",
+    "encoding",
+    "",
+];
+
+/// Folders in which no part depends on itself by way of others, by the root of the crate and the
+/// module. The folder's own file is no part: it has what the parts implement together.
+const WITHOUT_CIRCLES: [(&str, &str); 10] = [
+    ("webhook-core/src/lib.rs", ""),
+    ("webhook-core/src/lib.rs", "admin"),
+    ("webhook-core/src/lib.rs", "forward"),
+    ("webhook-core/src/lib.rs", "model"),
+    ("webhook-core/src/lib.rs", "relay"),
+    ("webhook-core/functions/src/lib.rs", ""),
+    ("webhook-core/stripe/src/lib.rs", ""),
+    ("webhook-server/manifest/src/lib.rs", ""),
+    ("webhook-server/otel/src/lib.rs", ""),
+    ("benches/src/lib.rs", ""),
+];
+
+/// What the parts of a folder refer to: part by part, each with one place where it says so.
+type References = BTreeMap<String, BTreeMap<String, String>>;
+
+fn references(root: &str, folder: &str) -> References {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(root);
+    let source = Source::read(&path);
+    let names: Vec<_> = (0..source.modules.len()).map(|id| source.path_of(id)).collect();
+    let part = |id: ModuleId| {
+        let name = names[id].as_str();
+        let below = match folder {
+            "" => Some(name),
+            _ if name == folder => Some(""),
+            _ => name.strip_prefix(folder).and_then(|rest| rest.strip_prefix("::")),
+        };
+        below.map(|below| below.split("::").next().unwrap_or_default().to_owned())
+    };
+    let mut found = References::new();
+    for (id, module) in source.modules.iter().enumerate() {
+        let Some(from) = part(id) else { continue };
+        let mut paths: Vec<Vec<String>> =
+            module.imports.iter().map(|import| import.path.clone()).collect();
+        for item in module.items.iter().filter(|item| !is_test_item(item)) {
+            inline_paths(item.to_token_stream(), &mut paths);
+        }
+        for path in paths {
+            for to in targets(&source, &path, id).into_iter().filter_map(part) {
+                if to != from {
+                    let place = format!("{}: {}", names[id], path.join("::"));
+                    found.entry(from.clone()).or_default().entry(to).or_insert(place);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The modules that have what a path leads to. Its end may be a variant or a method.
+fn targets(source: &Source, path: &[String], from: ModuleId) -> Vec<ModuleId> {
+    for end in (1..=path.len()).rev() {
+        let targets = source.resolve(&path[..end], from);
+        if !targets.is_empty() {
+            let module = |target| match target {
+                Target::Module(id) | Target::Item(id, _) => Some(id),
+                Target::Foreign => None,
+            };
+            return targets.into_iter().filter_map(module).collect();
+        }
+    }
+    Vec::new()
+}
+
+/// Paths in code that begin at the crate or next to the module.
+fn inline_paths(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
+    let mut tokens = tokens.into_iter().peekable();
+    let is_colon = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(it)) if it.as_char() == ':');
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) => inline_paths(group.stream(), paths),
+            TokenTree::Ident(ident) if ["crate", "super", "self"].iter().any(|it| ident == it) => {
+                let mut path = vec![ident.to_string()];
+                while is_colon(tokens.peek()) {
+                    tokens.next();
+                    tokens.next();
+                    match tokens.peek() {
+                        Some(TokenTree::Ident(ident)) => path.push(ident.to_string()),
+                        _ => break,
+                    }
+                    tokens.next();
+                }
+                if path.len() > 1 {
+                    paths.push(path);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn no_folder_of_the_library_imports_from_above() {
+    let mut wrong = Vec::new();
+    for (from, to) in references("webhook-core/src/lib.rs", "") {
+        let floor = |name: &str| CORE.iter().position(|floor| *floor == name);
+        let Some(here) = floor(&from) else {
+            wrong.push(format!("{from} is on no floor"));
+            continue;
+        };
+        let upward = to.iter().filter(|(name, _)| floor(name).is_none_or(|there| there > here));
+        wrong.extend(upward.map(|(name, place)| format!("{from} imports from {name} ({place})")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_part_depends_on_itself() {
+    for (root, folder) in WITHOUT_CIRCLES {
+        let mut references = references(root, folder);
+        references.remove("");
+        references.values_mut().for_each(|to| drop(to.remove("")));
+        for part in references.keys() {
+            let circle = circle(&references, part);
+            assert!(circle.is_empty(), "{root} {folder}: {}", circle.join(", "));
+        }
+    }
+}
+
+/// The references by which a part depends on itself; none when it does not.
+fn circle(references: &References, part: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![(part, Vec::new())];
+    while let Some((at, way)) = open.pop() {
+        for (to, place) in references.get(at).into_iter().flatten() {
+            let mut way = way.clone();
+            way.push(place.clone());
+            if to == part {
+                return way;
+            }
+            if seen.insert(to) {
+                open.push((to, way));
+            }
+        }
+    }
+    Vec::new()
+}
+
+#[test]
+fn a_circle_is_found() {
+    let references = |pairs: &[(&str, &str)]| {
+        let mut found = References::new();
+        for (from, to) in pairs {
+            let place = format!("{from} to {to}");
+            found.entry((*from).to_owned()).or_default().insert((*to).to_owned(), place);
+        }
+        found
+    };
+    let tree = references(&[("a", "b"), ("a", "c"), ("b", "c")]);
+    assert!(circle(&tree, "a").is_empty());
+    let round = references(&[("a", "b"), ("b", "c"), ("c", "a")]);
+    assert_eq!(circle(&round, "a"), ["a to b", "b to c", "c to a"]);
+    let code = "fn f() { let x: crate::model::Log = g!(super::h::i(self::j)); self.x(); }";
+    let mut paths = Vec::new();
+    inline_paths(code.parse().expect("Rust"), &mut paths);
+    let paths: Vec<_> = paths.iter().map(|path| path.join("::")).collect();
+    assert_eq!(paths, ["crate::model::Log", "super::h::i", "self::j"]);
+}
