@@ -52,7 +52,7 @@ use pool::Pool;
 ///
 /// Connections are kept for reuse, verified and unverified ones
 /// (`tls_verification`) strictly apart. Every address that a host resolves to
-/// must pass the [guard](super::guard) each time a connection is made; a
+/// must pass the [guard](crate::guard) each time a connection is made; a
 /// request on a kept connection goes where the guard let it.
 ///
 /// One deadline, the request's `timeout`, covers connecting, headers and body.

@@ -133,7 +133,7 @@ impl ForwardResponse {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForwardError {
-    /// The destination's address may not be connected to (see [`guard`]); trying again is pointless.
+    /// The destination's address may not be connected to (see [`guard`](crate::guard)); trying again is pointless.
     #[error("destination refused: {0}")]
     Refused(String),
     /// The request cannot be sent as it is; trying again is pointless.

@@ -291,7 +291,7 @@ impl Watch {
     }
 }
 
-/// What is said of an answer that is a failure.
+/// The text about an answer that is a failure.
 pub(crate) fn answered(status: u16) -> String {
     format!("the destination answered {status}")
 }

@@ -39,8 +39,7 @@ const CORE: [&str; 21] = [
     "",
 ];
 
-/// Folders in which no part depends on itself by way of others, by the root of the crate and the
-/// module. The folder's own file is no part: it has what the parts implement together.
+/// Folders whose parts have no circle: the root of the crate, and the module. The folder's own file is no part: it has what the parts implement together.
 const WITHOUT_CIRCLES: [(&str, &str); 10] = [
     ("webhook-core/src/lib.rs", ""),
     ("webhook-core/src/lib.rs", "admin"),
@@ -160,7 +159,7 @@ fn no_part_depends_on_itself() {
     }
 }
 
-/// The references by which a part depends on itself; none when it does not.
+/// The references of a circle through this part; none when there is no circle.
 fn circle(references: &References, part: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut open = vec![(part, Vec::new())];

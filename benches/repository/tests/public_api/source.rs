@@ -226,7 +226,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether an item is there for the crate's own tests only.
+/// Whether only the crate's own tests use an item.
 pub(crate) fn is_test_item(item: &Item) -> bool {
     match item {
         Item::Const(item) => is_test(&item.attrs),
