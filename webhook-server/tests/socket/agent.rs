@@ -181,7 +181,9 @@ async fn nothing_is_lost_and_nothing_comes_twice_through_kill_9() {
     // The port must stay the same for the agent.
     let address = format!("127.0.0.1:{}", harness::lasting_port());
     let mut server = Server::start_with(&[("WEBHOOK_LISTEN", &address)]).await;
-    let mut agent = Agent::start(&server, &sink.base).await;
+    // What the killed relay had leased comes again after ten seconds, and not after a minute.
+    let lease = ["--lease", "10s"];
+    let mut agent = Agent::start_with(&server, &sink.base, &lease).await;
     let path = agent.path(&server);
     // What it prints is read, or it would wait with a full pipe.
     tokio::spawn(async move { while let Ok(Some(_)) = agent.lines.next_line().await {} });
