@@ -40,20 +40,23 @@
 //! | [`model`] | plain data as it is on the wire |
 //! | [`admin`] | the management operations |
 //! | [`store`] | what is asked of storage, and stores in memory |
-//! | [`forward`] | sending one request; the address guard |
+//! | [`forward`], [`guard`] | sending one request; which addresses may be connected to |
+//! | [`credentials`] | signatures and credentials of requests to destinations |
 //! | [`rule`], [`retry`] | which webhooks pass; when a delivery is tried again |
 //! | [`function`] | what runs user-defined functions, and what a run is on the wire |
 //! | [`cron`] | when a cron job runs |
 //! | [`cluster`] | what relays over the same stores tell one another |
 //! | [`plan`], [`billing`] | what an account may have; the payment processor |
+//! | `xml` | XML as JSON, with the feature `xml` |
 //! | [`encoding`] | lenient base64, for programs beside the relay |
 //!
 //! # Features
 //!
 //! `http` (on by default): the HTTP forwarder. `time-zones`: crons in other time zones
-//! than UTC. `nats`: messages between relays over NATS. `xml`: rules on the fields of XML bodies. What needs one of these and does not find it is refused with an error
-//! that names it. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock
-//! that tokio's paused time moves and a forwarder that plays a script.
+//! than UTC. `nats`: messages between relays over NATS. `xml`: rules on the fields of XML
+//! bodies. What needs one of these and does not find it is refused with an error that names
+//! it. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock that tokio's paused
+//! time moves and a forwarder that plays a script.
 //!
 //! `webhook-functions` runs functions in Lua and JavaScript, `webhook-generate`
 //! writes them from a sample, `webhook-stripe` bills through Stripe, and

@@ -2,8 +2,7 @@
 //!
 //! A [`Forwarder`] sends one request and returns the answer. [`http::HttpForwarder`]
 //! does so over HTTP/1.1 and HTTP/2, [`ServiceForwarder`] into a tower service of the
-//! same process. The relay of `webhook-core`, which decides what is sent and when it
-//! is tried again, has this crate as `webhook_core::forward`.
+//! same process. The relay decides what is sent and when it is tried again.
 //!
 //! | feature | what it adds |
 //! |---|---|

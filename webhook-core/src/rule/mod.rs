@@ -1,4 +1,4 @@
-//! Rules: which webhooks pass an output of the relay `webhook-core` (`docs/rules.md`).
+//! Rules: which webhooks pass an output.
 //! Pure: a request and the sender's address in, yes or no out.
 //!
 //! A rule is a JSON object with one of four keys:
@@ -224,7 +224,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// A rule looks into a body of XML, and this crate was built without its
+    /// A rule looks into a body of XML, and this program was built without the
     /// feature `xml`. It is of the kind [`Unavailable`](ErrorKind::Unavailable),
     /// so that the sender tries again.
     pub fn can_evaluate(&self, subject: &Subject<'_>) -> Result<(), Error> {
