@@ -54,9 +54,9 @@
 //!
 //! `http` (on by default): the HTTP forwarder. `time-zones`: crons in other time zones
 //! than UTC. `nats`: messages between relays over NATS. `xml`: rules on the fields of XML
-//! bodies. What needs one of these and does not find it is refused with an error that names
-//! it. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock that tokio's paused
-//! time moves and a forwarder that plays a script.
+//! bodies. A schedule or a webhook that needs a missing feature is refused with an error that
+//! names the feature. `openapi`: `utoipa::ToSchema` for the models. `test-util`: a clock that
+//! tokio's paused time moves and a forwarder that plays a script.
 //!
 //! `webhook-functions` runs functions in Lua and JavaScript, `webhook-generate`
 //! writes them from a sample, `webhook-stripe` bills through Stripe, and

@@ -34,7 +34,7 @@
 //!
 //! # Features
 //!
-//! `nats`: [`Nats`](nats::Nats), which carries messages over a NATS server.
+//! `nats`: `nats::Nats`, which carries messages over a NATS server.
 
 mod awaited;
 mod broadcast;
