@@ -299,10 +299,11 @@ proptest! {
             false
         });
         let expected = all_in_tree(&json, &path);
-        let texts: Vec<_> = expected.iter().map(|value| match value {
+        let written = |value: &Value| match value {
             Value::String(text) => text.clone(),
             value => value.to_string(),
-        }).collect();
+        };
+        let texts: Vec<_> = expected.into_iter().map(written).collect();
         prop_assert_eq!(found.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>(), texts);
         for (text, way) in found {
             // Step by step: a key may have a dot in it.
@@ -310,11 +311,7 @@ proptest! {
                 Value::Array(list) => list.get(step.parse::<usize>().ok()?),
                 value => value.get(step),
             });
-            let is_there = there.is_some_and(|value| match value {
-                Value::String(value) => *value == text,
-                value => value.to_string() == text,
-            });
-            prop_assert!(is_there, "{:?} leads to {}", way, text);
+            prop_assert_eq!(there.map(written), Some(text), "{:?}", way);
         }
     }
 
