@@ -26,13 +26,13 @@ impl Trial {
         Some(live.map(|entry| entry.value.clone()))
     }
 
-    /// Changes a key, whose value in the store is `stored`, and returns its value afterwards, as
+    /// Changes a key, whose value before is `value`, and returns its value afterwards, as
     /// [`FunctionStore::kv_write`](crate::store::FunctionStore::kv_write) does.
     ///
     /// # Errors
     ///
     /// As there; a trial has at most [`KvWrite::max_keys`] keys that it has changed.
-    pub fn write(&self, stored: Option<KvValue>, write: KvWrite) -> Result<Option<KvValue>, Error> {
+    pub fn write(&self, value: Option<KvValue>, write: KvWrite) -> Result<Option<KvValue>, Error> {
         let KvWrite { key, change, now, max_keys } = write;
         let mut kept = self.kept.lock();
         if kept.len() >= max_keys && !kept.contains_key(&key) {
@@ -40,7 +40,7 @@ impl Trial {
         }
         let former = kept.entry(key).or_insert_with(|| {
             // When it expires is not known, and a trial does not last.
-            stored.map(|value| KvEntry { value, expires_at: None })
+            value.map(|value| KvEntry { value, expires_at: None })
         });
         *former = change.apply(former.clone(), now)?;
         Ok(former.as_ref().map(|entry| entry.value.clone()))

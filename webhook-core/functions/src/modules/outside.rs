@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use webhook_core::{forward::Forwarder, function::Trial, store::FunctionStore};
+use webhook_core::{
+    forward::Forwarder,
+    function::Trial,
+    store::{FunctionStore, KvWrite},
+};
 
 use super::kv::{KvAnswer, KvRequest, NO_STORE};
 
@@ -41,13 +45,17 @@ impl Outside {
         let answer = match (request, self.trial) {
             (KvRequest::Get(key, now), None) => store.kv_get(&key, now).await,
             (KvRequest::Write(write), None) => store.kv_write(write).await,
-            (KvRequest::Get(key, now), Some(trial)) => match trial.kept(&key, now) {
-                Some(kept) => Ok(kept),
-                None => store.kv_get(&key, now).await,
-            },
-            (KvRequest::Write(write), Some(trial)) => {
-                let stored = store.kv_get(&write.key, write.now).await;
-                stored.and_then(|stored| trial.write(stored, write))
+            (request, Some(trial)) => {
+                let (KvRequest::Get(key, now) | KvRequest::Write(KvWrite { key, now, .. })) =
+                    &request;
+                let value = match trial.kept(key, *now) {
+                    Some(kept) => Ok(kept),
+                    None => store.kv_get(key, *now).await,
+                };
+                match request {
+                    KvRequest::Get(..) => value,
+                    KvRequest::Write(write) => value.and_then(|value| trial.write(value, write)),
+                }
             }
         };
         answer.map_err(|error| format!("kv: {error}"))
