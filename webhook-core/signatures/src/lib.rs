@@ -1,5 +1,4 @@
-//! Says whether a webhook is from whom it says it is, and by what it is known when it comes
-//! again ([`duplicates`]).
+//! Says whether a webhook is from whom it says it is.
 #![warn(missing_docs)]
 
 mod bytes;
@@ -8,7 +7,6 @@ mod check;
 mod compile;
 mod context;
 mod der;
-pub mod duplicates;
 mod fetch;
 mod json;
 mod jwt;

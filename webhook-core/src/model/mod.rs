@@ -25,6 +25,7 @@ pub(crate) mod wire;
 pub use crate::forward::history::TraceAttempt;
 pub use crate::model::config::bucket::{AuthType, Bucket, BucketAuth, BucketSpec, LogRetention};
 pub use crate::model::config::cron::{Cron, CronSpec, METHODS};
+pub use crate::model::config::deduplication::{Deduplication, DuplicateAnswer, KeyPart, KeySource};
 pub use crate::model::config::domain::{Domain, DomainSpec};
 pub use crate::model::config::function::{
     Driver, Execution, ExecutionStatus, Function, FunctionMust, FunctionSpec, FunctionVersion,
@@ -67,7 +68,6 @@ pub use trace::{
 };
 pub use webhook::{Checks, Webhook};
 pub use webhook_signatures as signatures;
-pub use webhook_signatures::duplicates::{Deduplication, DuplicateAnswer, KeyPart, KeySource};
 pub(crate) use webhook_wire::constant_time_eq;
 pub use webhook_wire::{Choice, Described, Extension, Headers, Request, Secret, described};
 

@@ -16,6 +16,7 @@ use crate::model::Headers;
 
 pub(crate) mod bucket;
 pub(crate) mod cron;
+pub(crate) mod deduplication;
 pub(crate) mod domain;
 pub(crate) mod function;
 pub(crate) mod health;

@@ -10,7 +10,7 @@ use url::form_urlencoded;
 use webhook_wire::Request;
 
 use super::{Deduplication, KeyPart, KeySource};
-use crate::{SignatureSpec, presets};
+use webhook_signatures::{SignatureSpec, presets};
 
 impl Deduplication {
     /// What two webhooks have in common that are duplicates, a digest; none if the webhook lacks
