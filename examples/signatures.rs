@@ -11,10 +11,7 @@ use webhook_core::{
     Webhooks,
     admin::Caller,
     forward::http::HttpForwarder,
-    model::{
-        BucketSpec, Extension, InputSpec, Secret,
-        signatures::{SecretSpec, SignatureSpec},
-    },
+    model::{BucketSpec, Extension, InputSpec, Secret, SecretSpec, SignatureSpec},
     store::{Stores, memory::MemoryStore},
 };
 

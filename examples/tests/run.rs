@@ -113,6 +113,14 @@ fn own_runtime() {
 }
 
 #[test]
+fn verify_signatures() {
+    assert_eq!(
+        output_of(&mut program("verify_signatures")),
+        "GitHub is verified\nsomebody is refused: no match\n"
+    );
+}
+
+#[test]
 fn signatures() {
     assert_eq!(
         output_of(&mut program("signatures")),

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-pub(crate) use webhook_wire::{Error, ErrorKind};
+pub(crate) use crate::wire::{Error, ErrorKind};
 
 /// Refuses a request as [`Invalid`](ErrorKind::Invalid), with its field and the reason, when
 /// `is_invalid`. The reason is written out only then.

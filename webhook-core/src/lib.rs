@@ -62,6 +62,9 @@
 //! writes them from a sample, `webhook-stripe` bills through Stripe, and
 //! `webhook-conformance` has the suites that every store must pass.
 
+// The derives name this crate by its name, inside of it as well.
+extern crate self as webhook_core;
+
 pub mod admin;
 pub mod billing;
 mod clock;
@@ -80,24 +83,25 @@ pub mod retry;
 pub mod rule;
 pub mod store;
 mod webhooks;
+mod wire;
 #[cfg(feature = "xml")]
 pub mod xml;
 
+use crate::wire::id;
+pub use crate::wire::id::{
+    AccountId, BucketId, CronId, DeliveryId, DomainId, ErasureId, ExecutionId, FunctionId, Id,
+    InputId, InvalidId, NodeId, NotificationId, OutputId, ReplayId, TokenId, WebhookId, kind,
+};
+pub use crate::wire::{Error, ErrorKind};
 #[cfg(any(test, feature = "test-util"))]
 pub use clock::TokioClock;
 pub use clock::{Clock, Ids, Month, Random, SystemClock, SystemRandom, Timestamp};
 use forward::body;
 pub use rule::{Rule, Rules, Subject};
-use webhook_wire::id;
-pub use webhook_wire::id::{
-    AccountId, BucketId, CronId, DeliveryId, DomainId, ErasureId, ExecutionId, FunctionId, Id,
-    InputId, InvalidId, NodeId, NotificationId, OutputId, ReplayId, TokenId, WebhookId, kind,
-};
-pub use webhook_wire::{Error, ErrorKind};
 pub use webhooks::{Clients, Webhooks, WebhooksBuilder};
 
 pub mod encoding {
     //! Base64 as people and programs write it, for programs beside the relay.
 
-    pub use webhook_wire::{Base64, NotBase64};
+    pub use crate::wire::{Base64, NotBase64};
 }

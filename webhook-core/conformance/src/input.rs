@@ -8,8 +8,7 @@ use webhook_core::{
     AccountId, BucketId, FunctionId, InputId, OutputId, Timestamp,
     model::{
         AuthType, Bucket, Deduplication, DuplicateAnswer, Extension, Headers, Input, InputSpec,
-        MinTls, ResponseFromOutput, Secret,
-        signatures::{self, SecretSpec, SignatureSpec},
+        MinTls, ResponseFromOutput, Secret, SecretSpec, SignatureSpec,
     },
     store::Stores,
 };
@@ -67,7 +66,7 @@ fn odd_input(bucket: BucketId, response_from_output: ResponseFromOutput) -> Inpu
             spec.signature = Extension::Set(with(SignatureSpec::default(), |signature| {
                 signature.provider = format!("custom{ODD_TEXT}");
                 signature.secrets.push(SecretSpec {
-                    secret: signatures::Secret::new(ODD_TEXT),
+                    secret: Secret::new(ODD_TEXT),
                     expires_at: Timestamp::from_secs(4_102_444_800),
                 });
             }));

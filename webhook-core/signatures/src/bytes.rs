@@ -1,16 +1,19 @@
 //! Bytes as text, and the checksum that PayPal signs.
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-use ring::digest::{SHA256, digest};
-use webhook_wire::{Base64, constant_time_eq};
+use base64::{
+    Engine, alphabet,
+    engine::{
+        DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig,
+        general_purpose::{PAD, STANDARD},
+    },
+};
 
 use crate::Encoding;
 
-/// Whether two texts are the same. Digests are compared, so that the time tells
-/// neither where they differ nor how long ours is.
-pub(crate) fn same(ours: &[u8], theirs: &[u8]) -> bool {
-    constant_time_eq(digest(&SHA256, ours).as_ref(), digest(&SHA256, theirs).as_ref())
-}
+const LENIENT: GeneralPurposeConfig = PAD.with_decode_padding_mode(DecodePaddingMode::Indifferent);
+const LENIENT_STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+const URL_SAFE: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT.with_encode_padding(false));
 
 impl Encoding {
     /// The bytes that `text` stands for. There is one text for some bytes, but for the
@@ -21,7 +24,7 @@ impl Encoding {
             Self::HexUpper => decode_hex(text, |digit| !digit.is_ascii_lowercase()),
             // Strict: with its padding, and no other text for the same bytes.
             Self::Base64 => STANDARD.decode(text).ok(),
-            Self::Base64url => Base64::UrlSafe.decode(text.as_bytes()).ok(),
+            Self::Base64url => URL_SAFE.decode(text).ok(),
         }
     }
 
@@ -30,16 +33,15 @@ impl Encoding {
         match self {
             Self::Hex => encode_hex(bytes, b"0123456789abcdef"),
             Self::HexUpper => encode_hex(bytes, b"0123456789ABCDEF"),
-            Self::Base64 => Base64::Standard.encode(bytes),
-            Self::Base64url => Base64::UrlSafe.encode(bytes),
+            Self::Base64 => STANDARD.encode(bytes),
+            Self::Base64url => URL_SAFE.encode(bytes),
         }
     }
 }
 
 /// A secret in base64: of either alphabet, with or without padding, as people copy it.
 pub(crate) fn decode_secret_base64(text: &str) -> Option<Vec<u8>> {
-    let text = text.as_bytes();
-    Base64::Standard.decode(text).or_else(|_| Base64::UrlSafe.decode(text)).ok()
+    LENIENT_STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text)).ok()
 }
 
 /// A secret in hexadecimal digits of either case.

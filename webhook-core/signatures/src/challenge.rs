@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::{
     Action, Condition, Handshake, HandshakeAction, Reason,
-    bytes::same,
     context::{Context, describe},
+    secret::same,
     template::{Reference, Scope, Template},
 };
 

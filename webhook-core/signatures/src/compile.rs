@@ -1,23 +1,20 @@
-//! What an account wrote, checked and made ready.
+//! A scheme, secrets and parameters, checked and made ready.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use url::Url;
-use webhook_wire::{Timestamp, described};
 
 use crate::{
-    Field, Invalid, KeyEncoding, Now, Scheme, Secret, SecretSpec, SignatureField, SignatureSpec,
-    Source,
+    Field, Invalid, KeyEncoding, Now, Scheme, Secret,
+    builder::{Provider, VerifierBuilder},
     challenge::{CompiledHandshake, for_each_text},
-    check::{check_handshake, check_name, check_scheme, template},
+    check::{check_handshake, check_scheme, template},
     key::{self, Key},
     preset::{self, Need},
     template::{Reference, Template},
 };
 
-/// The field of an input that has a signature.
-const PLACE: &str = "signature.";
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
 const MAX_PARAMETER_BYTES: usize = 1024;
@@ -42,59 +39,19 @@ pub(crate) struct Compiled {
 #[derive(Debug)]
 pub(crate) struct CompiledSecret {
     pub(crate) key: Key,
-    expires_at: Timestamp,
+    expires_at: Option<Now>,
 }
 
 impl CompiledSecret {
     pub(crate) fn is_valid(&self, now: Now) -> bool {
-        let ends = Now::from_unix_seconds(self.expires_at.as_secs());
-        self.expires_at == Timestamp::default() || now < ends
+        self.expires_at.is_none_or(|end| now < end)
     }
 }
 
-impl SignatureSpec {
-    /// Checks all that is written here, for somebody who writes it at this moment.
-    ///
-    /// # Errors
-    ///
-    /// What [`Verifier::new`](crate::Verifier::new) refuses, and secrets of which none is
-    /// valid any more.
-    pub fn check(&self, now: Now) -> Result<(), Invalid> {
-        let compiled = compile(self)?;
-        match compiled.secrets.iter().rposition(|secret| secret.is_valid(now)) {
-            None if !compiled.secrets.is_empty() => {
-                let last = compiled.secrets.len() - 1;
-                let field = format!("secrets[{last}].expires_at");
-                let reason = "is in the past, and no other secret is valid";
-                Err(Invalid::new(field, reason).below(PLACE))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The scheme of a spec, and what the provider needs.
-fn scheme_of(spec: &SignatureSpec) -> Result<(Scheme, Need), Invalid> {
-    let SignatureSpec { provider, scheme, header, algorithm, encoding, prefix, .. } = spec;
-    if provider != "custom" && scheme.is_some() {
-        return Err(Invalid::new("scheme", "is for the provider custom"));
-    }
-    if provider != "hmac" {
-        let set = [
-            ("header", !header.is_empty()),
-            ("algorithm", algorithm.is_some()),
-            ("encoding", encoding.is_some()),
-            ("prefix", !prefix.is_empty()),
-        ];
-        if let Some((field, _)) = set.iter().find(|(_, is_set)| *is_set) {
-            return Err(Invalid::new(*field, "is for the provider hmac"));
-        }
-    }
-    match provider.as_str() {
-        "" => Err(Invalid::new("provider", "is missing")),
-        "custom" => {
-            let scheme = scheme.clone();
-            let scheme = scheme.ok_or_else(|| Invalid::new("scheme", "is missing"))?;
+/// The scheme of a verifier, and what the provider needs.
+fn scheme_of(provider: &Provider) -> Result<(Scheme, Need), Invalid> {
+    match provider {
+        Provider::Custom(scheme) => {
             let keyless = scheme.key.encoding == KeyEncoding::Certificate
                 || scheme.key.encoding == KeyEncoding::Jwks && scheme.key.post.is_none();
             let secrets = match (keyless, scheme.learns_secret()) {
@@ -102,29 +59,10 @@ fn scheme_of(spec: &SignatureSpec) -> Result<(Scheme, Need), Invalid> {
                 (_, true) => preset::Secrets::Learned,
                 _ => preset::Secrets::Required,
             };
-            let parameters = parameters_of(&scheme)?;
-            Ok((scheme, Need { secrets, parameters }))
+            let parameters = parameters_of(scheme)?;
+            Ok((scheme.as_ref().clone(), Need { secrets, parameters }))
         }
-        "hmac" => {
-            if header.is_empty() {
-                return Err(Invalid::new("header", "is missing"));
-            }
-            let algorithm = algorithm.unwrap_or_default();
-            if algorithm.hmac().is_none() {
-                return Err(Invalid::new("algorithm", "is not hmac-sha1, -sha256 or -sha512"));
-            }
-            let signature = SignatureField {
-                name: header.clone(),
-                prefix: prefix.clone(),
-                encoding: encoding.unwrap_or_default(),
-                ..SignatureField::default()
-            };
-            let scheme = Scheme::of_body(signature, algorithm);
-            // Said of the field that the account wrote.
-            check_name(Source::Header, header, "header")?;
-            Ok((scheme, Need::default()))
-        }
-        name => match preset::find(name) {
+        Provider::Preset(name) => match preset::find(name) {
             Some(preset) => Ok((preset.shown.scheme.clone(), preset.need.clone())),
             None => Err(Invalid::new("provider", format!("no provider has the name {name:?}"))),
         },
@@ -174,13 +112,8 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     texts
 }
 
-pub(crate) fn compile(spec: &SignatureSpec) -> Result<Compiled, Invalid> {
-    compiled(spec).map_err(|invalid| invalid.below(PLACE))
-}
-
-fn compiled(spec: &SignatureSpec) -> Result<Compiled, Invalid> {
-    described::check(spec, "")?;
-    let (scheme, need) = scheme_of(spec)?;
+pub(crate) fn compile(spec: &VerifierBuilder) -> Result<Compiled, Invalid> {
+    let (scheme, need) = scheme_of(&spec.provider)?;
     let signed = check_scheme(&scheme)?;
     let handshakes: Result<Vec<_>, _> = scheme
         .challenges
@@ -201,7 +134,7 @@ fn compiled(spec: &SignatureSpec) -> Result<Compiled, Invalid> {
         secrets: secrets(&spec.secrets, &scheme, need.secrets)?,
         parameters: parameters(&spec.parameters, &need.parameters)?,
         url: url(&spec.url)?,
-        handshakes: if spec.challenge { handshakes } else { Vec::new() },
+        handshakes: if spec.challenges { handshakes } else { Vec::new() },
         signed,
         key_url,
         scheme,
@@ -226,7 +159,7 @@ fn tolerance(written: u128, scheme: &Scheme) -> Result<i128, Invalid> {
 }
 
 fn secrets(
-    written: &[SecretSpec],
+    written: &[(Secret, Option<Now>)],
     scheme: &Scheme,
     need: preset::Secrets,
 ) -> Result<Vec<CompiledSecret>, Invalid> {
@@ -236,10 +169,9 @@ fn secrets(
     if !written.is_empty() && need == preset::Secrets::None {
         return Err(Invalid::new("secrets", "must be empty: the provider's key is fetched"));
     }
-    let compile = |(index, written): (usize, &SecretSpec)| {
+    let compile = |(index, (secret, expires_at)): (usize, &(Secret, Option<Now>))| {
         let field = format!("secrets[{index}].secret");
         let invalid = |reason: &str| Invalid::new(&field, reason);
-        let SecretSpec { secret, expires_at } = written;
         if secret.is_empty() {
             return Err(invalid("is missing"));
         }

@@ -136,6 +136,12 @@ impl PublicAlgorithm {
 }
 
 impl Algorithm {
+    /// Whether it is an HMAC (RFC 2104).
+    #[must_use]
+    pub fn is_hmac(self) -> bool {
+        self.hmac().is_some()
+    }
+
     pub(crate) fn hmac(self) -> Option<hmac::Algorithm> {
         match self {
             Self::HmacSha1 => Some(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),

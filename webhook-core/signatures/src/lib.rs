@@ -1,6 +1,7 @@
 //! Says whether a webhook is from whom it says it is.
 #![warn(missing_docs)]
 
+mod builder;
 mod bytes;
 mod challenge;
 mod check;
@@ -15,11 +16,12 @@ mod keys;
 mod preset;
 mod request;
 mod scheme;
-mod spec;
+mod secret;
 mod template;
 mod verdict;
 mod verifier;
 
+pub use builder::{Invalid, VerifierBuilder};
 pub use challenge::Challenge;
 pub use keys::{Action, KeyKind, KeyRequest, Keys, MAX_KEY_DOCUMENT_BYTES};
 pub use preset::{Preset, PresetField, presets};
@@ -28,10 +30,6 @@ pub use scheme::{
     Algorithm, AlgorithmBy, Answer, Condition, Digest, Encoding, Field, Handshake, HandshakeAction,
     KeyEncoding, KeySource, Scheme, SignatureField, Source, Split, TimestampField, Unit,
 };
-pub use spec::{OnFailure, SecretSpec, SignatureSpec};
+pub use secret::{Secret, constant_time_eq};
 pub use verdict::{Reason, Verdict};
 pub use verifier::Verifier;
-/// The field of a [`SignatureSpec`] that is wrong, such as `signature.secrets[0].secret`, and why.
-pub use webhook_wire::described::Invalid;
-/// A secret as its owner wrote it: `Debug` hides it, and it is compared in constant time.
-pub use webhook_wire::{Secret, Timestamp};

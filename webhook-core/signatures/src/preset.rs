@@ -164,8 +164,9 @@ impl Scheme {
         self.challenges.iter().any(|handshake| handshake.action == stores)
     }
 
-    /// An HMAC of the body in a header.
-    pub(crate) fn of_body(signature: SignatureField, algorithm: Algorithm) -> Self {
+    /// An HMAC of the body, which is where `signature` says.
+    #[must_use]
+    pub fn hmac_of_body(signature: SignatureField, algorithm: Algorithm) -> Self {
         Self {
             signature,
             algorithm,

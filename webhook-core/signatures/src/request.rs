@@ -8,7 +8,7 @@ pub struct Request<'a> {
     /// The HTTP method, in capitals.
     pub method: &'a str,
     /// The public URL as the sender called it, with its query: `https://…`.
-    /// [`SignatureSpec::url`](crate::SignatureSpec::url), if set, is used instead.
+    /// [`VerifierBuilder::url`](crate::VerifierBuilder::url), if set, is used instead.
     pub url: &'a str,
     /// The query without `?`, not decoded.
     pub raw_query: &'a str,

@@ -4,10 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use webhook_wire::{
-    Choice,
-    described::{Optional, Shape},
-};
 
 /// How a sender signs: where its signature is, what it is made of and with which key.
 ///
@@ -185,21 +181,8 @@ pub enum Unit {
     Rfc3339,
 }
 
-/// A scheme in a form is JSON.
-impl Optional for Scheme {
-    const SHAPE: Shape = Shape::Json;
-
-    fn text(&self) -> String {
-        serde_json::to_string_pretty(self).unwrap_or_default()
-    }
-
-    fn typed(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
-    }
-}
-
 /// How bytes are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Choice)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SignatureEncoding))]
 pub enum Encoding {
@@ -215,7 +198,7 @@ pub enum Encoding {
 }
 
 /// How a signature is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Choice)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SignatureAlgorithm))]
 pub enum Algorithm {

@@ -6,18 +6,18 @@ use ring::{
     digest::{SHA256, digest},
     hmac,
 };
-use webhook_wire::constant_time_eq;
 
 use crate::{
-    Algorithm, Challenge, Field, HandshakeAction, Invalid, KeyEncoding, KeyRequest, Keys, Now,
-    Reason, Request, Secret, SignatureSpec, Source, Unit, Verdict,
-    bytes::same,
+    Algorithm, Challenge, Field, HandshakeAction, KeyEncoding, KeyRequest, Keys, Now, Reason,
+    Request, Scheme, Secret, Source, Unit, Verdict,
+    builder::VerifierBuilder,
     challenge::{holds, unmet},
-    compile::{self, Compiled, CompiledSecret},
+    compile::{Compiled, CompiledSecret},
     context::Context,
     fetch::{allowed_url, fetched},
     jwt::Token,
     key::{Key, NamedKey, PublicAlgorithm},
+    secret::{constant_time_eq, same},
     template::Scope,
 };
 
@@ -27,25 +27,16 @@ const MAX_PUBLIC_SIGNATURES: usize = 10;
 const MAX_ID_BYTES: usize = 256;
 const MAX_PREVIEW_BYTES: usize = 4096;
 
-/// Verifies requests. It is compiled once, from what an account wrote, and shared.
+/// Verifies requests. It is built once, and shared.
 ///
 /// For each request, [`challenge`](Self::challenge) is asked first, then
 /// [`verify`](Self::verify); where that needs a key, it is fetched and both are asked again.
-/// What `enabled` and `on_failure` say is up to the caller.
 ///
 /// ```
-/// use webhook_signatures::{Keys, Now, Request, SecretSpec, Secret, SignatureSpec, Verifier};
+/// use webhook_signatures::{Keys, Now, Request, Verifier};
 ///
-/// let spec = SignatureSpec {
-///     provider: "github".to_owned(),
-///     // The secret, body and signature of GitHub's documentation.
-///     secrets: vec![SecretSpec {
-///         secret: Secret::new("It's a Secret to Everybody"),
-///         ..SecretSpec::default()
-///     }],
-///     ..SignatureSpec::default()
-/// };
-/// let verifier = Verifier::new(&spec)?;
+/// // The secret, body and signature of GitHub's documentation.
+/// let verifier = Verifier::preset("github").secret("It's a Secret to Everybody").build()?;
 /// let mut headers = http::HeaderMap::new();
 /// headers.insert(
 ///     "x-hub-signature-256",
@@ -64,7 +55,7 @@ const MAX_PREVIEW_BYTES: usize = 4096;
 /// ```
 #[derive(Debug)]
 pub struct Verifier {
-    compiled: Compiled,
+    pub(crate) compiled: Compiled,
 }
 
 /// What stands in the way of a verdict.
@@ -87,15 +78,14 @@ struct Match {
 }
 
 impl Verifier {
-    /// Compiles what an account wrote. Whether secrets have expired is not looked at:
-    /// [`SignatureSpec::check`] does that when it is written.
-    ///
-    /// # Errors
-    ///
-    /// [`Invalid`], which names the field: a provider that is not known, a secret that the
-    /// scheme cannot decode, a scheme that signs nothing, a tolerance out of range.
-    pub fn new(spec: &SignatureSpec) -> Result<Self, Invalid> {
-        Ok(Self { compiled: compile::compile(spec)? })
+    /// Builds a verifier by the scheme of a provider, one of [`presets`](crate::presets).
+    pub fn preset(name: impl Into<String>) -> VerifierBuilder {
+        VerifierBuilder::preset(name.into())
+    }
+
+    /// Builds a verifier by a scheme of the caller's own.
+    pub fn custom(scheme: Scheme) -> VerifierBuilder {
+        VerifierBuilder::custom(scheme)
     }
 
     /// Whether `request` is from whoever has one of the secrets.

@@ -7,7 +7,7 @@ use std::{
 
 use uuid::Uuid;
 
-use webhook_wire::{Timestamp, id::Id};
+use crate::wire::{Timestamp, id::Id};
 
 use crate::clock::Clock;
 
@@ -24,7 +24,7 @@ const MILLIS: u64 = (1 << 48) - 1;
 /// ```
 /// use std::sync::Arc;
 /// use webhook_core::{Ids, Random, SystemClock};
-/// use webhook_wire::id::WebhookId;
+/// use webhook_core::WebhookId;
 ///
 /// /// For a test that knows the end of an identifier.
 /// #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Random for SystemRandom {
 /// ```
 /// use std::sync::Arc;
 /// use webhook_core::{Ids, SystemClock, SystemRandom};
-/// use webhook_wire::id::WebhookId;
+/// use webhook_core::WebhookId;
 ///
 /// let ids = Ids::new(Arc::new(SystemClock), Arc::new(SystemRandom));
 /// let first: WebhookId = ids.next();
@@ -160,7 +160,7 @@ mod tests {
     };
 
     use super::*;
-    use webhook_wire::id::{WebhookId, kind};
+    use crate::wire::id::{WebhookId, kind};
 
     /// Shows what the test says.
     #[derive(Debug, Default)]

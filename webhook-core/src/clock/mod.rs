@@ -9,10 +9,10 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+pub use crate::wire::Timestamp;
 pub use ids::{Ids, Random, SystemRandom};
 pub(crate) use store::{Skew, StoreClock};
 pub use system::SystemClock;
-pub use webhook_wire::Timestamp;
 
 /// Waits for a moment; without one, for ever.
 pub(crate) async fn sleep_until(clock: &dyn Clock, moment: Option<Timestamp>) {

@@ -12,7 +12,7 @@ use std::{
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use webhook_wire::Timestamp;
+use crate::wire::Timestamp;
 
 use crate::clock::Clock;
 

@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 
-use webhook_wire::Timestamp;
+use crate::wire::Timestamp;
 
 use crate::clock::Clock;
 

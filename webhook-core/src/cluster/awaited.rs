@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
+use crate::wire::id::{DeliveryId, NodeId};
 use tokio::time::Instant;
-use webhook_wire::id::{DeliveryId, NodeId};
 
 /// How many are known; the oldest make room.
 const MAX_AWAITED: usize = 16_384;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use crate::wire::id::NodeId;
 use async_trait::async_trait;
 use bytes::Bytes;
-use webhook_wire::id::NodeId;
 
 /// How long a message may be, in bytes: under the 1 MiB that a NATS server takes by default.
 pub const MAX_MESSAGE_BYTES: usize = 960 << 10;
@@ -24,7 +24,7 @@ pub enum To {
 /// ```
 /// use bytes::Bytes;
 /// use webhook_core::cluster::{Broadcast, Inbox, Local, To};
-/// use webhook_wire::id::NodeId;
+/// use webhook_core::NodeId;
 ///
 /// /// Loses every message for a single node.
 /// #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use std::{collections::HashSet, net::IpAddr};
 
-use serde::{Deserialize, Serialize};
-use webhook_wire::{
+use crate::wire::{
     Request, Timestamp,
     id::{BucketId, DeliveryId, InputId, TokenId},
 };
+use serde::{Deserialize, Serialize};
 
 /// A webhook for a connected client (`docs/pulling.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::wire::id::NodeId;
 use bytes::Bytes;
-use webhook_wire::id::NodeId;
 
 use crate::cluster::{
     broadcast::{Broadcast, Inbox, To},

@@ -3,13 +3,13 @@
 //! A message is a version, the length of its head, the head in JSON, and the body of a webhook
 //! or of an answer, if it has one, as it is.
 
-use bytes::{BufMut, Bytes, BytesMut};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use webhook_wire::{
+use crate::wire::{
     Request, Timestamp,
     id::{AccountId, BucketId, DeliveryId, FunctionId, InputId, NodeId, OutputId, TokenId},
 };
+use bytes::{BufMut, Bytes, BytesMut};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::cluster::{
     broadcast::MAX_MESSAGE_BYTES,

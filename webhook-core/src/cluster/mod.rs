@@ -17,7 +17,7 @@
 //! ```
 //! use bytes::Bytes;
 //! use webhook_core::cluster::{Broadcast, Local, To};
-//! use webhook_wire::id::NodeId;
+//! use webhook_core::NodeId;
 //!
 //! # async fn example() {
 //! let carrier = Local::default();

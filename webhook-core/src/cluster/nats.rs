@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use crate::wire::id::NodeId;
 use async_nats::{
     Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError, connection::State,
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use webhook_wire::id::NodeId;
 
 use crate::cluster::{
     broadcast::{Broadcast, Inbox, To},

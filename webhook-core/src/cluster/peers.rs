@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
+use crate::wire::id::{AccountId, BucketId, NodeId};
 use tokio::time::Instant;
-use webhook_wire::id::{AccountId, BucketId, NodeId};
 
 use crate::cluster::{client::Listening, message::Presence};
 

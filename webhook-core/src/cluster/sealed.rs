@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use crate::wire::id::NodeId;
 use async_trait::async_trait;
 use bytes::{BufMut, Bytes, BytesMut};
 use ring::{
@@ -16,7 +17,6 @@ use ring::{
     hkdf::{HKDF_SHA256, Salt},
     rand::{SecureRandom, SystemRandom},
 };
-use webhook_wire::id::NodeId;
 
 use crate::cluster::broadcast::{Broadcast, Inbox, MAX_MESSAGE_BYTES, To};
 

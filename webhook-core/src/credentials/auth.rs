@@ -1,5 +1,6 @@
 //! What an account writes: `auth` of an output.
 
+use crate::wire::{Choice, Described, Secret, described::Invalid};
 use http::{HeaderName, HeaderValue};
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -7,7 +8,6 @@ use serde::{
 };
 use serde_json::{Map, Value};
 use url::Url;
-use webhook_wire::{Choice, Described, Secret, described::Invalid};
 
 use crate::credentials::token::ServiceAccount;
 

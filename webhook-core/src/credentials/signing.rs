@@ -1,10 +1,10 @@
 //! Signatures of webhooks.
 
+use crate::wire::{Choice, Described, Secret, Timestamp, described::Invalid};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ring::{hmac, signature::Ed25519KeyPair};
 use serde::{Deserialize, Serialize};
-use webhook_wire::{Choice, Described, Secret, Timestamp, described::Invalid};
 
 use crate::credentials::CredentialError;
 

@@ -4,9 +4,9 @@
 
 use std::fmt;
 
+use crate::wire::Described;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use webhook_wire::Described;
 
 use crate::model::Driver;
 

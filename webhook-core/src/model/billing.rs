@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::wire::Described;
 use serde::{Deserialize, Serialize};
-use webhook_wire::Described;
 
 use super::wire;
 use crate::clock::Timestamp;

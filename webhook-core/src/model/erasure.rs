@@ -1,7 +1,7 @@
 //! Many webhooks are erased: which, and how far it has come.
 
+use crate::wire::Described;
 use serde::{Deserialize, Serialize, Serializer};
-use webhook_wire::Described;
 
 use super::{ReplayFilter, ReplayStatus, replay::room_for, wire};
 use crate::{

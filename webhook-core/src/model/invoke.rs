@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::wire::Described;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde::Deserialize;
-use webhook_wire::Described;
 
 use super::{Checks, Driver, Headers, Request, wire};
 use crate::{

@@ -38,6 +38,9 @@ pub use crate::model::config::output::{
     Durability, Output, OutputSpec, RateInterval, ReplayMissing, RetrySchedule, Throttle,
     ThrottleMode,
 };
+pub use crate::model::config::signature::{OnFailure, SecretSpec, SignatureSpec};
+pub(crate) use crate::wire::constant_time_eq;
+pub use crate::wire::{Choice, Described, Extension, Headers, Request, Secret, described};
 pub use billing::{
     Billing, BillingDetailsSpec, PlanChange, PlanItem, Subscription, SubscriptionStatus,
 };
@@ -68,8 +71,6 @@ pub use trace::{
 };
 pub use webhook::{Checks, Webhook};
 pub use webhook_signatures as signatures;
-pub(crate) use webhook_wire::constant_time_eq;
-pub use webhook_wire::{Choice, Described, Extension, Headers, Request, Secret, described};
 
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::wire::Choice;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, de};
-use webhook_wire::Choice;
 
 use super::{DeliveryStatus, Headers, wire};
 use crate::{

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::rule::Subject;
-use webhook_wire::Request;
+use crate::wire::Request;
 
 use crate::{
     clock::Timestamp,

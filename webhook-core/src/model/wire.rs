@@ -1,8 +1,8 @@
-//! Encodings that cut across the schemas (`docs/interface.md`); those that know no type of
-//! this crate are `webhook-wire`'s.
+//! Encodings that cut across the schemas (`docs/interface.md`); `crate::wire::json`
+//! has those that know no identifier.
 
+pub(crate) use crate::wire::json::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-pub(crate) use webhook_wire::json::*;
 
 use crate::id::Id;
 

@@ -15,10 +15,9 @@ use crate::{
     clock::{Clock, Timestamp},
     error::{Error, ErrorKind},
     model::{
-        Bucket, Extension, Input, NotificationEvent, Request, SignatureCheck, Webhook,
-        signatures::{
-            self, Action, Challenge, Keys, Now, OnFailure, Secret, SecretSpec, Verdict, Verifier,
-        },
+        Bucket, Extension, Input, NotificationEvent, OnFailure, Request, SecretSpec,
+        SignatureCheck, Webhook,
+        signatures::{self, Action, Challenge, Keys, Now, Secret, Verdict, Verifier},
     },
     relay::parts::RelayParts,
     store::{Change, DocumentStore, InputStore, Seen, again},
@@ -272,7 +271,7 @@ impl Checker {
                 signed_bytes_preview,
             });
         };
-        let verifier = Verifier::new(spec).map_err(Error::internal)?;
+        let verifier = spec.verifier().map_err(Error::internal)?;
         let (request, secure, time_counts) = match asked {
             Asked::Stored(webhook) => (&webhook.request, webhook.secure, false),
             Asked::Given(request) => (request, true, true),

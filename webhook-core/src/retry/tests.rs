@@ -1,7 +1,7 @@
 use http::HeaderValue;
 use proptest::prelude::*;
 
-use webhook_wire::described;
+use crate::wire::described;
 
 use super::*;
 use crate::model::{Durability, Throttle};

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, de::Deserialize};
 use serde_json::{Map, Value};
 
 use super::Rules;
-use webhook_wire::{Error, ErrorKind};
+use crate::wire::{Error, ErrorKind};
 
 /// A rule that is built in Rust. [`Rules`] are made of it, and only then it is
 /// checked; written as JSON it is what the [module](super) describes.

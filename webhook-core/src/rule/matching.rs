@@ -1,7 +1,7 @@
 //! One match: a parameter of the request and what it is compared with.
 
+use crate::wire::{Base64, constant_time_eq};
 use memchr::memmem::Finder;
-use webhook_wire::{Base64, constant_time_eq};
 
 use super::{
     number::{Comparison, Decimal},

@@ -141,7 +141,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-pub use webhook_wire::{Error, ErrorKind, Request};
+pub use crate::wire::{Error, ErrorKind, Request};
 
 pub use build::{Parameter, Rule};
 pub use changes::{MAX_CHANGES, RequestChange, RequestChanges, RequestPart};
@@ -179,7 +179,7 @@ pub const MAX_SIGNATURES: usize = 100;
 /// How many of the comma-separated signatures in a parameter are tried.
 pub const MAX_SIGNATURES_TRIED: usize = 16;
 /// How many segments the dotted path of a `payload` parameter may have.
-pub use webhook_wire::json::MAX_PATH_SEGMENTS;
+pub use crate::wire::json::MAX_PATH_SEGMENTS;
 /// How many values of one query key, of one form field, or at one path with `*` in it, are looked at.
 pub const MAX_VALUES: usize = 1_000;
 /// How many elements of an XML body may be inside each other.
@@ -265,9 +265,9 @@ impl PartialEq for Rules {
     }
 }
 
-impl webhook_wire::described::Value for Rules {
-    fn shape(&self) -> webhook_wire::described::Shape {
-        webhook_wire::described::Shape::Json
+impl crate::wire::described::Value for Rules {
+    fn shape(&self) -> crate::wire::described::Shape {
+        crate::wire::described::Shape::Json
     }
 }
 

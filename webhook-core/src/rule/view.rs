@@ -10,7 +10,7 @@ use super::{
     tree::Names,
     vocabulary::Part,
 };
-use webhook_wire::Headers;
+use crate::wire::Headers;
 
 /// Where a parameter comes from.
 pub(super) enum Source {

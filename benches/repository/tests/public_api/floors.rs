@@ -15,7 +15,8 @@ use quote::ToTokens;
 use crate::source::{ModuleId, Source, Target, is_test_item};
 
 /// The folders of webhook-core, from the ground up. A folder imports from those before it.
-const CORE: [&str; 20] = [
+const CORE: [&str; 21] = [
+    "wire",
     "error",
     "lock",
     "clock",

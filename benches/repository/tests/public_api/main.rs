@@ -12,7 +12,7 @@ mod source;
 use std::{fs, path::Path};
 
 /// The crates that other programs depend on, by name and folder.
-const CRATES: [(&str, &str); 10] = [
+const CRATES: [(&str, &str); 9] = [
     ("webhook_core", "webhook-core"),
     ("webhook_dashboard", "webhook-server/dashboard"),
     ("webhook_functions", "webhook-core/functions"),
@@ -22,7 +22,6 @@ const CRATES: [(&str, &str); 10] = [
     ("webhook_stripe", "webhook-core/stripe"),
     ("webhook_signatures", "webhook-core/signatures"),
     ("webhook_storage", "webhook-storage"),
-    ("webhook_wire", "webhook-core/wire"),
 ];
 
 #[test]

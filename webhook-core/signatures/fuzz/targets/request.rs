@@ -5,18 +5,16 @@ use std::sync::LazyLock;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use libfuzzer_sys::fuzz_target;
-use webhook_signatures::{
-    Keys, Now, Request, Secret, SecretSpec, SignatureSpec, Timestamp, Verdict, Verifier, presets,
-};
+use webhook_signatures::{Keys, Now, Request, Verdict, Verifier, presets};
 
 const P256: &str = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g==";
 
 static VERIFIERS: LazyLock<Vec<Verifier>> = LazyLock::new(|| {
     let verifier = |preset: &webhook_signatures::Preset| {
-        let mut spec = SignatureSpec { provider: preset.name.clone(), ..SignatureSpec::default() };
+        let mut builder = Verifier::preset(&preset.name);
         for field in &preset.fields {
             if let Some(name) = field.name.strip_prefix("parameters.") {
-                spec.parameters.insert(name.to_owned(), Secret::new("production"));
+                builder = builder.parameter(name, "production");
             } else if field.name == "secret" && field.required {
                 let secret = match preset.algorithm.as_str() {
                     "ed25519" if preset.name == "discord" => "ab".repeat(32),
@@ -25,11 +23,10 @@ static VERIFIERS: LazyLock<Vec<Verifier>> = LazyLock::new(|| {
                     "ecdsa-p256-sha256" => P256.to_owned(),
                     _ => "abcd".repeat(8),
                 };
-                let expires_at = Timestamp::default();
-                spec.secrets.push(SecretSpec { secret: Secret::new(secret), expires_at });
+                builder = builder.secret(secret);
             }
         }
-        Verifier::new(&spec).expect("a preset")
+        builder.build().expect("a preset")
     };
     presets().iter().map(verifier).collect()
 });

@@ -1,10 +1,8 @@
 //! The handshakes of providers, and that none of them makes a signature for a stranger.
 
-use crate::common::{NOW, Sent, URL, mac, spec, verifier};
+use crate::common::{NOW, Sent, SignatureSpec, URL, mac, spec, verifier};
 use serde_json::{Value, json};
-use webhook_signatures::{
-    Action, Challenge, Keys, Reason, Secret, SignatureSpec, Verdict, Verifier,
-};
+use webhook_signatures::{Action, Challenge, Keys, Reason, Secret, Verdict, Verifier};
 
 fn answer(verifier: &Verifier, sent: &Sent) -> Option<Challenge> {
     verifier.challenge(&sent.request(), NOW, &Keys::new())
@@ -250,7 +248,7 @@ fn the_handshake_of_ebay_is_one_of_the_language() {
     let blocks = crate::documented::blocks(&page);
     let (_, text) = blocks.iter().find(|(_, text)| text.contains("EBAY")).expect("it is there");
     let spec: SignatureSpec = serde_json::from_str(text).expect("a signature");
-    let verifier = Verifier::new(&spec).expect("a scheme");
+    let verifier = spec.verifier().expect("a scheme");
     let answer = answer(&verifier, &Sent::get("challenge_code=a8628072")).expect("a handshake");
     let text = format!("a8628072{}{}", "71745723-d031-455c-bfa5-f90d11b4f20a", spec.url);
     let made = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
@@ -294,6 +292,6 @@ fn asana_and_notion_hand_over_their_secret_once() {
 #[test]
 fn with_challenges_off_none_is_answered() {
     let spec = SignatureSpec { challenge: false, ..spec("dropbox", &["s1"], &[]) };
-    let verifier = Verifier::new(&spec).expect("a spec");
+    let verifier = spec.verifier().expect("a spec");
     assert_none(&verifier, &Sent::get("challenge=abc"));
 }

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf};
 
-use webhook_signatures::{Keys, Now, Preset, SignatureSpec, Verifier, presets};
+use crate::common::SignatureSpec;
+
+use webhook_signatures::{Keys, Now, Preset, presets};
 
 use crate::{common::Sent, vectors::vectors};
 
@@ -97,7 +99,7 @@ fn what_the_page_shows_works() {
         match language {
             "json" => {
                 let read: SignatureSpec = serde_json::from_str(text).expect(text);
-                Verifier::new(&read).unwrap_or_else(|invalid| panic!("{invalid}: {text}"));
+                read.verifier().unwrap_or_else(|invalid| panic!("{invalid}: {text}"));
                 specs += 1;
                 spec = Some(read);
             }
@@ -109,7 +111,7 @@ fn what_the_page_shows_works() {
                     sent = sent.header(name, value);
                 }
                 let spec = spec.take().expect("a signature stands before it");
-                let verifier = Verifier::new(&spec).expect("was compiled before");
+                let verifier = spec.verifier().expect("was compiled before");
                 let now = Now::from_unix_seconds(1_767_225_601);
                 let verdict = verifier.verify(&sent.request(), now, &Keys::new());
                 assert!(verdict.is_verified(), "{verdict:?}: {text}");

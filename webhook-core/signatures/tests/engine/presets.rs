@@ -1,8 +1,8 @@
 //! The table of providers.
 
-use webhook_signatures::{
-    Invalid, Secret, SecretSpec, SignatureSpec, Timestamp, Verifier, presets,
-};
+use webhook_signatures::{Invalid, Secret, presets};
+
+use crate::common::{SecretSpec, SignatureSpec};
 
 /// A secret that the provider's scheme can read, and parameters.
 pub(crate) fn filled(name: &str) -> SignatureSpec {
@@ -23,10 +23,7 @@ pub(crate) fn filled(name: &str) -> SignatureSpec {
                     }
                     _ => "abcd".repeat(8),
                 };
-                spec.secrets.push(SecretSpec {
-                    secret: Secret::new(secret),
-                    expires_at: Timestamp::default(),
-                });
+                spec.secrets.push(SecretSpec { secret: Secret::new(secret), expires_at: None });
             }
             _ => {}
         }
@@ -39,7 +36,7 @@ fn there_are_as_many_as_said_and_all_can_be_used() {
     assert!(presets().len() >= 55, "{}", presets().len());
     for preset in presets() {
         let spec = filled(&preset.name);
-        Verifier::new(&spec).unwrap_or_else(|invalid| panic!("{}: {invalid}", preset.name));
+        spec.verifier().unwrap_or_else(|invalid| panic!("{}: {invalid}", preset.name));
         assert!(preset.docs.starts_with("https://"), "{}", preset.name);
         assert!(!preset.title.is_empty() && !preset.header.is_empty(), "{}", preset.name);
         // The names of the interface are lower-case words.
@@ -60,7 +57,7 @@ fn a_preset_is_written_in_the_language_of_custom() {
             scheme: Some(read),
             ..filled(&preset.name)
         };
-        Verifier::new(&spec).unwrap_or_else(|invalid| panic!("{}: {invalid}", preset.name));
+        spec.verifier().unwrap_or_else(|invalid| panic!("{}: {invalid}", preset.name));
     }
 }
 
@@ -72,14 +69,14 @@ fn what_a_provider_requires_is_asked_for() {
             let named = match field.name.split_once('.') {
                 Some((_, parameter)) => {
                     spec.parameters.remove(parameter);
-                    format!("signature.{}", field.name)
+                    format!("{}", field.name)
                 }
                 None => {
                     spec.secrets.clear();
-                    "signature.secrets".to_owned()
+                    "secrets".to_owned()
                 }
             };
-            let Invalid { field, reason } = Verifier::new(&spec).expect_err(&preset.name);
+            let Invalid { field, reason } = spec.verifier().expect_err(&preset.name);
             assert_eq!(field, named, "{}: {reason}", preset.name);
         }
     }

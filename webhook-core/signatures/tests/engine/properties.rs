@@ -4,13 +4,16 @@ use std::sync::LazyLock;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
-use webhook_signatures::{Keys, Now, Request, SignatureSpec, Source, Verdict, Verifier, presets};
+use webhook_signatures::{Keys, Now, Request, Source, Verdict, Verifier, presets};
 
-use crate::{common::spec, presets::filled};
+use crate::{
+    common::{SignatureSpec, spec},
+    presets::filled,
+};
 
 /// A verifier for each preset.
 static VERIFIERS: LazyLock<Vec<Verifier>> = LazyLock::new(|| {
-    let verifier = |name: &str| Verifier::new(&filled(name)).expect("a spec");
+    let verifier = |name: &str| filled(name).verifier().expect("a spec");
     presets().iter().map(|preset| verifier(&preset.name)).collect()
 });
 
@@ -86,12 +89,12 @@ proptest! {
     ) {
         for preset in presets() {
             let spec = SignatureSpec { url: url.clone(), ..spec(&preset.name, &[&secret], &[]) };
-            let _ = Verifier::new(&spec);
+            let _ = spec.verifier();
             let mut scheme = preset.scheme.clone();
             scheme.signed = signed.clone();
             scheme.key.url = url.clone();
             let spec = SignatureSpec { scheme: Some(scheme), ..self::spec("custom", &[&secret], &[]) };
-            let _ = Verifier::new(&spec);
+            let _ = spec.verifier();
         }
     }
 
@@ -111,8 +114,8 @@ proptest! {
         }
         for document in [document, changed] {
             let text = String::from_utf8_lossy(&document);
-            let _ = Verifier::new(&spec("fusionauth", &[&text], &[]));
-            let _ = Verifier::new(&spec("sendgrid", &[&text], &[]));
+            let _ = spec("fusionauth", &[&text], &[]).verifier();
+            let _ = spec("sendgrid", &[&text], &[]).verifier();
         }
     }
 }

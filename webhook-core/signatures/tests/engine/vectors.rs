@@ -5,11 +5,12 @@
 
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
+use crate::common::{SecretSpec, SignatureSpec};
+
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use webhook_signatures::{
-    Algorithm, KeyRequest, Keys, Now, Reason, Request, Secret, SecretSpec, SignatureSpec, Source,
-    Timestamp, Verdict, Verifier, presets,
+    Algorithm, KeyRequest, Keys, Now, Reason, Request, Secret, Source, Verdict, Verifier, presets,
 };
 
 #[derive(Clone, Debug, Deserialize)]
@@ -51,9 +52,7 @@ impl Vector {
         let parameters = self.parameters.iter();
         SignatureSpec {
             provider: preset.to_owned(),
-            secrets: secrets
-                .map(|secret| SecretSpec { secret, expires_at: Timestamp::default() })
-                .collect(),
+            secrets: secrets.map(|secret| SecretSpec { secret, expires_at: None }).collect(),
             parameters: parameters
                 .map(|(name, value)| (name.clone(), Secret::new(value)))
                 .collect(),
@@ -62,7 +61,7 @@ impl Vector {
     }
 
     fn verifier(&self, preset: &str) -> Verifier {
-        Verifier::new(&self.spec(preset)).unwrap_or_else(|invalid| panic!("{preset}: {invalid}"))
+        self.spec(preset).verifier().unwrap_or_else(|invalid| panic!("{preset}: {invalid}"))
     }
 
     fn sent(&self) -> Sent {
@@ -306,7 +305,8 @@ fn what_is_forged_is_not() {
             let forged = forgeries(preset, vector);
             assert!(forged.len() >= 6, "{}: {} forgeries", preset.name, forged.len());
             for Forged { what, sent, now, spec } in forged {
-                let verifier = Verifier::new(&spec)
+                let verifier = spec
+                    .verifier()
                     .unwrap_or_else(|invalid| panic!("{} {what}: {invalid}", preset.name));
                 let verdict = vector.verdict(&verifier, &sent, now);
                 let Verdict::Failed(reason) = verdict else {
@@ -339,7 +339,7 @@ fn the_window_ends_where_it_is_said_to() {
         for vector in vectors(&preset.name) {
             let spec =
                 SignatureSpec { tolerance: Duration::from_secs(20), ..vector.spec(&preset.name) };
-            let verifier = Verifier::new(&spec).expect("a tolerance of 20 s");
+            let verifier = spec.verifier().expect("a tolerance of 20 s");
             for (nanos, within) in [(0, true), (20_000_000_000, true), (20_000_000_001, false)] {
                 for nanos in [nanos, -nanos] {
                     let now = i128::from(vector.now) * 1_000_000_000 + nanos;

@@ -13,7 +13,7 @@ pub(super) use output::output;
 
 use std::collections::BTreeMap;
 
-use webhook_wire::described::{self, Described, Field, Value};
+use crate::wire::described::{self, Described, Field, Value};
 
 use super::AdminOptions;
 use crate::{
@@ -26,7 +26,6 @@ use crate::{
             MAX_DESCRIPTION, MAX_NAME,
             function::{MAX_LABEL_BYTES, MAX_LABELS},
         },
-        signatures::Now,
     },
 };
 
@@ -40,7 +39,7 @@ pub(super) fn fields(spec: &dyn Described) -> Result<(), Error> {
 pub(super) fn input(spec: &InputSpec, stored: &InputSpec, now: Timestamp) -> Result<(), Error> {
     fields(spec)?;
     match spec.signature.set().filter(|_| stored.signature != spec.signature) {
-        Some(signature) => Ok(signature.check(Now::from_unix_seconds(now.as_secs()))?),
+        Some(signature) => Ok(signature.check(now)?),
         None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 use http::{HeaderMap, Method, Uri};
 use serde_json::{Value, json};
 
-use webhook_wire::described::check;
+use crate::wire::described::check;
 
 use super::*;
 use crate::credentials::Request;

@@ -2,7 +2,7 @@ use http::HeaderMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use webhook_wire::described::check;
+use crate::wire::described::check;
 
 use super::*;
 

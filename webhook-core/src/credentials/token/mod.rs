@@ -11,6 +11,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use crate::wire::Secret;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{
@@ -19,7 +20,6 @@ use futures_util::{
 };
 use http::{HeaderMap, StatusCode, Uri};
 use ring::digest::{Context, SHA256};
-use webhook_wire::Secret;
 
 pub(crate) use google::ServiceAccount;
 

@@ -1,11 +1,11 @@
 use std::{collections::VecDeque, time::Duration};
 
+use crate::wire::described::check;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::join_all;
 use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 use serde_json::{Value, json};
 use url::form_urlencoded;
-use webhook_wire::described::check;
 
 use super::*;
 use crate::credentials::{ClientAuth, OAuth2Auth};

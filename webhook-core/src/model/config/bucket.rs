@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize};
-use webhook_wire::{
+use crate::wire::{
     Choice, Described,
     described::{Invalid, seconds},
 };
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{Extension, Input, Output, Secret, wire};
 use crate::{

@@ -1,11 +1,11 @@
 //! Cron jobs.
 
-use http::{Method, header::HOST};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use webhook_wire::{
+use crate::wire::{
     Described,
     described::{Invalid, Value},
 };
+use http::{Method, header::HOST};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::model::{Headers, wire};
 use crate::{

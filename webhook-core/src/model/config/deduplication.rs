@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use http::HeaderName;
-use webhook_wire::{
+use crate::wire::{
     Choice, Described,
     described::{Entry, Field, Invalid, Shape, Value, days, seconds},
     json::{self as wire, MAX_PATH_SEGMENTS},
 };
+use http::HeaderName;
 
 /// Which webhooks of an input are the same, and what becomes of the second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Described)]

@@ -1,7 +1,7 @@
 //! Domains that accounts have reserved.
 
+use crate::wire::Described;
 use serde::{Deserialize, Serialize};
-use webhook_wire::Described;
 
 use crate::model::wire;
 use crate::{

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use crate::wire::{Choice, Described};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use webhook_wire::{Choice, Described};
 
 use crate::model::{Secret, wire};
 use crate::{

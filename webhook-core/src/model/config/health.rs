@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use webhook_wire::{
+use crate::wire::{
     Described,
     described::{Invalid, days, hours, minutes, seconds},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{clock::Timestamp, model::wire};
 

@@ -1,15 +1,14 @@
 //! Inputs: the endpoints of a bucket where webhooks arrive.
 
 use crate::guard::names;
-use http::header::HOST;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use webhook_signatures::SignatureSpec;
-use webhook_wire::{
+use crate::wire::{
     Choice, Described,
     described::{Invalid, Shape, Value},
 };
+use http::header::HOST;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::model::{Deduplication, Extension, FunctionMust, Headers, wire};
+use crate::model::{Deduplication, Extension, FunctionMust, Headers, SignatureSpec, wire};
 use crate::{
     clock::Timestamp,
     error::Error,
@@ -336,8 +335,8 @@ fn text_or_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
 
 #[cfg(test)]
 mod tests {
+    use crate::wire::described;
     use serde_json::json;
-    use webhook_wire::described;
 
     use super::*;
 

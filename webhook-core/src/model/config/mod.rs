@@ -1,8 +1,9 @@
 //! Configured things: one file for each kind. It declares the fields that a caller may write, and
 //! says of each field its bounds, its default, whether it is secret, what a form calls it, and what
-//! it is for ([`webhook_wire::described`]). The checks, the forms, the OpenAPI document, the
+//! it is for ([`described`](crate::wire::described)). The checks, the forms, the OpenAPI document, the
 //! manifest and the tests read that; nothing else lists the fields.
 
+use crate::wire::described::Invalid;
 use http::{
     HeaderMap, HeaderName,
     header::{
@@ -10,7 +11,6 @@ use http::{
         TRANSFER_ENCODING, UPGRADE,
     },
 };
-use webhook_wire::described::Invalid;
 
 use crate::model::Headers;
 
@@ -24,6 +24,7 @@ pub(crate) mod input;
 pub(crate) mod notification;
 pub(crate) mod output;
 pub(crate) mod pause;
+pub(crate) mod signature;
 
 /// The length of a name in bytes.
 pub(crate) const MAX_NAME: usize = 255;

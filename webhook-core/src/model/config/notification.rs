@@ -2,11 +2,11 @@
 
 use std::{fmt, time::Duration};
 
-use serde::{Deserialize, Serialize};
-use webhook_wire::{
+use crate::wire::{
     Choice, Described,
     described::{days, seconds},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::model::wire;
 use crate::{

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::credentials::{AuthSpec, SigningSpec};
-use http::{HeaderMap, header::HOST, uri::Authority};
-use serde::{Deserialize, Serialize};
-use webhook_wire::{
+use crate::wire::{
     Choice, Described,
     described::{Invalid, days, seconds},
 };
+use http::{HeaderMap, header::HOST, uri::Authority};
+use serde::{Deserialize, Serialize};
 
 use crate::model::{Extension, FunctionMust, Headers, Health, OnDisabled, PausedBy, Pauses, wire};
 use crate::{

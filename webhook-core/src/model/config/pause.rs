@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::wire::{Choice, Described};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
-use webhook_wire::{Choice, Described};
 
 use super::output::RateInterval;
 use crate::clock::Timestamp;

@@ -1,7 +1,7 @@
 //! What logs are filtered by, as people and programs write it.
 
+use crate::wire::Described;
 use serde::{Deserialize, Deserializer, Serialize};
-use webhook_wire::Described;
 
 use crate::id::DeliveryId;
 

@@ -3,10 +3,10 @@
 mod filter;
 mod plan;
 
+use crate::wire::{Choice, Described};
 pub use filter::ReplayFilter;
 pub use plan::{ReplayPlan, ReplayTotals};
 use serde::{Deserialize, Serialize};
-use webhook_wire::{Choice, Described};
 
 use super::{ProcessPolicy, RateInterval, report::process_policy, wire};
 use crate::{

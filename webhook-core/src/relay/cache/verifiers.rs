@@ -41,7 +41,7 @@ impl VerifierCache {
         if let Some((_, verifier)) = self.by_input.get(&input.id).filter(same) {
             return Ok(Some(verifier));
         }
-        let verifier = Arc::new(Verifier::new(spec).map_err(Error::internal)?);
+        let verifier = Arc::new(spec.verifier().map_err(Error::internal)?);
         self.by_input.insert(input.id, (Arc::clone(bucket), Arc::clone(&verifier)));
         Ok(Some(verifier))
     }

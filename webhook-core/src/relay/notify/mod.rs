@@ -19,7 +19,7 @@ use super::{
     options::RelayOptions,
     watch::{self, Subscriber, Subscribers, Watch},
 };
-use webhook_wire::Choice;
+use crate::wire::Choice;
 
 use crate::{
     clock::{Clock, Ids, Timestamp, sleep_until},

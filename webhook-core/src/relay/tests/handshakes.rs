@@ -7,10 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    model::{
-        Extension,
-        signatures::{Secret, SecretSpec},
-    },
+    model::{Extension, Secret, SecretSpec},
     store::{ApplyError, Document, DocumentKey, DocumentKind, DocumentStore, Find},
 };
 

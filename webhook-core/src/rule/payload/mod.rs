@@ -12,7 +12,7 @@ use std::cell::OnceCell;
 use http::header::CONTENT_TYPE;
 
 use self::text::Texts;
-use webhook_wire::Request;
+use crate::wire::Request;
 
 /// A body that is parsed when something in it is asked for.
 pub(super) struct Payload<'a> {

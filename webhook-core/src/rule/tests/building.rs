@@ -136,7 +136,7 @@ fn what_is_wrong_is_said_as_for_json() {
         (!Rule::any([Rule::payload("").equals("")]), "rules.not.or[0].match.parameter.name: must"),
     ] {
         let error = Rules::try_from(rule).expect_err(message);
-        assert_eq!(error.kind(), webhook_wire::ErrorKind::Invalid);
+        assert_eq!(error.kind(), crate::wire::ErrorKind::Invalid);
         assert!(error.to_string().starts_with(message), "{error}");
     }
 }

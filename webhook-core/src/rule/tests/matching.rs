@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Rules, Subject, add_header, is_missing, is_text, parse, passes, rule, with_body};
 use crate::rule::Rule;
-use webhook_wire::Request;
+use crate::wire::Request;
 
 fn request() -> Request {
     let mut request = with_body("application/json", r#"{"action": "opened", "n": {"m": [1, 2]}}"#);

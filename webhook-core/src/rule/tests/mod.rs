@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 
 use super::{Rules, Subject};
-use webhook_wire::Request;
+use crate::wire::Request;
 
 /// A request with nothing in it but this body.
 fn with_body(content_type: &str, body: impl Into<Bytes>) -> Request {

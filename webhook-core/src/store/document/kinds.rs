@@ -406,7 +406,7 @@ mod tests {
     use crate::model::Secret;
 
     /// A field of an output that this file does not know.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, webhook_wire::Described)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, crate::wire::Described)]
     struct Extended {
         /// The number of people who watch this output.
         #[field(label = "Watchers", sealed)]

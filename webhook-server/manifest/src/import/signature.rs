@@ -1,7 +1,7 @@
 //! What sources verify, as `signature` of an input: who does not show it gets 401.
 
 use serde_json::{Value, json};
-use webhook_core::model::signatures::{SignatureSpec, Verifier, presets};
+use webhook_core::model::{SignatureSpec, signatures::presets};
 
 /// An HMAC of the body in a header.
 pub(super) fn hmac(header: &str, hash: &str, encoding: &str, secret: &str) -> Option<Value> {
@@ -35,6 +35,6 @@ pub(super) fn preset(name: &str, secret: &str) -> Option<Value> {
 fn usable(mut signature: Value, secret: &str) -> Option<Value> {
     signature["secrets"] = json!([{ "secret": secret }]);
     let spec: SignatureSpec = serde_json::from_value(signature.clone()).ok()?;
-    let is_usable = !secret.trim().is_empty() && Verifier::new(&spec).is_ok();
+    let is_usable = !secret.trim().is_empty() && spec.verifier().is_ok();
     is_usable.then_some(signature)
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::error_of;
 use crate::model::{
-    AuthType, Bucket, Input, Log, Output, Reason, TraceCheck, TraceCheckKind, TraceCheckOutcome,
-    signatures::{self, SignatureSpec},
+    AuthType, Bucket, Input, Log, Output, Reason, SignatureSpec, TraceCheck, TraceCheckKind,
+    TraceCheckOutcome, signatures,
 };
 
 type Found = (TraceCheckOutcome, String);

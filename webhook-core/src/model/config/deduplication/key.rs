@@ -7,10 +7,11 @@ use ring::digest::{Context, SHA256};
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
-use webhook_wire::Request;
+use crate::wire::Request;
 
 use super::{Deduplication, KeyPart, KeySource};
-use webhook_signatures::{SignatureSpec, presets};
+use crate::model::SignatureSpec;
+use webhook_signatures::presets;
 
 impl Deduplication {
     /// What two webhooks have in common that are duplicates, a digest; none if the webhook lacks

@@ -3,8 +3,9 @@
 use webhook_core::{
     Timestamp,
     model::{
-        Extension, Input, InputSpec, Secret, SignatureCheckRequest, described,
-        signatures::{OnFailure, Preset, SecretSpec, SignatureSpec, presets},
+        Extension, Input, InputSpec, OnFailure, Secret, SecretSpec, SignatureCheckRequest,
+        SignatureSpec, described,
+        signatures::{Preset, presets},
     },
     store::LogFilter,
 };

@@ -2,11 +2,11 @@
 //!
 //! The declaration of a field says how it is called on the wire and in a form, what it is for,
 //! and what its value may be. The checks, the forms, the OpenAPI document, the store and the
-//! tests read that. `webhook-wire-derive` makes a [`Described`] of a declaration:
+//! tests read that. `webhook-core-derive` makes a [`Described`] of a declaration:
 //!
 //! ```
 //! use std::time::Duration;
-//! use webhook_wire::{Described, described::{self, minutes, days}};
+//! use webhook_core::model::{Described, described::{self, minutes, days}};
 //!
 //! #[derive(Default, Described)]
 //! struct Reminder {
@@ -24,7 +24,7 @@
 //!     error.to_string(),
 //!     "after: must be 0 or from 1m to 30d (60000000000 to 2592000000000000 nanoseconds)",
 //! );
-//! # Ok::<(), webhook_wire::Error>(())
+//! # Ok::<(), webhook_core::Error>(())
 //! ```
 
 mod bounds;
@@ -36,7 +36,7 @@ pub use place::{blank, check, drop_empty_rows, get, secrets, set};
 pub use typed::{NO_MOMENT, days, duration_text, hours, minutes, moment, seconds};
 pub use value::{Choice, Entry, Optional, Rows, Value};
 
-use crate::Error;
+use crate::wire::Error;
 
 /// The refusal of an object: the field that is wrong, such as `secrets[0].secret`, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -83,7 +83,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
         let help = words::help(attributes);
         let facts = facts(attributes)?;
         described.push(quote! {{
-            let mut field = ::webhook_wire::described::Field::new(#name, #help);
+            let mut field = ::webhook_core::model::described::Field::new(#name, #help);
             #(#facts)*
             field
         }});
@@ -98,7 +98,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
     }
     let rules = has_rules.then(|| {
         quote! {
-            fn rules(&self) -> Result<(), ::webhook_wire::described::Invalid> {
+            fn rules(&self) -> Result<(), ::webhook_core::model::described::Invalid> {
                 Self::rules(self)
             }
         }
@@ -106,15 +106,15 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
     let name = &input.ident;
     let row = is_row.then(|| {
         quote! {
-            impl ::webhook_wire::described::Entry for #name {
-                const SHAPE: ::webhook_wire::described::Shape =
-                    ::webhook_wire::described::Shape::Rows;
+            impl ::webhook_core::model::described::Entry for #name {
+                const SHAPE: ::webhook_core::model::described::Shape =
+                    ::webhook_core::model::described::Shape::Rows;
 
-                fn object(&self) -> Option<&dyn ::webhook_wire::described::Described> {
+                fn object(&self) -> Option<&dyn ::webhook_core::model::described::Described> {
                     Some(self)
                 }
 
-                fn object_mut(&mut self) -> Option<&mut dyn ::webhook_wire::described::Described> {
+                fn object_mut(&mut self) -> Option<&mut dyn ::webhook_core::model::described::Described> {
                     Some(self)
                 }
 
@@ -122,7 +122,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
                     Some(Self::default())
                 }
 
-                fn boxed() -> Option<Box<dyn ::webhook_wire::described::Described>> {
+                fn boxed() -> Option<Box<dyn ::webhook_core::model::described::Described>> {
                     Some(Box::new(Self::default()))
                 }
             }
@@ -131,37 +131,37 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
     let at: Vec<_> = (0..idents.len()).collect();
     Ok(quote! {
         #[allow(clippy::as_conversions, clippy::cast_lossless, clippy::cast_possible_wrap, clippy::unnecessary_cast)]
-        impl ::webhook_wire::described::Described for #name {
-            fn fields(&self) -> Vec<(&'static ::webhook_wire::described::Field, &dyn ::webhook_wire::described::Value)> {
-                static FIELDS: &[::webhook_wire::described::Field] = &[#(#described),*];
-                vec![#((&FIELDS[#at], &self.#idents as &dyn ::webhook_wire::described::Value)),*]
+        impl ::webhook_core::model::described::Described for #name {
+            fn fields(&self) -> Vec<(&'static ::webhook_core::model::described::Field, &dyn ::webhook_core::model::described::Value)> {
+                static FIELDS: &[::webhook_core::model::described::Field] = &[#(#described),*];
+                vec![#((&FIELDS[#at], &self.#idents as &dyn ::webhook_core::model::described::Value)),*]
             }
 
-            fn values(&mut self) -> Vec<&mut dyn ::webhook_wire::described::Value> {
+            fn values(&mut self) -> Vec<&mut dyn ::webhook_core::model::described::Value> {
                 vec![#(&mut self.#idents),*]
             }
 
-            fn unset(&self) -> Box<dyn ::webhook_wire::described::Described> {
+            fn unset(&self) -> Box<dyn ::webhook_core::model::described::Described> {
                 Box::new(Self::default())
             }
 
             #rules
         }
 
-        impl ::webhook_wire::described::Value for #name {
-            fn shape(&self) -> ::webhook_wire::described::Shape {
-                ::webhook_wire::described::Shape::Object
+        impl ::webhook_core::model::described::Value for #name {
+            fn shape(&self) -> ::webhook_core::model::described::Shape {
+                ::webhook_core::model::described::Shape::Object
             }
 
-            fn object(&self) -> Option<&dyn ::webhook_wire::described::Described> {
+            fn object(&self) -> Option<&dyn ::webhook_core::model::described::Described> {
                 Some(self)
             }
 
-            fn object_mut(&mut self) -> Option<&mut dyn ::webhook_wire::described::Described> {
+            fn object_mut(&mut self) -> Option<&mut dyn ::webhook_core::model::described::Described> {
                 Some(self)
             }
 
-            fn blank(&self) -> Option<Box<dyn ::webhook_wire::described::Described>> {
+            fn blank(&self) -> Option<Box<dyn ::webhook_core::model::described::Described>> {
                 Some(Box::new(Self::default()))
             }
         }

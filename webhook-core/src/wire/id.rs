@@ -12,12 +12,12 @@ use uuid::Uuid;
 /// of identifiers is the order of receipt.
 ///
 /// ```
-/// use webhook_wire::id::BucketId;
+/// use webhook_core::BucketId;
 ///
 /// let id = BucketId::generate();
 /// assert_eq!(id.to_string().parse::<BucketId>()?, id);
 /// assert!("not-a-uuid".parse::<BucketId>().is_err());
-/// # Ok::<(), webhook_wire::id::InvalidId>(())
+/// # Ok::<(), webhook_core::InvalidId>(())
 /// ```
 pub struct Id<K> {
     uuid: Uuid,

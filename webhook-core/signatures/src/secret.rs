@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
@@ -32,16 +33,32 @@ impl Secret {
     /// Whether `candidate` is the secret, in time that depends on neither.
     #[must_use]
     pub fn matches(&self, candidate: &[u8]) -> bool {
-        // Comparing digests keeps the length of the secret out of the timing as well.
-        let digest = |bytes| ring::digest::digest(&ring::digest::SHA256, bytes);
-        constant_time_eq(digest(self.0.as_bytes()).as_ref(), digest(candidate).as_ref())
+        same(self.0.as_bytes(), candidate)
     }
+}
+
+/// Whether two texts are the same. Digests are compared, so that the time tells neither where
+/// they differ nor how long ours is.
+pub(crate) fn same(ours: &[u8], theirs: &[u8]) -> bool {
+    constant_time_eq(digest(&SHA256, ours).as_ref(), digest(&SHA256, theirs).as_ref())
 }
 
 /// Whether two texts are the same, in time that depends on their lengths only.
 #[must_use]
 pub fn constant_time_eq(ours: &[u8], theirs: &[u8]) -> bool {
     ours.ct_eq(theirs).into()
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
 }
 
 impl PartialEq for Secret {

@@ -31,29 +31,29 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     let name = &input.ident;
     Ok(quote! {
         impl #name {
-            fn described(&self) -> &dyn ::webhook_wire::described::Described {
+            fn described(&self) -> &dyn ::webhook_core::model::described::Described {
                 match self { #(#read),* }
             }
 
-            fn described_mut(&mut self) -> &mut dyn ::webhook_wire::described::Described {
+            fn described_mut(&mut self) -> &mut dyn ::webhook_core::model::described::Described {
                 match self { #(#write),* }
             }
         }
 
-        impl ::webhook_wire::described::Described for #name {
-            fn fields(&self) -> Vec<(&'static ::webhook_wire::described::Field, &dyn ::webhook_wire::described::Value)> {
+        impl ::webhook_core::model::described::Described for #name {
+            fn fields(&self) -> Vec<(&'static ::webhook_core::model::described::Field, &dyn ::webhook_core::model::described::Value)> {
                 self.described().fields()
             }
 
-            fn values(&mut self) -> Vec<&mut dyn ::webhook_wire::described::Value> {
+            fn values(&mut self) -> Vec<&mut dyn ::webhook_core::model::described::Value> {
                 self.described_mut().values()
             }
 
-            fn unset(&self) -> Box<dyn ::webhook_wire::described::Described> {
+            fn unset(&self) -> Box<dyn ::webhook_core::model::described::Described> {
                 self.described().unset()
             }
 
-            fn rules(&self) -> Result<(), ::webhook_wire::described::Invalid> {
+            fn rules(&self) -> Result<(), ::webhook_core::model::described::Invalid> {
                 self.described().rules()
             }
 
@@ -74,20 +74,20 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             }
         }
 
-        impl ::webhook_wire::described::Value for #name {
-            fn shape(&self) -> ::webhook_wire::described::Shape {
-                ::webhook_wire::described::Shape::Object
+        impl ::webhook_core::model::described::Value for #name {
+            fn shape(&self) -> ::webhook_core::model::described::Shape {
+                ::webhook_core::model::described::Shape::Object
             }
 
-            fn object(&self) -> Option<&dyn ::webhook_wire::described::Described> {
+            fn object(&self) -> Option<&dyn ::webhook_core::model::described::Described> {
                 Some(self)
             }
 
-            fn object_mut(&mut self) -> Option<&mut dyn ::webhook_wire::described::Described> {
+            fn object_mut(&mut self) -> Option<&mut dyn ::webhook_core::model::described::Described> {
                 Some(self)
             }
 
-            fn blank(&self) -> Option<Box<dyn ::webhook_wire::described::Described>> {
+            fn blank(&self) -> Option<Box<dyn ::webhook_core::model::described::Described>> {
                 Some(Box::new(Self::default()))
             }
         }

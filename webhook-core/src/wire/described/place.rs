@@ -1,7 +1,7 @@
 //! Fields by their places in an object: `throttle.rate`, `signing.secrets.0.secret`.
 
 use super::{Described, Field, Invalid, Shape, Value};
-use crate::{Error, Secret};
+use crate::wire::{Error, Secret};
 
 /// How many rows a list can get by [`set`].
 const MAX_ROWS: usize = 1_000;

@@ -15,7 +15,7 @@ const URL_SAFE: GeneralPurpose =
 /// padding.
 ///
 /// ```
-/// use webhook_wire::Base64;
+/// use webhook_core::encoding::Base64;
 ///
 /// assert_eq!(Base64::Standard.encode(b"a"), "YQ==");
 /// assert_eq!(Base64::UrlSafe.encode(b"a"), "YQ");

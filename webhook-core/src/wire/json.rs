@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serializer, de};
 pub const MAX_PATH_SEGMENTS: usize = 64;
 
 /// `null` stands for the default: clients send it for empty maps and lists.
-pub fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Default + Deserialize<'de>,
@@ -19,13 +19,13 @@ where
 
 /// Leaves a field out of what is written: `skip_serializing_if` keeps it in the schema of requests,
 /// which `skip_serializing` does not.
-pub fn always<T>(_: &T) -> bool {
+pub(crate) fn always<T>(_: &T) -> bool {
     true
 }
 
 /// As [`null_default`], for fields that tell `null`, which resets them, from being absent, which
 /// keeps them.
-pub fn null_some_default<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+pub(crate) fn null_some_default<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Default + Deserialize<'de>,
@@ -34,7 +34,7 @@ where
 }
 
 /// As [`null_default`], for parts that are objects.
-pub fn null_default_object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn null_default_object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Default + Deserialize<'de>,
@@ -44,7 +44,7 @@ where
 
 /// An object or `null`: a derived struct could be read from a list of its fields as well,
 /// which nobody means.
-pub fn optional_object<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+pub(crate) fn optional_object<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -71,13 +71,13 @@ where
 }
 
 /// As [`null_default`], for flags that are on unless a caller turns them off.
-pub fn null_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+pub(crate) fn null_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<bool>::deserialize(deserializer)?.unwrap_or(true))
 }
 
 /// What a caller may send and nobody reads: a read-only field of a part that is
 /// written as a whole. Skipping it would take it out of the OpenAPI schema.
-pub fn ignored<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn ignored<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Default,
@@ -86,11 +86,11 @@ where
 }
 
 /// A duration as whole seconds; none is 0.
-pub mod optional_seconds {
+pub(crate) mod optional_seconds {
     use super::*;
 
     /// Writes it.
-    pub fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         duration: &Option<Duration>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -98,7 +98,7 @@ pub mod optional_seconds {
     }
 
     /// Reads it.
-    pub fn deserialize<'de, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
         let secs = Option::<u32>::deserialize(deserializer)?.filter(|secs| *secs > 0);
@@ -107,16 +107,21 @@ pub mod optional_seconds {
 }
 
 /// A duration as integer nanoseconds.
-pub mod nanoseconds {
+pub(crate) mod nanoseconds {
     use super::*;
 
     /// Writes it.
-    pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        duration: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
     }
 
     /// Reads it.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
         let nanos = Option::<i64>::deserialize(deserializer)?.unwrap_or_default();
         from_nanos(nanos)
     }
@@ -129,11 +134,11 @@ pub mod nanoseconds {
 }
 
 /// A list of durations as integer nanoseconds.
-pub mod nanosecond_list {
+pub(crate) mod nanosecond_list {
     use super::*;
 
     /// Writes it.
-    pub fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         durations: &[Duration],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -143,7 +148,7 @@ pub mod nanosecond_list {
     }
 
     /// Reads it.
-    pub fn deserialize<'de, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<Duration>, D::Error> {
         let nanos = Option::<Vec<i64>>::deserialize(deserializer)?.unwrap_or_default();
@@ -153,7 +158,7 @@ pub mod nanosecond_list {
 
 /// An enumeration that is written as a lower-case string and read as that
 /// string or its integer.
-pub trait WireEnum: Copy + Sized + 'static {
+pub(crate) trait WireEnum: Copy + Sized + 'static {
     /// Every value with its name and its integer.
     const VALUES: &'static [(Self, &'static str, u64)];
 
@@ -173,7 +178,7 @@ pub trait WireEnum: Copy + Sized + 'static {
 
 /// Reads a name or its integer. The empty text, which clients send for a field that they do not
 /// set, is the value whose integer is 0.
-pub fn deserialize_enum<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn deserialize_enum<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: WireEnum,
     D: Deserializer<'de>,

@@ -17,7 +17,7 @@ use serde::{
 /// replacement characters; the original bytes are what is forwarded.
 ///
 /// ```
-/// let headers: webhook_wire::Headers =
+/// let headers: webhook_core::model::Headers =
 ///     serde_json::from_str(r#"{"x-token":"t", "Accept":["a","b"]}"#)?;
 /// assert_eq!(
 ///     serde_json::to_string(&headers)?,

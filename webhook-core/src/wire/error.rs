@@ -73,7 +73,7 @@ impl ErrorKind {
 /// inside. [`source`](StdError::source) is for the log.
 ///
 /// ```
-/// use webhook_wire::{Error, ErrorKind};
+/// use webhook_core::{Error, ErrorKind};
 ///
 /// let error = Error::invalid("timeout", "must be between 0 and 180 seconds");
 /// assert_eq!(error.kind(), ErrorKind::Invalid);

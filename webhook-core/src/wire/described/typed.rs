@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use jiff::{civil::Date, tz::TimeZone};
 
-use crate::{Headers, Timestamp};
+use crate::wire::{Headers, Timestamp};
 
 /// The units, the longest first, in nanoseconds.
 const UNITS: [(&str, u64); 6] = [

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 
-use crate::{
+use crate::wire::{
     Error, Secret,
     described::{Described, secrets},
     json,
@@ -17,7 +17,7 @@ use crate::{
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
-/// use webhook_wire::{Described, Extension};
+/// use webhook_core::model::{Described, Extension};
 ///
 /// #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, Described)]
 /// struct Window {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use http::Method;
 
 use super::{Described, Field, Invalid, Shape, bounds, typed};
-use crate::{Extension, Headers, Secret, Timestamp, extension, id::Id};
+use crate::wire::{Extension, Headers, Secret, Timestamp, extension, id::Id};
 
 /// The value of a field.
 pub trait Value {
@@ -119,6 +119,45 @@ pub trait Choice: Copy + PartialEq + 'static {
             let known: Vec<_> = Self::NAMES.iter().map(|(name, _)| *name).collect();
             format!("must be one of {}, not {name:?}", known.join(", "))
         })
+    }
+}
+
+impl<T: Choice> Value for T {
+    fn shape(&self) -> Shape {
+        Shape::Choice(T::NAMES)
+    }
+
+    fn text(&self) -> String {
+        self.name().to_owned()
+    }
+
+    fn set_text(&mut self, typed: &str) -> Result<(), String> {
+        *self = T::of_name(typed)?;
+        Ok(())
+    }
+}
+
+impl<T: Choice> Optional for T {
+    const SHAPE: Shape = Shape::Choice(T::NAMES);
+
+    fn text(&self) -> String {
+        self.name().to_owned()
+    }
+
+    fn typed(text: &str) -> Result<Self, String> {
+        T::of_name(text)
+    }
+}
+
+impl<T: Choice> Entry for T {
+    const SHAPE: Shape = Shape::Texts;
+
+    fn text(&self) -> String {
+        self.name().to_owned()
+    }
+
+    fn typed(text: &str) -> Result<Self, String> {
+        T::of_name(text)
     }
 }
 
@@ -377,7 +416,7 @@ impl<K> Value for Option<Id<K>> {
 
     fn set_text(&mut self, typed: &str) -> Result<(), String> {
         let id = (!typed.is_empty()).then(|| typed.parse()).transpose();
-        *self = id.map_err(|error: crate::id::InvalidId| error.to_string())?;
+        *self = id.map_err(|error: crate::wire::id::InvalidId| error.to_string())?;
         Ok(())
     }
 }
@@ -552,7 +591,7 @@ impl<K: 'static> Entry for Id<K> {
     }
 
     fn typed(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: crate::id::InvalidId| error.to_string())
+        text.parse().map_err(|error: crate::wire::id::InvalidId| error.to_string())
     }
 }
 

@@ -1,5 +1,5 @@
 //! Derives the description of a configured thing from its declaration: `Described` for a struct
-//! or for an enum of structs, `Choice` for an enum of names. `webhook_wire::described` says what
+//! or for an enum of structs, `Choice` for an enum of names. `webhook_core::model::described` says what
 //! the attributes mean.
 
 mod choice;
