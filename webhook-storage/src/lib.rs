@@ -72,6 +72,7 @@ pub mod s3;
 mod secret;
 mod storage;
 mod store;
+mod tally;
 mod tx;
 mod writer;
 

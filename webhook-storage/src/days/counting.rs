@@ -6,8 +6,8 @@ use webhook_core::{Timestamp, store::tally::MINUTE_MILLIS};
 use crate::{
     entity::moment,
     fault::DatabaseError,
+    tally::{Change, Key, Span},
     tx::{Read, Row, over_set},
-    writer::tally::{Change, Key, Span},
 };
 
 /// How many counts are taken off at once: what is sent to so many outputs in a minute of a day,

@@ -33,8 +33,8 @@ use crate::{
     fault::{About, DatabaseError, ErrorClass},
     fold,
     locked::locked,
+    tally::Change,
     tx::{Commit, MAX_ROWS, Read, Tx, over_set, with},
-    writer::tally::Change,
 };
 
 /// So much later than its end a day is looked at: keys and moments are of two clocks.

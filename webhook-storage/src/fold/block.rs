@@ -9,7 +9,7 @@ use webhook_core::store::tally::MINUTE_MILLIS;
 
 use crate::{
     codec::Malformed,
-    writer::tally::{Change, Key, Span},
+    tally::{Change, Key, Span},
 };
 
 const MONTH: u8 = 1;

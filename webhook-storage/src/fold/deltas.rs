@@ -5,8 +5,8 @@ use sea_orm::{DbBackend, DbErr, prelude::Uuid};
 use super::block;
 use crate::{
     fault::DatabaseError,
+    tally::{Change, Span, spans},
     tx::{Read, with},
-    writer::tally::{Change, Span, spans},
 };
 
 /// All rows as one text: rows of their own would cost more than the sums, because SQLite's

@@ -20,8 +20,8 @@ use webhook_core::store::tally::LogCounters;
 pub(crate) use self::deltas::Deltas;
 use crate::{
     fault::DatabaseError,
+    tally,
     tx::{self, Begin, Commit, Param, Tx, with},
-    writer::tally,
 };
 
 /// How many commits append before their rows are folded. Whoever counts reads no more than

@@ -24,8 +24,8 @@ use crate::{
     },
     fault::DatabaseError,
     fold::Deltas,
+    tally::{Change, Key, Span},
     tx::{Param, Query, Read, Row, over_set, with},
-    writer::tally::{Change, Key, Span},
 };
 
 /// The buckets whose logs are counted.

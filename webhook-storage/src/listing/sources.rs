@@ -5,8 +5,8 @@ use sea_orm::prelude::Uuid;
 use crate::{
     fault::DatabaseError,
     fold::Deltas,
+    tally::Span,
     tx::{Param, Read, with},
-    writer::tally::Span,
 };
 
 /// Something that logs of one status come from.

@@ -4,7 +4,7 @@ use webhook_core::store::tally::{self, DAY_MILLIS, MINUTE_MILLIS};
 
 use crate::{
     entity::{millis, moment},
-    writer::tally::Span,
+    tally::Span,
 };
 
 /// Beginnings of days before and after everything.

@@ -17,8 +17,8 @@ use crate::{
     entity::millis,
     fault::{About, DatabaseError},
     fold,
+    tally::{COLUMNS, counted, write_erased},
     tx::{MAX_ROWS, Param, Read, Row, Tx, over_set, with},
-    writer::tally::{COLUMNS, counted, write_erased},
 };
 
 const WHAT: &str = "webhook";

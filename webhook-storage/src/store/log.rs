@@ -23,8 +23,9 @@ use crate::{
         Places, Range, Source,
     },
     objects::StoredBody,
+    tally::Span,
     tx::{Param, Read, Tx, with},
-    writer::{InAccount, Taken, tally::Span},
+    writer::{InAccount, Taken},
 };
 
 /// How many logs a search reads with one query.

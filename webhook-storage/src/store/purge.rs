@@ -21,8 +21,9 @@ use crate::{
     fault::{About, DatabaseError},
     fold,
     listing::{self, Direction, IndexRange, Kind, Range},
+    tally::Span,
     tx::{Param, Read, Row, Tx, with},
-    writer::{Purge, Purged, tally::Span},
+    writer::{Purge, Purged},
 };
 
 /// How many logs are removed in one commit with what others write: so few that

@@ -9,11 +9,9 @@ use crate::{
     entity::delivery::number,
     fault::{About, DatabaseError},
     fold,
+    tally::{COLUMNS, Changed, counted_with},
     tx::{Param, Tx, with},
-    writer::{
-        forget,
-        tally::{COLUMNS, Changed, counted_with},
-    },
+    writer::forget,
 };
 
 /// What waits for the outputs of a bucket, in parts that each have an index.

@@ -10,7 +10,7 @@
 //! | an operation and its caller become a [`Job`] and wait | [`Writer::write`], `queue` |
 //! | jobs are taken, small and large ones in turn | `postgres` or `sqlite`, `backlog` |
 //! | those of a batch are sorted by kind | `batch` |
-//! | each kind is written, the counts last, and committed | `commit`, `ops`, `tally` |
+//! | each kind is written, the counts last, and committed | `commit`, `ops`, [`tally`](crate::tally) |
 //! | callers are answered | `batch` |
 //!
 //! A new operation is a type that implements [`Op`] in a file of `ops`, and a line in the list
@@ -27,7 +27,6 @@ mod postgres;
 mod queue;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-pub(crate) mod tally;
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) mod tests;

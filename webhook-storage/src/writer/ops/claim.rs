@@ -10,16 +10,14 @@ use webhook_core::{
 };
 
 use super::{
-    super::{
-        job::{Context, Failure, Op},
-        tally::{COLUMNS, counted},
-    },
+    super::job::{Context, Failure, Op},
     lease,
 };
 use crate::{
     entity::{Table, delivery, millis, moment, webhook},
     fault::DatabaseError,
     objects::StoredBody,
+    tally::{COLUMNS, counted},
     tx::{Param, Read, Row, Tx, over_set, with},
 };
 

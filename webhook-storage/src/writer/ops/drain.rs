@@ -10,10 +10,7 @@ use webhook_core::{
 };
 
 use super::{
-    super::{
-        job::{Context, Failure, InAccount, Op},
-        tally::{COLUMNS, Changed, counted, counted_with},
-    },
+    super::job::{Context, Failure, InAccount, Op},
     claim::{self, Taken},
     settle,
 };
@@ -22,6 +19,7 @@ use crate::{
     fault::{DatabaseError, ErrorClass},
     fold::Deltas,
     listing::{self, Direction, IndexRange, Kind, Range, Source},
+    tally::{COLUMNS, Changed, counted, counted_with},
     tx::{MAX_ROWS, Param, Read, Tx, over_set, with},
 };
 

@@ -4,14 +4,12 @@ use sea_orm::prelude::Uuid;
 use webhook_core::store::tally::{CountedLog, LogCounters};
 
 use super::{
-    super::{
-        job::{Context, Failure, Op, Reply},
-        tally::{COLUMNS, counted},
-    },
+    super::job::{Context, Failure, Op, Reply},
     settle::lock_webhooks,
 };
 use crate::{
     fault::{DatabaseError, ErrorClass},
+    tally::{COLUMNS, counted},
     tx::{MAX_ROWS, Param, Row, Tx, over_set},
 };
 

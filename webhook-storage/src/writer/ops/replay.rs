@@ -10,10 +10,7 @@ use webhook_core::{
 };
 
 use super::{
-    super::{
-        job::{Context, Failure, InAccount, Op, Reply},
-        tally::{COLUMNS, Changed},
-    },
+    super::job::{Context, Failure, InAccount, Op, Reply},
     accept::Incoming,
     record::{Record, WithRuns},
     redeliver,
@@ -23,6 +20,7 @@ use crate::{
     entity::{delivery::number, json, millis},
     fault::DatabaseError,
     objects::StoredBody,
+    tally::{COLUMNS, Changed},
     tx::{Param, Tx, over_set, with},
 };
 

@@ -13,10 +13,7 @@ use webhook_core::{
 };
 
 use super::{
-    super::{
-        job::{Context, Failure, InAccount, Op, Reply},
-        tally::{COLUMNS, counted},
-    },
+    super::job::{Context, Failure, InAccount, Op, Reply},
     claim::Taken,
     settle,
 };
@@ -25,6 +22,7 @@ use crate::{
     entity::{delivery, millis, moment, nanos},
     fault::{DatabaseError, ErrorClass},
     listing,
+    tally::{COLUMNS, counted},
     tx::{Param, Row, Tx, with},
 };
 
