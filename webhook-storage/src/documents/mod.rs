@@ -7,6 +7,7 @@
 //! | [`apply`] | creates and updates |
 //! | [`remove`] | removes documents with what goes with them |
 //! | [`state`] | changes states |
+//! | [`stop`] | ends the deliveries that wait for outputs that are removed |
 //! | [`counts`] | counts what an account has, and holds it to bounds |
 
 mod apply;
@@ -15,6 +16,7 @@ mod find;
 mod remove;
 mod row;
 mod state;
+mod stop;
 
 use async_trait::async_trait;
 use webhook_core::{
@@ -24,6 +26,8 @@ use webhook_core::{
     },
 };
 
+#[cfg(all(test, feature = "sqlite"))]
+pub(crate) use self::stop::{WAITING, stop_sql};
 use self::{
     apply::Applying,
     find::{history, statement},

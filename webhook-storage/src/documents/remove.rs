@@ -3,10 +3,9 @@
 use sea_orm::prelude::Uuid;
 use webhook_core::store::{ApplyError, DocumentKey, DocumentKind, Refusal};
 
-use super::apply::Applying;
+use super::{apply::Applying, stop::stop_deliveries};
 use crate::{
     fault::DatabaseError,
-    store::stop_deliveries,
     tx::{Param, Tx, with},
 };
 

@@ -16,12 +16,7 @@ mod purge_turn;
 mod queue;
 mod replay;
 mod session;
-mod stop;
 mod token;
-
-pub(crate) use self::stop::stop_deliveries;
-#[cfg(all(test, feature = "sqlite"))]
-pub(crate) use self::stop::{WAITING, stop_sql};
 
 use sea_orm::DatabaseTransaction;
 use webhook_core::Error;

@@ -92,7 +92,7 @@ async fn queries_of_the_queue_use_its_indexes() -> Tested {
         (lease::free_sql("held_by = ?"), "delivery_held"),
         (ops::SETTLE.sqlite.clone(), "sqlite_autoindex_delivery"),
     ];
-    let stops = crate::store::WAITING.into_iter().map(crate::store::stop_sql);
+    let stops = crate::documents::WAITING.into_iter().map(crate::documents::stop_sql);
     let stops =
         stops.zip(["delivery_free_by_due", "delivery_held", "delivery_waiting", "delivery_ended"]);
     for (sql, index) in queries.into_iter().chain(stops) {

@@ -37,7 +37,7 @@ pub(crate) fn stop_sql(waiting: &str) -> String {
 
 /// Ends what waits for these outputs of a bucket: nobody attempts it any more,
 /// and no client gets it. The logs stay and say so.
-pub(crate) async fn stop_deliveries(
+pub(super) async fn stop_deliveries(
     tx: &impl Tx,
     account: Uuid,
     bucket: Uuid,
