@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Changes in one transaction.
-pub(super) struct Applying<'t, T> {
+pub(crate) struct Applying<'t, T> {
     pub(super) tx: &'t T,
     pub(super) counts: Counts,
     /// Whether the tables of the version before exist, which may contain secrets.
@@ -31,11 +31,11 @@ pub(super) struct Applying<'t, T> {
 }
 
 impl<'t, T: Tx> Applying<'t, T> {
-    pub(super) fn new(tx: &'t T, vault: &'t Vault, has_old_tables: bool) -> Self {
+    pub(crate) fn new(tx: &'t T, vault: &'t Vault, has_old_tables: bool) -> Self {
         Self { tx, counts: Counts::default(), has_old_tables, vault }
     }
 
-    pub(super) async fn all(&mut self, changes: &[Change]) -> Result<(), ApplyError> {
+    pub(crate) async fn all(&mut self, changes: &[Change]) -> Result<(), ApplyError> {
         for change in changes {
             self.one(change).await?;
         }

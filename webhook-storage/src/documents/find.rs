@@ -30,7 +30,7 @@ const NOTIFICATION_JOIN: &str = "LEFT JOIN notification_state n ON n.notificatio
 const WHOLE: &str = "d.kind IN ('bucket', 'input', 'output')";
 
 /// The question, and how its rows are read; none where there is nothing to find.
-pub(super) fn statement(find: Find) -> Option<(Query<'static>, ReadRow<Found>)> {
+pub(crate) fn statement(find: Find) -> Option<(Query<'static>, ReadRow<Found>)> {
     let by_id = |DocumentKey { kind, id }| [Param::from(kind.as_str()), id.into()];
     let account = |account: AccountId| Param::from(account.as_uuid());
     Some(match find {
@@ -91,7 +91,7 @@ pub(super) fn statement(find: Find) -> Option<(Query<'static>, ReadRow<Found>)> 
 }
 
 /// The versions of a document of an account, the newest first.
-pub(super) fn history(account: AccountId, key: DocumentKey) -> Query<'static> {
+pub(crate) fn history(account: AccountId, key: DocumentKey) -> Query<'static> {
     let former = DOCUMENT
         .replace("d.version", "v.version")
         .replace("d.schema, d.json, d.sealed", "v.schema, v.json, v.sealed")

@@ -45,7 +45,7 @@ pub(crate) struct Found {
 }
 
 /// Reads a document without a state.
-pub(super) fn plain(row: &Row<'_>) -> Result<Found, DatabaseError> {
+pub(crate) fn plain(row: &Row<'_>) -> Result<Found, DatabaseError> {
     let row = Raw::of_row(row)?;
     Ok(Found { row, state: DocumentState::default(), pauses: None, pause: None })
 }
@@ -90,7 +90,7 @@ const fn cell(id: Uuid, kind: &str) -> Cell<'_> {
 }
 
 /// The documents of rows, in their order. An output has a row for each of its pauses.
-pub(super) fn documents(rows: Vec<Found>, vault: &Vault) -> Result<Vec<Document>, Error> {
+pub(crate) fn documents(rows: Vec<Found>, vault: &Vault) -> Result<Vec<Document>, Error> {
     let mut merged: Vec<(Found, Vec<(String, Pause)>)> = Vec::with_capacity(rows.len());
     let mut paused: HashMap<Uuid, usize> = HashMap::new();
     for mut found in rows {

@@ -5,6 +5,7 @@ mod billing;
 mod bodies;
 mod cron;
 mod delivery;
+mod document;
 mod erase;
 mod erasure;
 mod function;
