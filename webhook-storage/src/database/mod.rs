@@ -31,7 +31,11 @@ pub(crate) use self::{
     sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::WriteLock,
 };
 
-use crate::{DatabaseUrl, StorageOptions, fault};
+use crate::{
+    DatabaseUrl, StorageOptions,
+    fault::{self, DatabaseError},
+    tx::Begin,
+};
 
 /// Connections for reading and for writing. With SQLite there is one that
 /// writes, so that writers queue for it in order rather than for a file lock.
@@ -144,6 +148,14 @@ impl Database {
         if let Some(lock) = &self.lock {
             lock.release();
         }
+    }
+}
+
+impl Begin for Database {
+    type Transaction<'b> = Transaction;
+
+    async fn begin_writing(&self) -> Result<Transaction, DatabaseError> {
+        Ok(self.begin().await?)
     }
 }
 

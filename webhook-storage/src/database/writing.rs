@@ -8,6 +8,8 @@ use sea_orm::{
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use crate::{fault::DatabaseError, tx::Commit};
+
 /// The right to write to a SQLite file.
 ///
 /// SQLite has one lock for all who write, and who finds it taken asks again
@@ -132,5 +134,21 @@ impl Transaction {
         if let Err(error) = self.inner.rollback().await {
             tracing::debug!(%error, "rollback failed");
         }
+    }
+}
+
+impl Commit for Transaction {
+    type Tx = DatabaseTransaction;
+
+    fn tx(&self) -> &Self::Tx {
+        self
+    }
+
+    async fn commit(self) -> Result<(), DatabaseError> {
+        Ok(Self::commit(self).await?)
+    }
+
+    async fn rollback(self) {
+        Self::rollback(self).await;
     }
 }

@@ -8,13 +8,10 @@ use std::{
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value, prelude::Uuid};
 
 use super::{
-    Begin, Commit, Insert, Param, Query, Read, ReadRow, Row, Tx, UpdateEach,
+    Insert, Param, Query, Read, ReadRow, Row, Tx, UpdateEach,
     statement::{MAX_BYTES_ON_THE_WIRE, next_rows, over_rows},
 };
-use crate::{
-    database::{Database, Transaction},
-    fault::DatabaseError,
-};
+use crate::fault::DatabaseError;
 
 impl<C: ConnectionTrait> Read for C {
     fn backend(&self) -> DbBackend {
@@ -70,30 +67,6 @@ impl<C: ConnectionTrait> Tx for C {
             }
         }
         Ok(keys.iter().map(|key| key.is_some_and(|key| changed.contains(&key))).collect())
-    }
-}
-
-impl Begin for Database {
-    type Transaction<'b> = Transaction;
-
-    async fn begin_writing(&self) -> Result<Transaction, DatabaseError> {
-        Ok(self.begin().await?)
-    }
-}
-
-impl Commit for Transaction {
-    type Tx = sea_orm::DatabaseTransaction;
-
-    fn tx(&self) -> &Self::Tx {
-        self
-    }
-
-    async fn commit(self) -> Result<(), DatabaseError> {
-        Ok(Self::commit(self).await?)
-    }
-
-    async fn rollback(self) {
-        Self::rollback(self).await;
     }
 }
 
