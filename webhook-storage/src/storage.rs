@@ -10,7 +10,7 @@ use webhook_core::{Clock, SystemClock};
 
 use crate::{
     DatabaseUrl, SecretKey, StorageOptions, WriteStats,
-    database::Database,
+    database::{CHECK_NAME, Database},
     entity::meta,
     fault::About,
     fold, migration,
@@ -50,7 +50,6 @@ struct Shared {
 
 /// What is sealed in the table `meta`, to tell a wrong key before it does harm.
 const CHECK: &[u8] = b"webhook-storage";
-pub(crate) const CHECK_NAME: &str = "secret_key_check";
 
 impl Storage {
     /// Opens the database, brings its schema up to date and checks the key.

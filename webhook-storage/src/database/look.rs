@@ -34,7 +34,7 @@ pub(crate) fn is_sealed(path: &Path, busy_timeout: Duration) -> Result<bool, Err
             return Ok(false);
         }
         let row = "SELECT 1 FROM meta WHERE name = ?";
-        let row = connection.query_row(row, [crate::storage::CHECK_NAME], |_| Ok(()));
+        let row = connection.query_row(row, [super::CHECK_NAME], |_| Ok(()));
         Ok(row.optional()?.is_some())
     };
     if !sealed().map_err(|error| explain(path, error))? {

@@ -37,6 +37,9 @@ use crate::{
     tx::Begin,
 };
 
+/// In the table `meta`: what the first start with a key sealed.
+pub(crate) const CHECK_NAME: &str = "secret_key_check";
+
 /// Connections for reading and for writing. With SQLite there is one that
 /// writes, so that writers queue for it in order rather than for a file lock.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use sea_orm::{
 use tokio::time::timeout;
 use webhook_core::Error;
 
-use super::{Database, Writing};
+use super::{CHECK_NAME, Database, Writing};
 use crate::{
     StorageOptions,
     entity::meta,
@@ -94,7 +94,7 @@ pub(crate) async fn is_sealed(url: &str, options: &StorageOptions) -> Result<boo
         if found.flatten().is_none() {
             return Ok(false);
         }
-        Ok(meta::get(&connection, crate::storage::CHECK_NAME).await?.is_some())
+        Ok(meta::get(&connection, CHECK_NAME).await?.is_some())
     };
     let sealed = match looked.await {
         Ok(true) => expect_one_database(&connection).await.map(|()| true),
