@@ -5,9 +5,9 @@ use std::{io, path::Path, sync::mpsc, thread, time::Duration};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, config::DbConfig, ffi};
 use webhook_core::Error;
 
+use super::{CHECK_NAME, expect_one_database};
 use crate::{
     fault::ErrorClass,
-    migration::expect_one_database,
     tx::{SqliteTx, ready},
 };
 
@@ -34,7 +34,7 @@ pub(crate) fn is_sealed(path: &Path, busy_timeout: Duration) -> Result<bool, Err
             return Ok(false);
         }
         let row = "SELECT 1 FROM meta WHERE name = ?";
-        let row = connection.query_row(row, [super::CHECK_NAME], |_| Ok(()));
+        let row = connection.query_row(row, [CHECK_NAME], |_| Ok(()));
         Ok(row.optional()?.is_some())
     };
     if !sealed().map_err(|error| explain(path, error))? {

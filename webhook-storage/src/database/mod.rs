@@ -10,6 +10,7 @@ mod lock;
 mod look;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod shards;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod writing;
@@ -24,11 +25,14 @@ use webhook_core::Error;
 pub(crate) use self::postgres::is_sealed as is_sealed_there;
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::writing::Turns;
-pub(crate) use self::writing::{Transaction, Writing};
 #[cfg(feature = "sqlite")]
 pub(crate) use self::{
     backup::back_up, free_pages::overwrite_free_pages, look::is_sealed,
     sqlite::WAL_AUTOCHECKPOINT_PAGES, writing::WriteLock,
+};
+pub(crate) use self::{
+    shards::{SHARDS_ADDED, SHARDS_REMOVED, applied, expect_one_database},
+    writing::{Transaction, Writing},
 };
 
 use crate::{

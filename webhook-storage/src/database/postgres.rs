@@ -9,12 +9,11 @@ use sea_orm::{
 use tokio::time::timeout;
 use webhook_core::Error;
 
-use super::{CHECK_NAME, Database, Writing};
+use super::{CHECK_NAME, Database, Writing, expect_one_database};
 use crate::{
     StorageOptions,
     entity::meta,
     fault::{self, ErrorClass},
-    migration::expect_one_database,
     tx::{Batches, Read, with},
 };
 

@@ -36,7 +36,6 @@ mod versions;
 
 #[cfg(all(test, feature = "sqlite"))]
 pub(crate) use self::logs::counts;
-pub(crate) use self::shards::expect_one_database;
 
 use std::time::SystemTime;
 
@@ -44,7 +43,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr};
 use webhook_core::Error;
 
 use crate::{
-    database::{Database, Transaction},
+    database::{Database, SHARDS_ADDED, SHARDS_REMOVED, Transaction, applied, expect_one_database},
     fault::{About, DatabaseError},
     tx::{Read, with},
 };
@@ -79,10 +78,10 @@ const STEPS: &[Step] = &[
     ("m0028_retention", |_| retention::SCHEMA.to_owned()),
     ("m0030_runs", |_| runs::SCHEMA.to_owned()),
     ("m0034_queues", |_| queues::SCHEMA.to_owned()),
-    (shards::ADDED, |_| shards::SCHEMA.to_owned()),
+    (SHARDS_ADDED, |_| shards::SCHEMA.to_owned()),
     ("m0036_purges", |_| purges::SCHEMA.to_owned()),
     ("m0037_objects", |_| objects::SCHEMA.to_owned()),
-    (shards::REMOVED, |_| shards::DROP.to_owned()),
+    (SHARDS_REMOVED, |_| shards::DROP.to_owned()),
     ("m0039_hops", |_| hops::SCHEMA.to_owned()),
     (documents::STEP, documents::sql),
     ("m0041_sessions", |_| sessions::SCHEMA.to_owned()),
@@ -171,12 +170,6 @@ async fn up(transaction: &DatabaseTransaction, steps: &[Step]) -> Result<(), Err
         reader::ask(transaction, asks).await?;
     }
     Ok(())
-}
-
-/// The names of the steps that were applied.
-async fn applied(database: &impl Read) -> Result<Vec<String>, DatabaseError> {
-    let names = with("SELECT version FROM seaql_migrations", []);
-    database.query(names, |row| row.get("version")).await
 }
 
 /// A schema is written once for all databases: `{uuid}`, `{bytes}`, `{int}`, `{bool}` and

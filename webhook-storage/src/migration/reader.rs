@@ -13,8 +13,9 @@ use std::sync::LazyLock;
 
 use webhook_core::Error;
 
-use super::{STEPS, Step, shards};
+use super::{STEPS, Step};
 use crate::{
+    database::SHARDS_REMOVED,
     entity::meta,
     fault::{About, DatabaseError},
     tx::{Read, Tx},
@@ -25,7 +26,7 @@ pub(crate) const NAME: &str = "min_reader";
 
 /// Steps that shut no version out, because one that does not know them neither misses what
 /// they add, nor has to write it, nor reads what they drop. All others ask for a version that knows them.
-const UNNOTICED: &[&str] = &["m0036_purges", shards::REMOVED];
+const UNNOTICED: &[&str] = &["m0036_purges", SHARDS_REMOVED];
 
 /// The number of this version.
 static KNOWN: LazyLock<u32> = LazyLock::new(|| STEPS.last().map_or(0, |(name, _)| number(name)));

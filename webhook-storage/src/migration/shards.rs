@@ -1,15 +1,4 @@
-//! Earlier versions could spread webhooks over several databases, the shards. This version keeps
-//! all webhooks in one.
-
-use webhook_core::{Error, ErrorKind};
-
-use crate::{
-    fault::About,
-    tx::{Read, with},
-};
-
-pub(super) const ADDED: &str = "m0035_shards";
-pub(super) const REMOVED: &str = "m0038_one_database";
+//! The tables of the former shards: a step adds them, a later step drops them.
 
 pub(super) const SCHEMA: &str = r#"
 CREATE TABLE shard (
@@ -26,36 +15,3 @@ CREATE TABLE slot (
 "#;
 
 pub(super) const DROP: &str = "DROP TABLE slot; DROP TABLE shard;";
-
-/// A shard has the name of the database with its configuration.
-const CONFIGURED_IN: &str = "SELECT COUNT(*) AS others FROM meta WHERE name = 'control_id'";
-/// Shard 0 is the database with the configuration.
-const SLOTS_IN: &str = "SELECT COUNT(DISTINCT shard) AS others FROM slot WHERE shard <> 0";
-
-/// Fails when some webhooks are in other databases: this version would show none of them.
-pub(crate) async fn expect_one_database(database: &impl Read) -> Result<(), Error> {
-    let applied = super::applied(database).await.about("schema")?;
-    if applied.is_empty() {
-        return Ok(());
-    }
-    let has = |step| applied.iter().any(|version| version == step);
-    let has_slots = has(ADDED) && !has(REMOVED);
-    let counts = [CONFIGURED_IN].into_iter().chain(has_slots.then_some(SLOTS_IN));
-    let mut others = 0;
-    for count in counts {
-        let found = database.query_one(with(count, []), |row| row.get::<i64>("others")).await;
-        others += found.about("schema")?.unwrap_or_default();
-    }
-    match others {
-        0 => Ok(()),
-        _ => Err(Error::new(
-            ErrorKind::Invalid,
-            format!(
-                "webhooks are in {others} other databases: with the version before, move all \
-                 slots to shard 0, wait until `webhook-server shards` shows no log in them (its \
-                 column WAITING does not count deliveries for clients), take the others off the \
-                 list, then upgrade."
-            ),
-        )),
-    }
-}
