@@ -5,6 +5,9 @@ use crate::{
     tx::{Read, Tx, with},
 };
 
+/// The least number of a version of the program that can work on the schema.
+pub(crate) const MIN_READER: &str = "min_reader";
+
 /// The value of this name.
 pub(crate) async fn get(tx: &impl Read, name: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
     let find = with("SELECT value FROM meta WHERE name = ?", [name.into()]);

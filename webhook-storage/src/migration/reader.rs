@@ -21,9 +21,6 @@ use crate::{
     tx::{Read, Tx},
 };
 
-/// In the table `meta`: the least number of a version that can work on the schema.
-pub(crate) const NAME: &str = "min_reader";
-
 /// Steps that shut no version out, because one that does not know them neither misses what
 /// they add, nor has to write it, nor reads what they drop. All others ask for a version that knows them.
 const UNNOTICED: &[&str] = &["m0036_purges", SHARDS_REMOVED];
@@ -43,19 +40,20 @@ pub(super) fn asked_by(steps: &[Step]) -> u32 {
     noticed.map(|(name, _)| number(name)).max().unwrap_or(0)
 }
 
-/// What is stored under [`NAME`], as a number. What is none asks for more than any version has.
+/// The number in a value of [`meta::MIN_READER`]. A value without a number asks for more than any
+/// version has.
 fn asked(value: &[u8]) -> u32 {
     str::from_utf8(value).ok().and_then(|digits| digits.parse().ok()).unwrap_or(u32::MAX)
 }
 
 /// What the schema asks for; none of one that no version with this rule has written.
 pub(super) async fn asked_by_schema(tx: &impl Read) -> Result<Option<u32>, DatabaseError> {
-    Ok(meta::get(tx, NAME).await?.map(|value| asked(&value)))
+    Ok(meta::get(tx, meta::MIN_READER).await?.map(|value| asked(&value)))
 }
 
 /// Lets the schema ask for this from now on.
 pub(super) async fn ask(tx: &impl Tx, number: u32) -> Result<(), Error> {
-    meta::set(tx, NAME, number.to_string().into_bytes()).await.about("schema")
+    meta::set(tx, meta::MIN_READER, number.to_string().into_bytes()).await.about("schema")
 }
 
 /// Whether this version can work on a schema that asks for so much.

@@ -8,9 +8,8 @@ use webhook_core::{
 };
 
 use crate::{
-    entity::{delivery::number, millis, moment},
+    entity::{delivery::number, meta, millis, moment},
     fault::DatabaseError,
-    migration::reader,
     tx::{MAX_ROWS, Param, Read, Row, Tx, over_set, with},
 };
 
@@ -90,7 +89,7 @@ pub(crate) async fn extend(
         let turns: i64 = row.get("turns")?;
         Ok((moment(row.get("shown")?), turns > 0, row.get::<Option<Vec<u8>>>("asks")?))
     };
-    let told = tx.query_one(with(TURN, [reader::NAME.into()]), told).await?;
+    let told = tx.query_one(with(TURN, [meta::MIN_READER.into()]), told).await?;
     let (now, sweeps, asks) =
         told.map_or((None, false, None), |(now, sweeps, asks)| (Some(now), sweeps, asks));
     let extended = match taken_until {
