@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use sea_orm::{DbBackend, prelude::Uuid};
-use webhook_core::{Clock, Error, NodeId, SystemClock, Timestamp};
+use webhook_core::{Clock, NodeId, SystemClock, Timestamp};
 
 use crate::{
-    Storage,
     entity::moment,
-    fault::{About, DatabaseError},
+    fault::DatabaseError,
     tx::{Read, Row, with},
 };
 
@@ -40,17 +39,7 @@ const MEMBERS: &str = "SELECT id, MAX(until) AS until, CAST(SUM(held) AS bigint)
 
 const CLOCK: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) AS shown";
 
-impl Storage {
-    /// The nodes that share the database, the oldest first, and those that left something
-    /// behind. With SQLite, which no other process shares, nobody needs a lease.
-    ///
-    /// # Errors
-    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
-    pub async fn members(&self) -> Result<Vec<Member>, Error> {
-        members(&self.database().read).await.about("database")
-    }
-}
-
+/// The members, the oldest first.
 pub(crate) async fn members(tx: &impl Read) -> Result<Vec<Member>, DatabaseError> {
     let now = match tx.backend() {
         // Leases count by its clock.

@@ -13,7 +13,9 @@ use crate::{
     database::{CHECK_NAME, Database},
     entity::meta,
     fault::About,
-    fold, migration,
+    fold,
+    members::{self, Member},
+    migration,
     objects::Bodies,
     secret::{Cell, Vault},
     writer::{Job, Op, Queued, Reply, Writer, lease},
@@ -226,6 +228,15 @@ impl Storage {
     /// itself has the cause.
     pub async fn check(&self) -> Result<(), Error> {
         self.shared.writer.check(self.database()).await
+    }
+
+    /// The nodes that share the database, the oldest first, and those that left something
+    /// behind. With SQLite, which no other process shares, no node needs a lease.
+    ///
+    /// # Errors
+    /// [`Unavailable`](webhook_core::ErrorKind::Unavailable) when the database does not answer.
+    pub async fn members(&self) -> Result<Vec<Member>, Error> {
+        members::members(&self.database().read).await.about("database")
     }
 
     /// What the writers have done so far.
