@@ -62,6 +62,7 @@ fn the_list_has_what_is_reached_from_outside_and_nothing_else() {
             "lib.rs",
             "mod hidden; pub mod open;
              #[cfg(test)] pub mod tests { pub struct NotHere; }
+             #[cfg(all(test, unix))] pub use hidden::Unreached;
              #[cfg(feature = \"more\")] pub use hidden::more;
              pub use hidden::{Thing, Same as Renamed}; pub use open::*; pub use http::Method;
              pub(crate) fn inner() {}

@@ -5,7 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use syn::{Attribute, File, Ident, Item, ItemMod, UseTree, Visibility};
+use syn::{
+    Attribute, File, Ident, Item, ItemMod, Meta, Token, UseTree, Visibility, punctuated::Punctuated,
+};
 
 /// A module by its place in [`Source::modules`].
 pub(crate) type ModuleId = usize;
@@ -67,6 +69,7 @@ impl Source {
             match item {
                 Item::Mod(module) if !is_test(&module.attrs) => self.add_child(id, module, folder),
                 Item::Mod(_) => {}
+                Item::Use(item) if is_test(&item.attrs) => {}
                 Item::Use(item) => {
                     let public = is_public(&item.vis);
                     flatten(item.tree, Vec::new(), &mut |name, path| {
@@ -222,8 +225,20 @@ pub(crate) fn is_public(visibility: &Visibility) -> bool {
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
-            && attribute.parse_args::<syn::Path>().is_ok_and(|condition| condition.is_ident("test"))
+            && attribute.parse_args().is_ok_and(|condition| needs_test(&condition))
     })
+}
+
+/// Whether a condition holds in tests only: `test`, or `all` with it.
+fn needs_test(condition: &Meta) -> bool {
+    match condition {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("all") => {
+            let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            parts.is_ok_and(|parts| parts.iter().any(needs_test))
+        }
+        _ => false,
+    }
 }
 
 /// Whether only the crate's own tests use an item.
