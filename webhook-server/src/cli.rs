@@ -1,16 +1,24 @@
 //! The command line.
 
+mod account;
+mod backup;
+mod check;
+mod functions;
+mod nodes;
+mod shell;
+
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, builder::Resettable};
 
 use crate::{
-    account, agent, backup, check,
+    agent,
     config::{Config, memory},
     failure::Failure,
-    functions, lifecycle, manifest, mcp, nodes, openapi,
+    manifest, mcp, openapi,
     print::print,
-    service, shell, telemetry, warnings,
+    service::{self, lifecycle, warnings},
+    telemetry,
 };
 
 /// Receives webhooks, keeps them, and forwards them.

@@ -18,8 +18,8 @@ use webhook_dashboard::{Dashboard, DashboardOptions, SessionKey};
 use webhook_storage::{DatabaseUrl, SecretKey};
 
 use crate::{
+    api::error::NOSNIFF,
     config::{Config, DashboardConfig},
-    error::NOSNIFF,
     failure::Failure,
     telemetry::Metrics,
 };

@@ -1,5 +1,9 @@
 //! `/healthz`, `/readyz` and `/metrics`.
 
+pub(crate) mod dev;
+pub(crate) mod docs;
+pub(crate) mod scrape;
+
 use std::time::Duration;
 
 use axum::{
@@ -12,7 +16,7 @@ use axum::{
 use webhook_core::admin::Caller;
 
 use crate::{
-    error::{ApiError, text},
+    api::error::{ApiError, text},
     state::AppState,
     telemetry,
 };

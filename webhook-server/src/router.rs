@@ -1,4 +1,4 @@
-//! All routes of the server except those of webhooks, which [`edge`](crate::edge) takes.
+//! All routes of the server except those of webhooks, which [`edge`](crate::listen::edge) takes.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use webhook_core::{Error, model::Secret};
 
 use crate::{
     api::{
-        account, billing, buckets, checkout, clients, config, crons, domains, erasures, events,
-        functions, generate, inputs, logs, notifications, outputs, replays, runs,
+        account, auth, billing, buckets, checkout, clients, config, crons, domains, erasures,
+        error::{ApiError, NOSNIFF, text},
+        events, functions, generate, inputs, logs, notifications, outputs, replays, runs,
         signature_providers, stripe_webhook, tokens, traces, usage, variables, versions,
     },
-    auth, dev, docs,
-    error::{ApiError, NOSNIFF, text},
     openapi::Document,
-    pages, scrape, socket,
+    pages::{self, dev, docs, scrape},
+    socket,
     state::AppState,
 };
 

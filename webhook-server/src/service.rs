@@ -1,5 +1,14 @@
 //! The parts of the running server, put together from the configuration.
 
+pub(crate) mod data_folder;
+pub(crate) mod first_start;
+pub(crate) mod lifecycle;
+pub(crate) mod nats;
+pub(crate) mod node;
+mod objects;
+mod runtime;
+pub(crate) mod warnings;
+
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
@@ -11,11 +20,10 @@ use webhook_storage::Storage;
 
 use crate::{
     config::{Config, StorageConfig},
-    data_folder,
     failure::Failure,
-    nats, node, objects, otel, router, runtime,
+    router,
     state::AppState,
-    telemetry::Metrics,
+    telemetry::{Metrics, otel},
 };
 
 /// How long a server waits at its start for a database that an operator's command has open.

@@ -1,5 +1,9 @@
 //! What the handlers share, and how it is put together.
 
+mod guesses;
+pub(crate) mod permit;
+pub(crate) mod shares;
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -11,16 +15,15 @@ use tokio::sync::Semaphore;
 use webhook_core::{AccountId, Clients, Error, Webhooks, admin::Admin};
 use webhook_storage::Storage;
 
+pub(crate) use guesses::{Guesses, network};
+use permit::RequestPermit;
+use shares::{Share, Shares};
+
 use crate::{
-    auth::Guesses,
     config::Config,
-    dev::Inbox,
-    docs,
     failure::Failure,
     openapi,
-    permit::RequestPermit,
-    scrape::Readers,
-    shares::{Share, Shares},
+    pages::{dev::Inbox, docs, scrape::Readers},
     socket::Sockets,
     telemetry::Metrics,
 };

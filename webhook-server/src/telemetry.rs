@@ -1,6 +1,8 @@
 //! The log and the metrics.
 
+mod log;
 mod nodes;
+pub(crate) mod otel;
 pub(crate) mod plain;
 
 use std::time::Duration;
@@ -22,11 +24,13 @@ use webhook_core::{
     relay::{Observer, Swept},
 };
 
-use self::nodes::NodeMetrics;
+use self::{
+    log::{Log, Plain},
+    nodes::NodeMetrics,
+};
 use crate::{
     config::{LogConfig, LogFormat},
     failure::Failure,
-    log::{Log, Plain},
 };
 
 /// What [`Metrics::text`] is written in.

@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::Answer;
-use crate::{auth::Authenticated, extract::JsonObject};
+use crate::api::{auth::Authenticated, extract::JsonObject};
 
 /// The API key of the account.
 #[derive(Debug, Serialize, ToSchema)]

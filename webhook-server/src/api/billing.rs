@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use webhook_core::model::BillingDetailsSpec;
 
 use super::Answer;
-use crate::{auth::Authenticated, extract::JsonObject};
+use crate::api::{auth::Authenticated, extract::JsonObject};
 
 /// Who the account's bills are made out to.
 #[derive(Debug, Serialize, ToSchema)]

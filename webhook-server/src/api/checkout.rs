@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::Answer;
-use crate::{auth::Authenticated, extract::JsonObject};
+use crate::api::{auth::Authenticated, extract::JsonObject};
 
 /// A plan to subscribe to.
 #[derive(Debug, ToSchema)]

@@ -14,7 +14,7 @@ use webhook_core::{
     relay::{self, ClientInfo, Listening},
 };
 
-use crate::{auth::Authenticated, error::ApiError};
+use crate::api::{auth::Authenticated, error::ApiError};
 
 /// Who is connected.
 #[derive(Debug, Serialize, ToSchema)]

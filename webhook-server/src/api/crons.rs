@@ -10,7 +10,7 @@ use webhook_core::{
 };
 
 use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created, time};
-use crate::{
+use crate::api::{
     auth::Authenticated,
     error::ApiError,
     extract::{Flags, Ids, JsonObject},

@@ -7,7 +7,7 @@ use webhook_core::{
 };
 
 use super::{Answer, CreatedAnswer, Response, created};
-use crate::{
+use crate::api::{
     auth::Authenticated,
     extract::{Ids, JsonObject},
 };

@@ -10,7 +10,7 @@ use webhook_core::{
 };
 
 use super::{Answer, log_queries::DrainRequest};
-use crate::{
+use crate::api::{
     auth::Consumer,
     extract::{JsonObject, QueryOf},
 };

@@ -12,7 +12,7 @@ use webhook_core::{
 };
 
 use super::{Answer, CreatedAnswer, Tagged, TaggedAnswer, created};
-use crate::{
+use crate::api::{
     auth::Authenticated,
     compatibility::as_sent,
     extract::{JsonObject, KnownIds},

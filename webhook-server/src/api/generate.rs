@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::Answer;
-use crate::{auth::Authenticated, extract::JsonObject};
+use crate::api::{auth::Authenticated, extract::JsonObject};
 
 /// A sample of what a function is to do.
 #[derive(Debug, Deserialize, ToSchema)]

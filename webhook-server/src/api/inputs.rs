@@ -7,7 +7,7 @@ use webhook_core::{
 };
 
 use super::{Answer, CreatedAnswer, Response, Tagged, TaggedAnswer, created};
-use crate::{
+use crate::api::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject},

@@ -12,7 +12,7 @@ use webhook_core::{
     store::LogFilter,
 };
 
-use crate::query::{
+use crate::api::query::{
     Moment, age, bucket, duration, id, moment, number, place, reason, status, status_codes, truth,
 };
 

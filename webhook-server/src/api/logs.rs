@@ -17,7 +17,7 @@ use super::{
     log_queries::{DayRequest, FilterRequest, LogRequest, MinuteRequest},
     time,
 };
-use crate::{
+use crate::api::{
     auth::{Authenticated, Consumer},
     extract::{Ids, JsonObject, QueryOf, Report},
 };

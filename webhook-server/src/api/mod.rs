@@ -3,15 +3,19 @@
 //! attributes leave out the parts that `openapi/paths.rs` adds.
 
 pub(crate) mod account;
+pub(crate) mod auth;
 pub(crate) mod billing;
 pub(crate) mod buckets;
 pub(crate) mod checkout;
 pub(crate) mod clients;
+pub(crate) mod compatibility;
 pub(crate) mod config;
 pub(crate) mod crons;
 pub(crate) mod domains;
 pub(crate) mod erasures;
+pub(crate) mod error;
 pub(crate) mod events;
+pub(crate) mod extract;
 pub(crate) mod functions;
 pub(crate) mod generate;
 pub(crate) mod inputs;
@@ -19,6 +23,7 @@ mod log_queries;
 pub(crate) mod logs;
 pub(crate) mod notifications;
 pub(crate) mod outputs;
+pub(crate) mod query;
 pub(crate) mod replays;
 pub(crate) mod runs;
 pub(crate) mod signature_providers;
@@ -48,7 +53,7 @@ use webhook_core::{
     model::{Bucket, Domain, Function, Input, Notification, Output},
 };
 
-use crate::error::ApiError;
+use error::ApiError;
 
 /// What an operation answers.
 type Answer<T> = Result<Json<T>, ApiError>;

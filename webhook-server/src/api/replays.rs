@@ -14,7 +14,7 @@ use webhook_core::{
 };
 
 use super::Answer;
-use crate::{
+use crate::api::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject, QueryOf},

@@ -11,7 +11,7 @@ use webhook_core::{
 };
 
 use super::Answer;
-use crate::{
+use crate::api::{
     auth::Authenticated,
     extract::{JsonObject, KnownIds, OptionalObject, QueryOf},
     query,

@@ -3,7 +3,7 @@
 use axum::Json;
 use webhook_core::model::signatures::{Preset, presets};
 
-use crate::auth::Authenticated;
+use crate::api::auth::Authenticated;
 
 /// List the providers whose webhooks an input can verify, with what each needs.
 ///

@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Answer;
-use crate::{extract::Raw, state::AppState};
+use crate::{api::extract::Raw, state::AppState};
 
 /// That an event has been taken.
 #[derive(Debug, Serialize, ToSchema)]

@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::{Answer, Response, rfc3339};
-use crate::{
+use crate::api::{
     auth::Authenticated,
     error::ApiError,
     extract::{Ids, JsonObject},

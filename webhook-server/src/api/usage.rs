@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use webhook_core::{admin, plan::PlanLimits};
 
 use super::{Answer, time};
-use crate::auth::Authenticated;
+use crate::api::auth::Authenticated;
 
 /// How much of its plan the account uses.
 #[derive(Debug, Serialize, ToSchema)]

@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 use super::{Answer, functions::DeleteFunctionResponse, time};
-use crate::{
+use crate::api::{
     auth::Authenticated,
     extract::{JsonObject, KnownIds},
 };

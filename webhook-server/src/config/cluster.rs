@@ -5,7 +5,7 @@ use std::{ops::RangeInclusive, time::Duration};
 use webhook_core::model::Secret;
 
 use super::{ConfigError, StorageConfig, refuse_if, value};
-use crate::nats;
+use crate::service::nats;
 
 const NATS_URL: &str = "WEBHOOK_NATS_URL";
 const SERVER_LEASE: &str = "WEBHOOK_SERVER_LEASE";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use webhook_core::{admin::AdminOptions, guard::AddressGuard};
 
 use super::{ConfigError, at_least_one, refuse_if, value};
-use crate::{compatibility::Compatibility, extract::MAX_REPORT_BYTES};
+use crate::api::{compatibility::Compatibility, extract::MAX_REPORT_BYTES};
 
 /// Clients that wait for an answer give up some time.
 const MAX_DELAY: Duration = Duration::from_secs(5);

@@ -27,7 +27,7 @@ use webhook_core::{Error, relay::ClientAddr};
 pub(crate) use sockets::Sockets;
 
 use crate::{
-    error::{ApiError, text},
+    api::error::{ApiError, text},
     state::AppState,
 };
 use session::Session;

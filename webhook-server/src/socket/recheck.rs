@@ -11,7 +11,7 @@ use std::{
 use tokio::{sync::watch, time::sleep};
 use webhook_core::admin::Caller;
 
-use crate::{auth::Shown, state::AppState};
+use crate::{api::auth::Shown, state::AppState};
 
 /// How often. With the time that a check takes a withdrawn credential reaches nothing after 5 s.
 const INTERVAL: Duration = Duration::from_secs(4);

@@ -20,7 +20,7 @@ use super::{
     wire::{End, Socket},
 };
 use crate::{
-    auth::{self, Shown},
+    api::auth::{self, Shown},
     state::AppState,
 };
 

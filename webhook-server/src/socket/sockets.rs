@@ -8,9 +8,11 @@ use tokio_util::task::TaskTracker;
 
 use super::recheck::Rechecks;
 use crate::{
-    auth::network,
     config::SocketConfig,
-    shares::{Share, Shares},
+    state::{
+        network,
+        shares::{Share, Shares},
+    },
 };
 
 /// All sockets of the server.

@@ -6,7 +6,12 @@ use webhook_core::{
 };
 use webhook_storage::Storage;
 
-use crate::{config::Config, failure::Failure, first_start, print::print, service};
+use crate::{
+    config::Config,
+    failure::Failure,
+    print::print,
+    service::{self, first_start},
+};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {

@@ -9,7 +9,12 @@ use std::{
 
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
-use crate::{config::StorageConfig, data_folder, failure::Failure, node, print::print};
+use crate::{
+    config::StorageConfig,
+    failure::Failure,
+    print::print,
+    service::{data_folder, node},
+};
 
 /// What the copy of the database is called in a backup, whatever it is called elsewhere.
 const DATABASE: &str = "webhooks.db";

@@ -30,9 +30,11 @@ use webhook_core::{
 };
 
 use crate::{
-    auth,
+    api::{
+        auth,
+        error::{ApiError, text},
+    },
     config::MetricsConfig,
-    error::{ApiError, text},
     failure::Failure,
     router,
     state::AppState,

@@ -1,7 +1,5 @@
 //! The credentials of management requests.
 
-mod guesses;
-
 use std::net::IpAddr;
 
 use axum::{
@@ -17,9 +15,10 @@ use webhook_core::{
     relay::ClientAddr,
 };
 
-pub(crate) use guesses::{Guesses, network};
-
-use crate::{api::if_match, error::ApiError, permit::RequestPermit, state::AppState};
+use crate::{
+    api::{error::ApiError, if_match},
+    state::{AppState, permit::RequestPermit},
+};
 
 /// Credentials as a request carries them.
 #[derive(Clone, PartialEq, Eq, Hash)]

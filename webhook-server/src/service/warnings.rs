@@ -8,7 +8,7 @@ use webhook_storage::SecretKey;
 
 use crate::{
     config::{Config, unknown_variables},
-    otel,
+    telemetry::otel,
 };
 
 /// The files that a server has open besides the connections of its clients: the connections to

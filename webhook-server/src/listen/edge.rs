@@ -24,12 +24,14 @@ use webhook_core::{
 };
 
 use crate::{
-    api::variables,
-    auth,
+    api::{
+        auth,
+        error::{ApiError, text},
+        variables,
+    },
     config::Config,
-    connections::{Arriving, ByteSemaphore, Exchange, Outgoing, Seat},
-    error::{ApiError, text},
-    otel::Tracer,
+    listen::{Arriving, ByteSemaphore, Exchange, Outgoing, Seat},
+    telemetry::otel::Tracer,
 };
 
 /// The path under which inputs receive webhooks.

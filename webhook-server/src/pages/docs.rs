@@ -15,8 +15,8 @@ use utoipa_swagger_ui::Config;
 use webhook_core::Error;
 
 use crate::{
-    connections::Shared,
-    error::{ApiError, text},
+    api::error::{ApiError, text},
+    listen::Shared,
     state::AppState,
 };
 

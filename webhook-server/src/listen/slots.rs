@@ -15,7 +15,7 @@ use tokio::{
 use webhook_core::relay::TrustedProxies;
 
 use super::seat::Seat;
-use crate::auth::network;
+use crate::state::network;
 
 /// A connection that is idle for less than this is not closed: one that was just opened
 /// has had no time to send its request.

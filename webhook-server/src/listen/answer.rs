@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use webhook_core::Error;
 
 use super::seat::Seat;
-use crate::{edge::REQUEST_ID, error::ApiError};
+use crate::{api::error::ApiError, listen::edge::REQUEST_ID};
 
 /// How much of an answer hyper gets at once: as much as one HTTP/2 frame holds. Each piece
 /// that hyper has written counts as progress.

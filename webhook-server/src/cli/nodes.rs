@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use webhook_storage::{DatabaseUrl, Member, Storage};
 
-use crate::{api::rfc3339, config::StorageConfig, data_folder, failure::Failure, print::print};
+use crate::{
+    api::rfc3339, config::StorageConfig, failure::Failure, print::print, service::data_folder,
+};
 
 /// Prints a line for each node.
 pub(crate) async fn run(config: &StorageConfig) -> Result<(), Failure> {

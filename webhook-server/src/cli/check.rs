@@ -1,6 +1,12 @@
 //! `check`: what is wrong with a configuration, without starting a server.
 
-use crate::{config::Config, data_folder, failure::Failure, print::print, tls::Tls, warnings};
+use crate::{
+    config::Config,
+    failure::Failure,
+    listen::tls::Tls,
+    print::print,
+    service::{data_folder, warnings},
+};
 
 /// Says what is wrong, one line each with the option that it is about. It makes and changes
 /// nothing, and a server may be running with the same configuration.

@@ -19,7 +19,7 @@ use axum::{
 use tokio::sync::Notify;
 use webhook_core::{model::Headers, relay::requested_host};
 
-use crate::{error::text, state::AppState};
+use crate::{api::error::text, state::AppState};
 
 /// The destination.
 pub(crate) const INBOX_PATH: &str = "/dev/inbox";

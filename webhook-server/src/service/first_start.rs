@@ -9,7 +9,7 @@ use webhook_core::{
 };
 use webhook_storage::Storage;
 
-use crate::{config::Config, dev, failure::Failure};
+use crate::{config::Config, failure::Failure, pages::dev};
 
 /// The name of the first account.
 const ACCOUNT: &str = "default";

@@ -7,7 +7,7 @@ use std::{
 
 use webhook_storage::{DatabaseUrl, SecretKey, Storage, StorageOptions};
 
-use crate::{config::StorageConfig, failure::Failure, node};
+use crate::{config::StorageConfig, failure::Failure, service::node};
 
 /// How to open the database. Makes the folder and the secret key when this is a first start.
 ///

@@ -12,8 +12,10 @@ use serde::{
 use webhook_core::model::{BucketSpec, Function, OutputSpec};
 
 use crate::{
-    error::ApiError,
-    extract::{Raw, parse},
+    api::{
+        error::ApiError,
+        extract::{Raw, parse},
+    },
     state::AppState,
 };
 
@@ -49,7 +51,7 @@ impl Switched for OutputSpec {
     }
 }
 
-/// As [`JsonObject`](crate::extract::JsonObject), with the switch as the compatibility says.
+/// As [`JsonObject`](crate::api::extract::JsonObject), with the switch as the compatibility says.
 #[derive(Debug)]
 pub(crate) struct Spec<T>(pub(crate) T);
 

@@ -92,7 +92,7 @@ mod tests {
     use std::{sync::mpsc, time::Duration};
 
     use super::*;
-    use crate::log::{Log, tests::Told};
+    use crate::telemetry::log::{Log, tests::Told};
 
     #[test]
     fn values_are_written_as_they_are_but_for_what_a_terminal_obeys() {

@@ -1,9 +1,12 @@
 //! The connections of the listener: how many, how long, and how much header.
 
 mod answer;
+pub(crate) mod core_runtimes;
+pub(crate) mod edge;
 mod seat;
 mod slots;
 mod stream;
+pub(crate) mod tls;
 mod write_timeout;
 
 use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
@@ -24,17 +27,14 @@ use tokio::{
 };
 
 pub(crate) use answer::{Arriving, ByteSemaphore, Exchange, Outgoing, Shared};
+use core_runtimes::{CoreRuntimes, CoreSlot};
+use edge::Edge;
 pub(crate) use seat::Seat;
 use slots::{Slot, Slots};
 use stream::{Linger, Transport};
+use tls::Tls;
 
-use crate::{
-    config::Config,
-    core_runtimes::{CoreRuntimes, CoreSlot},
-    edge::Edge,
-    state::AppState,
-    tls::Tls,
-};
+use crate::{config::Config, state::AppState};
 
 /// How long accepting rests when the machine is out of sockets.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

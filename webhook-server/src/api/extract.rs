@@ -14,7 +14,10 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 use webhook_core::{AccountId, Error, ErrorKind, admin::Caller};
 
-use crate::{error::ApiError, permit::RequestPermit, shares::Share, state::AppState};
+use crate::{
+    api::error::ApiError,
+    state::{AppState, permit::RequestPermit, shares::Share},
+};
 
 /// How long the body of a management request may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);

@@ -15,16 +15,11 @@ use tokio::{
 use crate::dashboard;
 use crate::{
     config::{Config, memory},
-    connections::Connections,
-    core_runtimes::CoreRuntimes,
-    edge::Edge,
     failure::Failure,
-    first_start,
+    listen::{Connections, core_runtimes::CoreRuntimes, edge::Edge, tls::Tls},
+    pages::scrape::Scrapes,
     print::print,
-    scrape::Scrapes,
-    service::Service,
-    tls::Tls,
-    warnings,
+    service::{Service, first_start, warnings},
 };
 
 /// How many connections wait to be accepted, as the standard library has it for a listener.
