@@ -181,7 +181,8 @@ fn dispatch(cli: Cli, mut warnings: Vec<String>) -> Result<(), Failure> {
         config.validate()?;
     }
     let log = telemetry::start_log(&config.log)?;
-    warnings.extend(warnings::of_environment());
+    let unknown = warnings::of_environment(&Cli::command());
+    warnings.extend_from_slice(&unknown);
     warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::io("cannot start the runtime", error))?;
@@ -199,7 +200,7 @@ fn dispatch(cli: Cli, mut warnings: Vec<String>) -> Result<(), Failure> {
             Command::Apply(options) => manifest::apply(options, config.storage.api_key).await,
             Command::Export(options) => manifest::export(options, config.storage.api_key).await,
             Command::Mcp(options) => mcp::run(options, config.storage.api_key).await,
-            Command::Check => check::run(&config).await,
+            Command::Check => check::run(&config, unknown).await,
             Command::Nodes => nodes::run(&config.storage).await,
             Command::Backup(options) => backup::back_up(options, &config.storage).await,
             Command::Restore(options) => backup::restore(options, &config.storage).await,

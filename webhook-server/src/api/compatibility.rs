@@ -19,13 +19,6 @@ use crate::{
     state::AppState,
 };
 
-/// Whose decisions count where they differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Compatibility {
-    /// The hosted product decides.
-    Hosted,
-}
-
 /// A specification with a switch. The hosted product takes a missing switch for off, and this server
 /// for on.
 pub(crate) trait Switched {

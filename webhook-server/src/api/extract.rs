@@ -16,14 +16,12 @@ use webhook_core::{AccountId, Error, ErrorKind, admin::Caller};
 
 use crate::{
     api::error::ApiError,
+    config::MAX_REPORT_BYTES,
     state::{AppState, permit::RequestPermit, shares::Share},
 };
 
 /// How long the body of a management request may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// 3 MiB in base64, and the JSON around it.
-pub(crate) const MAX_REPORT_BYTES: usize = 5 << 20;
 
 /// How deeply objects and arrays of a body may be nested.
 const MAX_DEPTH: usize = 100;

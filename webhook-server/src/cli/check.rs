@@ -13,7 +13,7 @@ use crate::{
 ///
 /// # Errors
 /// When something is. A warning is printed, and is none.
-pub(crate) async fn run(config: &Config) -> Result<(), Failure> {
+pub(crate) async fn run(config: &Config, mut warnings: Vec<String>) -> Result<(), Failure> {
     let mut wrong: Vec<_> = config.problems().iter().map(ToString::to_string).collect();
     if wrong.is_empty()
         && let Err(failure) = Tls::check(&config.tls)
@@ -27,7 +27,8 @@ pub(crate) async fn run(config: &Config) -> Result<(), Failure> {
         };
         wrong.push(format!("{option}: {failure}"));
     }
-    for warning in warnings::of_environment().into_iter().chain(warnings::of_server(config)) {
+    warnings.extend(warnings::of_server(config));
+    for warning in warnings {
         print(&format!("warning: {warning}\n"))?;
     }
     for line in &wrong {

@@ -5,7 +5,6 @@ use std::{ops::RangeInclusive, time::Duration};
 use webhook_core::model::Secret;
 
 use super::{ConfigError, StorageConfig, refuse_if, value};
-use crate::service::nats;
 
 const NATS_URL: &str = "WEBHOOK_NATS_URL";
 const SERVER_LEASE: &str = "WEBHOOK_SERVER_LEASE";
@@ -39,7 +38,7 @@ impl ClusterConfig {
         let Some(url) = &self.nats_url else { return Ok(()) };
         let reason = "is for servers that share a PostgreSQL database: set WEBHOOK_DATABASE_URL";
         refuse_if(!storage.is_shared(), NATS_URL, reason)?;
-        nats::check(url).map_err(|reason| ConfigError::new(NATS_URL, reason))
+        check(url).map_err(|reason| ConfigError::new(NATS_URL, reason))
     }
 
     /// How often a server renews its lease and offers to look for what a server left behind
@@ -47,4 +46,15 @@ impl ClusterConfig {
     pub(crate) fn sweep_interval(&self) -> Duration {
         self.server_lease / LOOKS_PER_LEASE
     }
+}
+
+/// Checks the address. The error says what is wrong with it.
+#[cfg(feature = "nats")]
+fn check(url: &Secret) -> Result<(), String> {
+    webhook_core::cluster::nats::check(url.expose()).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "nats"))]
+fn check(_: &Secret) -> Result<(), String> {
+    Err("this program was built without the feature nats".to_owned())
 }

@@ -5,10 +5,18 @@ use std::time::Duration;
 use webhook_core::{admin::AdminOptions, guard::AddressGuard};
 
 use super::{ConfigError, at_least_one, refuse_if, value};
-use crate::api::{compatibility::Compatibility, extract::MAX_REPORT_BYTES};
 
+/// The body of a report: 3 MiB in base64, and the JSON around it.
+pub(crate) const MAX_REPORT_BYTES: usize = 5 << 20;
 /// Clients that wait for an answer give up some time.
 const MAX_DELAY: Duration = Duration::from_secs(5);
+
+/// The product that decides where this server and the hosted product differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Compatibility {
+    /// The hosted product decides.
+    Hosted,
+}
 
 /// What management requests may cost, and how much an account may have.
 #[derive(Clone, Debug, clap::Args)]

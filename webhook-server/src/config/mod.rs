@@ -41,7 +41,7 @@ pub(crate) use generate::GenerateConfig;
 pub(crate) use ingest::IngestConfig;
 pub(crate) use listen::ListenConfig;
 pub(crate) use log::{LogConfig, LogFormat};
-pub(crate) use management::ManagementConfig;
+pub(crate) use management::{MAX_REPORT_BYTES, ManagementConfig};
 pub(crate) use metrics::MetricsConfig;
 pub(crate) use objects::ObjectsConfig;
 pub(crate) use retention::{Retention, RetentionConfig};
@@ -151,8 +151,9 @@ fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
 
 /// Refuses the list of databases of earlier versions. Webhooks in the other databases would
 /// be hidden.
+#[allow(clippy::disallowed_methods, reason = "this version has no option of this name")]
 fn expect_one_database() -> Result<(), ConfigError> {
-    let is_set = unknown_variables().iter().any(|name| name == SHARDS);
+    let is_set = std::env::var_os(SHARDS).is_some();
     let reason = "this version keeps all webhooks in one database: with the version before, move \
                   all slots to shard 0, then unset it";
     refuse_if(is_set, SHARDS, reason)
@@ -179,13 +180,11 @@ fn not_zero(option: &'static str, duration: Duration) -> Result<(), ConfigError>
     refuse_if(duration.is_zero(), option, "must not be zero")
 }
 
-/// Variables that look like options of this server and are none: most likely misspelt. The
+/// Variables that look like options of this command and are none: most likely misspelt. The
 /// variables that Kubernetes makes of services do not count.
 #[allow(clippy::disallowed_methods, reason = "which variables are no options is the question")]
-pub(crate) fn unknown_variables() -> Vec<String> {
-    use clap::CommandFactory;
-    let command = crate::cli::Cli::command();
-    let commands = std::iter::once(&command).chain(command.get_subcommands());
+pub(crate) fn unknown_variables(command: &clap::Command) -> Vec<String> {
+    let commands = std::iter::once(command).chain(command.get_subcommands());
     let arguments = commands.flat_map(clap::Command::get_arguments);
     let known: Vec<_> = arguments.filter_map(clap::Arg::get_env).collect();
     let mut unknown: Vec<String> = std::env::vars_os()

@@ -16,8 +16,8 @@ use crate::{
 const OTHER_FILES: usize = 1_024 + 128;
 
 /// Warnings about the environment, which count for each command.
-pub(crate) fn of_environment() -> Vec<String> {
-    let unknown = unknown_variables();
+pub(crate) fn of_environment(command: &clap::Command) -> Vec<String> {
+    let unknown = unknown_variables(command);
     unknown.iter().map(|name| format!("{name} is not an option of this server")).collect()
 }
 
