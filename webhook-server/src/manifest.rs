@@ -26,7 +26,6 @@ use crate::{
     failure::Failure,
     print::print,
 };
-pub(crate) use carry_out::escaped;
 
 /// Makes a server have what a file says.
 #[derive(Clone, Debug, clap::Args)]

@@ -237,3 +237,17 @@ fn find<'a>(resources: &'a Value, id_or_name: &str) -> Option<&'a Value> {
 fn text<'a>(resource: &'a Value, key: &str) -> &'a str {
     resource[key].as_str().unwrap_or_default()
 }
+
+/// A text as one segment of a path, or as a value in a query.
+pub(crate) fn escaped(key: &str) -> String {
+    let mut path = String::new();
+    for byte in key.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                path.push(byte.into());
+            }
+            byte => path.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    path
+}

@@ -37,8 +37,8 @@ use webhook_core::{Timestamp, admin::DrainQuery, model::Secret};
 
 use crate::{api::rfc3339, config::duration, failure::Failure};
 pub(crate) use access::Access;
-pub(crate) use api::Api;
 use api::Place;
+pub(crate) use api::{Api, escaped};
 use catch_up::CatchUp;
 use connection::{Connection, Event};
 use delivery::{Deliverer, Local};

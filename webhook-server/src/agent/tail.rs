@@ -7,8 +7,8 @@ use serde_json::Value;
 use tokio::time::sleep;
 use webhook_core::model::Secret;
 
-use super::{Access, Api, Broken, LONGEST_PAUSE, moment, one_line};
-use crate::{failure::Failure, manifest::escaped, print::print};
+use super::{Access, Api, Broken, LONGEST_PAUSE, escaped, moment, one_line};
+use crate::{failure::Failure, print::print};
 
 /// How often the server is asked.
 const PERIOD: Duration = Duration::from_secs(1);

@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 use webhook_core::admin::DEFAULT_INPUT_NAME;
 use webhook_manifest::{Action, Address, Kind, Known, Plan, Step, references};
 
-use crate::{agent::Api, failure::Failure};
+use crate::{
+    agent::{Api, escaped},
+    failure::Failure,
+};
 
 /// Does all of it, or says what was the first thing that the server refused. Whoever applies the
 /// manifest again goes on from there.
@@ -136,18 +139,4 @@ impl Carrying<'_> {
         let made = self.made.get(address).map(String::as_str);
         made.or_else(|| self.known.id(address)).ok_or_else(|| format!("there is no {address}"))
     }
-}
-
-/// A text as one segment of a path, or as a value in a query.
-pub(crate) fn escaped(key: &str) -> String {
-    let mut path = String::new();
-    for byte in key.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                path.push(byte.into());
-            }
-            byte => path.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    path
 }

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use webhook_manifest::is_secret;
 
-use crate::agent::Api;
+use crate::agent::{Api, escaped};
 
 /// The longest text of a webhook or a run that is shown, in characters: an assistant reads all of
 /// what it is given.
@@ -190,7 +190,7 @@ impl Tool {
                 {
                     path.push(if index == 0 { '?' } else { '&' });
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    path.push_str(&format!("{name}={}", crate::manifest::escaped(&value)));
+                    path.push_str(&format!("{name}={}", escaped(&value)));
                 }
                 ask(api, Method::GET, &path, None).await?
             }
