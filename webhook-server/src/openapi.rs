@@ -18,7 +18,10 @@ use utoipa::{
     },
 };
 
-use crate::{failure::Failure, router};
+use crate::{
+    api::{open_operations, operations},
+    failure::Failure,
+};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
@@ -64,7 +67,7 @@ const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
         (name = "Other", description = "About the server"),
     ),
 )]
-pub(crate) struct Document;
+struct Document;
 
 struct Security;
 
@@ -89,8 +92,9 @@ impl Modify for Security {
 /// that is the server that clients are generated for.
 pub(crate) fn document_text(public_url: Option<&str>) -> Result<String, Failure> {
     let failed = |error| Failure::caused_by("cannot write the OpenAPI document", error);
-    let open = router::open_operations().into_openapi();
-    let mut derived = router::operations().into_openapi().merge_from(open);
+    let mut derived = Document::openapi()
+        .merge_from(operations().into_openapi())
+        .merge_from(open_operations().into_openapi());
     paths::complete(&mut derived);
     if let Some(url) = public_url {
         let server = ServerBuilder::new().url(url).description(Some("The address of this server"));

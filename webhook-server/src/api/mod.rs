@@ -1,39 +1,41 @@
 //! The operations of `docs/openapi.json`, one file for each resource. Handlers take
 //! the request apart, call `webhook_core::admin`, and put the answer together. Their
-//! attributes leave out the parts that `openapi/paths.rs` adds.
+//! attributes leave out the parts that `openapi/paths.rs` adds. [`operations`](mod@operations)
+//! lists them all.
 
-pub(crate) mod account;
+mod account;
 pub(crate) mod auth;
-pub(crate) mod billing;
-pub(crate) mod buckets;
-pub(crate) mod checkout;
-pub(crate) mod clients;
+mod billing;
+mod buckets;
+mod checkout;
+mod clients;
 pub(crate) mod compatibility;
-pub(crate) mod config;
-pub(crate) mod crons;
-pub(crate) mod domains;
-pub(crate) mod erasures;
+mod config;
+mod crons;
+mod domains;
+mod erasures;
 pub(crate) mod error;
-pub(crate) mod events;
+mod events;
 pub(crate) mod extract;
-pub(crate) mod functions;
-pub(crate) mod generate;
-pub(crate) mod inputs;
+mod functions;
+mod generate;
+mod inputs;
 mod log_queries;
-pub(crate) mod logs;
-pub(crate) mod notifications;
-pub(crate) mod outputs;
+mod logs;
+mod notifications;
+mod operations;
+mod outputs;
 pub(crate) mod query;
-pub(crate) mod replays;
-pub(crate) mod runs;
-pub(crate) mod signature_providers;
-pub(crate) mod stripe_webhook;
+mod replays;
+mod runs;
+mod signature_providers;
+mod stripe_webhook;
 mod time;
-pub(crate) mod tokens;
-pub(crate) mod traces;
-pub(crate) mod usage;
+mod tokens;
+mod traces;
+mod usage;
 pub(crate) mod variables;
-pub(crate) mod versions;
+mod versions;
 
 use std::sync::Arc;
 
@@ -45,6 +47,7 @@ use axum::{
     },
     response::IntoResponse,
 };
+pub(crate) use operations::{open_operations, operations};
 use serde::Serialize;
 pub(crate) use time::rfc3339;
 use utoipa::ToSchema;
