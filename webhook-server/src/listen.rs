@@ -26,10 +26,9 @@ use tokio::{
     time::sleep,
 };
 
-pub(crate) use answer::{Arriving, ByteSemaphore, Exchange, Outgoing, Shared};
 use core_runtimes::{CoreRuntimes, CoreSlot};
 use edge::Edge;
-pub(crate) use seat::Seat;
+use seat::Seat;
 use slots::{Slot, Slots};
 use stream::{Linger, Transport};
 use tls::Tls;

@@ -1,4 +1,5 @@
-//! `/healthz`, `/readyz` and `/metrics`.
+//! The server's own pages. `/healthz`, `/readyz` and `/metrics` are in this file, the reference
+//! is in [`docs`], and the inbox of `--dev` in [`dev`]. [`scrape`] protects the metrics.
 
 pub(crate) mod dev;
 pub(crate) mod docs;

@@ -8,7 +8,7 @@ use axum::{
     http::{Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
-    routing::{any, get},
+    routing::get,
 };
 use webhook_core::{Error, model::Secret};
 
@@ -18,14 +18,27 @@ use crate::{
         error::{ApiError, NOSNIFF, text},
         open_operations, operations,
     },
-    pages::{self, dev, docs, scrape},
-    socket,
+    config::Config,
+    failure::Failure,
+    pages::{
+        self, dev, docs,
+        scrape::{self, Readers},
+    },
+    socket::{self, Sockets},
     state::AppState,
 };
 
 /// All routes, with their middleware, and those of the dashboard when it is at the same
 /// address.
-pub(crate) fn router(state: AppState, dashboard: Option<Router>) -> Router {
+///
+/// # Errors
+/// When the OpenAPI document cannot be written.
+pub(crate) fn router(
+    state: AppState,
+    sockets: Arc<Sockets>,
+    config: &Config,
+    dashboard: Option<Router>,
+) -> Result<Router, Failure> {
     let (operations, _) = operations().split_for_parts();
     let (open, _) = open_operations().split_for_parts();
     let open = open
@@ -39,34 +52,30 @@ pub(crate) fn router(state: AppState, dashboard: Option<Router>) -> Router {
         .route_layer(middleware::from_fn_with_state(state.clone(), auth::require))
         .route_layer(middleware::from_fn_with_state(state.clone(), within_limit));
 
+    let readers = (state.clone(), Arc::new(Readers::of(&config.metrics)));
     let metrics = Router::new()
         .route("/metrics", get(pages::metrics))
-        .route_layer(middleware::from_fn_with_state(state.clone(), scrape::permit));
+        .route_layer(middleware::from_fn_with_state(readers, scrape::permit));
     let pages = Router::new()
         .route("/", get(async || Redirect::to("/docs/")))
         .route("/healthz", get(pages::healthz))
         .route("/readyz", get(pages::readyz))
         .merge(metrics)
-        .route(socket::PATH, get(socket::connect))
-        .merge(docs::router());
+        .route(socket::PATH, get(socket::connect).with_state(sockets))
+        .merge(docs::router(config.listen.public_url.as_deref())?);
     let mut router = operations.merge(open).merge(pages);
-    if state.inbox().is_some() {
-        let inbox = Router::new()
-            .route(dev::INBOX_PATH, any(dev::receive))
-            .route(dev::INBOX_SUBPATHS, any(dev::receive))
-            .route(dev::RECEIVED_PATH, get(dev::received))
-            .route_layer(middleware::from_fn(dev::only_here));
-        router = router.merge(inbox);
+    if config.listen.dev {
+        router = router.merge(dev::router());
     }
     if let Some(dashboard) = dashboard {
         router = router.merge(dashboard.with_state(()));
     }
-    router
+    Ok(router
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(middleware::from_fn_with_state(state.clone(), observe))
         .layer(middleware::map_response(as_it_says))
-        .with_state(state)
+        .with_state(state))
 }
 
 /// The routes of the separate address for metrics.

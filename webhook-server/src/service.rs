@@ -22,6 +22,7 @@ use crate::{
     config::{Config, StorageConfig},
     failure::Failure,
     router,
+    socket::Sockets,
     state::AppState,
     telemetry::{Metrics, otel},
 };
@@ -36,6 +37,7 @@ pub(crate) struct Service {
     pub(crate) webhooks: Webhooks,
     pub(crate) router: Router,
     pub(crate) state: AppState,
+    pub(crate) sockets: Arc<Sockets>,
     pub(crate) tracer: otel::Tracer,
     /// The pages for people, where there are any.
     #[cfg(feature = "dashboard")]
@@ -72,19 +74,21 @@ impl Service {
             .admin_options(admin_options(config, guard))
             .node(node::load_or_create(&config.storage.data_dir)?)
             .build();
-        let state = AppState::new(webhooks.clone(), storage.clone(), metrics, config)?;
+        let state = AppState::new(webhooks.clone(), storage.clone(), metrics, config);
+        let sockets = Arc::new(Sockets::new(state.clone(), &config.socket));
         #[cfg(feature = "dashboard")]
         {
             let (metrics, key) = (state.shared_metrics(), &opening.secret_key);
             let dashboard = crate::dashboard::build(config, &webhooks, metrics, key, public)?;
             let here = dashboard.as_ref().filter(|_| crate::dashboard::shares_origin(config));
-            let router = router::router(state.clone(), here.map(|it| it.router()));
-            Ok(Self { storage, webhooks, router, state, tracer, dashboard })
+            let here = here.map(|it| it.router());
+            let router = router::router(state.clone(), Arc::clone(&sockets), config, here)?;
+            Ok(Self { storage, webhooks, router, state, sockets, tracer, dashboard })
         }
         #[cfg(not(feature = "dashboard"))]
         {
-            let router = router::router(state.clone(), None);
-            Ok(Self { storage, webhooks, router, state, tracer })
+            let router = router::router(state.clone(), Arc::clone(&sockets), config, None)?;
+            Ok(Self { storage, webhooks, router, state, sockets, tracer })
         }
     }
 }

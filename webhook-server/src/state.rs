@@ -9,8 +9,6 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use axum::http::HeaderValue;
-use bytes::Bytes;
 use tokio::sync::Semaphore;
 use webhook_core::{AccountId, Clients, Error, Webhooks, admin::Admin};
 use webhook_storage::Storage;
@@ -19,14 +17,7 @@ pub(crate) use guesses::{Guesses, network};
 use permit::RequestPermit;
 use shares::{Share, Shares};
 
-use crate::{
-    config::Config,
-    failure::Failure,
-    openapi,
-    pages::{dev::Inbox, docs, scrape::Readers},
-    socket::Sockets,
-    telemetry::Metrics,
-};
+use crate::{config::Config, telemetry::Metrics};
 
 /// What the handlers share. A clone is a handle on the same state.
 #[derive(Clone, Debug)]
@@ -41,18 +32,8 @@ struct Shared {
     webhooks: Webhooks,
     /// What everything is kept in, for readiness and the figures of the writer.
     storage: Storage,
-    /// The WebSocket clients.
-    sockets: Sockets,
     /// The counters that `/metrics` shows.
     metrics: Arc<Metrics>,
-    /// Who may read `/metrics`.
-    metrics_readers: Readers,
-    /// The Content-Security-Policy of the reference's page.
-    docs_policy: HeaderValue,
-    /// The OpenAPI document as JSON text.
-    document: Bytes,
-    /// Webhooks that the server sent to itself, with `--dev`.
-    inbox: Option<Inbox>,
     /// Whether the hosted product's decisions count where they differ.
     is_as_hosted: bool,
     /// The bound on the body of a management request.
@@ -74,16 +55,11 @@ impl AppState {
         storage: Storage,
         metrics: Arc<Metrics>,
         config: &Config,
-    ) -> Result<Self, Failure> {
+    ) -> Self {
         let shared = Shared {
             webhooks,
             storage,
-            sockets: Sockets::new(&config.socket, metrics.sockets.clone()),
             metrics,
-            metrics_readers: Readers::of(&config.metrics),
-            docs_policy: docs::policy(config.listen.public_url.as_deref()),
-            document: openapi::document_text(config.listen.public_url.as_deref())?.into(),
-            inbox: config.listen.dev.then(Inbox::default),
             is_as_hosted: config.management.compatibility.is_some(),
             max_request_bytes: config.management.max_request_bytes,
             requests: Arc::new(Semaphore::new(
@@ -93,7 +69,7 @@ impl AppState {
             guesses: Guesses::new(&config.management),
             stopping: AtomicBool::new(false),
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Self { shared: Arc::new(shared) }
     }
 
     pub(crate) fn admin(&self) -> &Admin {
@@ -108,10 +84,6 @@ impl AppState {
         &self.shared.storage
     }
 
-    pub(crate) fn sockets(&self) -> &Sockets {
-        &self.shared.sockets
-    }
-
     #[cfg(feature = "dashboard")]
     pub(crate) fn shared_metrics(&self) -> &Arc<Metrics> {
         &self.shared.metrics
@@ -119,26 +91,6 @@ impl AppState {
 
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.shared.metrics
-    }
-
-    /// Who may read the metrics at the address that all clients use.
-    pub(crate) fn metrics_readers(&self) -> &Readers {
-        &self.shared.metrics_readers
-    }
-
-    /// The Content-Security-Policy of the reference's page.
-    pub(crate) fn docs_policy(&self) -> HeaderValue {
-        self.shared.docs_policy.clone()
-    }
-
-    /// The OpenAPI document.
-    pub(crate) fn document(&self) -> Bytes {
-        self.shared.document.clone()
-    }
-
-    /// Where webhooks arrive that are sent to the server itself, with `--dev`.
-    pub(crate) fn inbox(&self) -> Option<&Inbox> {
-        self.shared.inbox.as_ref()
     }
 
     pub(crate) fn is_as_hosted(&self) -> bool {

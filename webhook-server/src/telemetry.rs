@@ -1,4 +1,4 @@
-//! The log and the metrics.
+//! The log, the metrics and the traces.
 
 mod log;
 mod nodes;

@@ -2,15 +2,22 @@
 
 use axum::{
     body::Body,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use webhook_core::{Error, ErrorKind};
 
 use crate::failure::with_causes;
 
+/// The header of every answer that identifies its request in the log.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 /// Tells browsers to believe the `Content-Type` of an answer.
 pub(crate) const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+
+/// An extension of answers whose body is in memory only once for all clients that read it. Such
+/// an answer takes no part of the memory for answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shared;
 
 /// An error as a caller sees it: the status, and plain text that says what is wrong.
 #[derive(Debug)]

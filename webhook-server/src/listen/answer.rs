@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use webhook_core::Error;
 
 use super::seat::Seat;
-use crate::{api::error::ApiError, listen::edge::REQUEST_ID};
+use crate::api::error::{ApiError, REQUEST_ID, Shared};
 
 /// How much of an answer hyper gets at once: as much as one HTTP/2 frame holds. Each piece
 /// that hyper has written counts as progress.
@@ -27,11 +27,6 @@ const PIECE: usize = 16 * 1024;
 const FREE: u64 = 4 * 1024;
 /// What a client is told when there is no memory for its answer.
 const FULL: &str = "too many answers wait to be read";
-
-/// An extension of answers whose body is in memory only once, however many clients read
-/// it, and so is not counted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shared;
 
 /// The memory for all answers together that wait until their clients read them.
 #[derive(Debug)]

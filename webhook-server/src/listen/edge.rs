@@ -23,14 +23,17 @@ use webhook_core::{
     relay::{ClientAddr, IngestService, TrustedProxies, host_name, requested_host},
 };
 
+use super::{
+    answer::{Arriving, ByteSemaphore, Exchange, Outgoing},
+    seat::Seat,
+};
 use crate::{
     api::{
         auth,
-        error::{ApiError, text},
+        error::{ApiError, REQUEST_ID, text},
         variables,
     },
     config::Config,
-    listen::{Arriving, ByteSemaphore, Exchange, Outgoing, Seat},
     telemetry::otel::Tracer,
 };
 
@@ -38,8 +41,6 @@ use crate::{
 const INGEST_PREFIX: &str = "/v1/webhooks/";
 /// The same as a pattern, by which traces are told apart.
 const INGEST_ROUTE: &str = "/v1/webhooks/{input}";
-/// The header of every answer that identifies its request in the log.
-pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
 /// The kind of the identifiers of management requests.
 enum AnsweredRequest {}

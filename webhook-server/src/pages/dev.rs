@@ -5,26 +5,28 @@ use std::{
     collections::VecDeque,
     fmt::Write,
     net::IpAddr,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use axum::{
+    Router,
     body::{Body, to_bytes},
     extract::{Request, State},
     http::{StatusCode, uri::Authority},
-    middleware::Next,
+    middleware::{self, Next},
     response::Response,
+    routing::{any, get},
 };
 use tokio::sync::Notify;
 use webhook_core::{model::Headers, relay::requested_host};
 
-use crate::{api::error::text, state::AppState};
+use crate::api::error::text;
 
 /// The destination.
 pub(crate) const INBOX_PATH: &str = "/dev/inbox";
 /// Webhooks with an extra path arrive below it.
-pub(crate) const INBOX_SUBPATHS: &str = "/dev/inbox/{*rest}";
+const INBOX_SUBPATHS: &str = "/dev/inbox/{*rest}";
 /// Shows what arrived.
 pub(crate) const RECEIVED_PATH: &str = "/dev/received";
 
@@ -39,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The last requests that arrived, as text.
 #[derive(Debug, Default)]
-pub(crate) struct Inbox {
+struct Inbox {
     requests: Mutex<VecDeque<String>>,
     arrived: Notify,
 }
@@ -75,10 +77,20 @@ impl Inbox {
     }
 }
 
+/// The routes of the inbox.
+pub(crate) fn router<S>() -> Router<S> {
+    Router::new()
+        .route(INBOX_PATH, any(receive))
+        .route(INBOX_SUBPATHS, any(receive))
+        .route(RECEIVED_PATH, get(received))
+        .route_layer(middleware::from_fn(only_here))
+        .with_state(Arc::default())
+}
+
 /// Middleware that refuses a request under any other name than one of this machine. A browser can
 /// be made to resolve a public name to this machine (DNS rebinding): the page of that name would
 /// read what arrived.
-pub(crate) async fn only_here(request: Request, next: Next) -> Response {
+async fn only_here(request: Request, next: Next) -> Response {
     let host = requested_host(&request).ok().flatten();
     if host.is_some_and(is_loopback) {
         return next.run(request).await;
@@ -100,10 +112,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Takes any request.
-pub(crate) async fn receive(State(state): State<AppState>, request: Request) -> Response {
-    let Some(inbox) = state.inbox() else {
-        return text(StatusCode::NOT_FOUND, "no such path");
-    };
+async fn receive(State(inbox): State<Arc<Inbox>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = to_bytes(Body::new(body), MAX_BODY_BYTES).await else {
         return text(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long");
@@ -124,10 +133,7 @@ pub(crate) async fn receive(State(state): State<AppState>, request: Request) -> 
 }
 
 /// Shows what arrived.
-pub(crate) async fn received(State(state): State<AppState>) -> Response {
-    let Some(inbox) = state.inbox() else {
-        return text(StatusCode::NOT_FOUND, "no such path");
-    };
+async fn received(State(inbox): State<Arc<Inbox>>) -> Response {
     match inbox.wait().await {
         Some(requests) => text(StatusCode::OK, requests),
         None => text(StatusCode::OK, "nothing arrived yet\n"),

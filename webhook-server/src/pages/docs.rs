@@ -15,9 +15,9 @@ use utoipa_swagger_ui::Config;
 use webhook_core::Error;
 
 use crate::{
-    api::error::{ApiError, text},
-    listen::Shared,
-    state::AppState,
+    api::error::{ApiError, Shared, text},
+    failure::Failure,
+    openapi,
 };
 
 fn config() -> Config<'static> {
@@ -37,7 +37,7 @@ const STYLES: &str = include_str!("docs/reference.css");
 /// What the page may load: its own files, and the operations that it is there to try, also
 /// at the address that the document names. The page has no script but its files; its
 /// library sets styles in the elements, and draws its pictures as `data:`.
-pub(crate) fn policy(public_url: Option<&str>) -> HeaderValue {
+fn policy(public_url: Option<&str>) -> HeaderValue {
     let own = HeaderValue::from_static(POLICY);
     let uri = public_url.and_then(|url| url.parse::<Uri>().ok());
     let origin = uri.and_then(|uri| Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?)));
@@ -50,28 +50,28 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
     img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-pub(crate) fn router() -> Router<AppState> {
-    Router::new()
-        .route("/openapi.json", get(document))
+/// The routes of the reference of a server with this public address.
+pub(crate) fn router<S>(public_url: Option<&str>) -> Result<Router<S>, Failure> {
+    let document = Bytes::from(openapi::document_text(public_url)?);
+    let json = HeaderValue::from_static("application/json");
+    Ok(Router::new()
+        .route("/openapi.json", get(async || whole(json, document)))
         .route("/docs", get(async || Redirect::to("/docs/")))
-        .route("/docs/", get(async |State(state): State<AppState>| file(&state, "")))
+        .route("/docs/", get(async |State(policy): State<HeaderValue>| file(policy, "")))
         .route("/docs/{*file}", get(named_file))
-}
-
-async fn document(State(state): State<AppState>) -> Response {
-    whole(HeaderValue::from_static("application/json"), state.document())
+        .with_state(policy(public_url)))
 }
 
 async fn named_file(
-    State(state): State<AppState>,
+    State(policy): State<HeaderValue>,
     name: Result<Path<String>, PathRejection>,
 ) -> Response {
     // A name that is no text is no file's.
-    file(&state, name.as_ref().map_or("unknown", |Path(name)| name))
+    file(policy, name.as_ref().map_or("unknown", |Path(name)| name))
 }
 
-/// A part of the page.
-fn file(state: &AppState, name: &str) -> Response {
+/// A part of the page, with the page's Content-Security-Policy.
+fn file(policy: HeaderValue, name: &str) -> Response {
     let own = match name {
         "" | "index.html" => Some((PAGE, "text/html; charset=utf-8")),
         "reference.css" => Some((STYLES, "text/css; charset=utf-8")),
@@ -79,7 +79,7 @@ fn file(state: &AppState, name: &str) -> Response {
     };
     if let Some((content, content_type)) = own {
         let content_type = HeaderValue::from_static(content_type);
-        return page(state, content_type, Bytes::from_static(content.as_bytes()));
+        return page(policy, content_type, Bytes::from_static(content.as_bytes()));
     }
     let file = match utoipa_swagger_ui::serve(name, Arc::new(config())) {
         Ok(Some(file)) => file,
@@ -92,14 +92,14 @@ fn file(state: &AppState, name: &str) -> Response {
         Cow::Owned(bytes) => bytes.into(),
     };
     match HeaderValue::try_from(file.content_type) {
-        Ok(content_type) => page(state, content_type, bytes),
+        Ok(content_type) => page(policy, content_type, bytes),
         Err(error) => ApiError::from(Error::internal(error.to_string())).into_response(),
     }
 }
 
-fn page(state: &AppState, content_type: HeaderValue, bytes: Bytes) -> Response {
+fn page(policy: HeaderValue, content_type: HeaderValue, bytes: Bytes) -> Response {
     let mut response = whole(content_type, bytes);
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, state.docs_policy());
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     response
 }
 

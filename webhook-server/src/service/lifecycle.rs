@@ -148,7 +148,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let orderly = async {
         // The connections end first, while the relay still runs, because some senders wait
         // for an answer that the relay brings. Half of the time is left to the relay.
-        let gone = async { tokio::join!(graceful.shutdown(), service.state.sockets().close()) };
+        let gone = async { tokio::join!(graceful.shutdown(), service.sockets.close()) };
         if timeout_at(deadline - timeout / 2, gone).await.is_err() {
             tracing::warn!("some connections were cut because they did not end in time");
         }

@@ -13,7 +13,7 @@ mod session;
 mod sockets;
 mod wire;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -26,17 +26,14 @@ use webhook_core::{Error, relay::ClientAddr};
 
 pub(crate) use sockets::Sockets;
 
-use crate::{
-    api::error::{ApiError, text},
-    state::AppState,
-};
+use crate::api::error::{ApiError, text};
 use session::Session;
 
 /// Where clients connect to.
 pub(crate) const PATH: &str = "/v1/socket";
 
 /// Turns a request into a socket.
-pub(crate) async fn connect(State(state): State<AppState>, mut request: Request) -> Response {
+pub(crate) async fn connect(State(sockets): State<Arc<Sockets>>, mut request: Request) -> Response {
     if !request.headers().contains_key(header::UPGRADE) || request.version() != Version::HTTP_11 {
         let mut response =
             text(StatusCode::UPGRADE_REQUIRED, "this is a WebSocket: connect over HTTP/1.1");
@@ -52,21 +49,21 @@ pub(crate) async fn connect(State(state): State<AppState>, mut request: Request)
         let after = Duration::from_secs(seconds);
         ApiError::from(Error::unavailable("too many clients at once", after)).into_response()
     };
-    if !state.sockets().has_room() {
+    if !sockets.has_room() {
         return too_many(30);
     }
     let ip = request.extensions().get::<ClientAddr>().map(|client| client.ip);
-    let Some(stranger) = state.sockets().stranger(ip) else {
+    let Some(stranger) = sockets.stranger(ip) else {
         return too_many(1);
     };
     let user_agent = request.headers().get(header::USER_AGENT);
     let user_agent = user_agent.and_then(|value| value.to_str().ok()).map(str::to_owned);
     let upgrade = hyper::upgrade::on(&mut request);
-    let tasks = state.sockets().tasks.clone();
+    let tasks = sockets.tasks.clone();
     tasks.spawn(async move {
         match upgrade.await {
             Ok(upgraded) => {
-                Session::run(state, upgraded, stranger, ip, user_agent.as_deref()).await;
+                Session::run(sockets, upgraded, stranger, ip, user_agent.as_deref()).await;
             }
             Err(error) => tracing::debug!(%error, "the client left during the handshake"),
         }

@@ -45,7 +45,12 @@ impl Checked {
 
 impl Rechecks {
     /// The credential `shown`, which has made this caller.
-    pub(super) fn of(&self, state: &AppState, shown: Shown, caller: &Caller) -> Arc<Checked> {
+    pub(super) fn of(
+        self: &Arc<Self>,
+        state: &AppState,
+        shown: Shown,
+        caller: &Caller,
+    ) -> Arc<Checked> {
         let mut all = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(&shown).and_then(Weak::upgrade) {
             if known.caller == *caller {
@@ -58,7 +63,7 @@ impl Rechecks {
             Arc::new(Checked { caller: caller.clone(), ended: watch::Sender::new(false) });
         all.insert(shown.clone(), Arc::downgrade(&checked));
         drop(all);
-        tokio::spawn(check(state.clone(), shown, Arc::downgrade(&checked)));
+        tokio::spawn(check(Arc::clone(self), state.clone(), shown, Arc::downgrade(&checked)));
         checked
     }
 
@@ -71,7 +76,7 @@ impl Rechecks {
     }
 }
 
-async fn check(state: AppState, shown: Shown, checked: Weak<Checked>) {
+async fn check(rechecks: Arc<Rechecks>, state: AppState, shown: Shown, checked: Weak<Checked>) {
     loop {
         sleep(INTERVAL).await;
         let Some(checked) = checked.upgrade() else { break };
@@ -85,5 +90,5 @@ async fn check(state: AppState, shown: Shown, checked: Weak<Checked>) {
             Err(error) => tracing::warn!(%error, "the credential of a client cannot be checked"),
         }
     }
-    state.sockets().rechecks.forget(&shown, &checked);
+    rechecks.forget(&shown, &checked);
 }

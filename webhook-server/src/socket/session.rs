@@ -16,7 +16,7 @@ use super::{
     frame::{self, Said},
     leasing::{Leasing, ROOM, unreadable},
     recheck::Checked,
-    sockets::{Slot, Stranger},
+    sockets::{Slot, Sockets, Stranger},
     wire::{End, Socket},
 };
 use crate::{
@@ -37,8 +37,8 @@ const WITHDRAWN: &str = "the credential has been withdrawn";
 
 /// A client that has authenticated.
 pub(super) struct Session {
-    /// What the handlers share.
-    state: AppState,
+    /// What all sockets share.
+    sockets: Arc<Sockets>,
     /// The account and scope of the client's credentials.
     caller: Caller,
     /// What the client says about itself, for `GET /v1/connected-clients`.
@@ -62,21 +62,21 @@ pub(super) struct Session {
 impl Session {
     /// Serves a client until it or the server ends the connection.
     pub(super) async fn run(
-        state: AppState,
+        sockets: Arc<Sockets>,
         upgraded: Upgraded,
         stranger: Stranger,
         ip: Option<IpAddr>,
         user_agent: Option<&str>,
     ) {
-        let mut socket = Socket::new(upgraded, state.sockets().write_timeout, ip).await;
+        let mut socket = Socket::new(upgraded, sockets.write_timeout, ip).await;
         let authenticated = tokio::select! {
-            authenticated = timeout(AUTH_TIMEOUT, authenticate(&state, &mut socket, user_agent)) => {
+            authenticated = timeout(AUTH_TIMEOUT, authenticate(&sockets, &mut socket, user_agent)) => {
                 authenticated.unwrap_or_else(|_| {
                     let seconds = AUTH_TIMEOUT.as_secs();
                     Err(End::unauthorized(format!("no auth frame within {seconds} s")))
                 })
             }
-            () = state.sockets().stopped() => Err(End::Stopping),
+            () = sockets.stopped() => Err(End::Stopping),
         };
         let Known { caller, info, slot, shown } = match authenticated {
             Ok(known) => known,
@@ -84,7 +84,7 @@ impl Session {
         };
         drop(stranger);
         let session = Self {
-            state,
+            sockets,
             caller,
             info,
             socket,
@@ -108,10 +108,10 @@ impl Session {
     }
 
     async fn exchange(&mut self) -> End {
-        let state = self.state.clone();
-        let stopped = state.sockets().stopped();
+        let sockets = Arc::clone(&self.sockets);
+        let stopped = sockets.stopped();
         tokio::pin!(stopped);
-        let every = state.sockets().ping_interval;
+        let every = sockets.ping_interval;
         let mut ping = interval_at(Instant::now() + every, every);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -155,7 +155,7 @@ impl Session {
     }
 
     async fn subscribe(&mut self, said: Said) -> Result<(), End> {
-        let buckets = match self.state.admin().streamed_buckets(&self.caller).await {
+        let buckets = match self.sockets.state.admin().streamed_buckets(&self.caller).await {
             Ok(buckets) => buckets,
             Err(error) => {
                 return self.socket.send(frame::status("error", &error.to_string())).await;
@@ -186,19 +186,19 @@ impl Session {
 
     /// A subscription without outputs; those that the client names are looked up after it.
     async fn first_subscription(&mut self) -> Result<Subscription, End> {
-        check_room(&self.state, &self.caller).await?;
+        check_room(&self.sockets.state, &self.caller).await?;
         let none = Listening::Buckets(HashSet::new());
         let account = self.caller.account_id();
-        let subscription = self.state.clients().subscribe(account, none, self.info.clone());
+        let subscription = self.sockets.state.clients().subscribe(account, none, self.info.clone());
         // From here on a change of the credential here ends the subscription. A change between
         // authenticating and this moment is seen only by checking the credential again, and
         // so is one at another server.
         if let Some(shown) = self.shown.take() {
-            if known(&self.state, self.socket.ip, &shown).await? != self.caller {
+            if known(&self.sockets.state, self.socket.ip, &shown).await? != self.caller {
                 return Err(End::unauthorized("the credential has been changed"));
             }
-            let rechecks = &self.state.sockets().rechecks;
-            self.checked = Some(rechecks.of(&self.state, shown, &self.caller));
+            let Sockets { state, rechecks, .. } = &*self.sockets;
+            self.checked = Some(rechecks.of(state, shown, &self.caller));
         }
         Ok(subscription)
     }
@@ -218,10 +218,10 @@ impl Session {
     }
 
     async fn hand_out(&mut self) -> Result<(), End> {
-        let Self { state, caller, leasing, subscription, socket, .. } = self;
+        let Self { sockets, caller, leasing, subscription, socket, .. } = self;
         match (leasing, subscription) {
             (Some((listening, leasing)), Some(subscription)) => {
-                leasing.hand_out(state, caller, subscription, listening, socket).await
+                leasing.hand_out(&sockets.state, caller, subscription, listening, socket).await
             }
             _ => Ok(()),
         }
@@ -297,7 +297,7 @@ struct Known {
 
 /// Waits for the first frame, which carries the credentials.
 async fn authenticate(
-    state: &AppState,
+    sockets: &Sockets,
     socket: &mut Socket,
     user_agent: Option<&str>,
 ) -> Result<Known, End> {
@@ -306,8 +306,8 @@ async fn authenticate(
         return Err(End::unauthorized("the first frame must be an auth frame"));
     }
     let shown = Shown::KeyAndSecret(said.key.unwrap_or_default(), said.secret.unwrap_or_default());
-    let caller = known(state, socket.ip, &shown).await?;
-    let slot = state.sockets().slot().ok_or_else(|| {
+    let caller = known(&sockets.state, socket.ip, &shown).await?;
+    let slot = sockets.slot().ok_or_else(|| {
         End::refused(CloseCode::Again, "too many clients at once: connect again later")
     })?;
     let (agent_type, agent_version) =

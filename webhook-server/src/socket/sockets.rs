@@ -10,7 +10,7 @@ use super::recheck::Rechecks;
 use crate::{
     config::SocketConfig,
     state::{
-        network,
+        AppState, network,
         shares::{Share, Shares},
     },
 };
@@ -18,6 +18,8 @@ use crate::{
 /// All sockets of the server.
 #[derive(Debug)]
 pub(crate) struct Sockets {
+    /// Authenticates clients, and has what they ask for.
+    pub(super) state: AppState,
     /// One permit for each client that may be connected after it has authenticated.
     slots: Arc<Semaphore>,
     /// Places for clients that have not authenticated yet, so that they take none from
@@ -32,7 +34,7 @@ pub(crate) struct Sockets {
     /// How long a client may take to read a frame.
     pub(super) write_timeout: Duration,
     /// The credentials of clients that subscribe.
-    pub(super) rechecks: Rechecks,
+    pub(super) rechecks: Arc<Rechecks>,
     /// Tells all clients that the server ends.
     stop: watch::Sender<bool>,
 }
@@ -56,15 +58,17 @@ impl Drop for Slot {
 }
 
 impl Sockets {
-    pub(crate) fn new(config: &SocketConfig, open: Gauge) -> Self {
+    pub(crate) fn new(state: AppState, config: &SocketConfig) -> Self {
+        let open = state.metrics().sockets.clone();
         Self {
+            state,
             slots: Arc::new(Semaphore::new(config.max_sockets as usize)),
             unknown: Shares::new(config.max_unauthenticated_sockets as usize),
             open,
             tasks: TaskTracker::new(),
             ping_interval: config.socket_ping_interval,
             write_timeout: config.socket_write_timeout,
-            rechecks: Rechecks::default(),
+            rechecks: Arc::default(),
             stop: watch::Sender::new(false),
         }
     }
