@@ -1,7 +1,7 @@
 //! The dashboard as a part of this server: where it is, and what keeps its sessions out of
 //! webhooks.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -12,17 +12,11 @@ use axum::{
     },
     middleware,
 };
-use tokio::net::TcpListener;
 use webhook_core::{AccountId, Error, Webhooks};
 use webhook_dashboard::{Dashboard, DashboardOptions, SessionKey};
 use webhook_storage::{DatabaseUrl, SecretKey};
 
-use crate::{
-    api::error::NOSNIFF,
-    config::{Config, DashboardConfig},
-    failure::Failure,
-    telemetry::Metrics,
-};
+use crate::{api::error::NOSNIFF, config::Config, failure::Failure, telemetry::Metrics};
 
 /// What the session key is derived for.
 const PURPOSE: &str = "sessions of the dashboard";
@@ -71,18 +65,6 @@ pub(crate) fn alone(dashboard: &Dashboard) -> Router {
         .merge(dashboard.router())
         .fallback(crate::router::not_found)
         .layer(middleware::map_response(crate::router::as_it_says))
-}
-
-/// Listens at the address of the dashboard's own, if there is one.
-pub(crate) async fn bind(
-    config: &DashboardConfig,
-) -> Result<Option<(TcpListener, SocketAddr)>, Failure> {
-    let Some(address) = config.dashboard_listen else { return Ok(None) };
-    let failed =
-        |error| Failure::io(format!("cannot listen on {address} for the dashboard"), error);
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
-    let bound = listener.local_addr().map_err(failed)?;
-    Ok(Some((listener, bound)))
 }
 
 /// What the server prints about it: its address, with `--dev` one that signs in.

@@ -1,4 +1,5 @@
-//! The connections of the listener: how many, how long, and how much header.
+//! The addresses where the server listens, and their connections: how many, how long, and how
+//! much header.
 
 mod answer;
 pub(crate) mod core_runtimes;
@@ -11,13 +12,12 @@ mod write_timeout;
 
 use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
+use futures_util::future::join_all;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{
-        conn::auto,
-        graceful::{GracefulShutdown, Watcher},
-    },
+    server::conn::auto,
 };
+use prometheus_client::metrics::gauge::Gauge;
 use rustls::ProtocolVersion;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -33,8 +33,10 @@ use slots::{Slot, Slots};
 use stream::{Linger, Transport};
 use tls::Tls;
 
-use crate::{config::Config, state::AppState};
+use crate::{config::Config, failure::Failure};
 
+/// How many connections the address of the metrics has at the same time: few programs read them.
+const METRICS_CONNECTIONS: usize = 32;
 /// How long accepting rests when the machine is out of sockets.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often a silent HTTP/2 connection is asked whether anybody is there.
@@ -47,15 +49,34 @@ const CONNECTION_WINDOW: u32 = 512 * 1024;
 /// hyper's own limit, which costs no allocation.
 const DEFAULT_MAX_HEADERS: usize = 100;
 
-/// Accepts connections and serves them, HTTP/1.1 and HTTP/2 on the same port,
+/// Listens at an address, if there is one. The result has the port as well.
+pub(crate) async fn bind(
+    address: Option<SocketAddr>,
+    purpose: &str,
+) -> Result<Option<(TcpListener, SocketAddr)>, Failure> {
+    let Some(address) = address else { return Ok(None) };
+    let failed = |error| Failure::io(format!("cannot listen on {address} for {purpose}"), error);
+    let socket = TcpListener::bind(address).await.map_err(failed)?;
+    let bound = socket.local_addr().map_err(failed)?;
+    Ok(Some((socket, bound)))
+}
+
+/// Accepts the connections of all listeners until it is dropped.
+pub(crate) async fn accept(listeners: impl IntoIterator<Item = &Listener>, cores: &CoreRuntimes) {
+    join_all(listeners.into_iter().map(|listener| listener.accept(cores))).await;
+}
+
+/// An address where the server listens. Its connections are HTTP/1.1 and HTTP/2 on the same port,
 /// over TLS or without (h2c).
-pub(crate) struct Connections {
+pub(crate) struct Listener {
+    /// Where connections arrive.
+    socket: TcpListener,
     /// What the task of each connection needs.
     common: Arc<Common>,
     /// Bounds how many connections there are, in all and from one address.
     slots: Arc<Slots>,
-    /// Tells every connection, when this is dropped, that the server ends. hyper's own
-    /// graceful end does not reach those that hyper has not seen.
+    /// Tells every connection that the server ends. Each connection has a receiver until its
+    /// end. hyper's own graceful end does not reach the connections that hyper has not seen.
     closing: watch::Sender<()>,
 }
 
@@ -75,12 +96,34 @@ struct Common {
     linger: Linger,
 }
 
-impl Connections {
+impl Listener {
+    /// An address for all clients; the gauge `open` counts its connections.
     pub(crate) fn new(
-        config: &Config,
+        socket: TcpListener,
         edge: Edge,
         tls: Option<Arc<Tls>>,
-        state: &AppState,
+        config: &Config,
+        open: Gauge,
+    ) -> Self {
+        let Config { listen, connection, .. } = config;
+        let (all, of_one) = (listen.max_connections, connection.max_connections_per_address);
+        let slots = Slots::new(all, of_one, listen.trusted_proxies.clone(), open);
+        Self::with_slots(socket, edge, tls, config, slots)
+    }
+
+    /// An address for the metrics, with few connections and without TLS.
+    pub(crate) fn for_metrics(socket: TcpListener, edge: Edge, config: &Config) -> Self {
+        let proxies = config.listen.trusted_proxies.clone();
+        let slots = Slots::new(METRICS_CONNECTIONS, usize::MAX, proxies, Gauge::default());
+        Self::with_slots(socket, edge, None, config, slots)
+    }
+
+    fn with_slots(
+        socket: TcpListener,
+        edge: Edge,
+        tls: Option<Arc<Tls>>,
+        config: &Config,
+        slots: Arc<Slots>,
     ) -> Self {
         let Config { listen, connection, .. } = config;
         let common = Common {
@@ -94,32 +137,21 @@ impl Connections {
                 max_bytes: connection.max_linger_bytes,
             },
         };
-        let slots = Slots::new(
-            listen.max_connections,
-            connection.max_connections_per_address,
-            listen.trusted_proxies.clone(),
-            state.metrics().connections.clone(),
-        );
-        Self { common: Arc::new(common), slots, closing: watch::Sender::new(()) }
+        Self { socket, common: Arc::new(common), slots, closing: watch::Sender::new(()) }
     }
 
     /// Accepts until it is dropped. A connection that finds no slot waits, and the ones
     /// after it wait in the kernel's queue.
-    pub(crate) async fn accept(
-        &self,
-        listener: &TcpListener,
-        cores: &CoreRuntimes,
-        graceful: &GracefulShutdown,
-    ) {
+    async fn accept(&self, cores: &CoreRuntimes) {
         loop {
-            match listener.accept().await {
+            match self.socket.accept().await {
                 Ok((stream, peer)) => {
                     let Some(slot) = self.slots.take(peer.ip()).await else {
                         tracing::debug!(%peer, "too many connections of one address");
                         continue;
                     };
                     let Some(place) = cores.slot() else { return };
-                    self.spawn(stream, peer, slot, place, graceful.watcher());
+                    self.spawn(stream, peer, slot, place);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -129,14 +161,15 @@ impl Connections {
         }
     }
 
-    fn spawn(
-        &self,
-        stream: TcpStream,
-        peer: SocketAddr,
-        slot: Slot,
-        place: CoreSlot,
-        watcher: Watcher,
-    ) {
+    /// Refuses new connections, tells the open ones that the server ends, and waits for their end.
+    pub(crate) async fn close(self) {
+        let Self { socket, closing, .. } = self;
+        drop(socket);
+        closing.send_replace(());
+        closing.closed().await;
+    }
+
+    fn spawn(&self, stream: TcpStream, peer: SocketAddr, slot: Slot, place: CoreSlot) {
         // Answers are small and complete, so waiting to fill a packet would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, %peer, "cannot set TCP_NODELAY");
@@ -156,8 +189,7 @@ impl Connections {
             if let Err(error) = ended {
                 tracing::debug!(error, %peer, "the connection broke off");
             }
-            // The server's orderly end waits until both are dropped.
-            drop((watcher, slot));
+            drop(slot);
         });
         seat.served_by(task);
     }

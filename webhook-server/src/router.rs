@@ -79,7 +79,8 @@ pub(crate) fn router(
 }
 
 /// The routes of the separate address for metrics.
-pub(crate) fn scrapes(state: AppState, token: Option<Arc<Secret>>) -> Router {
+pub(crate) fn scrapes(state: AppState, token: Option<Secret>) -> Router {
+    let token = token.map(Arc::new);
     Router::new()
         .route("/metrics", get(pages::metrics))
         .route_layer(middleware::from_fn_with_state(token, scrape::permit_there))

@@ -117,8 +117,7 @@ impl Edge {
         Self { ingest, router, webhooks, management, tracer, options, only_pages: false }
     }
 
-    /// The same for an address where there is nothing but pages.
-    #[cfg(feature = "dashboard")]
+    /// The same for an address that has only pages.
     pub(crate) fn only_pages(self) -> Self {
         Self { only_pages: true, ..self }
     }

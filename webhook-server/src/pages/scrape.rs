@@ -1,8 +1,6 @@
-//! Who may read the metrics, and a separate address for them.
-//!
 //! The metrics count the webhooks of all accounts, so not every client may read them.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     extract::{Request, State},
@@ -12,16 +10,6 @@ use axum::{
     },
     middleware::Next,
     response::{IntoResponse, Response},
-};
-use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-    time::{sleep, timeout},
 };
 use webhook_core::{
     Error, ErrorKind,
@@ -35,17 +23,8 @@ use crate::{
         error::{ApiError, text},
     },
     config::MetricsConfig,
-    failure::Failure,
-    router,
     state::AppState,
 };
-
-/// How many connections the separate address has at once: few programs read metrics.
-const CONNECTIONS: usize = 32;
-/// How long such a connection may last. It takes one request.
-const CONNECTION_TIME: Duration = Duration::from_secs(30);
-/// How long accepting rests when the machine is out of sockets.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Headers that proxies add to what they forward.
 const OF_PROXIES: [HeaderName; 6] = [
@@ -120,65 +99,6 @@ fn is_local(request: &Request) -> bool {
     let has_public_name =
         requested_host(request).map_or(true, |host| host.is_some_and(|h| host_name(h).is_some()));
     from_here && !is_forwarded && !has_public_name
-}
-
-/// The separate address of the metrics.
-#[derive(Debug)]
-pub(crate) struct Scrapes {
-    listener: TcpListener,
-    bound: SocketAddr,
-    token: Option<Secret>,
-}
-
-impl Scrapes {
-    /// Listens, if an address is configured.
-    pub(crate) async fn bind(config: &MetricsConfig) -> Result<Option<Self>, Failure> {
-        let Some(address) = config.metrics_listen else { return Ok(None) };
-        let failed =
-            |error| Failure::io(format!("cannot listen on {address} for the metrics"), error);
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
-        Ok(Some(Self { listener, bound, token: config.metrics_token.clone() }))
-    }
-
-    pub(crate) fn bound(&self) -> SocketAddr {
-        self.bound
-    }
-
-    /// Answers until it is dropped, one request on each connection.
-    pub(crate) async fn serve(self, state: AppState) {
-        let Self { listener, bound: _, token } = self;
-        let service = TowerToHyperService::new(router::scrapes(state, token.map(Arc::new)));
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
-        loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-            match listener.accept().await {
-                Ok((stream, peer)) => {
-                    let answered = answer(stream, service.clone());
-                    tokio::spawn(async move {
-                        let _place = place;
-                        if let Err(error) = answered.await {
-                            tracing::debug!(error, %peer, "the connection broke off");
-                        }
-                    });
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection for the metrics");
-                    sleep(ACCEPT_PAUSE).await;
-                }
-            }
-        }
-    }
-}
-
-async fn answer(
-    stream: TcpStream,
-    service: TowerToHyperService<axum::Router>,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).keep_alive(false);
-    let connection = http.serve_connection(TokioIo::new(stream), service);
-    Ok(timeout(CONNECTION_TIME, connection).await??)
 }
 
 /// Lets a request for the metrics pass at their own address, where a token may be wanted.

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use hyper_util::server::graceful::GracefulShutdown;
+use futures_util::future::join_all;
 use tokio::{
     net::TcpSocket,
     signal::unix::{Signal, SignalKind, signal},
@@ -11,15 +11,15 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
+use super::{Service, first_start, warnings};
 #[cfg(feature = "dashboard")]
 use crate::dashboard;
 use crate::{
     config::{Config, memory},
     failure::Failure,
-    listen::{Connections, core_runtimes::CoreRuntimes, edge::Edge, tls::Tls},
-    pages::scrape::Scrapes,
+    listen::{self, Listener, core_runtimes::CoreRuntimes, edge::Edge, tls::Tls},
     print::print,
-    service::{Service, first_start, warnings},
+    router,
 };
 
 /// How many connections wait to be accepted, as the standard library has it for a listener.
@@ -52,14 +52,12 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     warnings::of_server(&config).iter().for_each(|warning| tracing::warn!("{warning}"));
     // Only now: a client that connected before would wait for a database that another process
     // has open.
-    let listener = socket.listen(BACKLOG).map_err(cannot_listen)?;
-    let scrapes = Scrapes::bind(&config.metrics).await?;
+    let socket = socket.listen(BACKLOG).map_err(cannot_listen)?;
+    let metrics = listen::bind(config.metrics.metrics_listen, "the metrics").await?;
     #[cfg(feature = "dashboard")]
-    let pages = dashboard::bind(&config.dashboard).await?;
+    let pages = listen::bind(config.dashboard.dashboard_listen, "the dashboard").await?;
 
-    let ingest = service.webhooks.ingest();
-    let edge = Edge::new(service.webhooks.clone(), service.router, &config, &service.tracer);
-    let (tls, refresh) = Tls::open(&config.tls, ingest)?.unzip();
+    let (tls, refresh) = Tls::open(&config.tls, service.webhooks.ingest())?.unzip();
     let tls = tls.map(Arc::new);
     #[cfg(feature = "dashboard")]
     if let (Some(pages), Some(tls)) = (&service.dashboard, &tls) {
@@ -77,55 +75,49 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let (stop, stopped) = watch::channel(());
     let retention = config.retention.log_retention;
     let admin = Arc::clone(service.webhooks.admin());
-    #[cfg(feature = "dashboard")]
-    let (admin_of, webhooks_of_pages) = (Arc::clone(&admin), service.webhooks.clone());
     let purging = tokio::spawn(async move { admin.keep_logs_for(retention.0).await });
-    let (webhooks, storage) = (service.webhooks, service.storage);
+    let (webhooks, storage) = (service.webhooks.clone(), service.storage);
     let mut relay = tokio::spawn(async move { webhooks.run(until(stopped)).await });
     let refreshing = refresh.map(|refresh| tokio::spawn(refresh.run()).abort_handle());
     tracing::info!(%bound, version = env!("CARGO_PKG_VERSION"), "listening");
-    let metrics = scrapes.as_ref().map(Scrapes::bound);
     let scheme = config.tls.scheme();
     #[cfg(feature = "dashboard")]
     let notice = {
         let at = pages.as_ref().map_or(bound, |(_, bound)| *bound);
-        let first = admin_of.accounts().await?.first().map(|account| account.id);
+        let first = service.webhooks.admin().accounts().await?.first().map(|account| account.id);
         let first = first.filter(|_| config.listen.dev);
         let made = service.dashboard.as_ref();
         let made = made.map(|it| dashboard::notice(it, &format!("{scheme}://{at}"), first));
         let said = made.transpose()?.unwrap_or_default();
         (notice.is_some() || !said.is_empty()).then(|| said + notice.as_deref().unwrap_or_default())
     };
-    let said = announce(scheme, bound, metrics, notice.as_deref());
+    let scraped = metrics.as_ref().map(|(_, bound)| *bound);
+    let said = announce(scheme, bound, scraped, notice.as_deref());
     if said
         && is_key_shown
         && let Err(failure) = first_start::shown(&storage).await
     {
         tracing::warn!("the key will be shown again: {failure}");
     }
-    let scraping =
-        scrapes.map(|scrapes| tokio::spawn(scrapes.serve(service.state.clone())).abort_handle());
 
+    let edge = |router| Edge::new(service.webhooks.clone(), router, &config, &service.tracer);
+    let open = &service.state.metrics().connections;
+    let listener = |socket, edge| Listener::new(socket, edge, tls.clone(), &config, open.clone());
     #[cfg(feature = "dashboard")]
-    let beside = pages.zip(service.dashboard.as_ref()).map(|((listener, _), made)| {
-        let edge = Edge::new(webhooks_of_pages, dashboard::alone(made), &config, &service.tracer);
-        (listener, Connections::new(&config, edge.only_pages(), tls.clone(), &service.state))
-    });
-    let connections = Connections::new(&config, edge, tls, &service.state);
-    let graceful = GracefulShutdown::new();
-    #[cfg(feature = "dashboard")]
-    let accepting_pages = async {
-        match &beside {
-            Some((listener, connections)) => connections.accept(listener, &cores, &graceful).await,
-            None => std::future::pending().await,
-        }
-    };
+    let pages = pages
+        .zip(service.dashboard.as_ref())
+        .map(|((socket, _), made)| listener(socket, edge(dashboard::alone(made)).only_pages()));
     #[cfg(not(feature = "dashboard"))]
-    let accepting_pages = std::future::pending();
+    let pages = None;
+    let all = listener(socket, edge(service.router));
+    let clients: Vec<_> = std::iter::once(all).chain(pages).collect();
+    let metrics = metrics.map(|(socket, _)| {
+        let router = router::scrapes(service.state.clone(), config.metrics.metrics_token.clone());
+        Listener::for_metrics(socket, edge(router).only_pages(), &config)
+    });
     let mut outdated = None;
     tokio::select! {
-        () = accepting_pages => {}
-        () = connections.accept(&listener, &cores, &graceful) => {}
+        () = listen::accept(clients.iter().chain(&metrics), &cores) => {}
         signal = signals.next() => tracing::info!(signal, "stopping"),
         error = storage.outdated() => {
             tracing::warn!(%error, "stopping");
@@ -133,13 +125,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
         }
         ended = &mut relay => return Err(relay_failure(ended)),
     }
-    drop(listener);
-    drop(connections);
     #[cfg(feature = "dashboard")]
-    {
-        drop(beside);
-        service.dashboard.iter().for_each(webhook_dashboard::Dashboard::close);
-    }
+    service.dashboard.iter().for_each(webhook_dashboard::Dashboard::close);
     service.state.stop();
 
     let timeout = config.listen.shutdown_timeout;
@@ -148,7 +135,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     let orderly = async {
         // The connections end first, while the relay still runs, because some senders wait
         // for an answer that the relay brings. Half of the time is left to the relay.
-        let gone = async { tokio::join!(graceful.shutdown(), service.sockets.close()) };
+        let closed = join_all(clients.into_iter().map(Listener::close));
+        let gone = async { tokio::join!(closed, service.sockets.close()) };
         if timeout_at(deadline - timeout / 2, gone).await.is_err() {
             tracing::warn!("some connections were cut because they did not end in time");
         }
@@ -162,7 +150,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
             tracing::warn!("some spans were not sent in time");
         }
         purging.abort();
-        for task in [refreshing, scraping].into_iter().flatten() {
+        if let Some(task) = refreshing {
             task.abort();
         }
         // A disk that is full keeps nothing of what this server should have left behind.
@@ -173,6 +161,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), Failure> {
     };
     tokio::select! {
         () = orderly => {}
+        // Programs may ask until the end whether the server is ready.
+        () = listen::accept(&metrics, &cores), if metrics.is_some() => {}
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
     }
     let outdated = outdated.map(|error| Failure::caused_by("the server had to end", error));
