@@ -40,6 +40,7 @@
 //! | [`model`] | plain data as it is on the wire |
 //! | [`admin`] | the management operations |
 //! | [`store`] | what is asked of storage, and stores in memory |
+//! | [`destination`] | kinds of destinations, and how to write one |
 //! | [`forward`], [`guard`] | sending one request; which addresses may be connected to |
 //! | [`credentials`] | signatures and credentials of requests to destinations |
 //! | [`rule`], [`retry`] | which webhooks pass; when a delivery is tried again |
@@ -71,6 +72,7 @@ mod clock;
 pub mod cluster;
 pub mod credentials;
 pub mod cron;
+pub mod destination;
 mod error;
 pub mod forward;
 pub mod function;

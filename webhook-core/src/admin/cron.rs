@@ -170,7 +170,7 @@ impl Admin {
             function_id: spec.function_id,
             ..OutputSpec::default()
         };
-        check::output(&output, self.now(), &self.options)?;
+        check::output(&output, self.now(), &self.relay.destinations)?;
         self.check_function(caller, "function_id", spec.function_id).await?;
         Ok(output)
     }

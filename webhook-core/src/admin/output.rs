@@ -157,7 +157,7 @@ impl Admin {
             Some(output) => spec.keep(&output.spec)?,
             None => spec.keep(&OutputSpec::default())?,
         }
-        check::output(&spec, self.now(), &self.options)?;
+        check::output(&spec, self.now(), &self.relay.destinations)?;
         self.check_function(caller, "function_id", spec.function_id).await?;
         self.check_function(caller, "response_function_id", spec.response_function_id).await?;
         check_replay(bucket, stored.map(|output| output.id), &spec)?;

@@ -175,6 +175,8 @@ words! {
         Unsendable = 6 "unsendable",
         /// There was no signature or no credentials for it.
         Credentials = 7 "credentials",
+        /// The destination did not take the webhook.
+        Nack = 8 "nack",
     }
 }
 

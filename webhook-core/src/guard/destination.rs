@@ -48,7 +48,10 @@ impl AddressGuard {
     /// # Ok::<(), url::ParseError>(())
     /// ```
     pub fn check_url(&self, url: &Url) -> Result<(), InvalidDestination> {
-        match check_form(url)? {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(InvalidDestination::Scheme(url.scheme().to_owned()));
+        }
+        match check_authority(url)? {
             Host::Ipv4(v4) => self.check(v4.into())?,
             Host::Ipv6(v6) => self.check(v6.into())?,
             // RFC 6761 §6.3: these names are loopback everywhere. Which family
@@ -64,18 +67,15 @@ impl AddressGuard {
     }
 }
 
-/// The parts of `check_url` that hold for every guard.
-fn check_form(url: &Url) -> Result<Host<&str>, InvalidDestination> {
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(InvalidDestination::Scheme(url.scheme().to_owned()));
-    }
+/// The checks that hold for every guard and every scheme.
+pub(crate) fn check_authority(url: &Url) -> Result<Host<&str>, InvalidDestination> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(InvalidDestination::Credentials);
     }
     if url.port() == Some(0) {
         return Err(InvalidDestination::Port);
     }
-    url.host().ok_or(InvalidDestination::Host)
+    url.host().filter(|host| *host != Host::Domain("")).ok_or(InvalidDestination::Host)
 }
 
 fn is_localhost(name: &str) -> bool {

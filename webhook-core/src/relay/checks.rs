@@ -85,7 +85,7 @@ impl Checker {
     pub(super) fn new(parts: &RelayParts, buckets: &Arc<BucketCache>, watch: &Arc<Watch>) -> Self {
         Self {
             verifiers: VerifierCache::new(parts.options.cached_routes),
-            keys: FetchedKeys::new(parts.forwarder.clone(), parts.clock.clone()),
+            keys: FetchedKeys::new(parts.destinations.http.forwarder.clone(), parts.clock.clone()),
             refused: RefusedLogs::new(parts.options.refused_logs_per_hour),
             documents: parts.stores.documents.clone(),
             buckets: buckets.clone(),

@@ -3,16 +3,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::credentials::{
-    Answer, AuthSpec, CredentialError, Fetch, Message, Question, Request, Token, Tokens,
-};
+use crate::credentials::{Answer, AuthSpec, Fetch, Message, Question, Request, Token, Tokens};
 use async_trait::async_trait;
 use http::{HeaderMap, Method, StatusCode};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use crate::{
     clock::Clock,
-    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    destination::{self, Deadline, Destinations, Outgoing, SendError},
+    forward::{ForwardError, ForwardRequest, Forwarder},
     model::{OutputSpec, Webhook, hops},
 };
 
@@ -25,47 +24,49 @@ const MAX_TOKEN_ANSWER_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Credentials {
     tokens: Tokens,
-    forwarder: Arc<dyn Forwarder>,
+    destinations: Arc<Destinations>,
     clock: Arc<dyn Clock>,
 }
 
 impl Credentials {
-    pub(super) fn new(forwarder: Arc<dyn Forwarder>, clock: Arc<dyn Clock>) -> Self {
-        let tokens = Tokens::new(Arc::new(TokenClient { forwarder: forwarder.clone() }));
-        Self { tokens, forwarder, clock }
+    pub(super) fn new(destinations: Arc<Destinations>, clock: Arc<dyn Clock>) -> Self {
+        let forwarder = destinations.http.forwarder.clone();
+        let tokens = Tokens::new(Arc::new(TokenClient { forwarder }));
+        Self { tokens, destinations, clock }
     }
 
-    /// Sends `request` for `webhook`, signed and authenticated as `spec` says. Of a token
-    /// that the destination refuses another one is got, and the request sent again; all of
-    /// it within the timeout of the request.
+    /// Sends `outgoing` for `webhook`, signed and authenticated as `spec` says. When a destination
+    /// refuses a token with 401, it gets the request again with a new token, before the deadline.
     pub(super) async fn send(
         &self,
         spec: &OutputSpec,
         webhook: &Webhook,
-        mut request: ForwardRequest,
-    ) -> Result<ForwardResponse, ForwardError> {
-        let deadline = Instant::now() + request.timeout;
+        mut outgoing: Outgoing,
+        deadline: Deadline,
+    ) -> Result<destination::Answer, SendError> {
         let now = self.clock.now().as_secs();
         if let Some(signing) = spec.signing.set() {
             let id = webhook.id.to_string();
-            let message = Message { id: &id, timestamp: now, body: &request.body };
-            signing.sign(&message, &mut request.headers).map_err(failed)?;
+            let message = Message { id: &id, timestamp: now, body: &outgoing.body };
+            signing.sign(&message, &mut outgoing.headers).map_err(failed)?;
         }
-        let Some(auth) = spec.auth.set() else { return self.forwarder.forward(request).await };
+        let Some(auth) = spec.auth.set() else {
+            return self.destinations.send(outgoing, deadline).await;
+        };
         if matches!(auth, AuthSpec::AwsSigv4(_)) {
-            drop_senders_amz(&mut request.headers, &webhook.request.headers, &spec.headers.0);
+            drop_senders_amz(&mut outgoing.headers, &webhook.request.headers, &spec.headers.0);
         }
         let owner = webhook.account_id.as_uuid();
         let token = self.token(owner.as_bytes(), auth, deadline).await?;
         let Some(token) = token else {
-            return self.authenticated(auth, None, request, deadline).await;
+            return self.authenticated(auth, None, outgoing, deadline).await;
         };
-        let again = request.clone();
-        let response = self.authenticated(auth, Some(&token), request, deadline).await?;
-        if response.status != StatusCode::UNAUTHORIZED
+        let again = outgoing.clone();
+        let answer = self.authenticated(auth, Some(&token), outgoing, deadline).await?;
+        if answer.status() != Some(StatusCode::UNAUTHORIZED)
             || !self.tokens.refused(owner.as_bytes(), auth, &token, self.clock.now().as_secs())
         {
-            return Ok(response);
+            return Ok(answer);
         }
         let token = self.token(owner.as_bytes(), auth, deadline).await?;
         self.authenticated(auth, token.as_ref(), again, deadline).await
@@ -75,12 +76,12 @@ impl Credentials {
         &self,
         owner: &[u8],
         auth: &AuthSpec,
-        deadline: Instant,
-    ) -> Result<Option<Token>, ForwardError> {
+        deadline: Deadline,
+    ) -> Result<Option<Token>, SendError> {
         let getting = self.tokens.token(owner, auth, self.clock.now().as_secs());
-        match timeout_at(deadline, getting).await {
+        match timeout(deadline.remaining(), getting).await {
             Ok(token) => token.map_err(failed),
-            Err(_) => Err(ForwardError::Credentials("no token within the timeout".to_owned())),
+            Err(_) => Err(failed("no token within the timeout")),
         }
     }
 
@@ -88,23 +89,22 @@ impl Credentials {
         &self,
         auth: &AuthSpec,
         token: Option<&Token>,
-        mut request: ForwardRequest,
-        deadline: Instant,
-    ) -> Result<ForwardResponse, ForwardError> {
+        mut outgoing: Outgoing,
+        deadline: Deadline,
+    ) -> Result<destination::Answer, SendError> {
         let parts = Request {
-            method: &request.method,
-            url: &mut request.url,
-            headers: &mut request.headers,
-            body: &request.body,
+            method: &outgoing.method,
+            url: &mut outgoing.url,
+            headers: &mut outgoing.headers,
+            body: &outgoing.body,
         };
         auth.apply(parts, token, self.clock.now().as_secs()).map_err(failed)?;
-        request.timeout = deadline.saturating_duration_since(Instant::now());
-        self.forwarder.forward(request).await
+        self.destinations.send(outgoing, deadline).await
     }
 }
 
-fn failed(error: CredentialError) -> ForwardError {
-    ForwardError::Credentials(error.to_string())
+fn failed(error: impl ToString) -> SendError {
+    ForwardError::Credentials(error.to_string()).into()
 }
 
 /// Drops what the sender wrote for AWS, which would be signed: it could choose what is done

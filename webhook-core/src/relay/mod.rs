@@ -100,6 +100,7 @@ pub use self::{
     },
 };
 use crate::{
+    destination::Destinations,
     error::Error,
     id::{AccountId, FunctionId},
     model::{Driver, Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
@@ -122,6 +123,7 @@ pub struct Relay {
     watch: Arc<Watch>,
     pub(crate) notifier: Arc<Notifier>,
     cluster: Option<Arc<Cluster>>,
+    pub(crate) destinations: Arc<Destinations>,
 }
 
 impl Relay {
@@ -164,6 +166,7 @@ impl Relay {
             findings,
             watch,
             cluster,
+            destinations: parts.destinations.clone(),
         }
     }
 

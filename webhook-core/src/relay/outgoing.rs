@@ -6,7 +6,8 @@ use http::Uri;
 
 use super::headers;
 use crate::{
-    forward::{ForwardError, ForwardRequest, path},
+    destination::Outgoing,
+    forward::{ForwardError, path},
     id::DeliveryId,
     model::{OutputSpec, Request, Webhook},
 };
@@ -17,21 +18,23 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The error about a path that would leave the folder of a destination.
 pub(super) const CLIMBS: &str = "the path leads above the destination with its segments \"..\"";
 
-/// The request for one attempt: `request` is what is sent of `webhook`.
-pub(super) fn forward_request(
+/// The `request` of `webhook` as one attempt sends it.
+pub(super) fn outgoing(
     spec: &OutputSpec,
     webhook: &Webhook,
     request: &Request,
     delivery: DeliveryId,
     max_response_bytes: usize,
-) -> Result<ForwardRequest, ForwardError> {
-    let mut sent = ForwardRequest::new(request.method.clone(), target(spec, request)?);
-    sent.headers = headers::forwarded(&request.headers, webhook, &spec.headers.0, delivery);
-    sent.body = request.body.clone();
-    sent.timeout = timeout(spec);
-    sent.tls_verification = spec.tls_verification;
-    sent.max_response_bytes = max_response_bytes;
-    Ok(sent)
+) -> Result<Outgoing, ForwardError> {
+    Ok(Outgoing {
+        delivery,
+        method: request.method.clone(),
+        url: target(spec, request)?,
+        headers: headers::forwarded(&request.headers, webhook, &spec.headers.0, delivery),
+        body: request.body.clone(),
+        tls_verification: spec.tls_verification,
+        max_response_bytes,
+    })
 }
 
 /// How long one attempt may take.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     clock::{Ids, StoreClock},
     cluster::Broadcast,
-    forward::Forwarder,
+    destination::Destinations,
     function::FunctionRuntime,
     id::NodeId,
     plan::Quotas,
@@ -24,7 +24,7 @@ pub(crate) struct RelayParts {
     pub(crate) stores: Stores,
     pub(crate) clock: Arc<StoreClock>,
     pub(crate) ids: Arc<Ids>,
-    pub(crate) forwarder: Arc<dyn Forwarder>,
+    pub(crate) destinations: Arc<Destinations>,
     pub(crate) functions: Option<Arc<dyn FunctionRuntime>>,
     pub(crate) quotas: Option<Arc<Quotas>>,
     pub(crate) observer: Arc<dyn Observer>,

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::Webhooks;
 use crate::{
     admin::{Admin, AdminOptions, AdminParts, ChangeListener},
@@ -11,7 +9,8 @@ use crate::{
     clock::{Clock, StoreClock, SystemClock},
     clock::{Ids, Random, SystemRandom},
     cluster::Broadcast,
-    forward::{ForwardError, ForwardRequest, ForwardResponse, Forwarder},
+    destination::{Destination, Destinations, HttpDestination},
+    forward::Forwarder,
     function::{FunctionRuntime, generate::FunctionGenerator},
     id::NodeId,
     plan::{Plans, Quotas},
@@ -24,6 +23,7 @@ use crate::{
 pub struct WebhooksBuilder {
     stores: Stores,
     forwarder: Option<Arc<dyn Forwarder>>,
+    destinations: Vec<Arc<dyn Destination>>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     functions: Option<Arc<dyn FunctionRuntime>>,
@@ -43,6 +43,7 @@ impl WebhooksBuilder {
         Self {
             stores,
             forwarder: None,
+            destinations: Vec::new(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             functions: None,
@@ -58,10 +59,18 @@ impl WebhooksBuilder {
         }
     }
 
-    /// Sends deliveries with `forwarder`.
+    /// Sends deliveries to `http` and `https` with `forwarder`.
     #[must_use]
     pub fn forwarder(mut self, forwarder: impl Forwarder + 'static) -> Self {
         self.forwarder = Some(Arc::new(forwarder));
+        self
+    }
+
+    /// Sends deliveries to the schemes of `destination` there. The last destination with a scheme
+    /// has it, except that `http` and `https` are the forwarder's.
+    #[must_use]
+    pub fn destination(mut self, destination: impl Destination + 'static) -> Self {
+        self.destinations.push(Arc::new(destination));
         self
     }
 
@@ -166,11 +175,13 @@ impl WebhooksBuilder {
         let ids = Arc::new(Ids::new(Arc::clone(&clock), self.random));
         let of_plans = |plans| Arc::new(Quotas::new(plans, stores.clone(), Arc::clone(&clock)));
         let quotas = self.plans.map(of_plans);
-        let has_forwarder = self.forwarder.is_some();
+        let can_send = self.forwarder.is_some() || !self.destinations.is_empty();
+        let http = HttpDestination::new(self.forwarder, self.admin_options.guard.clone());
+        let destinations = Destinations { http, added: self.destinations };
         let relay = Relay::new(&RelayParts {
             stores: stores.clone(),
             clock: store_clock,
-            forwarder: self.forwarder.unwrap_or_else(|| Arc::new(Nowhere)),
+            destinations: Arc::new(destinations),
             functions: functions.clone(),
             quotas: quotas.clone(),
             observer: self.observer,
@@ -192,19 +203,6 @@ impl WebhooksBuilder {
             quotas,
             billing: self.billing,
         });
-        Webhooks { relay, admin: Arc::new(admin), ids, has_forwarder }
-    }
-}
-
-/// Stands where no forwarder was given. Nothing gets here, because without one
-/// nothing runs.
-#[derive(Debug)]
-struct Nowhere;
-
-#[async_trait]
-impl Forwarder for Nowhere {
-    async fn forward(&self, _: ForwardRequest) -> Result<ForwardResponse, ForwardError> {
-        let reason = "there is no forwarder".to_owned();
-        Err(ForwardError::Connect { reason, source: None, timings: None })
+        Webhooks { relay, admin: Arc::new(admin), ids, can_send }
     }
 }

@@ -48,12 +48,13 @@ pub struct Webhooks {
     relay: Relay,
     admin: Arc<Admin>,
     ids: Arc<Ids>,
-    has_forwarder: bool,
+    can_send: bool,
 }
 
 impl Webhooks {
     /// What keeps everything; the rest has defaults. Without a
-    /// [forwarder](WebhooksBuilder::forwarder) webhooks are received and managed
+    /// [forwarder](WebhooksBuilder::forwarder) or another
+    /// [destination](WebhooksBuilder::destination) webhooks are received and managed
     /// here, and have to be delivered elsewhere.
     #[must_use]
     pub fn builder(stores: Stores) -> WebhooksBuilder {
@@ -99,9 +100,9 @@ impl Webhooks {
     /// # Errors
     ///
     /// When the store cannot be read at the start, and
-    /// [`Unsupported`](ErrorKind::Unsupported) without a forwarder.
+    /// [`Unsupported`](ErrorKind::Unsupported) without a forwarder or another destination.
     pub async fn run(&self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        self.require_forwarder()?;
+        self.require_destination()?;
         let pausing = async {
             loop {
                 let finding = self.relay.findings.next().await;
@@ -123,12 +124,12 @@ impl Webhooks {
     ///
     /// As for [`run`](Self::run).
     pub async fn run_until_idle(&self) -> Result<(), Error> {
-        self.require_forwarder()?;
+        self.require_destination()?;
         self.relay.run_until_idle().await
     }
 
-    fn require_forwarder(&self) -> Result<(), Error> {
-        if self.has_forwarder {
+    fn require_destination(&self) -> Result<(), Error> {
+        if self.can_send {
             return Ok(());
         }
         let message = "there is no forwarder: Webhooks::builder(…).forwarder(…) takes one";

@@ -33,6 +33,7 @@ const CORE: &[&str] = &[
     "credentials",
     "cluster",
     "forward",
+    "destination",
     "model",
     "retry",
     "cron",
@@ -96,6 +97,7 @@ const SERVER: &[&str] = &[
 const WITHOUT_CIRCLES: &[(&str, &str)] = &[
     ("webhook-core/src/lib.rs", ""),
     ("webhook-core/src/lib.rs", "admin"),
+    ("webhook-core/src/lib.rs", "destination"),
     ("webhook-core/src/lib.rs", "forward"),
     ("webhook-core/src/lib.rs", "model"),
     ("webhook-core/src/lib.rs", "relay"),

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     ErrorKind,
+    destination::{Destinations, HttpDestination},
     guard::AddressGuard,
     model::{BucketSpec, InputSpec, OutputSpec},
 };
@@ -11,6 +12,12 @@ const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
 
 fn spec<T: serde::de::DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("the spec is well-formed")
+}
+
+/// Checks an output whose destination may be HTTP alone.
+fn output(spec: &OutputSpec, now: Timestamp, options: &AdminOptions) -> Result<(), Error> {
+    let http = HttpDestination::new(None, options.guard.clone());
+    super::output(spec, now, &Destinations::of(http))
 }
 
 fn field(result: Result<(), Error>) -> Option<String> {

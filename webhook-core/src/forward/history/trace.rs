@@ -43,7 +43,7 @@ pub struct TraceAttempt {
     /// Why there was no answer, of the last attempt only; else empty.
     pub error: String,
     /// The same in one word: `resolve`, `connect`, `tls`, `timeout`, `broken`, `refused`,
-    /// `unsendable` or `credentials`; absent when there was an answer.
+    /// `unsendable`, `credentials` or `nack`; absent when there was an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_kind: Option<&'static str>,
     /// When the next attempt was due, in unix seconds; absent after the last.

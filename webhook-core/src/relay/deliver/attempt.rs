@@ -2,12 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
+use http::HeaderMap;
 use tokio::time::Instant;
 
 use super::replayed::{Withdrawals, name_replayed};
 use crate::{
     body::cut,
-    forward::{ForwardError, ForwardResponse, Forwarder},
+    clock::Timestamp,
+    destination::{Answer, Deadline, Destinations, SendError},
+    forward::ForwardResponse,
     model::{Attempt, Bucket, Output, Reason, ReplayTotals, Request},
     relay::{
         cluster::DestinationResponse,
@@ -19,6 +23,7 @@ use crate::{
         outgoing,
         waiters::Waiters,
     },
+    retry::Outcome,
     store::{NewExecution, Pending},
 };
 
@@ -26,7 +31,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Ending {
     /// The destination answered.
-    Answered(ForwardResponse),
+    Answered(Answer),
     /// There is no answer.
     Unanswered(AttemptFailure),
     /// The function of an internal output has run: clients get it now.
@@ -42,7 +47,7 @@ pub(crate) enum Ending {
 pub(crate) enum AttemptFailure {
     /// The request was sent, or could not be. This alone counts as an attempt.
     #[error(transparent)]
-    Forward(ForwardError),
+    Send(SendError),
     /// Too many functions run, so that the output's could not.
     #[error("{0}")]
     FunctionBusy(String),
@@ -102,7 +107,7 @@ impl Report {
 /// Makes attempts.
 #[derive(Debug)]
 pub(super) struct Attempter {
-    pub(super) forwarder: Arc<dyn Forwarder>,
+    pub(super) destinations: Arc<Destinations>,
     pub(super) credentials: Credentials,
     pub(super) functions: Arc<Functions>,
     pub(super) waiters: Arc<Waiters>,
@@ -142,7 +147,7 @@ impl Attempter {
                     Some(why) => Ending::Failed(Reason::DestinationRefused, why.to_owned()),
                     None if output.spec.internal => Ending::HandedOver,
                     None => self.send(output, pending, request).await.map_or_else(
-                        |error| Ending::Unanswered(AttemptFailure::Forward(error)),
+                        |error| Ending::Unanswered(AttemptFailure::Send(error)),
                         Ending::Answered,
                     ),
                 }
@@ -174,25 +179,27 @@ impl Attempter {
         output: &Output,
         pending: &Pending,
         request: &Request,
-    ) -> Result<ForwardResponse, ForwardError> {
+    ) -> Result<Answer, SendError> {
         let max_response_bytes = if self.waiters.is_awaited(pending.id) {
             self.options.max_answer_bytes
         } else {
             self.options.max_logged_response_bytes
         };
-        let mut request = outgoing::forward_request(
+        let mut outgoing = outgoing::outgoing(
             &output.spec,
             &pending.webhook,
             request,
             pending.id,
             max_response_bytes,
         )?;
-        name_replayed(pending, &mut request.headers);
-        self.observer.sending(pending, &mut request.headers);
-        match output.spec.has_credentials() {
-            true => Box::pin(self.credentials.send(&output.spec, &pending.webhook, request)).await,
-            false => self.forwarder.forward(request).await,
+        name_replayed(pending, &mut outgoing.headers);
+        self.observer.sending(pending, &mut outgoing.headers);
+        let (spec, deadline) = (&output.spec, Deadline::after(outgoing::timeout(&output.spec)));
+        if spec.has_credentials() {
+            let sending = self.credentials.send(spec, &pending.webhook, outgoing, deadline);
+            return Box::pin(sending).await;
         }
+        self.destinations.send(outgoing, deadline).await
     }
 }
 
@@ -207,7 +214,19 @@ pub(super) fn sent_request<'a>(
 impl Ending {
     /// Whether a request was made, or could not be made as it is.
     pub(super) fn is_attempt(&self) -> bool {
-        matches!(self, Self::Answered(_) | Self::Unanswered(AttemptFailure::Forward(_)))
+        matches!(self, Self::Answered(_) | Self::Unanswered(AttemptFailure::Send(_)))
+    }
+
+    /// The outcome of an attempt.
+    pub(super) fn outcome(&self, now: Timestamp) -> Option<Outcome> {
+        let retryable = match self {
+            Self::Answered(Answer::Http(response)) => return Some(Outcome::of(Ok(response), now)),
+            Self::Answered(Answer::Ack { .. }) => return Some(Outcome::Success),
+            Self::Answered(Answer::Nack { retryable, .. }) => *retryable,
+            Self::Unanswered(AttemptFailure::Send(error)) => error.is_retryable(),
+            _ => return None,
+        };
+        Some(if retryable { Outcome::Retryable { retry_after: None } } else { Outcome::Final })
     }
 
     /// Whether nothing was sent for a reason that is not the destination's and passes.
@@ -219,7 +238,7 @@ impl Ending {
     /// What a sender that waits for this delivery gets of it.
     pub(super) fn response(&self) -> Option<DestinationResponse> {
         match self {
-            Self::Answered(response) if !response.truncated => {
+            Self::Answered(Answer::Http(response)) if !response.truncated => {
                 let ForwardResponse { status, headers, body, .. } = response.clone();
                 Some(DestinationResponse { status, headers, body })
             }
@@ -229,21 +248,26 @@ impl Ending {
 
     /// The attempt as it is stored, with at most `max_body_bytes` of the answer.
     pub(super) fn into_attempt(self, duration: Duration, max_body_bytes: usize) -> Attempt {
-        match self {
-            Self::Answered(response) => Attempt {
-                status_code: response.status.as_u16(),
-                response_headers: response.headers,
-                response_body: cut(&response.body, max_body_bytes),
-                duration,
-                error: None,
-            },
-            Self::Unanswered(failure) => {
-                Attempt { duration, error: Some(failure.to_string()), ..Attempt::default() }
+        let answered = |status_code, response_headers, body: &Bytes| Attempt {
+            status_code,
+            response_headers,
+            response_body: cut(body, max_body_bytes),
+            duration,
+            error: None,
+        };
+        let error = match self {
+            Self::Answered(Answer::Http(ForwardResponse { status, headers, body, .. })) => {
+                return answered(status.as_u16(), headers, &body);
             }
-            Self::HandedOver => Attempt::default(),
-            Self::Rejected(_, reason) | Self::Failed(_, reason) => {
-                Attempt { duration, error: Some(reason), ..Attempt::default() }
+            Self::Answered(Answer::Ack { detail }) => {
+                return answered(0, HeaderMap::new(), &detail);
             }
-        }
+            Self::HandedOver => return Attempt::default(),
+            Self::Unanswered(failure) => failure.to_string(),
+            Self::Answered(Answer::Nack { reason, .. })
+            | Self::Rejected(_, reason)
+            | Self::Failed(_, reason) => reason,
+        };
+        Attempt { duration, error: Some(error), ..Attempt::default() }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Duration};
 use super::attempt::{AttemptFailure, Ending};
 use crate::{
     clock::Timestamp,
-    forward::ForwardError,
+    destination::{Answer, FailureKind},
     model::{CircuitBreaker, CircuitState},
 };
 
@@ -27,15 +27,17 @@ impl Judged {
     /// What a delivery's turn tells of its destination.
     pub(super) fn of(ending: &Ending) -> Self {
         match ending {
-            Ending::Answered(answer) => match answer.status.as_u16() {
-                429 | 500.. => Self::Fails,
+            Ending::Answered(Answer::Nack { .. }) => Self::Fails,
+            Ending::Answered(answer) => match answer.status().map(|status| status.as_u16()) {
+                Some(429 | 500..) => Self::Fails,
                 _ => Self::Works,
             },
-            Ending::Unanswered(AttemptFailure::Forward(
-                ForwardError::Connect { .. }
-                | ForwardError::Timeout { .. }
-                | ForwardError::Broken { .. },
-            )) => Self::Fails,
+            Ending::Unanswered(AttemptFailure::Send(error)) => match error.kind {
+                FailureKind::Refused | FailureKind::Unsendable | FailureKind::Credentials => {
+                    Self::Nothing
+                }
+                _ => Self::Fails,
+            },
             _ => Self::Nothing,
         }
     }

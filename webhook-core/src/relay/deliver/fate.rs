@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     clock::Timestamp,
-    forward::{ForwardError, ForwardResponse},
+    destination::Answer,
     model::{Bucket, DeliveryStatus, NotificationEvent, Output, Reason},
     relay::watch::{self, Watch},
-    retry::{self, Next, Progress},
+    retry::{self, Next, Outcome, Progress},
     store::Pending,
 };
 
@@ -47,29 +47,21 @@ impl Fate {
 
 /// What becomes of a delivery of `output`, which may be gone.
 pub(super) fn fate(ending: &Ending, output: Option<&Output>, progress: Progress) -> Fate {
-    let forwarded = |result: Result<&ForwardResponse, &ForwardError>| {
-        let Some(output) = output else { return Fate::Ends(DeliveryStatus::Failed) };
-        let outcome = retry::Outcome::of(result, progress.now);
-        match retry::next(&output.spec, &progress, outcome, fastrand::f64()) {
-            Next::Sent => Fate::Ends(DeliveryStatus::Sent),
-            Next::RetryAt(due_at) => Fate::RetryAt(due_at),
-            Next::GiveUp => Fate::Ends(DeliveryStatus::Failed),
-        }
-    };
     if is_failed_try(output, ending, progress.now) {
         return Fate::RetryAt(progress.now + PROBE);
     }
+    if let Some((outcome, output)) = ending.outcome(progress.now).zip(output) {
+        return match retry::next(&output.spec, &progress, outcome, fastrand::f64()) {
+            Next::Sent => Fate::Ends(DeliveryStatus::Sent),
+            Next::RetryAt(due_at) => Fate::RetryAt(due_at),
+            Next::GiveUp => Fate::Ends(DeliveryStatus::Failed),
+        };
+    }
     match ending {
-        Ending::Answered(response) => forwarded(Ok(response)),
-        Ending::Unanswered(AttemptFailure::Forward(error)) => forwarded(Err(error)),
-        Ending::Unanswered(
-            AttemptFailure::FunctionBusy(_) | AttemptFailure::StoreUnavailable(_),
-        ) => postponed(output, progress),
-        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) | Ending::Failed(..) => {
-            Fate::Ends(DeliveryStatus::Failed)
-        }
         Ending::HandedOver => Fate::HandedOver,
         Ending::Rejected(..) => Fate::Ends(DeliveryStatus::Rejected),
+        _ if ending.is_postponed() => postponed(output, progress),
+        _ => Fate::Ends(DeliveryStatus::Failed),
     }
 }
 
@@ -83,20 +75,13 @@ pub(super) fn reason(
     if !matches!(fate, Fate::Ends(DeliveryStatus::Failed | DeliveryStatus::Rejected)) {
         return None;
     }
-    let given_up = |result| match retry::Outcome::of(result, now) {
-        _ if output.is_none() => Reason::Cancelled,
-        retry::Outcome::Final => Reason::DestinationRefused,
-        _ => Reason::AttemptsExhausted,
-    };
     Some(match ending {
-        Ending::Answered(response) => given_up(Ok(response)),
-        Ending::Unanswered(AttemptFailure::Forward(error)) => given_up(Err(error)),
-        Ending::Unanswered(
-            AttemptFailure::FunctionBusy(_) | AttemptFailure::StoreUnavailable(_),
-        ) => Reason::Deadline,
-        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) => Reason::Function,
         Ending::Failed(reason, _) | Ending::Rejected(reason, _) => *reason,
-        Ending::HandedOver => return None,
+        Ending::Unanswered(AttemptFailure::FunctionFailed(_)) => Reason::Function,
+        _ if ending.is_postponed() => Reason::Deadline,
+        _ if output.is_none() => Reason::Cancelled,
+        _ if ending.outcome(now) == Some(Outcome::Final) => Reason::DestinationRefused,
+        _ => Reason::AttemptsExhausted,
     })
 }
 
@@ -111,10 +96,12 @@ pub(super) async fn tell(
     let Some((bucket, output)) = at else { return };
     if fate == Fate::Ends(DeliveryStatus::Failed) {
         let error = || match ending {
-            Ending::Answered(answer) => watch::answered(answer.status.as_u16()),
+            Ending::Answered(Answer::Http(answer)) => watch::answered(answer.status.as_u16()),
             Ending::Unanswered(failure) => failure.to_string(),
-            Ending::Failed(_, reason) | Ending::Rejected(_, reason) => reason.clone(),
-            Ending::HandedOver => String::new(),
+            Ending::Answered(Answer::Nack { reason, .. })
+            | Ending::Failed(_, reason)
+            | Ending::Rejected(_, reason) => reason.clone(),
+            Ending::Answered(Answer::Ack { .. }) | Ending::HandedOver => String::new(),
         };
         let event = NotificationEvent::DeliveryFailed;
         let hops = pending.webhook.checks.hops;

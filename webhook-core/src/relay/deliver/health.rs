@@ -102,7 +102,7 @@ pub(super) fn judge(
         findings.tell(bucket, output, found);
     }
     if let Ending::Answered(answer) = ending
-        && answer.status == StatusCode::GONE
+        && answer.status() == Some(StatusCode::GONE)
         && health.pause_on_gone
     {
         findings.tell(bucket, output, Found::Gone);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::attempt::{AttemptFailure, Ending};
 use crate::{
     clock::Timestamp,
+    destination::Answer,
     forward::{
         Timings,
         history::{FailureKind, History, NextBecause, PastAttempt, Trigger},
@@ -25,10 +26,11 @@ pub(super) fn after(
     due_at: Option<Timestamp>,
 ) -> Option<History> {
     let (status_code, timings, failure) = match ending {
-        Ending::Answered(answer) => (answer.status.as_u16(), answer.timings, None),
-        Ending::Unanswered(AttemptFailure::Forward(error)) => {
-            let timings = error.timings().copied().unwrap_or_default();
-            (0, timings, Some(FailureKind::of(error)))
+        Ending::Answered(Answer::Http(it)) => (it.status.as_u16(), it.timings, None),
+        Ending::Answered(Answer::Ack { .. }) => (0, Timings::default(), None),
+        Ending::Answered(Answer::Nack { .. }) => (0, Timings::default(), Some(FailureKind::Nack)),
+        Ending::Unanswered(AttemptFailure::Send(error)) => {
+            (0, error.timings.as_deref().copied().unwrap_or_default(), Some(error.kind))
         }
         _ => return None,
     };
@@ -66,12 +68,8 @@ fn trigger(pending: &Pending, output: Option<&Output>, at: Timestamp) -> Trigger
 
 /// The schedule, unless the destination asked to be left alone for longer than that.
 fn because(ending: &Ending, now: Timestamp, due_at: Timestamp) -> NextBecause {
-    let outcome = match ending {
-        Ending::Answered(answer) => Outcome::of(Ok(answer), now),
-        _ => return NextBecause::Schedule,
-    };
-    match outcome {
-        Outcome::Retryable { retry_after: Some(asked) } if due_at == now + asked => {
+    match ending.outcome(now) {
+        Some(Outcome::Retryable { retry_after: Some(asked) }) if due_at == now + asked => {
             NextBecause::RetryAfter
         }
         _ => NextBecause::Schedule,

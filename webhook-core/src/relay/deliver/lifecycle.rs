@@ -38,7 +38,7 @@ pub(crate) struct DelivererParts<'a> {
 
 impl Deliverer {
     pub(crate) fn new(parts: &RelayParts, with: &DelivererParts<'_>) -> Self {
-        let RelayParts { stores, clock, forwarder, observer, options, node, .. } = parts;
+        let RelayParts { stores, clock, destinations, observer, options, node, .. } = parts;
         let (deliveries, node) = (&stores.deliveries, *node);
         let timers = Arc::new(Timers::default());
         let memory = ByteSemaphore::new(options.memory_budget_bytes);
@@ -63,8 +63,8 @@ impl Deliverer {
             },
             memory,
             attempter: Attempter {
-                credentials: Credentials::new(forwarder.clone(), clock.clone()),
-                forwarder: forwarder.clone(),
+                credentials: Credentials::new(destinations.clone(), clock.clone()),
+                destinations: destinations.clone(),
                 functions: with.functions.clone(),
                 waiters: with.waiters.clone(),
                 observer: observer.clone(),

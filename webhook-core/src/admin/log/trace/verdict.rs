@@ -42,6 +42,9 @@ pub(super) fn verdict(
     let status_code = delivery.last.as_ref().map_or(0, |last| last.status_code);
     let answer = || match (error_of(log), status_code) {
         (Some(error), _) => error.to_owned(),
+        (None, 0) if delivery.status == DeliveryStatus::Sent => {
+            "the destination took it".to_owned()
+        }
         (None, 0) => "there was no answer".to_owned(),
         (None, code) => format!("the answer was {code}"),
     };
