@@ -92,7 +92,7 @@ impl Relay {
             }
             Change::Function(function) => self.functions.cache.changed(*function),
             Change::Credential { account, token } => {
-                self.close_clients(*account, |client| client.token_id == *token);
+                self.clients.close(*account, |client| client.token_id == *token);
             }
             Change::Domain(name) => self.receiver.domains.changed(name),
             Change::Crons => self.crons.changed(),

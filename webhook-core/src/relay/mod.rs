@@ -79,7 +79,6 @@ use self::{
     receive::Receiver,
     replays::Replays,
     resend::Resender,
-    run::Runner,
     waiters::Waiters,
     watch::Watch,
 };
@@ -103,8 +102,7 @@ use crate::{
     destination::Destinations,
     error::Error,
     id::{AccountId, FunctionId},
-    model::{Driver, Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
-    store::{ClientReport, Reported},
+    model::{Input, Invoked, Log, Output, ReplaySpec, Resend, SignatureCheck},
 };
 
 /// Receives webhooks and delivers them. A clone is a handle on the same relay.
@@ -183,41 +181,11 @@ impl Relay {
     /// fails when the store cannot be read at the start.
     pub async fn run(&self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let ended = tokio::select! {
-            ended = self.runner().run(shutdown) => ended,
+            ended = self.run_alone(shutdown) => ended,
             () = self.take_part() => Ok(()),
         };
         self.take_leave();
         ended
-    }
-
-    /// Runs the crons that are due, delivers everything that is and returns when nothing is: for tests
-    /// and for programs that run from time to time. Replays wait for [`run`](Self::run). Not beside [`run`](Self::run).
-    pub async fn run_until_idle(&self) -> Result<(), Error> {
-        self.runner().run_until_idle().await
-    }
-
-    // Clients are reached from outside through `webhooks::Clients`.
-    #[must_use]
-    pub(crate) fn subscribe(
-        &self,
-        account: AccountId,
-        listening: Listening,
-        client: ClientInfo,
-    ) -> Subscription {
-        Subscription::new(Arc::clone(&self.clients), account, listening, client)
-    }
-
-    #[must_use]
-    pub(crate) fn clients(&self, account: AccountId) -> Vec<ConnectedClient> {
-        self.clients.of(account)
-    }
-
-    pub(crate) async fn report(
-        &self,
-        account: AccountId,
-        report: ClientReport,
-    ) -> Result<Reported, Error> {
-        self.clients.report(account, report).await
     }
 
     /// Sends a webhook again, as a delivery and log of its own; see [`Resend`].
@@ -257,25 +225,6 @@ impl Relay {
         self.functions.invoke(account, function, invoked).await
     }
 
-    /// The same for a source that no function has. Nothing of it is recorded.
-    ///
-    /// # Errors
-    ///
-    /// `Unavailable` when too many functions are running.
-    pub(crate) async fn try_source(
-        &self,
-        account: AccountId,
-        driver: Driver,
-        source: String,
-        invoked: Invoked,
-    ) -> Result<serde_json::Value, Error> {
-        self.functions.try_source(account, driver, source, invoked).await
-    }
-
-    pub(crate) fn close_clients(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
-        self.clients.close(account, ends);
-    }
-
     /// The outputs that a replay sends the webhook of `log` to; nothing when it cannot.
     pub(crate) async fn replay_targets(
         &self,
@@ -285,16 +234,6 @@ impl Relay {
         let bucket = self.replays.bucket_for(log, spec).await?;
         let targets = replays::targets(bucket.as_deref(), log, spec);
         Ok(targets.into_iter().map(Option::<&Output>::cloned).collect())
-    }
-
-    fn runner(&self) -> Runner<'_> {
-        Runner {
-            deliverer: &self.deliverer,
-            crons: &self.crons,
-            notifier: &self.notifier,
-            replays: &self.replays,
-            eraser: &self.eraser,
-        }
     }
 }
 

@@ -1,26 +1,11 @@
 //! What runs beside the webhooks: deliveries that wait, crons and notifications.
 
-use std::sync::Arc;
-
-use super::{
-    crons::Crons, deliver::Deliverer, erase::Eraser, held::keep_on, notify::Notifier,
-    replays::Replays,
-};
+use super::{Relay, held::keep_on};
 use crate::error::Error;
 
-/// What is started and stopped together.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Runner<'a> {
-    pub(super) deliverer: &'a Arc<Deliverer>,
-    pub(super) crons: &'a Arc<Crons>,
-    pub(super) notifier: &'a Arc<Notifier>,
-    pub(super) replays: &'a Arc<Replays>,
-    pub(super) eraser: &'a Arc<Eraser>,
-}
-
-impl Runner<'_> {
-    /// Delivers and runs crons until `shutdown`, then finishes what is in flight.
-    pub(super) async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+impl Relay {
+    /// Delivers and runs crons until `shutdown`, then ends the attempts that run.
+    pub(super) async fn run_alone(&self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         self.start().await?;
         tokio::select! {
             () = shutdown => {}
@@ -28,14 +13,16 @@ impl Runner<'_> {
             error = self.deliverer.run() => return Err(error),
             () = self.crons.run() => {}
             () = self.notifier.run() => {}
-            () = keep_on(self.replays) => {}
-            () = keep_on(self.eraser) => {}
+            () = keep_on(&self.replays) => {}
+            () = keep_on(&self.eraser) => {}
         }
         self.stop().await
     }
 
-    /// Makes the runs and attempts everything that is due, and returns when nothing is.
-    pub(super) async fn run_until_idle(self) -> Result<(), Error> {
+    /// Runs the crons that are due, delivers everything that is due and returns when nothing is
+    /// due: for tests and for programs that run from time to time. Replays wait for
+    /// [`run`](Self::run). The caller does not call both concurrently.
+    pub async fn run_until_idle(&self) -> Result<(), Error> {
         self.start().await?;
         self.crons.start_due().await?;
         self.deliverer.idle().await;
@@ -44,7 +31,7 @@ impl Runner<'_> {
         self.stop().await
     }
 
-    async fn start(self) -> Result<(), Error> {
+    async fn start(&self) -> Result<(), Error> {
         // Nothing of another process is released, if it has this node's name and is alive.
         self.deliverer.begin().await?;
         self.crons.release().await?;
@@ -54,7 +41,7 @@ impl Runner<'_> {
         self.deliverer.start().await
     }
 
-    async fn stop(self) -> Result<(), Error> {
+    async fn stop(&self) -> Result<(), Error> {
         let stopped = self.deliverer.stop().await;
         self.crons.release().await?;
         self.replays.release().await?;

@@ -157,13 +157,13 @@ impl Clients {
         listening: Listening,
         client: ClientInfo,
     ) -> Subscription {
-        self.relay.subscribe(account, listening, client)
+        Subscription::new(Arc::clone(&self.relay.clients), account, listening, client)
     }
 
     /// The account's clients.
     #[must_use]
     pub fn of(&self, account: AccountId) -> Vec<ConnectedClient> {
-        self.relay.clients(account)
+        self.relay.clients.of(account)
     }
 
     /// How many clients the account has.
@@ -180,12 +180,12 @@ impl Clients {
     ///
     /// [`NotFound`](crate::ErrorKind::NotFound) when the account has no such log.
     pub async fn report(&self, account: AccountId, report: ClientReport) -> Result<Log, Error> {
-        Ok(self.relay.report(account, report).await?.log)
+        Ok(self.relay.clients.report(account, report).await?.log)
     }
 
     /// Ends the subscriptions of the account's clients that `ends` picks: when
     /// their credential has been withdrawn.
     pub fn close(&self, account: AccountId, ends: impl Fn(&ClientInfo) -> bool) {
-        self.relay.close_clients(account, ends);
+        self.relay.clients.close(account, ends);
     }
 }

@@ -122,7 +122,7 @@ impl Admin {
         let account = caller.account_id();
         let _entered = self.enter_run(account)?;
         let source = self.unsaved(driver, payload).await?;
-        self.relay.try_source(account, driver, source, invoked).await
+        self.relay.functions.try_source(account, driver, source, invoked).await
     }
 
     /// Writes a function that turns the input payload into the output payload,

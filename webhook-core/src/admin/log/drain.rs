@@ -157,7 +157,7 @@ impl Admin {
             duration: Duration::from_millis(report.duration_ms),
             lease,
         };
-        Ok(self.relay.report(caller.account_id(), report).await?.log)
+        Ok(self.relay.clients.report(caller.account_id(), report).await?.log)
     }
 
     /// Takes one report for many webhooks and returns the webhooks for which it counted: the others
@@ -193,7 +193,7 @@ impl Admin {
         // Concurrently, so that they share a commit.
         let reports = join_all(ids.iter().map(|id| {
             let report = ClientReport { lease, ..ClientReport::new(*id, now, status) };
-            self.relay.report(caller.account_id(), report)
+            self.relay.clients.report(caller.account_id(), report)
         }));
         let mut taken = Vec::with_capacity(ids.len());
         for (id, reported) in ids.iter().zip(reports.await) {

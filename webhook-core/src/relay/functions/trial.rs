@@ -111,7 +111,7 @@ impl Functions {
     }
 
     /// Runs a source that no function has. It has no variables, and keeps nothing.
-    pub(in crate::relay) async fn try_source(
+    pub(crate) async fn try_source(
         &self,
         account_id: AccountId,
         driver: Driver,

@@ -21,7 +21,12 @@ async fn internal() -> World {
 
 impl World {
     fn subscribe(&self) -> Subscription {
-        self.relay.subscribe(self.bucket.account_id, Listening::All, ClientInfo::default())
+        Subscription::new(
+            self.relay.clients.clone(),
+            self.bucket.account_id,
+            Listening::All,
+            ClientInfo::default(),
+        )
     }
 
     async fn report(&self, event: &StreamedWebhook, status: DeliveryStatus, code: u16) -> Log {
@@ -36,7 +41,7 @@ impl World {
             duration: Duration::from_millis(5),
             lease: None,
         };
-        self.relay.report(self.bucket.account_id, report).await.expect("reported").log
+        self.relay.clients.report(self.bucket.account_id, report).await.expect("reported").log
     }
 }
 
@@ -146,9 +151,14 @@ async fn a_bucket_without_outputs_streams_and_one_that_does_not_stream_is_silent
 async fn public_outputs_are_not_streamed_and_other_accounts_hear_nothing() {
     let mut world = internal().await;
     world.output_to(HOOK).await;
-    let mut stranger =
-        world.relay.subscribe(AccountId::generate(), Listening::All, ClientInfo::default());
-    let mut elsewhere = world.relay.subscribe(
+    let mut stranger = Subscription::new(
+        world.relay.clients.clone(),
+        AccountId::generate(),
+        Listening::All,
+        ClientInfo::default(),
+    );
+    let mut elsewhere = Subscription::new(
+        world.relay.clients.clone(),
         world.bucket.account_id,
         Listening::Buckets([BucketId::generate()].into()),
         ClientInfo::default(),
@@ -159,9 +169,9 @@ async fn public_outputs_are_not_streamed_and_other_accounts_hear_nothing() {
     nothing(&mut client).await;
     nothing(&mut stranger).await;
     nothing(&mut elsewhere).await;
-    assert_eq!(world.relay.clients(world.bucket.account_id).len(), 2);
+    assert_eq!(world.relay.clients.of(world.bucket.account_id).len(), 2);
     drop((client, elsewhere));
-    assert!(world.relay.clients(world.bucket.account_id).is_empty());
+    assert!(world.relay.clients.of(world.bucket.account_id).is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,7 +204,8 @@ async fn without_outputs_a_subscribed_client_answers_the_sender() {
     assert_eq!(world.post("nobody is there").await.status(), 202);
     let other = Listening::Buckets([BucketId::generate()].into());
     let account = world.bucket.account_id;
-    let _elsewhere = world.relay.subscribe(account, other, ClientInfo::default());
+    let _elsewhere =
+        Subscription::new(world.relay.clients.clone(), account, other, ClientInfo::default());
     let mut agent = world.subscribe();
     agent.listen_to_outputs(Listening::All, vec!["agent".into()]);
     assert_eq!(world.post("nobody gets it").await.status(), 202);
@@ -221,7 +232,7 @@ async fn without_outputs_a_subscribed_client_answers_the_sender() {
 async fn a_withdrawn_credential_ends_its_subscriptions() {
     let world = World::new().await;
     let mut client = world.subscribe();
-    world.relay.close_clients(world.bucket.account_id, |_| true);
+    world.relay.clients.close(world.bucket.account_id, |_| true);
     assert_eq!(client.next().await.expect("readable"), Streamed::Closed);
 }
 
@@ -353,6 +364,6 @@ async fn what_arrives_is_told_and_left_to_be_leased() {
     assert_eq!(subscription.leased(&log).await.expect("readable"), None);
     world.post("3").await;
     assert_eq!(arrives(&mut subscription).await, None);
-    world.relay.close_clients(account, |_| true);
+    world.relay.clients.close(account, |_| true);
     assert_eq!(arrives(&mut subscription).await, Some(false));
 }
