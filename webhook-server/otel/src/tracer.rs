@@ -305,12 +305,15 @@ fn of_request<B>(route: Option<&'static str>, request: &Request<B>) -> Vec<(&'st
 fn of_destination(destination: &str) -> Vec<(&'static str, Value)> {
     let Ok(url) = destination.parse::<Uri>() else { return Vec::new() };
     let (Some(scheme), Some(host)) = (url.scheme_str(), url.host()) else { return Vec::new() };
-    let port = url.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
-    vec![
-        ("url.full", format!("{scheme}://{host}:{port}/REDACTED").into()),
+    let usual = [("http", 80), ("https", 443)].into_iter().find(|(name, _)| *name == scheme);
+    let port = url.port_u16().or(usual.map(|(_, port)| port));
+    let colon_port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    let mut attributes = vec![
+        ("url.full", format!("{scheme}://{host}{colon_port}/REDACTED").into()),
         ("server.address", host.into()),
-        ("server.port", Value::Number(i64::from(port))),
-    ]
+    ];
+    attributes.extend(port.map(|port| ("server.port", Value::Number(i64::from(port)))));
+    attributes
 }
 
 /// The status of an answer, if there was one; from `wrong` on it is a failure.

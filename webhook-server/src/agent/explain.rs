@@ -149,6 +149,7 @@ fn rule_lines(rule: &Value, depth: usize, lines: &mut Vec<String>) {
 fn attempt_line(attempt: &Value) -> String {
     let outcome = match (attempt["status_code"].as_u64(), text(&attempt["error"])) {
         (Some(1..), _) => attempt["status_code"].to_string(),
+        (_, "") if attempt["error_kind"].is_null() => "the destination took it".to_owned(),
         (_, "") => text(&attempt["error_kind"]).to_owned(),
         (_, error) => error.to_owned(),
     };

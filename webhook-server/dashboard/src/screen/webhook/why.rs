@@ -155,7 +155,7 @@ impl From<&TraceAttempt> for Attempt {
             at: moment(attempt.at),
             outcome: match (attempt.status_code, attempt.error_kind) {
                 (0, Some(kind)) => format!("no answer: {kind}"),
-                (0, None) => "no answer".to_owned(),
+                (0, None) => "the destination took it".to_owned(),
                 (code, _) => code.to_string(),
             },
             took: format!("{} ms", attempt.total_ms),
