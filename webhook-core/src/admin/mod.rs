@@ -3,7 +3,7 @@
 //!
 //! Everything here acts for a [`Caller`] and on its account only. A server adds
 //! transport and nothing else, because the kind of each error is the one that
-//! the document lists for the operation (`docs/interface.md`, "Statuses"):
+//! the document lists for the operation:
 //!
 //! | operation | no such bucket | another account's bucket | no such input or output | duplicate name, quota |
 //! |---|---|---|---|---|

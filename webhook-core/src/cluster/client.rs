@@ -8,7 +8,7 @@ use crate::wire::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A webhook for a connected client (`docs/pulling.md`).
+/// A webhook for a connected client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamedWebhook {
     /// The log's ID, under which a client reports what it did.

@@ -13,8 +13,8 @@ use crate::credentials::token::ServiceAccount;
 
 const MAX_BYTES: usize = 4 << 10;
 
-/// How requests to an output's destination are authenticated, as it is on the wire
-/// (`docs/destinations.md`): `type`, and the fields of that type.
+/// How requests to an output's destination are authenticated, as it is on the wire: `type`, and
+/// the fields of that type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Described)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]

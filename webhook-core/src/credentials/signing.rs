@@ -14,7 +14,7 @@ const MAX_PREFIX_BYTES: usize = 64;
 /// The bounds of the Standard Webhooks specification, for HMAC.
 const STANDARD_KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// How the webhooks of an output are signed, as it is on the wire (`docs/signing.md`).
+/// How the webhooks of an output are signed, as it is on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Described)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! Running user-defined functions (`docs/functions.md`).
+//! Running user-defined functions.
 
 pub mod generate;
 pub(crate) mod kv;
@@ -163,7 +163,7 @@ impl FunctionError {
     }
 }
 
-/// What one call of a function may use. `docs/configuration.md` lists the options that set it.
+/// What one call of a function may use. The operator of a server sets each by an option.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ScriptLimits {

@@ -1,4 +1,4 @@
-//! What a candidate for a function would do with stored webhooks (`docs/functions.md`).
+//! What a candidate for a function would do with stored webhooks.
 
 use serde::{Deserialize, Serialize};
 

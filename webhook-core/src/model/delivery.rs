@@ -14,7 +14,7 @@ use crate::{
     id::{AccountId, BucketId, DeliveryId, ExecutionId, InputId, OutputId, ReplayId, WebhookId},
 };
 
-/// Where a delivery stands (`docs/logs.md`).
+/// Where a delivery stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
 #[serde(rename_all = "lowercase")]

@@ -2,8 +2,7 @@
 //!
 //! A received webhook has the count in [`Checks::hops`](super::Checks::hops), and a request that
 //! leaves has it in a header. Each request that a webhook causes carries the count plus one: a
-//! delivery, a request of a function, and the webhook of a notification (`docs/delivery.md`,
-//! "Loops").
+//! delivery, a request of a function, and the webhook of a notification.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

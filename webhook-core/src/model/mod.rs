@@ -1,4 +1,4 @@
-//! Plain data as it is on the wire (`docs/interface.md`).
+//! Plain data as it is on the wire.
 //!
 //! What a caller may write is a `…Spec`; what is answered is the spec flattened
 //! beside the read-only fields. One definition serves the API, the document,

@@ -1,4 +1,4 @@
-//! Why a webhook is where it is, as the interface tells it (`docs/logs.md`).
+//! Why a webhook is where it is, as the interface tells it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Encodings that cut across the schemas (`docs/interface.md`); `crate::wire::json`
+//! Encodings that cut across the schemas; `crate::wire::json`
 //! has those that know no identifier.
 
 pub(crate) use crate::wire::json::*;

@@ -56,7 +56,7 @@ impl Limited {
         }
     }
 
-    /// Which error says that there is no room (`docs/interface.md`, "Statuses").
+    /// Which error says that there is no room.
     const fn kind(self) -> ErrorKind {
         match self {
             Self::Outputs => ErrorKind::PaymentRequired,

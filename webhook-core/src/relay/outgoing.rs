@@ -43,7 +43,7 @@ pub(super) fn timeout(spec: &OutputSpec) -> Duration {
 }
 
 /// Destination path and extra path, the destination's own query and the
-/// webhook's (`docs/delivery.md`). Nothing is decoded, cleaned or encoded again:
+/// webhook's. Nothing is decoded, cleaned or encoded again:
 /// the destination sees the bytes that the sender sent.
 fn target(spec: &OutputSpec, request: &Request) -> Result<Uri, ForwardError> {
     let unsendable = |what: &str| ForwardError::Unsendable(format!("{what} is not a valid URL"));

@@ -14,7 +14,7 @@ use crate::{
 /// Keeps accounts and the API key of each.
 ///
 /// An implementation that writes to disk keeps keys encrypted and looks them
-/// up by a hash (`docs/access-tokens.md`).
+/// up by a hash.
 #[async_trait]
 pub trait AccountStore: Send + Sync + fmt::Debug {
     /// Stores a new account; a taken ID or name is a conflict.

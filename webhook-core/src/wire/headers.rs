@@ -10,7 +10,7 @@ use serde::{
 };
 
 /// HTTP headers on the wire: written as `{"Name":["v1","v2"]}`, read in that
-/// form and as `{"Name":"v"}` (`docs/interface.md`). `null` is the empty map.
+/// form and as `{"Name":"v"}`. `null` is the empty map.
 ///
 /// Names are answered in the canonical form `X-Github-Event`, which the
 /// official clients index by. A value that is not UTF-8 is shown with

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use uuid::Uuid;
 
 /// The identifier of a thing of kind `K`: a UUID, new ones time-ordered
-/// (version 7, RFC 9562), written as lower-case text (`docs/interface.md`).
+/// (version 7, RFC 9562), written as lower-case text.
 ///
 /// Identifiers made by one process are strictly increasing, so that the order
 /// of identifiers is the order of receipt.

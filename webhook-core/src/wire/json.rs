@@ -1,5 +1,5 @@
 //! How JSON is read leniently and numbers are written, for serde's `with` and
-//! `deserialize_with` (`docs/interface.md`).
+//! `deserialize_with`.
 
 use std::{fmt, marker::PhantomData, time::Duration};
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A moment: milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// On the wire a moment is an integer of unix *seconds* (`docs/interface.md`),
+/// On the wire a moment is an integer of unix *seconds*,
 /// which is what `Serialize` and `Deserialize` speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {

@@ -1,4 +1,4 @@
-//! What a server is to have, as a file (`docs/manifest.md`).
+//! What a server is to have, as a file.
 //!
 //! A [`Manifest`] holds buckets with their inputs and outputs, functions, domains and crons,
 //! and refers to each by its name. [`Known`] is the same of a server, with identifiers;

@@ -1,4 +1,4 @@
-//! Traces of webhooks, for an OpenTelemetry collector (`docs/tracing.md`).
+//! Traces of webhooks, for an OpenTelemetry collector.
 //!
 //! A webhook that is received is a span, and so is each attempt to deliver it. A trace goes on
 //! that the sender's `traceparent` names; otherwise the trace has the webhook's identifier, so

@@ -1,4 +1,4 @@
-//! The reference of both languages, from one table: `docs/functions-reference.md`.
+//! The reference of both languages, from one table. A page of the documentation is made of it.
 //!
 //! Each example of the table runs here, and each name that a runtime defines is
 //! in the table.

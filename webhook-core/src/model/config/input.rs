@@ -128,7 +128,7 @@ pub struct InputSpec {
     #[serde(deserialize_with = "wire::null_default")]
     #[field(hidden)]
     pub legacy_tls: bool,
-    /// How webhooks are verified (`docs/signatures.md`). In an update, absent keeps it,
+    /// How webhooks are verified. In an update, absent keeps it,
     /// `null` takes it away, and an object replaces it whole. Answers show masks instead
     /// of secrets; a mask that is sent back stands for the secret that is stored.
     #[serde(skip_serializing_if = "Extension::is_unset")]

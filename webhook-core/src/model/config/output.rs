@@ -208,7 +208,7 @@ pub struct OutputSpec {
     #[serde(deserialize_with = "wire::null_default_object")]
     #[field(group = "Webhooks that clients missed")]
     pub replay_missing: ReplayMissing,
-    /// How webhooks are signed, for their receivers to verify (`docs/signing.md`). In an
+    /// How webhooks are signed, for their receivers to verify. In an
     /// update, absent keeps it, `null` takes it away, and an object replaces it whole.
     /// Answers show masks instead of secrets; a mask that is sent back stands for the
     /// secret that is stored.
@@ -216,13 +216,13 @@ pub struct OutputSpec {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<SigningSpec>))]
     #[field(hidden, sealed)]
     pub signing: Extension<SigningSpec>,
-    /// How requests are authenticated, again for each attempt, after functions and `headers`
-    /// (`docs/destinations.md`). It is kept, taken away, replaced and masked as `signing`.
+    /// How requests are authenticated, again for each attempt, after functions and `headers`. It is
+    /// kept, taken away, replaced and masked as `signing`.
     #[serde(skip_serializing_if = "Extension::is_unset")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<AuthSpec>))]
     #[field(hidden, sealed)]
     pub auth: Extension<AuthSpec>,
-    /// What becomes of the output when its destination fails (`docs/pausing.md`). It is kept,
+    /// What becomes of the output when its destination fails. It is kept,
     /// taken away and replaced as `signing`.
     #[serde(skip_serializing_if = "Extension::is_unset")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Health>))]

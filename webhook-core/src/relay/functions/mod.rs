@@ -1,4 +1,4 @@
-//! Functions on the way of a webhook (`docs/functions.md`, "Where it runs").
+//! Functions on the way of a webhook.
 
 mod trial;
 

@@ -1,4 +1,4 @@
-//! What the sender of a webhook must show (`docs/delivery.md`).
+//! What the sender of a webhook must show.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderMap, header::AUTHORIZATION};

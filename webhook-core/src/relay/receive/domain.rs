@@ -4,7 +4,7 @@ use super::{hosts, ingest::IngestService};
 use crate::error::Error;
 
 impl IngestService {
-    /// The service that receives the webhooks of one reserved domain (`docs/domains.md`), when
+    /// The service that receives the webhooks of one reserved domain, when
     /// `host` is one: the header `Host`, or the name that a TLS client asks for. They go to the
     /// input with the longest `path_prefix` that consists of whole segments of the path; without
     /// one the answer is 404. The service stays as the domain is now.

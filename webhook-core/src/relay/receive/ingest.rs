@@ -50,7 +50,7 @@ pub struct ClientAddr {
     pub secure: bool,
 }
 
-/// Receives webhooks at `/v1/webhooks/{input}[/extra…][?query]` (`docs/delivery.md`), or those
+/// Receives webhooks at `/v1/webhooks/{input}[/extra…][?query]`, or those
 /// of a [`domain`](Self::domain).
 ///
 /// A tower service that is always ready and never fails: every refusal is an

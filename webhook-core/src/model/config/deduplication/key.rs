@@ -1,4 +1,4 @@
-//! What is the same in webhooks that are duplicates of each other (`docs/deduplication.md`).
+//! What is the same in webhooks that are duplicates of each other.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
